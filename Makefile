@@ -1,0 +1,52 @@
+# Every target works on a fresh clone with Python 3.11+ and make, nothing else prepared.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+TESTS ?= tests
+TEST_WORKERS ?= 2
+
+.PHONY: help setup run test lint bench e2e torture lock clean
+
+help: ## Show the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.ready ## Make the virtual environment
+
+run: $(VENV)/.ready ## Start the whole shop: web, worker, scheduler and queue
+	@exec $(BIN)/python -m app.supervisor
+
+test: $(VENV)/.ready-dev ## Run all tests
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist worksteal $(TESTS)
+
+lint: $(VENV)/.ready-dev ## Check style, types and the import order
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.ready-bench ## Measure, each figure beside its limit
+	$(BIN)/python -m bench
+
+e2e: $(VENV)/.ready-dev ## Run only the tests in a real browser
+	$(BIN)/python -m pytest -m e2e tests/e2e
+
+torture: $(VENV)/.ready-dev ## Run the long fault tests (hours)
+	$(BIN)/python -m pytest -m torture --timeout 7200 $(TESTS)
+
+lock: $(VENV)/.ready-dev ## Resolve the dependencies anew into the lock files
+	PYTHON=$(BIN)/python tools/lock
+
+clean: ## Remove the environment and caches; the shop's data stays
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+$(VENV)/bin/python:
+	@tools/venv $(VENV)
+
+$(VENV)/.ready: requirements.lock | $(VENV)/bin/python
+	@tools/install $(VENV) requirements.lock && touch $@
+
+$(VENV)/.ready-dev: requirements-dev.lock | $(VENV)/bin/python
+	@tools/install $(VENV) requirements-dev.lock && touch $@ $(VENV)/.ready
+
+$(VENV)/.ready-bench: requirements-bench.lock | $(VENV)/bin/python
+	@tools/install $(VENV) requirements-bench.lock && touch $@
