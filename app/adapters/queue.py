@@ -1,0 +1,58 @@
+"""The job queue on Redis (RQ), and the one that serves without Redis."""
+
+from __future__ import annotations
+
+import time
+
+from redis import Redis
+from redis.exceptions import RedisError
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+TIMEOUT = 0.3  # Seconds: a save may wait this long for a queue that hangs, once.
+PAUSE = 5.0  # Seconds without further tries after a failure, so that saves stay quick while Redis is down.
+JOB_TIMEOUT = 3600  # Seconds: the longest a job may run.
+
+
+def connect(url: str, timeout: float | None = TIMEOUT) -> Redis:
+    """A connection for the queue. Jobs travel as JSON: who can write to Redis must not be able to run code."""
+    return Redis.from_url(url, socket_connect_timeout=timeout, socket_timeout=timeout)
+
+
+class RqQueue:
+    def __init__(self, url: str, prefix: str) -> None:
+        self._connection = connect(url)
+        self._queue = Queue(f"{prefix}-default", connection=self._connection, serializer=JSONSerializer)
+        self._resting_until = 0.0
+
+    def enqueue(self, job: str, *args: object) -> bool:
+        if time.monotonic() < self._resting_until:
+            return False
+        try:
+            self._queue.enqueue_call(
+                func=f"app.jobs.{job.replace(':', '.')}",
+                args=args,
+                timeout=JOB_TIMEOUT,
+                result_ttl=0,
+                failure_ttl=86_400,
+            )
+        except (RedisError, OSError):
+            self._resting_until = time.monotonic() + PAUSE
+            return False
+        return True
+
+    def ping(self) -> None:
+        try:
+            self._connection.ping()
+        except RedisError as error:
+            raise OSError(str(error)) from error
+
+
+class NoQueue:
+    """Nobody is woken; the scheduler's poll finds what waits."""
+
+    def enqueue(self, job: str, *args: object) -> bool:
+        return False
+
+    def ping(self) -> None:
+        raise OSError("no queue is set up: REDIS_URL is not set")

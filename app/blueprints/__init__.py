@@ -1,0 +1,13 @@
+"""The surfaces, cut by who calls."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from app.blueprints import admin, health, storefront
+
+
+def register_blueprints(app: Flask) -> None:
+    app.register_blueprint(health.bp)
+    app.register_blueprint(admin.bp)
+    app.register_blueprint(storefront.bp)

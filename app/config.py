@@ -1,0 +1,113 @@
+"""Every setting of the process, read once from the environment, with its default and meaning."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+INSTANCE = Path("instance")
+REDIS_ADDRESS_FILE = "redis.url"
+
+
+class ConfigurationError(Exception):
+    """The environment does not allow a start; the message says what to set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Meaning and default of each environment variable; README lists them for operators."""
+
+    environment: str = "development"
+    secret_key: str = ""
+    database_url: str = ""
+    redis_url: str | None = None
+    index_dir: Path = INSTANCE / "index"
+    media_dir: Path = INSTANCE / "media"
+    search_engine: str = "whoosh"
+    host: str = "127.0.0.1"
+    port: int = 8000
+    web_workers: int = 2
+    log_level: str = "INFO"
+    metrics_token: str | None = None
+    trusted_proxies: int = 0
+    password_memory_kib: int = 19_456
+    testing: bool = False
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def production(self) -> bool:
+        return self.environment == "production"
+
+    @property
+    def queue_prefix(self) -> str:
+        """Two shops that share a Redis but not a database do not share a queue."""
+        return "shop-" + hashlib.sha256(self.database_url.encode()).hexdigest()[:12]
+
+
+def from_environment(environ: Mapping[str, str] | None = None) -> Config:
+    """Raises ConfigurationError for a value that cannot be used."""
+    env = os.environ if environ is None else environ
+    instance = INSTANCE.absolute()
+    environment = _choice(env, "SHOP_ENV", "development", ("development", "production", "testing"))
+    return Config(
+        environment=environment,
+        secret_key=_secret_key(env, environment, instance),
+        database_url=env.get("DATABASE_URL") or f"sqlite:///{instance / 'shop.db'}",
+        redis_url=env.get("REDIS_URL") or _embedded_redis(instance),
+        index_dir=Path(env.get("INDEX_DIR") or instance / "index"),
+        media_dir=Path(env.get("MEDIA_DIR") or instance / "media"),
+        search_engine=_choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "none")),
+        host=env.get("HOST") or "127.0.0.1",
+        port=_number(env, "PORT", 8000),
+        web_workers=_number(env, "WEB_WORKERS", 2),
+        log_level=_choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
+        metrics_token=env.get("METRICS_TOKEN") or None,
+        trusted_proxies=_number(env, "TRUSTED_PROXIES", 0),
+    )
+
+
+def _choice(env: Mapping[str, str], name: str, default: str, allowed: tuple[str, ...]) -> str:
+    value = env.get(name) or default
+    if value not in allowed:
+        raise ConfigurationError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}.")
+    return value
+
+
+def _number(env: Mapping[str, str], name: str, default: int) -> int:
+    value = env.get(name) or str(default)
+    if not (value.isascii() and value.isdigit()) or len(value) > 6:
+        raise ConfigurationError(f"{name} is {value!r}; it must be a whole number.")
+    return int(value)
+
+
+def _secret_key(env: Mapping[str, str], environment: str, instance: Path) -> str:
+    key = env.get("SECRET_KEY", "")
+    if environment == "production" and len(key) < 32:
+        raise ConfigurationError("SECRET_KEY must be set to at least 32 characters in production.")
+    return key or _kept_secret(instance / "secret.key")
+
+
+def _kept_secret(file: Path) -> str:
+    """Outside production a key is made once and kept, so that sign-ins outlive a restart."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        fresh = file.with_suffix(f".{os.getpid()}")
+        fresh.touch(mode=0o600)
+        fresh.write_text(secrets.token_urlsafe(48))
+        try:
+            os.link(fresh, file)
+        except FileExistsError:
+            pass  # Another process was quicker; its key stands.
+        finally:
+            fresh.unlink()
+    return file.read_text()
+
+
+def _embedded_redis(instance: Path) -> str | None:
+    """The address that the supervisor left beside the database, where it runs one."""
+    address = instance / REDIS_ADDRESS_FILE
+    return address.read_text().strip() if address.exists() else None

@@ -1,0 +1,158 @@
+"""What the shop sells and says: products, variants, pictures, collections and pages."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CheckConstraint, Float, ForeignKey, Index, Integer, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.domain.shared.columns import JsonValue, UtcDateTime
+from app.extensions import Base
+
+
+class Product(Base):
+    """Prices are in minor units of the site's currency. `stock` None means that it is not counted.
+
+    `taxonomy_attributes` is the truth about attribute values; product_attribute_values is its index.
+    """
+
+    __tablename__ = "products"
+    __table_args__ = (
+        UniqueConstraint("site_id", "sku"),
+        UniqueConstraint("site_id", "seo_name"),
+        Index(None, "site_id", "updated_at"),
+        Index(None, "site_id", "name"),
+        Index(None, "site_id", "manufacturer"),
+        Index(None, "site_id", "taxonomy_level_id", "enabled"),
+        CheckConstraint("price >= 0", name="price_not_negative"),
+        CheckConstraint("stock is null or stock >= 0", name="stock_not_negative"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    sku: Mapped[str] = mapped_column(String(64))
+    name: Mapped[str] = mapped_column(String(300))
+    seo_name: Mapped[str] = mapped_column(String(200))
+    manufacturer: Mapped[str] = mapped_column(String(120), default="")
+    description: Mapped[str] = mapped_column(Text, default="")
+    price: Mapped[int] = mapped_column(Integer)
+    compare_at_price: Mapped[int | None] = mapped_column(Integer)
+    upc: Mapped[str | None] = mapped_column(String(32))
+    stock: Mapped[int | None] = mapped_column(Integer)
+    enabled: Mapped[bool] = mapped_column(default=True)
+    featured: Mapped[bool] = mapped_column(default=False)
+    rating: Mapped[float | None] = mapped_column(Float)
+    search_terms: Mapped[list[str]] = mapped_column(JsonValue, default=list)
+    canonical_url: Mapped[str | None] = mapped_column(String(500))
+    revision: Mapped[int] = mapped_column(default=1)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    taxonomy_level_id: Mapped[str | None] = mapped_column(String(120))
+    completeness_score: Mapped[int | None] = mapped_column(Integer)
+    taxonomy_attributes: Mapped[dict[str, Any]] = mapped_column(JsonValue, default=dict)
+    archived_taxonomy_data: Mapped[dict[str, Any] | None] = mapped_column(JsonValue)
+
+    variants: Mapped[list[Variant]] = relationship(
+        order_by="Variant.position", cascade="all, delete-orphan", passive_deletes=True
+    )
+    images: Mapped[list[ProductImage]] = relationship(
+        order_by="ProductImage.position", cascade="all, delete-orphan", passive_deletes=True
+    )
+
+
+class ProductAttributeValue(Base):
+    """One row for each value that a product holds, so that "how many hold V of A" is an indexed count."""
+
+    __tablename__ = "product_attribute_values"
+    __table_args__ = (Index(None, "site_id", "attribute_id", "value"),)
+
+    product_id: Mapped[int] = mapped_column(ForeignKey("products.id", ondelete="CASCADE"), primary_key=True)
+    attribute_id: Mapped[str] = mapped_column(String(120), primary_key=True)
+    value: Mapped[str] = mapped_column(String(200), primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+
+
+class Variant(Base):
+    """A buyable form of a product; an empty price is the product's."""
+
+    __tablename__ = "variants"
+    __table_args__ = (UniqueConstraint("site_id", "sku"), Index(None, "product_id", "position"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    product_id: Mapped[int] = mapped_column(ForeignKey("products.id", ondelete="CASCADE"))
+    position: Mapped[int] = mapped_column(default=0)
+    sku: Mapped[str] = mapped_column(String(64))
+    upc: Mapped[str | None] = mapped_column(String(32))
+    price: Mapped[int | None] = mapped_column(Integer)
+    stock: Mapped[int | None] = mapped_column(Integer)
+    options: Mapped[dict[str, str]] = mapped_column(JsonValue, default=dict)
+
+
+class ProductImage(Base):
+    """A picture of a product: `file` names a file of the site's media folder. Sizes are in pixels."""
+
+    __tablename__ = "product_images"
+    __table_args__ = (Index(None, "product_id", "position"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    product_id: Mapped[int] = mapped_column(ForeignKey("products.id", ondelete="CASCADE"))
+    position: Mapped[int] = mapped_column(default=0)
+    file: Mapped[str] = mapped_column(String(200))
+    alt: Mapped[str] = mapped_column(String(300), default="")
+    width: Mapped[int]
+    height: Mapped[int]
+
+
+class Collection(Base):
+    """A hand-made list of products with an address of its own."""
+
+    __tablename__ = "collections"
+    __table_args__ = (UniqueConstraint("site_id", "seo_name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    seo_name: Mapped[str] = mapped_column(String(200))
+    name: Mapped[str] = mapped_column(String(200))
+    description: Mapped[str] = mapped_column(Text, default="")
+    canonical_url: Mapped[str | None] = mapped_column(String(500))
+    enabled: Mapped[bool] = mapped_column(default=True)
+    revision: Mapped[int] = mapped_column(default=1)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    entries: Mapped[list[CollectionEntry]] = relationship(
+        order_by="CollectionEntry.position", cascade="all, delete-orphan", passive_deletes=True
+    )
+
+
+class CollectionEntry(Base):
+    __tablename__ = "collection_entries"
+
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), primary_key=True)
+    product_id: Mapped[int] = mapped_column(
+        ForeignKey("products.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    position: Mapped[int]
+
+
+class Page(Base):
+    """A page of text. `body` is HTML, sanitised on the way in."""
+
+    __tablename__ = "pages"
+    __table_args__ = (UniqueConstraint("site_id", "seo_name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    seo_name: Mapped[str] = mapped_column(String(200))
+    title: Mapped[str] = mapped_column(String(200))
+    body: Mapped[str] = mapped_column(Text, default="")
+    meta_description: Mapped[str | None] = mapped_column(String(500))
+    canonical_url: Mapped[str | None] = mapped_column(String(500))
+    enabled: Mapped[bool] = mapped_column(default=True)
+    revision: Mapped[int] = mapped_column(default=1)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)

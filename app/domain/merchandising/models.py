@@ -1,0 +1,79 @@
+"""Trees of categories: what each shows, in which order, with which filters and landing rules."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.domain.shared.columns import JsonValue, UtcDateTime
+from app.domain.sites.models import ShopConfiguration
+from app.extensions import Base
+
+
+class Tree(Base, ShopConfiguration):
+    """`facets` and `default_landing_rules` hold for every node that has none of its own."""
+
+    __tablename__ = "merchandising_trees"
+    __table_args__ = (
+        UniqueConstraint("site_id", "name"),
+        Index(
+            "uq_merchandising_trees_primary",
+            "site_id",
+            unique=True,
+            sqlite_where=text('"primary" = 1'),
+            postgresql_where=text('"primary"'),
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(String(200))
+    primary: Mapped[bool] = mapped_column(default=False)
+    facets: Mapped[list[dict[str, Any]]] = mapped_column(JsonValue, default=list)
+    default_landing_rules: Mapped[list[dict[str, Any]]] = mapped_column(JsonValue, default=list)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Node(Base, ShopConfiguration):
+    """A category. `path` is the slugs from the root, joined by `/`. None in `facets` or `landing_rules` inherits.
+
+    Its products are those placed by hand and those of its rule (`source_levels`, `source_manufacturers`:
+    a product must be of one of the levels or below, and of one of the manufacturers, where given).
+    """
+
+    __tablename__ = "merchandising_nodes"
+    __table_args__ = (UniqueConstraint("tree_id", "path"), Index(None, "tree_id", "parent_id", "position"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
+    tree_id: Mapped[int] = mapped_column(ForeignKey("merchandising_trees.id", ondelete="CASCADE"))
+    parent_id: Mapped[int | None] = mapped_column(ForeignKey("merchandising_nodes.id", ondelete="CASCADE"))
+    position: Mapped[int] = mapped_column(default=0)
+    name: Mapped[str] = mapped_column(String(200))
+    slug: Mapped[str] = mapped_column(String(120))
+    path: Mapped[str] = mapped_column(String(1000))
+    visible: Mapped[bool] = mapped_column(default=True)
+    description: Mapped[str] = mapped_column(Text, default="")
+    canonical_override: Mapped[str | None] = mapped_column(String(500))
+    exclude_from_sitemap: Mapped[bool] = mapped_column(default=False)
+    facets: Mapped[list[dict[str, Any]] | None] = mapped_column(JsonValue)
+    landing_rules: Mapped[list[dict[str, Any]] | None] = mapped_column(JsonValue)
+    source_levels: Mapped[list[str]] = mapped_column(JsonValue, default=list)
+    source_manufacturers: Mapped[list[str]] = mapped_column(JsonValue, default=list)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Placement(Base):
+    """A product placed in a category by hand; `position` is the category's own order."""
+
+    __tablename__ = "merchandising_placements"
+
+    node_id: Mapped[int] = mapped_column(ForeignKey("merchandising_nodes.id", ondelete="CASCADE"), primary_key=True)
+    product_id: Mapped[int] = mapped_column(
+        ForeignKey("products.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    position: Mapped[int] = mapped_column(default=0)

@@ -1,0 +1,15 @@
+"""What search tells upward."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class IndexChangesWaiting:
+    site_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildRequested:
+    run_id: str

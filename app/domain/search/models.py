@@ -1,0 +1,92 @@
+"""What search keeps in the database: the wish to index, the rebuilds, what reconciliation found, and job slots."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Integer, String, Text, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.domain.shared.columns import JsonValue, UtcDateTime
+from app.extensions import Base
+
+
+class OutboxEntry(Base):
+    """The wish to index one record, written in the transaction that changed it.
+
+    It stays until the change is durable in the live index and no rebuild that may have missed it runs;
+    `applied_at` marks one that only waits for such a rebuild. Nothing relies on the order of ids, since
+    rows can commit out of it.
+    """
+
+    __tablename__ = "index_outbox"
+    __table_args__ = (Index(None, "site_id", "applied_at", "id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(16))
+    record_id: Mapped[int] = mapped_column(Integer)
+    attempts: Mapped[int] = mapped_column(default=0)
+    error: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    applied_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class RebuildRun(Base):
+    """One rebuild. At most one per site is unfinished. `fence` rises with every builder that takes the run up;
+    only the holder of the latest fence whose lease has not run out may publish."""
+
+    __tablename__ = "rebuild_runs"
+    __table_args__ = (
+        Index(None, "site_id", "created_at"),
+        Index(
+            "uq_rebuild_runs_unfinished",
+            "site_id",
+            unique=True,
+            sqlite_where=text("state in ('waiting', 'running')"),
+            postgresql_where=text("state in ('waiting', 'running')"),
+        ),
+        CheckConstraint("state in ('waiting', 'running', 'done', 'failed')", name="state_known"),
+    )
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    scope: Mapped[str] = mapped_column(String(16))
+    state: Mapped[str] = mapped_column(String(16), default="waiting")
+    document_count: Mapped[int] = mapped_column(default=0)
+    total_count: Mapped[int | None]
+    error: Mapped[str | None] = mapped_column(Text)
+    requested_by: Mapped[str] = mapped_column(String(100))
+    fence: Mapped[int] = mapped_column(default=0)
+    lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    started_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class ReconcileReport(Base):
+    """What one reconciliation found and repaired."""
+
+    __tablename__ = "reconcile_reports"
+    __table_args__ = (Index(None, "site_id", "at"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
+    missing: Mapped[int] = mapped_column(default=0)
+    extra: Mapped[int] = mapped_column(default=0)
+    stale: Mapped[int] = mapped_column(default=0)
+    examples: Mapped[Any | None] = mapped_column(JsonValue)
+
+
+class JobSlot(Base):
+    """A scheduled job's time slot; inserting it is what claims it, so two schedulers run a job once."""
+
+    __tablename__ = "job_slots"
+    __table_args__ = (UniqueConstraint("job", "slot"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    job: Mapped[str] = mapped_column(String(64))
+    slot: Mapped[datetime] = mapped_column(UtcDateTime)
+    claimed_at: Mapped[datetime] = mapped_column(UtcDateTime)

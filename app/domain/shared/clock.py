@@ -1,0 +1,12 @@
+"""The port to time."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """The current time, aware, in UTC."""
+        ...

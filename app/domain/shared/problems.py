@@ -1,0 +1,73 @@
+"""What goes wrong in the domain, as data that every surface can show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing to mend. `pointer` is a JSON pointer to its place (RFC 6901, with a leading `#`)."""
+
+    code: str
+    message: str
+    pointer: str = "#"
+
+
+class DomainError(Exception):
+    """Anything that a client or an operator can be told. `code` is a stable lower_snake word."""
+
+    code = "error"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class Invalid(DomainError):
+    """What was sent breaks rules; every problem is listed at once."""
+
+    code = "invalid"
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(problems[0].message if len(problems) == 1 else f"{len(problems)} things need mending.")
+        self.problems = tuple(problems)
+
+    @classmethod
+    def one(cls, code: str, message: str, pointer: str = "#") -> Invalid:
+        return cls([Problem(code, message, pointer)])
+
+
+class NotFound(DomainError):
+    """No such thing on this site; another site's things are not found either."""
+
+    code = "not_found"
+
+
+class Conflict(DomainError):
+    """The state of things does not allow it now."""
+
+    code = "conflict"
+
+
+class StaleRevision(Conflict):
+    """Somebody else saved first."""
+
+    code = "stale_revision"
+
+    def __init__(self, message: str, current_revision: int) -> None:
+        super().__init__(message)
+        self.current_revision = current_revision
+
+
+class Forbidden(DomainError):
+    code = "forbidden"
+
+
+class TooManyRequests(DomainError):
+    code = "too_many_requests"
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after

@@ -1,0 +1,36 @@
+"""The activity log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.domain.shared.clock import Clock
+from app.domain.sites.models import AuditEntry
+from app.extensions import db
+
+
+def record(
+    clock: Clock,
+    site_id: int,
+    actor: str,
+    action: str,
+    subject: tuple[str, str],
+    summary: str,
+    before: Any = None,
+    after: Any = None,
+) -> None:
+    """Note who did what, in the transaction that did it. `subject` is (type, id); `action` is a dotted verb
+    such as `product.save`; `before` and `after` hold only what changed."""
+    db.session.add(
+        AuditEntry(
+            site_id=site_id,
+            at=clock.now(),
+            actor=actor[:100],
+            action=action,
+            subject_type=subject[0],
+            subject_id=subject[1],
+            summary=summary[:500],
+            before=before,
+            after=after,
+        )
+    )

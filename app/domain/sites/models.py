@@ -1,0 +1,143 @@
+"""Sites, the people who work on them, and what they did."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.domain.shared.columns import JsonValue, UtcDateTime
+from app.extensions import Base
+
+
+class ShopConfiguration:
+    """Marks records that decide how a site's shop looks. Saving one raises the site's `config_version`
+    (app/domain/sites/versioning.py), by which every process sees that its copy is old. They carry `site_id`."""
+
+
+class Site(Base, ShopConfiguration):
+    """One shop. Every other record belongs to exactly one."""
+
+    __tablename__ = "sites"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(200))
+    currency: Mapped[str] = mapped_column(String(3), default="gbp")
+    time_zone: Mapped[str] = mapped_column(String(64), default="Europe/London")
+    staging: Mapped[bool] = mapped_column(default=False)
+    capabilities: Mapped[list[str]] = mapped_column(JsonValue, default=list)
+    config_version: Mapped[int] = mapped_column(default=1)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    domains: Mapped[list[Domain]] = relationship(order_by="Domain.host", cascade="all, delete-orphan")
+
+    @property
+    def site_id(self) -> int:
+        return self.id
+
+    @property
+    def primary_host(self) -> str:
+        return next((domain.host for domain in self.domains if domain.primary), self.domains[0].host)
+
+
+class Domain(Base, ShopConfiguration):
+    """A host that answers with a site. Hosts are lower-case, without port or final dot."""
+
+    __tablename__ = "domains"
+    __table_args__ = (
+        Index(
+            "uq_domains_primary",
+            "site_id",
+            unique=True,
+            sqlite_where=text('"primary" = 1'),
+            postgresql_where=text('"primary"'),
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
+    host: Mapped[str] = mapped_column(String(253), unique=True)
+    primary: Mapped[bool] = mapped_column(default=False)
+
+
+class User(Base):
+    """Somebody who can sign in. Raising `session_version` ends all sessions; no password means none can start."""
+
+    __tablename__ = "users"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    email: Mapped[str] = mapped_column(String(254), unique=True)
+    display_name: Mapped[str] = mapped_column(String(100))
+    password_hash: Mapped[str | None] = mapped_column(String(200))
+    enabled: Mapped[bool] = mapped_column(default=True)
+    session_version: Mapped[int] = mapped_column(default=1)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    grants: Mapped[list[RoleGrant]] = relationship(cascade="all, delete-orphan")
+
+
+class RoleGrant(Base):
+    """A role of a user on a site. SUPERADMIN on any site reaches every site."""
+
+    __tablename__ = "role_grants"
+    __table_args__ = (UniqueConstraint("user_id", "site_id", "role"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
+    role: Mapped[str] = mapped_column(String(20))
+
+
+class SignInSession(Base):
+    """A browser that is signed in. The cookie holds a random token, this row its SHA-256."""
+
+    __tablename__ = "sign_in_sessions"
+
+    token_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
+    host: Mapped[str] = mapped_column(String(253))
+    session_version: Mapped[int]
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    last_seen_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
+class SignInFailure(Base):
+    """A failed sign-in, counted per account and per address; purged when it no longer counts."""
+
+    __tablename__ = "sign_in_failures"
+    __table_args__ = (Index(None, "key", "at"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(String(300))
+    at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
+class Setting(Base, ShopConfiguration):
+    """A value that differs from the default of its key (app/domain/sites/settings.py)."""
+
+    __tablename__ = "settings"
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    value: Mapped[Any] = mapped_column(JsonValue)
+
+
+class AuditEntry(Base):
+    """Who did what. `before` and `after` hold only what changed, never a secret."""
+
+    __tablename__ = "audit_entries"
+    __table_args__ = (Index(None, "site_id", "at"), Index(None, "site_id", "subject_type", "subject_id"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
+    actor: Mapped[str] = mapped_column(String(100))
+    action: Mapped[str] = mapped_column(String(64))
+    subject_type: Mapped[str] = mapped_column(String(32))
+    subject_id: Mapped[str] = mapped_column(String(120))
+    summary: Mapped[str] = mapped_column(String(500))
+    before: Mapped[Any | None] = mapped_column(JsonValue)
+    after: Mapped[Any | None] = mapped_column(JsonValue)

@@ -1,0 +1,94 @@
+"""The settings of a site: every key with its type, default and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.sites.models import Setting
+from app.extensions import db
+
+
+@dataclass(frozen=True, slots=True)
+class SettingKey:
+    """`kind` is bool, int, str or list (of strings); `low` and `high` bound an int. None is allowed where the
+    default is None."""
+
+    key: str
+    kind: type
+    default: Any
+    meaning: str
+    low: int = 0
+    high: int = 2_147_483_647
+
+    def accepts(self, value: object) -> bool:
+        if value is None:
+            return self.default is None
+        if self.kind is list:
+            return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
+        if self.kind is int:
+            return type(value) is int and self.low <= value <= self.high
+        return type(value) is self.kind
+
+
+SETTINGS: Mapping[str, SettingKey] = {
+    setting.key: setting
+    for setting in (
+        SettingKey("taxonomy-active-id", str, None, "The taxonomy that classifies this site's products."),
+        SettingKey("search-content-enabled", bool, True, "Pages and collections are found by search."),
+        SettingKey("search-term-tracking-enabled", bool, True, "Search words are counted by day."),
+        SettingKey("search-click-tracking-enabled", bool, True, "Clicks and sales that follow a search are counted."),
+        SettingKey(
+            "search-default-filters",
+            list,
+            ["manufacturer", "price", "inStock", "onSale"],
+            "The filters beside search results, in order: manufacturer, price, rating, inStock, onSale, featured or "
+            "ids of attributes.",
+        ),
+        SettingKey("listing-page-size", int, 24, "Products on a page of a listing.", 1, 100),
+        SettingKey("facet-landing-min-products", int, 3, "Products that justify a landing page.", 1),
+        SettingKey("facet-landing-stale-counts", bool, True, "Serve the last good counts while search is down."),
+        SettingKey("seo-drop-canonical-on-noindex", bool, False, "Leave the canonical out of noindexed variants."),
+        SettingKey("seo-extra-tracking-parameters", list, [], "Further parameters that only track visitors."),
+        SettingKey("posEnabled", bool, False, "Card payments on phones are on."),
+        SettingKey("posProcessorLocationId", str, None, "The payment processor's location."),
+        SettingKey("posProcessorAccountId", str, None, "The payment processor's account of this site."),
+        SettingKey("posAllowQuickPayments", bool, True, "Agents may take an amount without an order."),
+        SettingKey("posMaxTransactionAmount", int, 100_000, "Largest card payment, in minor units.", 1, 99_999_999),
+    )
+}
+
+
+class SiteSettings(dict[str, Any]):
+    """All settings of a site by key, defaults filled in."""
+
+
+def settings_of(site_id: int) -> SiteSettings:
+    rows = db.session.execute(select(Setting.key, Setting.value).where(Setting.site_id == site_id))
+    stored = {key: value for key, value in rows if key in SETTINGS}
+    return SiteSettings({key: stored.get(key, setting.default) for key, setting in SETTINGS.items()})
+
+
+def change_settings(site_id: int, changes: Mapping[str, object]) -> dict[str, tuple[Any, Any]]:
+    """Store the changes; (before, after) of every key that really changed. Raises Invalid with every problem."""
+    problems = [problem for key, value in changes.items() if (problem := _problem(key, value))]
+    if problems:
+        raise Invalid(problems)
+    current = settings_of(site_id)
+    changed = {key: (current[key], value) for key, value in changes.items() if current[key] != value}
+    for key, (_, value) in changed.items():
+        db.session.merge(Setting(site_id=site_id, key=key, value=value))
+    return changed
+
+
+def _problem(key: str, value: object) -> Problem | None:
+    setting = SETTINGS.get(key)
+    if setting is None:
+        return Problem("unknown_setting", f"There is no setting {key}.", f"#/settings/{key}")
+    if not setting.accepts(value):
+        return Problem("invalid_setting", f"{key} does not take the value {value!r}.", f"#/settings/{key}")
+    return None

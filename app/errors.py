@@ -1,0 +1,142 @@
+"""Translates what went wrong into an answer: a page, a fragment for htmx, or problem+json (RFC 9457)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from flask import Flask, Response, jsonify, redirect, render_template, request, url_for
+from flask_wtf.csrf import CSRFError
+from sqlalchemy.exc import OperationalError
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response as AnyResponse
+
+from app.domain.search.engine import SearchUnavailable
+from app.domain.shared.problems import (
+    Conflict,
+    DomainError,
+    Forbidden,
+    Invalid,
+    NotFound,
+    StaleRevision,
+    TooManyRequests,
+)
+from app.extensions import db, login_manager
+from app.htmx import redirect_page, wants_fragment
+
+log = structlog.get_logger()
+
+STATUS: tuple[tuple[type[DomainError], int], ...] = (
+    (Invalid, 400),
+    (NotFound, 404),
+    (Forbidden, 403),
+    (TooManyRequests, 429),
+    (Conflict, 409),
+    (SearchUnavailable, 503),
+)
+TITLES = {
+    400: "That did not work",
+    401: "Please sign in",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not possible here",
+    409: "Something else came first",
+    413: "Too large",
+    429: "Too many tries",
+    500: "Our mistake",
+    503: "Not available just now",
+}
+
+
+def init_errors(app: Flask) -> None:
+    app.register_error_handler(DomainError, _domain_error)
+    app.register_error_handler(CSRFError, _csrf_error)
+    app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(OperationalError, _database_error)
+    app.register_error_handler(Exception, _unexpected)
+    login_manager.unauthorized_handler(_unauthorized)
+
+
+def wants_json() -> bool:
+    """True where JSON is served: the admin's REST paths, /v1, and who sends or asks for JSON alone."""
+    if wants_fragment():
+        return False
+    accepts = request.accept_mimetypes
+    return (
+        request.is_json
+        or "/rest/" in request.path
+        or request.path.startswith("/v1/")
+        or (accepts.accept_json and not accepts.accept_html)
+    )
+
+
+def problem(status: int, code: str, detail: str, **more: Any) -> AnyResponse:
+    """The answer in the form that the client understands."""
+    title = TITLES.get(status, "That did not work")
+    if wants_json():
+        body = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+        response: Response = jsonify(body | {"instance": request.path, "code": code} | more)
+        response.content_type = "application/problem+json"
+    elif wants_fragment():
+        response = Response(render_template("_problem.html", title=title, detail=detail, **_lists(more)))
+    else:
+        page = "admin/error.html" if request.path.startswith("/admin") else "storefront/error.html"
+        response = Response(render_template(page, status=status, title=title, detail=detail, **_lists(more)))
+    response.status_code = status
+    return response
+
+
+def _lists(more: dict[str, Any]) -> dict[str, Any]:
+    return {"errors": more.get("errors", [])}
+
+
+def _domain_error(error: DomainError) -> AnyResponse:
+    status = next((status for kind, status in STATUS if isinstance(error, kind)), 400)
+    more: dict[str, Any] = {}
+    if isinstance(error, Invalid):
+        more["errors"] = [{"code": p.code, "pointer": p.pointer, "message": p.message} for p in error.problems]
+    if isinstance(error, StaleRevision):
+        more["currentRevision"] = error.current_revision
+    response = problem(status, error.code, error.message, **more)
+    if isinstance(error, TooManyRequests):
+        response.headers["Retry-After"] = str(error.retry_after)
+    return response
+
+
+def _csrf_error(error: CSRFError) -> AnyResponse:
+    return problem(403, "csrf", "This form was open too long or did not come from this site. Reload and try again.")
+
+
+def _http_error(error: HTTPException) -> AnyResponse:
+    status = error.code or 500
+    if status < 400:
+        return error.get_response()
+    response = problem(status, error.name.lower().replace(" ", "_"), error.description or error.name)
+    for name, value in error.get_headers():
+        if name.lower() not in ("content-type", "content-length"):
+            response.headers[name] = value
+    return response
+
+
+def _database_error(error: OperationalError) -> AnyResponse:
+    """A database that is locked or away is a matter of waiting, not a fault of the request."""
+    db.session.rollback()
+    log.warning("database_unavailable", error=str(error.orig))
+    response = problem(503, "database_unavailable", "The database is busy. Nothing was saved. Try again in a moment.")
+    response.headers["Retry-After"] = "5"
+    return response
+
+
+def _unexpected(error: Exception) -> AnyResponse:
+    db.session.rollback()
+    log.exception("unexpected_error", path=request.path)
+    return problem(500, "internal_error", "Something broke on our side. It was noted.")
+
+
+def _unauthorized() -> AnyResponse:
+    sign_in = url_for("admin.sign_in", next=request.full_path.rstrip("?"))
+    if wants_fragment():
+        return redirect_page(url_for("admin.sign_in"))
+    if wants_json() or request.method not in ("GET", "HEAD"):
+        return problem(401, "not_signed_in", "Sign in first.")
+    return redirect(sign_in)

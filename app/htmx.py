@@ -1,0 +1,30 @@
+"""What htmx asks and what it is answered."""
+
+from __future__ import annotations
+
+import json
+
+from flask import Response, request
+
+
+def wants_fragment() -> bool:
+    """True for a swap into a page; False for a boosted link or a restored history entry, which want the page."""
+    headers = request.headers
+    return (
+        headers.get("HX-Request") == "true"
+        and headers.get("HX-Boosted") != "true"
+        and headers.get("HX-History-Restore-Request") != "true"
+    )
+
+
+def redirect_page(location: str) -> Response:
+    """Make the browser go to another page although htmx asked."""
+    response = Response(status=204)
+    response.headers["HX-Redirect"] = location
+    return response
+
+
+def trigger(response: Response, event: str, detail: object = None) -> Response:
+    """Tell the page that something happened (HX-Trigger)."""
+    response.headers["HX-Trigger"] = json.dumps({event: detail})
+    return response

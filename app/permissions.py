@@ -1,0 +1,92 @@
+"""Who may do what: one table, and the decorators by which every route declares what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from enum import StrEnum
+from functools import wraps
+from typing import Any, TypeVar
+
+from flask import Flask
+from flask_login import current_user
+
+from app.domain.shared.problems import Forbidden
+from app.domain.sites.roles import Role
+from app.extensions import login_manager
+
+View = TypeVar("View", bound=Callable[..., Any])
+PUBLIC = "public"
+DECLARED = "declared_permission"
+
+
+class Permission(StrEnum):
+    USE_ADMIN = "use_admin"
+    MANAGE_SEARCH = "manage_search"
+    MANAGE_CATALOGUE = "manage_catalogue"
+    MANAGE_CONTENT = "manage_content"
+    MANAGE_TAXONOMY = "manage_taxonomy"
+    ACTIVATE_TAXONOMY = "activate_taxonomy"
+    MANAGE_MERCHANDISING = "manage_merchandising"
+    MANAGE_POS = "manage_pos"
+    MANAGE_USERS = "manage_users"
+    MANAGE_SETTINGS = "manage_settings"
+    MANAGE_SITES = "manage_sites"
+
+
+_MERCHANDISER = frozenset(
+    {
+        Permission.USE_ADMIN,
+        Permission.MANAGE_SEARCH,
+        Permission.MANAGE_CATALOGUE,
+        Permission.MANAGE_CONTENT,
+        Permission.MANAGE_TAXONOMY,
+        Permission.MANAGE_MERCHANDISING,
+    }
+)
+_ADMIN = _MERCHANDISER | {
+    Permission.ACTIVATE_TAXONOMY,
+    Permission.MANAGE_POS,
+    Permission.MANAGE_USERS,
+    Permission.MANAGE_SETTINGS,
+}
+ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
+    Role.MERCHANDISER: _MERCHANDISER,
+    Role.ADMIN: _ADMIN,
+    Role.SUPERADMIN: _ADMIN | {Permission.MANAGE_SITES},
+    Role.POS_AGENT: frozenset(),
+}
+
+
+def allowed(roles: Collection[Role], permission: Permission) -> bool:
+    return any(permission in ROLE_PERMISSIONS[role] for role in roles)
+
+
+def requires(permission: Permission) -> Callable[[View], View]:
+    """Answers 401 (a page: sign in and come back) without a session and 403 without the permission."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            if not current_user.is_authenticated:
+                return login_manager.unauthorized()
+            if not allowed(current_user.roles, permission):
+                raise Forbidden("Your role on this site does not allow this.")
+            return view(*args, **kwargs)
+
+        setattr(checked, DECLARED, permission.value)
+        return checked  # type: ignore[return-value]
+
+    return decorate
+
+
+def public(view: View) -> View:
+    """Declares that anybody may call this route."""
+    setattr(view, DECLARED, PUBLIC)
+    return view
+
+
+def check_every_route_declares(app: Flask) -> None:
+    """Refuses to start when a route says nothing: forgetting must not mean open."""
+    silent = [name for name, view in app.view_functions.items() if name != "static" and not hasattr(view, DECLARED)]
+    if silent:
+        raise RuntimeError(f"Routes without a declared permission: {', '.join(sorted(silent))}.")

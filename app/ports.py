@@ -1,0 +1,50 @@
+"""Accessors for the adapters that create_app chose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from flask import current_app
+
+from app.domain.search.engine import SearchEngine
+from app.domain.shared.clock import Clock
+
+EXTENSION = "shop-ports"
+
+
+class JobQueue(Protocol):
+    """Wakes the worker. Losing a wake-up loses nothing: what must happen stands in the database."""
+
+    def enqueue(self, job: str, *args: object) -> bool:
+        """Ask for `job` ("module:function" below app.jobs) soon; False when the queue does not answer.
+        Never raises and never takes longer than half a second."""
+        ...
+
+    def ping(self) -> None:
+        """Raises OSError with the reason when the queue does not answer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    search_engine: SearchEngine
+    clock: Clock
+    queue: JobQueue
+
+
+def _ports() -> Ports:
+    ports: Ports = current_app.extensions[EXTENSION]
+    return ports
+
+
+def search_engine() -> SearchEngine:
+    return _ports().search_engine
+
+
+def clock() -> Clock:
+    return _ports().clock
+
+
+def queue() -> JobQueue:
+    return _ports().queue
