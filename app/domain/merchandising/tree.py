@@ -1,0 +1,163 @@
+"""A site's categories as the shop shows them: read once, then asked without the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Display(StrEnum):
+    """How a filter is drawn: values with counts, colours, one switch, or two ends of a number."""
+
+    LIST = "list"
+    SWATCH = "swatch"
+    TOGGLE = "toggle"
+    RANGE = "range"
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """A filter of a listing. `facet_id` is a built-in name (manufacturer, price, rating, inStock, onSale,
+    featured) or an attribute id; `swatches` gives colours (`#rrggbb`) to values whose name is none."""
+
+    facet_id: str
+    display: Display = Display.LIST
+    label: str | None = None
+    swatches: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any]) -> Facet:
+        """From the stored form, which is the bundle's."""
+        return cls(
+            facet_id=stored["facetId"],
+            display=Display(stored.get("display") or Display.LIST),
+            label=stored.get("label") or None,
+            swatches=stored.get("swatches") or {},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ShopNode:
+    """A category. `own_facets` None inherits. `path` is the slugs from the root, joined by `/`."""
+
+    id: int
+    tree_id: int
+    parent_id: int | None
+    name: str
+    slug: str
+    path: str
+    visible: bool = True
+    description: str = ""
+    canonical_override: str | None = None
+    own_facets: tuple[Facet, ...] | None = None
+    source_levels: tuple[str, ...] = ()
+    source_manufacturers: tuple[str, ...] = ()
+
+    @property
+    def has_rule(self) -> bool:
+        return bool(self.source_levels or self.source_manufacturers)
+
+
+class ShopTree:
+    """The categories of a site, those of its primary tree reachable by path.
+
+    `nodes` come in display order. Other trees have no addresses, but products are sorted into them too.
+    """
+
+    def __init__(
+        self,
+        nodes: Iterable[ShopNode],
+        tree_facets: Mapping[int, tuple[Facet, ...]],
+        primary_tree_id: int | None,
+    ) -> None:
+        self.nodes: dict[int, ShopNode] = {node.id: node for node in nodes}
+        self._tree_facets = tree_facets
+        self.primary_tree_id = primary_tree_id
+        self._children: dict[int | None, list[ShopNode]] = {}
+        self._by_path: dict[str, ShopNode] = {}
+        self._by_level: dict[str, list[ShopNode]] = {}
+        self._by_manufacturer_alone: list[tuple[frozenset[str], int]] = []
+        self._makers: dict[int, frozenset[str]] = {}
+        for node in self.nodes.values():
+            self._arrange(node)
+
+    def _arrange(self, node: ShopNode) -> None:
+        if node.tree_id == self.primary_tree_id:
+            self._by_path[node.path] = node
+        if node.parent_id is not None or node.tree_id == self.primary_tree_id:
+            self._children.setdefault(node.parent_id, []).append(node)
+        makers = frozenset(name.casefold() for name in node.source_manufacturers)
+        if node.source_levels:
+            self._makers[node.id] = makers
+            for level_id in node.source_levels:
+                self._by_level.setdefault(level_id, []).append(node)
+        elif makers:
+            self._by_manufacturer_alone.append((makers, node.id))
+
+    def at(self, path: str) -> ShopNode | None:
+        """The category that shoppers reach by this path; None where none is, or it or one above is hidden."""
+        node = self._by_path.get(path)
+        return node if node is not None and self.is_shown(node) else None
+
+    def is_shown(self, node: ShopNode) -> bool:
+        return node.visible and all(above.visible for above in self.ancestors(node.id))
+
+    def ancestors(self, node_id: int) -> list[ShopNode]:
+        """The categories above, the root first."""
+        above: list[ShopNode] = []
+        parent_id = self.nodes[node_id].parent_id
+        while parent_id is not None:
+            parent = self.nodes[parent_id]
+            above.append(parent)
+            parent_id = parent.parent_id
+        return above[::-1]
+
+    def trail(self, node_id: int) -> list[ShopNode]:
+        """The way to a category: those above it, then itself."""
+        return [*self.ancestors(node_id), self.nodes[node_id]]
+
+    def children(self, node_id: int | None) -> list[ShopNode]:
+        """The visible categories below one, or with None the roots of the primary tree, in display order."""
+        return [node for node in self._children.get(node_id, ()) if node.visible]
+
+    def facets(self, node_id: int) -> tuple[Facet, ...]:
+        """The filters of a category: its own, else those of the nearest category above, else the tree's."""
+        for node in reversed(self.trail(node_id)):
+            if node.own_facets is not None:
+                return node.own_facets
+        return self._tree_facets.get(self.nodes[node_id].tree_id, ())
+
+    def categories_of(
+        self, level_path: Sequence[str], manufacturer: str, placed_node_ids: Iterable[int] = ()
+    ) -> frozenset[int]:
+        """Every category that shows a product: where it is placed by hand, where a rule takes it, and all above.
+
+        `level_path` is its level and the levels above it. A rule takes a product that is of one of its
+        levels (or below) and of one of its manufacturers, where it names any; case does not matter in names.
+        """
+        found: set[int] = {node_id for node_id in placed_node_ids if node_id in self.nodes}
+        maker = manufacturer.casefold()
+        for level_id in level_path:
+            for node in self._by_level.get(level_id, ()):
+                makers = self._makers[node.id]
+                if not makers or maker in makers:
+                    found.add(node.id)
+        found.update(node_id for makers, node_id in self._by_manufacturer_alone if maker in makers)
+        for node_id in tuple(found):
+            found.update(above.id for above in self.ancestors(node_id))
+        return frozenset(found)
+
+    def main_category(self, category_ids: Iterable[int]) -> ShopNode | None:
+        """Where a product is at home among the categories that show it: the deepest shown one of the primary
+        tree, the first of them in display order."""
+        order = list(self.nodes)
+        shown = [
+            self.nodes[node_id]
+            for node_id in category_ids
+            if node_id in self.nodes
+            and self.nodes[node_id].tree_id == self.primary_tree_id
+            and self.is_shown(self.nodes[node_id])
+        ]
+        return min(shown, key=lambda node: (-node.path.count("/"), order.index(node.id)), default=None)
