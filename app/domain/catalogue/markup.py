@@ -1,0 +1,54 @@
+"""The HTML that merchandisers may write: descriptions and page bodies are cleaned on the way in."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import nh3
+
+MEDIA_PREFIX = "/media/"
+# What the cleaner writes: every attribute value in double quotes, with inner quotes escaped.
+IMAGE_TAG = re.compile(r'<img(?:\s+[\w-]+="[^"]*")*\s*/?>')
+BREAKING_TAG = re.compile(
+    r"</?(?:p|br|li|ul|ol|h[1-6]|div|tr|td|th|dd|dt|hr|blockquote|pre|table)\b[^>]*>", re.IGNORECASE
+)
+TEXT_TAGS = "p br hr strong b em i u s sub sup small code pre blockquote a img ul ol li dl dt dd h2 h3 h4"
+TABLE_TAGS = "table caption thead tbody tfoot tr th td"
+
+
+def _attribute(tag: str, name: str, value: str) -> str | None:
+    """Pictures come from this shop only: one from another host would tell it who reads the page."""
+    if tag == "img" and name == "src" and (not value.startswith(MEDIA_PREFIX) or ".." in value or "\\" in value):
+        return None
+    return value
+
+
+_cleaner = nh3.Cleaner(
+    tags=set(f"{TEXT_TAGS} {TABLE_TAGS}".split()),
+    attributes={
+        "a": {"href", "title"},
+        "img": {"src", "alt", "width", "height"},
+        "th": {"colspan", "rowspan", "scope"},
+        "td": {"colspan", "rowspan"},
+    },
+    attribute_filter=_attribute,
+    url_schemes={"http", "https", "mailto", "tel"},
+    link_rel="noopener",
+)
+_stripper = nh3.Cleaner(tags=set())
+
+
+def clean_html(text: str) -> str:
+    """The text with only what the shop's pages show; cleaning it again changes nothing."""
+    if "<" not in text and "&" not in text and ">" not in text:
+        return text.strip()
+    cleaned: str = _cleaner.clean(text)
+    return IMAGE_TAG.sub(lambda image: image[0] if ' src="' in image[0] else "", cleaned).strip()
+
+
+def plain_text(markup: str) -> str:
+    """The words of a piece of HTML, on one line."""
+    if "<" in markup or "&" in markup:
+        markup = html.unescape(_stripper.clean(BREAKING_TAG.sub(" ", markup)))
+    return " ".join(markup.split())

@@ -1,0 +1,182 @@
+"""What a product may be: pure rules, the same for the editor, the bundle import and every other door."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from app.domain.catalogue.markup import clean_html
+from app.domain.shared.addresses import slug, slug_problems, url_problems
+from app.domain.shared.money import LARGEST
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.shared.text import block_problems, line_problems, one_line
+
+LONGEST_SKU = 64
+LONGEST_NAME = 300
+LONGEST_MANUFACTURER = 120
+LONGEST_UPC = 32
+LONGEST_DESCRIPTION = 50_000
+LARGEST_STOCK = 999_999_999
+MOST_VARIANTS = 200
+MOST_OPTIONS = 5
+LONGEST_OPTION_NAME = 40
+LONGEST_OPTION_VALUE = 80
+
+
+@dataclass(frozen=True, slots=True)
+class VariantDraft:
+    """A buyable form as somebody sent it; None in `price` means the product's."""
+
+    sku: str
+    upc: str | None = None
+    price: int | None = None
+    stock: int | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ProductDraft:
+    """A product as somebody sent it. Prices are in minor units; stock None is not counted; an empty `seo_name`
+    asks for one made from the name."""
+
+    sku: str
+    name: str
+    price: int
+    seo_name: str = ""
+    manufacturer: str = ""
+    description: str = ""
+    compare_at_price: int | None = None
+    upc: str | None = None
+    stock: int | None = None
+    enabled: bool = True
+    featured: bool = False
+    rating: float | None = None
+    canonical_url: str | None = None
+    variants: tuple[VariantDraft, ...] = ()
+
+
+def clean_product(draft: ProductDraft) -> ProductDraft:
+    """Trimmed, its description sanitised, its empty texts None where None means "not given".
+    Raises Invalid with every problem."""
+    tidy = replace(
+        draft,
+        sku=draft.sku.strip(),
+        name=one_line(draft.name),
+        seo_name=draft.seo_name.strip(),
+        manufacturer=one_line(draft.manufacturer),
+        upc=(draft.upc or "").strip() or None,
+        canonical_url=(draft.canonical_url or "").strip() or None,
+        variants=tuple(_tidy_variant(variant) for variant in draft.variants),
+    )
+    problems = product_problems(tidy)
+    if problems:
+        raise Invalid(problems)
+    return replace(tidy, description=clean_html(draft.description))
+
+
+def seo_name_of(name: str) -> str:
+    """The part of the URL that a product of this name gets, before it is made unique on the site."""
+    return slug(name, "product")
+
+
+def product_problems(draft: ProductDraft) -> list[Problem]:
+    return [
+        *line_problems(draft.sku, "The SKU", LONGEST_SKU, "#/sku", required=True),
+        *line_problems(draft.name, "The name", LONGEST_NAME, "#/name", required=True),
+        *(slug_problems(draft.seo_name, "The SEO name", "#/seoName") if draft.seo_name else ()),
+        *line_problems(draft.manufacturer, "The manufacturer", LONGEST_MANUFACTURER, "#/manufacturer"),
+        *block_problems(draft.description, "The description", LONGEST_DESCRIPTION, "#/description"),
+        *line_problems(draft.upc or "", "The UPC", LONGEST_UPC, "#/upc"),
+        *(url_problems(draft.canonical_url, "The canonical URL", "#/canonicalUrl") if draft.canonical_url else ()),
+        *_number_problems(draft),
+        *variants_problems(draft.variants),
+    ]
+
+
+def _number_problems(draft: ProductDraft) -> list[Problem]:
+    return [
+        *price_problems(draft.price, "The price", "#/price"),
+        *price_problems(draft.compare_at_price, "The compare price", "#/compareAtPrice"),
+        *stock_problems(draft.stock, "#/stock"),
+        *rating_problems(draft.rating),
+    ]
+
+
+def price_problems(price: int | None, label: str, pointer: str) -> list[Problem]:
+    if price is None or 0 <= price <= LARGEST:
+        return []
+    return [Problem("invalid_price", f"{label} must be 0 to {LARGEST:,} in minor units.", pointer)]
+
+
+def stock_problems(stock: int | None, pointer: str) -> list[Problem]:
+    if stock is None or 0 <= stock <= LARGEST_STOCK:
+        return []
+    return [Problem("invalid_stock", f"The stock must be a whole number from 0 to {LARGEST_STOCK:,}.", pointer)]
+
+
+def rating_problems(rating: float | None) -> list[Problem]:
+    if rating is None or (math.isfinite(rating) and 0 <= rating <= 5):
+        return []
+    return [Problem("invalid_rating", "The rating must be a number from 0 to 5.", "#/rating")]
+
+
+def variants_problems(variants: Sequence[VariantDraft]) -> list[Problem]:
+    problems = [problem for index, variant in enumerate(variants) for problem in _variant_problems(index, variant)]
+    if len(variants) > MOST_VARIANTS:
+        problems.append(Problem("too_many", f"A product has at most {MOST_VARIANTS} variants.", "#/variants"))
+    problems += _repeated((variant.sku for variant in variants), "sku", "The SKU “{}” is on two variants.")
+    choices = (", ".join(f"{name} {value}" for name, value in sorted(v.options.items())) for v in variants)
+    return problems + _repeated(choices, "options", "Two variants are both “{}”.")
+
+
+def _variant_problems(index: int, variant: VariantDraft) -> list[Problem]:
+    at = f"#/variants/{index}"
+    return [
+        *line_problems(variant.sku, "The variant’s SKU", LONGEST_SKU, f"{at}/sku", required=True),
+        *line_problems(variant.upc or "", "The variant’s UPC", LONGEST_UPC, f"{at}/upc"),
+        *price_problems(variant.price, "The variant’s price", f"{at}/price"),
+        *stock_problems(variant.stock, f"{at}/stock"),
+        *_option_problems(variant.options, f"{at}/options"),
+    ]
+
+
+def _option_problems(options: Mapping[str, str], pointer: str) -> list[Problem]:
+    if not options:
+        return [Problem("required", "A variant needs what sets it apart, such as Size: M.", pointer)]
+    if len(options) > MOST_OPTIONS:
+        return [Problem("too_many", f"A variant has at most {MOST_OPTIONS} options.", pointer)]
+    problems = []
+    for name, value in options.items():
+        problems += line_problems(name, "The option’s name", LONGEST_OPTION_NAME, pointer, required=True)
+        problems += line_problems(value, f"The option {name[:40]}", LONGEST_OPTION_VALUE, pointer, required=True)
+    return problems
+
+
+def _repeated(texts: Iterable[str], name: str, message: str) -> list[Problem]:
+    seen: set[str] = set()
+    problems = []
+    for index, text in enumerate(texts):
+        if text and text in seen:
+            problems.append(Problem("duplicate", message.format(text), f"#/variants/{index}/{name}"))
+        seen.add(text)
+    return problems
+
+
+def _tidy_variant(variant: VariantDraft) -> VariantDraft:
+    return replace(
+        variant,
+        sku=variant.sku.strip(),
+        upc=(variant.upc or "").strip() or None,
+        options={one_line(name): one_line(value) for name, value in variant.options.items()},
+    )
+
+
+def is_in_stock(stock: int | None, variant_stocks: Iterable[int | None] = ()) -> bool:
+    """A product sells while its stock is not counted or not gone; one with variants while any of them sells."""
+    stocks = list(variant_stocks) or [stock]
+    return any(left is None or left > 0 for left in stocks)
+
+
+def is_on_sale(price: int, compare_at_price: int | None) -> bool:
+    return compare_at_price is not None and compare_at_price > price

@@ -1,0 +1,69 @@
+"""Addresses that people type: the names in this shop's URLs, and URLs to other places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from urllib.parse import urlsplit
+
+from slugify import slugify
+
+from app.domain.shared.problems import Problem
+from app.domain.shared.text import UNPRINTABLE
+
+LONGEST_SLUG = 200
+LONGEST_URL = 500
+SLUG = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*", re.ASCII)
+
+
+def slug(text: str, fallback: str) -> str:
+    """The text as part of a URL, cut at a word so that a suffix still fits; `fallback` where nothing is left."""
+    return slugify(text, max_length=LONGEST_SLUG - 20, word_boundary=True, save_order=True) or fallback
+
+
+def free_slug(wanted: str, taken: Container[str]) -> str:
+    """`wanted`, or the first of `wanted-2`, `wanted-3`, … that is not taken."""
+    if wanted not in taken:
+        return wanted
+    number = 2
+    while f"{wanted}-{number}" in taken:
+        number += 1
+    return f"{wanted}-{number}"
+
+
+def slug_problems(text: str, label: str, pointer: str) -> list[Problem]:
+    if len(text) > LONGEST_SLUG:
+        return [Problem("too_long", f"{label} is longer than {LONGEST_SLUG} characters.", pointer)]
+    if not SLUG.fullmatch(text):
+        message = f"{label} “{text[:60]}” may hold only a–z, 0–9 and single hyphens between them."
+        return [Problem("invalid_seo_name", message, pointer)]
+    return []
+
+
+def url_problems(text: str, label: str, pointer: str) -> list[Problem]:
+    """A path of the site or an absolute http(s) address without sign-in details."""
+    if len(text) > LONGEST_URL:
+        return [Problem("too_long", f"{label} is longer than {LONGEST_URL} characters.", pointer)]
+    if _is_path(text) or _is_web_address(text):
+        return []
+    message = f"{label} must be a path of this site (/…) or an address that begins with https:// or http://."
+    return [Problem("invalid_url", message, pointer)]
+
+
+def _is_path(text: str) -> bool:
+    return text.startswith("/") and not text.startswith("//") and not _has_forbidden(text)
+
+
+def _is_web_address(text: str) -> bool:
+    if _has_forbidden(text):
+        return False
+    try:
+        parts = urlsplit(text)
+        port_is_a_number = parts.port is None or parts.port > 0
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc and port_is_a_number
+
+
+def _has_forbidden(text: str) -> bool:
+    return UNPRINTABLE.search(text) is not None or any(sign in text for sign in "\\ \"'<>`")

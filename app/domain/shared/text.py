@@ -1,0 +1,40 @@
+"""What any text that people send must satisfy before a database or a page can hold it."""
+
+from __future__ import annotations
+
+import re
+
+from app.domain.shared.problems import Problem
+
+# Control characters, halves of surrogate pairs and non-characters: a database, XML or UTF-8 refuses them.
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+UNPRINTABLE_IN_BLOCK = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def one_line(text: str) -> str:
+    """Trimmed, with every run of white space made one space."""
+    return " ".join(text.split())
+
+
+def line_problems(text: str, label: str, longest: int, pointer: str, required: bool = False) -> list[Problem]:
+    """What is wrong with a text of one line; lengths count code points."""
+    if required and not text.strip():
+        return [Problem("required", f"{label} is missing.", pointer)]
+    return [*_too_long(text, label, longest, pointer), *_unprintable(UNPRINTABLE, text, label, pointer)]
+
+
+def block_problems(text: str, label: str, longest: int, pointer: str) -> list[Problem]:
+    """What is wrong with a text of several lines."""
+    return [*_too_long(text, label, longest, pointer), *_unprintable(UNPRINTABLE_IN_BLOCK, text, label, pointer)]
+
+
+def _too_long(text: str, label: str, longest: int, pointer: str) -> list[Problem]:
+    if len(text) <= longest:
+        return []
+    return [Problem("too_long", f"{label} is {len(text):,} characters long; at most {longest:,} fit.", pointer)]
+
+
+def _unprintable(pattern: re.Pattern[str], text: str, label: str, pointer: str) -> list[Problem]:
+    if not pattern.search(text):
+        return []
+    return [Problem("unprintable", f"{label} contains characters that cannot be shown.", pointer)]
