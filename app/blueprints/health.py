@@ -1,0 +1,90 @@
+"""Is the process up, can it work, and what has it counted."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+
+from flask import Blueprint, Response, abort, current_app, jsonify, request
+from prometheus_client import CONTENT_TYPE_LATEST
+from sqlalchemy import select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from app import ports
+from app.config import Config
+from app.domain.search.engine import EngineState, IndexName
+from app.domain.shared.problems import DomainError
+from app.domain.sites.models import Site
+from app.extensions import csrf, db
+from app.metrics import exposition
+from app.permissions import public
+
+bp = Blueprint("health", __name__)
+csrf.exempt(bp)
+
+
+class Down(Exception):
+    """A part does not answer; the message says no more than an outsider may know."""
+
+
+@bp.get("/healthz")
+@public
+def alive() -> Response:
+    return Response("ok\n", mimetype="text/plain")
+
+
+@bp.get("/readyz")
+@public
+def ready() -> tuple[Response, int]:
+    checks = {"database": _outcome(_database), "queue": _outcome(_queue), "index": _outcome(_index)}
+    working = all(outcome == "ok" for outcome in checks.values())
+    return jsonify({"status": "ok" if working else "down", "checks": checks}), 200 if working else 503
+
+
+@bp.get("/metrics")
+@public
+def metrics() -> Response:
+    config: Config = current_app.config["SHOP"]
+    if not config.metrics_token:
+        abort(404)
+    expected = f"Bearer {config.metrics_token}"
+    if not hmac.compare_digest(request.headers.get("Authorization", "").encode(), expected.encode()):
+        abort(401)
+    return Response(exposition(), content_type=CONTENT_TYPE_LATEST)
+
+
+def _outcome(check: Callable[[], None]) -> str:
+    try:
+        check()
+    except Down as down:
+        return f"down: {down}"
+    return "ok"
+
+
+def _database() -> None:
+    try:
+        db.session.execute(text("SELECT 1"))
+    except SQLAlchemyError as error:
+        db.session.rollback()
+        raise Down("the database does not answer") from error
+
+
+def _queue() -> None:
+    try:
+        ports.queue().ping()
+    except OSError as error:
+        raise Down("the queue does not answer") from error
+
+
+def _index() -> None:
+    """Down when no shop can be searched. One new shop that waits for its first rebuild takes nobody out of service."""
+    try:
+        states = [
+            ports.search_engine().status(site_id, IndexName.PRODUCTS).state
+            for site_id in db.session.scalars(select(Site.id).order_by(Site.id))
+        ]
+    except (DomainError, SQLAlchemyError) as error:
+        db.session.rollback()
+        raise Down("the index cannot be asked") from error
+    if states and all(state is EngineState.UNREACHABLE for state in states):
+        raise Down("no index can be read")

@@ -1,0 +1,100 @@
+"""What every request must keep to, and what every answer tells the browser to forbid."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, request
+from werkzeug.exceptions import BadRequest, RequestURITooLarge, UnsupportedMediaType
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from app.config import Config
+from app.domain.shared.problems import Forbidden
+from app.json_input import ShopRequest, StrictJSON
+
+MAX_QUERY = 8_192  # Characters of the query string.
+MAX_PARAMETERS = 100
+MAX_PARAMETER_NAME = 200
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "manifest-src 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    )
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=()",
+    "Referrer-Policy": "strict-origin-when-cross-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def init_guards(app: Flask, config: Config) -> None:
+    app.request_class = ShopRequest
+    app.json = StrictJSON(app)
+    app.before_request(_refuse_oversized_query)
+    app.before_request(_refuse_encoded_body)
+    app.before_request(_refuse_foreign_origin)
+    app.after_request(_set_headers)
+    if config.production:
+        app.after_request(_insist_on_https)
+    if hops := config.trusted_proxies:
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+
+
+def _refuse_oversized_query() -> None:
+    if len(request.query_string) > MAX_QUERY:
+        raise RequestURITooLarge(f"The query is longer than {MAX_QUERY} characters.")
+    if sum(len(values) for _, values in request.args.lists()) > MAX_PARAMETERS:
+        raise BadRequest(f"There are more than {MAX_PARAMETERS} parameters.")
+    if any(len(name) > MAX_PARAMETER_NAME for name in request.args):
+        raise BadRequest(f"The name of a parameter is longer than {MAX_PARAMETER_NAME} characters.")
+    if "\0" in request.path or b"%00" in request.query_string:
+        raise BadRequest("The address contains a NUL character.")
+
+
+def _refuse_encoded_body() -> None:
+    """A compressed body could unpack to any size."""
+    if request.headers.get("Content-Encoding", "identity") != "identity":
+        raise UnsupportedMediaType("Send the body without Content-Encoding.")
+
+
+def _refuse_foreign_origin() -> None:
+    """Whatever changes something and comes with a session must come from a page of this very host. The
+    API is left out: it takes no cookies."""
+    if request.method in SAFE_METHODS or request.path.startswith("/v1/"):
+        return
+    fetched_from = request.headers.get("Sec-Fetch-Site")
+    if fetched_from is not None:
+        foreign = fetched_from not in ("same-origin", "none")
+    else:
+        origin = request.headers.get("Origin")
+        foreign = origin is not None and urlsplit(origin).netloc != request.host
+    if foreign:
+        raise Forbidden("This request came from another site.")
+
+
+def _set_headers(response: Response) -> Response:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    if response.mimetype == "text/html":
+        response.vary.add("HX-Request")
+    if request.path.startswith("/admin"):
+        response.headers.setdefault("Cache-Control", "no-store")
+    return response
+
+
+def _insist_on_https(response: Response) -> Response:
+    response.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+    return response
