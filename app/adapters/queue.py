@@ -12,6 +12,12 @@ from rq.serializers import JSONSerializer
 TIMEOUT = 0.3  # Seconds: a save may wait this long for a queue that hangs, once.
 PAUSE = 5.0  # Seconds without further tries after a failure, so that saves stay quick while Redis is down.
 JOB_TIMEOUT = 3600  # Seconds: the longest a job may run.
+KINDS = ("default", "builds")  # Builds take minutes; apart, they do not hold up what takes a moment.
+BUILDS = {"indexing:rebuild"}
+
+
+def queue_name(prefix: str, kind: str) -> str:
+    return f"{prefix}-{kind}"
 
 
 def connect(url: str, timeout: float | None = TIMEOUT) -> Redis:
@@ -22,14 +28,17 @@ def connect(url: str, timeout: float | None = TIMEOUT) -> Redis:
 class RqQueue:
     def __init__(self, url: str, prefix: str) -> None:
         self._connection = connect(url)
-        self._queue = Queue(f"{prefix}-default", connection=self._connection, serializer=JSONSerializer)
+        self._queues = {
+            kind: Queue(queue_name(prefix, kind), connection=self._connection, serializer=JSONSerializer)
+            for kind in KINDS
+        }
         self._resting_until = 0.0
 
     def enqueue(self, job: str, *args: object) -> bool:
         if time.monotonic() < self._resting_until:
             return False
         try:
-            self._queue.enqueue_call(
+            self._queues["builds" if job in BUILDS else "default"].enqueue_call(
                 func=f"app.jobs.{job.replace(':', '.')}",
                 args=args,
                 timeout=JOB_TIMEOUT,

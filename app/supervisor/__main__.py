@@ -1,0 +1,171 @@
+"""Start everything in order, keep it running, stop it in order."""
+
+from __future__ import annotations
+
+import http.client
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from app.config import INSTANCE, REDIS_ADDRESS_FILE, Config, ConfigurationError, from_environment
+from app.supervisor import embedded_redis, preparation
+from app.supervisor.parts import Part, stop
+from app.supervisor.preflight import CannotStart, check_port, claim_folder
+
+SECONDS_TO_STOP = 8.0
+SECONDS_TO_STOP_REDIS = 1.5
+SECONDS_TO_ANSWER = 60.0
+THREADS_PER_WEB_WORKER = 4
+
+
+class Stop(BaseException):
+    """Somebody asked the shop to stop."""
+
+
+def main() -> int:
+    started = time.monotonic()
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, _stop)
+    try:
+        with ExitStack() as leaving:
+            _run(leaving, started)
+    except (CannotStart, ConfigurationError) as trouble:
+        print(trouble, file=sys.stderr)
+        return 1
+    except Stop:
+        return 0
+
+
+def _run(leaving: ExitStack, started: float) -> NoReturn:
+    """What is put on `leaving` is undone in reverse order: the queue's server outlives those who use it."""
+    instance = INSTANCE.absolute()
+    leaving.enter_context(claim_folder(instance))
+    config = from_environment()
+    check_port(config.host, config.port)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = _empty_folder(instance / "metrics")
+    running: list[Part] = []
+    if not os.environ.get("REDIS_URL"):
+        os.environ["REDIS_URL"] = _start_redis(instance, leaving, running)
+    has_demo = _prepare(config)
+    parts = _parts(config)
+    leaving.callback(stop, parts, SECONDS_TO_STOP)
+    for part in parts:
+        part.start()
+    running += parts
+    _wait_until_it_answers(config, running)
+    _announce(config, has_demo, time.monotonic() - started)
+    while True:
+        _tend(running)
+
+
+def _start_redis(instance: Path, leaving: ExitStack, running: list[Part]) -> str:
+    redis = embedded_redis.prepare(instance)
+    leaving.callback(redis.stop, SECONDS_TO_STOP_REDIS)
+    redis.part.start()
+    running.append(redis.part)
+    redis.wait_until_it_answers()
+    # Commands and workers that are started apart from this process find the queue by this file.
+    address = instance / REDIS_ADDRESS_FILE
+    leaving.callback(address.unlink, missing_ok=True)
+    address.write_text(redis.url)
+    return redis.url
+
+
+def _parts(config: Config) -> list[Part]:
+    environment = dict(os.environ)
+    python = sys.executable
+    web = [
+        *(python, "-m", "granian", "--interface", "wsgi", "--host", config.host, "--port", str(config.port)),
+        *("--workers", str(config.web_workers), "--blocking-threads", str(THREADS_PER_WEB_WORKER)),
+        *("--http", "1", "--no-ws", "--log-level", "warning"),
+        *("--respawn-failed-workers", "--workers-kill-timeout", "5", "wsgi:app"),
+    ]
+    return [
+        Part("web server", web, environment),
+        Part("worker", [python, "worker.py", "default"], environment),
+        Part("rebuild worker", [python, "worker.py", "builds"], environment),
+        Part("scheduler", [python, "-m", "flask", "--app", "wsgi", "scheduler"], environment),
+    ]
+
+
+def _prepare(config: Config) -> bool:
+    """True when the demo shop's people exist. In a process of its own, so that none of the database's or the
+    application's state stays with the supervisor; forked, since the application is loaded already."""
+    process = multiprocessing.get_context("fork").Process(
+        target=preparation.run, args=(config.production,), daemon=True
+    )
+    process.start()
+    process.join()
+    if process.exitcode not in (preparation.READY, preparation.READY_WITH_DEMO):
+        raise CannotStart("The database could not be brought up to date; the reason stands above.")
+    return process.exitcode == preparation.READY_WITH_DEMO
+
+
+def _wait_until_it_answers(config: Config, running: Sequence[Part]) -> None:
+    deadline = time.monotonic() + SECONDS_TO_ANSWER
+    while not _answers(config):
+        if time.monotonic() > deadline:
+            raise CannotStart("The web server does not answer; the reason stands above.")
+        _tend(running)
+
+
+def _answers(config: Config) -> bool:
+    connection = http.client.HTTPConnection(_reachable(config.host), config.port, timeout=2)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def _reachable(host: str) -> str:
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+
+
+def _announce(config: Config, has_demo: bool, seconds: float) -> None:
+    host = {"127.0.0.1": "localhost", "0.0.0.0": "localhost", "::": "localhost"}.get(config.host, config.host)
+    lines = [
+        f"The shop is ready after {seconds:.1f} s.",
+        f"  Shop   http://{host}:{config.port}/",
+        f"  Admin  http://{host}:{config.port}/admin/login",
+    ]
+    if has_demo:
+        people = ", ".join(f"{name}@demo.test" for name in ("super", "admin", "merch", "agent"))
+        lines += [f"  Sign in as {people}; the password is demo-password-1"]
+    print("\n".join([*lines, "Ctrl-C stops everything."]), flush=True)
+
+
+def _tend(running: Sequence[Part]) -> None:
+    time.sleep(0.1)
+    for part in running:
+        if news := part.tend():
+            print(news, file=sys.stderr, flush=True)
+
+
+def _empty_folder(folder: Path) -> str:
+    """Counts of processes that are gone would be added to those of the new ones."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return str(folder)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    """A second signal must not cut the stopping short."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    print("Stopping the shop.", flush=True)
+    raise Stop
+
+
+if __name__ == "__main__":
+    sys.exit(main())

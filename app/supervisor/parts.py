@@ -1,0 +1,105 @@
+"""One child process each: started, started again when it dies, stopped in time."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+PR_SET_PDEATHSIG = 1
+STEADY_AFTER = 30.0  # Seconds that a part must run for its next death to count as the first.
+LONGEST_PAUSE = 30.0
+_libc = ctypes.CDLL(None)
+
+
+def pause_before_restart(deaths_in_a_row: int) -> float:
+    """Seconds: at once at first, then ever longer, so that a broken part does not keep the machine busy."""
+    return 0.0 if deaths_in_a_row <= 1 else float(min(2.0 ** (deaths_in_a_row - 2), LONGEST_PAUSE))
+
+
+@dataclass
+class Part:
+    """A program with its arguments and environment, and how it has fared."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    process: subprocess.Popen[bytes] | None = None
+    deaths_in_a_row: int = 0
+    started_at: float = 0.0
+    start_again_at: float | None = None
+
+    def start(self) -> None:
+        # A session of its own keeps Ctrl-C from reaching the part: the supervisor stops the parts in order.
+        self.process = subprocess.Popen(
+            self.command, env=self.environment, start_new_session=True, preexec_fn=_die_with_parent
+        )
+        self.started_at = time.monotonic()
+        self.start_again_at = None
+
+    @property
+    def running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def tend(self) -> str | None:
+        """Start the part again when it died and its pause is over; what to tell the operator, if anything."""
+        if self.running:
+            return None
+        if self.start_again_at is None:
+            return self._note_death()
+        if time.monotonic() >= self.start_again_at:
+            self.start()
+        return None
+
+    def _note_death(self) -> str:
+        assert self.process is not None
+        self._signal_group(signal.SIGKILL)  # A dead server's own workers would keep its port.
+        now = time.monotonic()
+        steady = now - self.started_at > STEADY_AFTER
+        self.deaths_in_a_row = 1 if steady else self.deaths_in_a_row + 1
+        pause = pause_before_restart(self.deaths_in_a_row)
+        self.start_again_at = now + pause
+        when = f"in {pause:.0f} s" if pause else "now"
+        return f"The {self.name} stopped ({_ending(self.process.returncode)}); it is started again {when}."
+
+    def ask_to_stop(self) -> None:
+        if self.running and self.process:
+            self.process.terminate()
+
+    def force_to_stop(self) -> None:
+        if self.process:
+            self._signal_group(signal.SIGKILL)
+            self.process.wait()
+
+    def _signal_group(self, number: int) -> None:
+        assert self.process is not None
+        try:
+            os.killpg(self.process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            return  # Nobody of its group is left.
+
+
+def stop(parts: Sequence[Part], seconds: float) -> None:
+    """Ask all, wait together, then force what still runs."""
+    for part in parts:
+        part.ask_to_stop()
+    deadline = time.monotonic() + seconds
+    while any(part.running for part in parts) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for part in parts:
+        part.force_to_stop()
+
+
+def _die_with_parent() -> None:
+    """Runs in the child: no part outlives a supervisor that was killed."""
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _ending(code: int | None) -> str:
+    if code is not None and code < 0:
+        return f"killed by {signal.Signals(-code).name}"
+    return f"exit status {code}"
