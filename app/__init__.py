@@ -7,6 +7,7 @@ from flask import Flask
 from app import cli, jobs
 from app.adapters import sqlite
 from app.adapters.clock import SystemClock
+from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.whoosh import WhooshEngine
@@ -16,6 +17,8 @@ from app.domain.search import outbox
 from app.domain.sites import versioning
 from app.errors import init_errors
 from app.extensions import csrf, db, login_manager, migrate
+from app.guards import init_guards
+from app.logs import init_logs
 from app.permissions import check_every_route_declares
 from app.ports import EXTENSION, JobQueue, Ports
 from app.subscribers import init_subscribers
@@ -27,6 +30,8 @@ def create_app(config: Config | None = None, ports: Ports | None = None) -> Flas
     app = Flask(__name__)
     app.config.from_mapping(_flask_settings(config))
 
+    init_logs(app, config.log_level)
+    init_guards(app, config)
     db.init_app(app)
     migrate.init_app(app, db, directory="migrations")
     login_manager.init_app(app)
@@ -50,7 +55,7 @@ def create_app(config: Config | None = None, ports: Ports | None = None) -> Flas
 def _ports(config: Config) -> Ports:
     engine = WhooshEngine(config.index_dir) if config.search_engine == "whoosh" else NullEngine()
     queue: JobQueue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
-    return Ports(search_engine=engine, clock=SystemClock(), queue=queue)
+    return Ports(search_engine=engine, clock=SystemClock(), queue=queue, images=FileImages(config.media_dir))
 
 
 def _flask_settings(config: Config) -> dict[str, object]:

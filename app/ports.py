@@ -7,6 +7,7 @@ from typing import Protocol
 
 from flask import current_app
 
+from app.domain.catalogue.image_store import ImageStore
 from app.domain.search.engine import SearchEngine
 from app.domain.shared.clock import Clock
 
@@ -31,6 +32,7 @@ class Ports:
     search_engine: SearchEngine
     clock: Clock
     queue: JobQueue
+    images: ImageStore
 
 
 def _ports() -> Ports:
@@ -48,3 +50,7 @@ def clock() -> Clock:
 
 def queue() -> JobQueue:
     return _ports().queue
+
+
+def images() -> ImageStore:
+    return _ports().images

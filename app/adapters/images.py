@@ -1,0 +1,130 @@
+"""Pictures as files below one folder per site, drawn anew by Pillow as WebP."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from PIL import Image, ImageOps
+
+from app.domain.catalogue.image_store import (
+    LARGEST_UPLOAD,
+    LONGEST_SIDE,
+    LONGEST_SMALL_SIDE,
+    MOST_PIXELS,
+    StoredImage,
+    small,
+)
+from app.domain.shared.problems import Invalid, NotFound
+
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
+QUALITY = 82
+FILE = re.compile(r"[0-9a-f]{32}(?:-small)?\.webp", re.ASCII)
+# What a WebP of ours consists of: the picture itself, nothing that describes or follows it.
+PICTURE_CHUNKS = {b"VP8 ", b"VP8L", b"VP8X", b"ALPH"}
+# What Pillow raises for broken or hostile files, besides OSError.
+BROKEN = (OSError, SyntaxError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning)
+
+
+class FileImages:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def keep(self, site_id: int, data: bytes) -> StoredImage:
+        if len(data) > LARGEST_UPLOAD:
+            raise _refused("too_large", f"A picture has at most {LARGEST_UPLOAD // 1024**2} MB.")
+        picture = _decoded(data)
+        own = picture.size if _is_own_form(data) and max(picture.size) <= LONGEST_SIDE else None
+        encoded = data if own else _encoded(picture, LONGEST_SIDE)
+        file = f"{hashlib.sha256(encoded).hexdigest()[:32]}.webp"
+        self._write(site_id, small(file), _encoded(picture, LONGEST_SMALL_SIDE))
+        self._write(site_id, file, encoded)
+        width, height = own or _scaled(picture.size, LONGEST_SIDE)
+        return StoredImage(file, width, height)
+
+    def read(self, site_id: int, file: str) -> bytes:
+        try:
+            return self._path(site_id, file).read_bytes()
+        except FileNotFoundError:
+            raise NotFound("There is no such picture.") from None
+
+    def files(self, site_id: int) -> list[tuple[str, float]]:
+        folder = self._folder / str(site_id)
+        if not folder.is_dir():
+            return []
+        kept = (entry for entry in os.scandir(folder) if FILE.fullmatch(entry.name))
+        return [(entry.name, entry.stat().st_mtime) for entry in kept]
+
+    def discard(self, site_id: int, file: str) -> None:
+        for name in (file, small(file)):
+            self._path(site_id, name).unlink(missing_ok=True)
+
+    def _path(self, site_id: int, file: str) -> Path:
+        if not FILE.fullmatch(file):
+            raise NotFound("There is no such picture.")
+        return self._folder / str(site_id) / file
+
+    def _write(self, site_id: int, file: str, data: bytes) -> None:
+        """Whole or not at all: a reader never sees half a picture."""
+        path = self._path(site_id, file)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, fresh = tempfile.mkstemp(".part", dir=path.parent)
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(fresh, path)
+
+
+def _decoded(data: bytes) -> Image.Image:
+    """The first frame, upright, as RGB or RGBA. The header is checked before any pixel is unpacked."""
+    try:
+        picture = Image.open(io.BytesIO(data), formats=FORMATS)
+        width, height = picture.size
+        if width * height > MOST_PIXELS:
+            raise _refused("too_many_pixels", f"A picture has at most {MOST_PIXELS // 1_000_000} million pixels.")
+        picture.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
+        upright = ImageOps.exif_transpose(picture)
+        return upright.convert("RGBA" if upright.has_transparency_data else "RGB")
+    except BROKEN:
+        raise _refused("not_a_picture", "This is not a whole JPEG, PNG, WebP or GIF picture.") from None
+
+
+def _encoded(picture: Image.Image, longest_side: int) -> bytes:
+    scaled = picture.resize(_scaled(picture.size, longest_side), Image.Resampling.LANCZOS)
+    scaled.info.clear()
+    out = io.BytesIO()
+    scaled.save(out, "WEBP", quality=QUALITY, method=4)
+    return out.getvalue()
+
+
+def _scaled(size: tuple[int, int], longest_side: int) -> tuple[int, int]:
+    width, height = size
+    factor = min(1.0, longest_side / max(size))
+    return max(1, round(width * factor)), max(1, round(height * factor))
+
+
+def _is_own_form(data: bytes) -> bool:
+    """True for a WebP that holds nothing besides one picture. Drawing such a file anew would only lose quality, and
+    a shop that is moved as a bundle would get other pictures each time."""
+    return data[:4] == b"RIFF" and data[8:12] == b"WEBP" and all(kind in PICTURE_CHUNKS for kind in _chunks(data))
+
+
+def _chunks(data: bytes) -> Iterator[bytes]:
+    """The kind of every chunk, and b"" for a length that does not fit the file."""
+    if int.from_bytes(data[4:8], "little") + 8 != len(data):
+        yield b""
+    at = 12
+    while at < len(data):
+        yield data[at : at + 4]
+        length = int.from_bytes(data[at + 4 : at + 8], "little")
+        at += 8 + length + length % 2
+
+
+def _refused(code: str, message: str) -> Invalid:
+    return Invalid.one(code, message, "#/image")

@@ -1,0 +1,46 @@
+"""The port to where pictures are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+LARGEST_UPLOAD = 5 * 1024 * 1024  # Bytes.
+MOST_PIXELS = 25_000_000
+LONGEST_SIDE = 1_600  # Pixels; larger pictures are scaled down to it.
+LONGEST_SMALL_SIDE = 480
+
+
+@dataclass(frozen=True, slots=True)
+class StoredImage:
+    """A kept picture. `file` is a name without folders, made from its content; sizes are in pixels."""
+
+    file: str
+    width: int
+    height: int
+
+
+def small(file: str) -> str:
+    """The file that holds the small form of a kept picture, for lists and cards."""
+    stem, point, suffix = file.rpartition(".")
+    return f"{stem}-small{point}{suffix}"
+
+
+class ImageStore(Protocol):
+    def keep(self, site_id: int, data: bytes) -> StoredImage:
+        """Check and keep an upload together with its small form; the same picture twice is kept once. What is kept
+        was drawn anew, so nothing but the picture itself survives. Raises Invalid, saying why, for what is not a
+        JPEG, PNG, WebP or GIF of at most LARGEST_UPLOAD and MOST_PIXELS."""
+        ...
+
+    def read(self, site_id: int, file: str) -> bytes:
+        """Raises NotFound."""
+        ...
+
+    def files(self, site_id: int) -> list[tuple[str, float]]:
+        """Every kept file with the time of its writing, in seconds since 1970."""
+        ...
+
+    def discard(self, site_id: int, file: str) -> None:
+        """Remove a picture and its small form; nothing happens when it is not there."""
+        ...
