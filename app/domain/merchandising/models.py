@@ -72,8 +72,6 @@ class Placement(Base):
     __tablename__ = "merchandising_placements"
 
     node_id: Mapped[int] = mapped_column(ForeignKey("merchandising_nodes.id", ondelete="CASCADE"), primary_key=True)
-    product_id: Mapped[int] = mapped_column(
-        ForeignKey("products.id", ondelete="CASCADE"), primary_key=True, index=True
-    )
+    product_id: Mapped[int] = mapped_column(ForeignKey("products.id", ondelete="CASCADE"), primary_key=True, index=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
     position: Mapped[int] = mapped_column(default=0)

@@ -1,0 +1,209 @@
+"""One typed request for every listing: parsed once, it feeds the filter, the links and the page's head.
+
+The grammar of a listing's address is in one place, here: `<facetId>=<value>` repeated for several values,
+`<facetId>_min` and `<facetId>_max` for numbers, `price_min` and `price_max` in major units, `q`, `sort`,
+`pageSizeOverride` and `p`, emitted in that order. Defaults and tracking parameters are never emitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from urllib.parse import quote, quote_plus, urlencode
+
+from app.domain.search.engine import RangeFilter, SearchRequest, Sort, ValueFilter
+from app.domain.shared.money import decimal_text
+
+PRICE = "price"
+PRICE_MIN, PRICE_MAX = "price_min", "price_max"
+
+Values = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The ends of a range that a shopper chose; None is open."""
+
+    low: float | None = None
+    high: float | None = None
+
+    def __bool__(self) -> bool:
+        return self.low is not None or self.high is not None
+
+
+ANY = Span()
+
+
+@dataclass(frozen=True, slots=True)
+class ListingRequest:
+    """What somebody asks of a listing.
+
+    `values` and `spans` are the filters chosen, by facet id in order; the price is in minor units.
+    `sort` and `page_size` None are the defaults. `unknown` are parameters that mean nothing here: they
+    filter nothing and stay in the links. `given` names every parameter that makes this more than the plain
+    listing, a valid page number left out; how it was asked does not make two requests different.
+    """
+
+    path: str
+    values: Values = ()
+    spans: tuple[tuple[str, Span], ...] = ()
+    price: Span = ANY
+    words: str = ""
+    sort: Sort | None = None
+    page_size: int | None = None
+    page: int = 1
+    unknown: Values = ()
+    currency: str = "gbp"
+    given: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def default_order(self) -> Sort:
+        return Sort.RELEVANCE if self.words else Sort.FEATURED
+
+    @property
+    def order(self) -> Sort:
+        return self.sort or self.default_order
+
+    @property
+    def is_filtered(self) -> bool:
+        return bool(self.values or self.spans or self.price)
+
+    def chosen(self, facet_id: str) -> tuple[str, ...]:
+        return next((values for name, values in self.values if name == facet_id), ())
+
+    def span(self, facet_id: str) -> Span:
+        if facet_id == PRICE:
+            return self.price
+        return next((span for name, span in self.spans if name == facet_id), ANY)
+
+    def url(self) -> str:
+        """The address of this request, the same for every request that is equal to it."""
+        return _address(self.path, [*self._facet_pairs(), *self._rest_pairs()])
+
+    def at_page(self, page: int) -> ListingRequest:
+        return replace(self, page=page)
+
+    def sorted_by(self, sort: Sort) -> ListingRequest:
+        return replace(self, sort=None if sort is self.default_order else sort, page=1)
+
+    def with_value(self, facet_id: str, value: str) -> ListingRequest:
+        return self._choosing(facet_id, (*self.chosen(facet_id), value))
+
+    def without_value(self, facet_id: str, value: str) -> ListingRequest:
+        return self._choosing(facet_id, (kept for kept in self.chosen(facet_id) if kept != value))
+
+    def without(self, facet_id: str) -> ListingRequest:
+        """This request with nothing chosen of one facet."""
+        if facet_id == PRICE:
+            return replace(self, price=ANY, page=1)
+        spans = tuple((name, span) for name, span in self.spans if name != facet_id)
+        return replace(self._choosing(facet_id, ()), spans=spans)
+
+    def without_filters(self) -> ListingRequest:
+        return replace(self, values=(), spans=(), price=ANY, unknown=(), page=1)
+
+    def with_words(self, words: str) -> ListingRequest:
+        return replace(self, words=words, page=1)
+
+    def value_links(self, facet_id: str) -> Callable[[str], str]:
+        """Makes the address that chooses a value of a facet, or lets it go where it is chosen: what
+        `with_value` and `without_value` give, for pages with hundreds of such links."""
+        plain = replace(self.without(facet_id), spans=self.spans, price=self.price)
+        before = [pair for pair in plain._facet_pairs() if pair[0] <= facet_id]
+        after = [pair for pair in plain._facet_pairs() if pair[0] > facet_id] + plain._rest_pairs()
+        head, tail, name = urlencode(before), urlencode(after), _quoted(facet_id)
+        chosen = self.chosen(facet_id)
+        path = quote(self.path)
+
+        def link(value: str) -> str:
+            wanted = [kept for kept in chosen if kept != value] if value in chosen else sorted((*chosen, value))
+            middle = "&".join(f"{name}={_quoted(choice)}" for choice in wanted)
+            query = "&".join(part for part in (head, middle, tail) if part)
+            return f"{path}?{query}" if query else path
+
+        return link
+
+    def hidden_fields(self, *but: str) -> list[tuple[str, str]]:
+        """What a form of this listing sends along besides its own fields `but`."""
+        pairs = replace(self, page=1)._facet_pairs() + replace(self, page=1)._rest_pairs()
+        return [(name, value) for name, value in pairs if name not in but]
+
+    def _choosing(self, facet_id: str, values: Iterable[str]) -> ListingRequest:
+        others = {name: kept for name, kept in self.values if name != facet_id}
+        wanted = tuple(sorted(set(values)))
+        return replace(self, values=_in_order({**others, facet_id: wanted} if wanted else others), page=1)
+
+    def _facet_pairs(self) -> list[tuple[str, str]]:
+        pairs = [(name, value) for name, values in (*self.values, *self.unknown) for value in values]
+        for facet_id, span in self.spans:
+            pairs += _ends(f"{facet_id}_min", f"{facet_id}_max", span, number_text)
+        return sorted(pairs)
+
+    def _rest_pairs(self) -> list[tuple[str, str]]:
+        pairs = _ends(PRICE_MIN, PRICE_MAX, self.price, lambda amount: price_text(amount, self.currency))
+        if self.words:
+            pairs.append(("q", self.words))
+        if self.sort:
+            pairs.append(("sort", self.sort.value))
+        if self.page_size:
+            pairs.append(("pageSizeOverride", str(self.page_size)))
+        if self.page > 1:
+            pairs.append(("p", str(self.page)))
+        return pairs
+
+
+def search_request(
+    request: ListingRequest,
+    page_size: int,
+    scope: tuple[ValueFilter, ...] = (),
+    facets: tuple[str, ...] = (),
+    range_facets: tuple[str, ...] = (),
+    first: tuple[str, ...] = (),
+) -> SearchRequest:
+    """What the engine is asked. `page_size` is the site's, for requests that bring none."""
+    ranges = [RangeFilter(facet_id, span.low, span.high) for facet_id, span in request.spans]
+    if request.price:
+        ranges.append(RangeFilter(PRICE, request.price.low, request.price.high))
+    return SearchRequest(
+        words=request.words,
+        scope=scope,
+        filters=tuple(ValueFilter(name, values) for name, values in request.values),
+        ranges=tuple(ranges),
+        facets=facets,
+        range_facets=range_facets,
+        sort=request.order,
+        first=first,
+        page=request.page,
+        per_page=request.page_size or page_size,
+    )
+
+
+def number_text(number: float) -> str:
+    """A number as addresses and fields carry it: no exponent, no needless zeros."""
+    return f"{number:.6f}".rstrip("0").rstrip(".")
+
+
+def price_text(amount: float, currency: str) -> str:
+    """Minor units as addresses and fields carry them, in major units: 1000 pence is `10`, 1050 is `10.50`."""
+    whole, _, part = decimal_text(round(amount), currency).partition(".")
+    return f"{whole}.{part}" if part.strip("0") else whole
+
+
+def _ends(low_name: str, high_name: str, span: Span, text: Callable[[float], str]) -> list[tuple[str, str]]:
+    ends = ((low_name, span.low), (high_name, span.high))
+    return [(name, text(end)) for name, end in ends if end is not None]
+
+
+def _in_order(values: dict[str, tuple[str, ...]]) -> Values:
+    return tuple(sorted(values.items()))
+
+
+def _address(path: str, pairs: list[tuple[str, str]]) -> str:
+    query = urlencode(pairs)
+    return f"{quote(path)}?{query}" if query else quote(path)
+
+
+@lru_cache(maxsize=1 << 14)
+def _quoted(text: str) -> str:
+    return quote_plus(text)
