@@ -112,7 +112,8 @@ def _unknown(given: Given, grammar: ListingGrammar) -> tuple[tuple[str, tuple[st
 
 def _spans(given: Given, grammar: ListingGrammar) -> tuple[tuple[str, Span], ...]:
     names = {facet_id for name in given if (facet_id := _number_facet(name, grammar))}
-    spans = {name: _span(_number(given, f"{name}_min"), _number(given, f"{name}_max")) for name in names}
+    numbers = {name: texts for name, texts in given.items() if name not in grammar.value_facets}
+    spans = {name: _span(_number(numbers, f"{name}_min"), _number(numbers, f"{name}_max")) for name in names}
     return tuple(sorted((name, span) for name, span in spans.items() if span))
 
 
