@@ -1,0 +1,112 @@
+"""Fixtures that many tests share; one that a single file uses lives in that file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from jinja2 import FileSystemBytecodeCache
+
+from app import create_app
+from app.adapters.images import FileImages
+from app.adapters.whoosh import WhooshEngine
+from app.config import Config
+from app.extensions import db
+from app.ports import Ports
+from tests.databases import KINDS, Databases, PostgresqlDatabases, databases
+from tests.fakes import RecordingQueue, StoppedClock
+
+TEMPLATE_CACHE = "template-cache"
+
+
+def config_for(database_url: str, folder: Path) -> Config:
+    return Config(
+        environment="testing",
+        secret_key="a key for tests that is long enough to be one",
+        database_url=database_url,
+        index_dir=folder / "index",
+        media_dir=folder / "media",
+        password_memory_kib=8,
+        log_level="ERROR",
+        testing=True,
+    )
+
+
+@pytest.fixture(scope="session", params=KINDS)
+def database_kind(request: pytest.FixtureRequest) -> str:
+    kind: str = request.param
+    return kind
+
+
+@pytest.fixture(scope="session")
+def all_databases(database_kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
+    folder = tmp_path_factory.mktemp(database_kind)
+    if database_kind == "postgresql" and os.geteuid() == 0:
+        for parent in folder.parents:
+            if parent.name.startswith(("pytest-", "popen-")):
+                parent.chmod(0o755)  # The server runs as another user, who must be able to come this far.
+
+    def create_schema(url: str) -> None:
+        app = create_app(config_for(url, folder))
+        with app.app_context():
+            db.create_all()
+            db.engine.dispose()
+
+    made = databases(database_kind, folder, create_schema)
+    yield made
+    if isinstance(made, PostgresqlDatabases):
+        made.close()
+
+
+@pytest.fixture
+def database_url(all_databases: Databases) -> Iterator[str]:
+    with all_databases.fresh() as url:
+        yield url
+
+
+@pytest.fixture
+def clock() -> StoppedClock:
+    return StoppedClock()
+
+
+@pytest.fixture
+def queue() -> RecordingQueue:
+    return RecordingQueue()
+
+
+@pytest.fixture
+def app(
+    database_url: str,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    clock: StoppedClock,
+    queue: RecordingQueue,
+) -> Iterator[Flask]:
+    """The application on a fresh database of each kind, with the real search engine."""
+    config = config_for(database_url, tmp_path)
+    images = FileImages(config.media_dir)
+    ports = Ports(search_engine=WhooshEngine(config.index_dir), clock=clock, queue=queue, images=images)
+    application = create_app(config, ports)
+    compiled = tmp_path_factory.getbasetemp() / TEMPLATE_CACHE
+    compiled.mkdir(exist_ok=True)
+    application.jinja_env.bytecode_cache = FileSystemBytecodeCache(str(compiled))
+    yield application
+    with application.app_context():
+        db.session.remove()
+        db.engine.dispose()
+
+
+@pytest.fixture
+def context(app: Flask) -> Iterator[None]:
+    """For tests of the domain, which needs a database session but no request."""
+    with app.app_context():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _push_request_context() -> Iterator[None]:
+    """Replaces pytest-flask's fixture, under which all test clients share one signed-in user."""
+    yield

@@ -1,0 +1,109 @@
+"""A fresh database for each test, made quickly: the schema is created once and copied."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.surroundings import postgresql_programs
+
+KINDS = tuple(os.environ.get("SHOP_TEST_DATABASE", "sqlite,postgresql").split(","))
+TEMPLATE = "shop_template"
+_numbers = count(1)
+CreateSchema = Callable[[str], None]
+
+
+class SqliteDatabases:
+    def __init__(self, folder: Path, create_schema: CreateSchema) -> None:
+        self._folder = folder
+        self._template = folder / "template.db"
+        create_schema(f"sqlite:///{self._template}")
+
+    @contextmanager
+    def fresh(self) -> Iterator[str]:
+        file = self._folder / f"test-{next(_numbers)}.db"
+        shutil.copy(self._template, file)
+        yield f"sqlite:///{file}"
+        for rest in self._folder.glob(f"{file.name}*"):
+            rest.unlink()
+
+
+class PostgresqlDatabases:
+    """A throw-away cluster on a private socket. Durability is off: nothing here outlives the tests."""
+
+    def __init__(self, folder: Path, create_schema: CreateSchema) -> None:
+        programs = postgresql_programs()
+        self._folder = folder
+        # The server refuses to run as root.
+        as_user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
+        if as_user:
+            shutil.chown(folder, "nobody", "nogroup")
+        self._folder.chmod(0o755)
+        data = folder / "data"
+        subprocess.run(
+            [programs / "initdb", "-D", data, *"-A trust -U shop --no-sync --locale=C.UTF-8 -E UTF8".split()],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            cwd="/",
+            **as_user,
+        )
+        options = "-c listen_addresses= -c fsync=off -c full_page_writes=off -c synchronous_commit=off"
+        self._server = subprocess.Popen(
+            [programs / "postgres", "-D", data, "-k", folder, *options.split(), "-c", "max_connections=40"],
+            stderr=(folder / "log").open("w"),
+            cwd="/",
+            **as_user,
+        )
+        self._wait()
+        self._execute(f"CREATE DATABASE {TEMPLATE}")
+        create_schema(self._url(TEMPLATE))
+
+    def _url(self, name: str) -> str:
+        return f"postgresql+psycopg://shop@/{name}?host={self._folder}"
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                return self._execute("SELECT 1")
+            except psycopg.OperationalError:
+                if self._server.poll() is not None or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
+    def _execute(self, statement: str) -> None:
+        with psycopg.connect(host=str(self._folder), user="shop", dbname="postgres", autocommit=True) as connection:
+            connection.execute(statement)  # type: ignore[arg-type]
+
+    @contextmanager
+    def fresh(self) -> Iterator[str]:
+        name = f"test_{next(_numbers)}"
+        self._execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} STRATEGY file_copy")
+        yield self._url(name)
+        self._execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def close(self) -> None:
+        self._server.send_signal(signal.SIGINT)  # SIGTERM would wait for clients.
+        self._server.wait()
+
+
+Databases = SqliteDatabases | PostgresqlDatabases
+
+
+def databases(kind: str, folder: Path, create_schema: CreateSchema) -> Databases:
+    folder.mkdir(parents=True, exist_ok=True)
+    if kind == "postgresql":
+        return PostgresqlDatabases(folder, create_schema)
+    if kind == "sqlite":
+        return SqliteDatabases(folder, create_schema)
+    raise pytest.UsageError(f"SHOP_TEST_DATABASE names {kind!r}; there are sqlite and postgresql.")

@@ -1,0 +1,46 @@
+"""What a test finds on this machine or does without."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT.parent / "shared" / "data"
+
+
+def missing(what: str) -> NoReturn:
+    """Skips; fails where everything must be there (SHOP_TESTS_REQUIRE_ALL=1)."""
+    if os.environ.get("SHOP_TESTS_REQUIRE_ALL") == "1":
+        pytest.fail(f"{what}, and SHOP_TESTS_REQUIRE_ALL is set")
+    pytest.skip(what)
+
+
+def real_bundle(name: str) -> Path:
+    """The folder of a real shop's bundle: `icecat` or `fashion`."""
+    bundle = DATA / "bundles" / name
+    if not bundle.is_dir():
+        missing(f"the bundle {name} is not beside the repository")
+    return bundle
+
+
+def postgresql_programs() -> Path:
+    """The folder with initdb and postgres."""
+    for folder in sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True):
+        if os.access(f"{folder}/initdb", os.X_OK):
+            return Path(folder)
+    if found := shutil.which("initdb"):
+        return Path(found).parent
+    missing("PostgreSQL is not installed (on Debian: apt install postgresql)")
+
+
+def chromium() -> str:
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    missing("no Chromium is installed (on Debian: apt install chromium)")
