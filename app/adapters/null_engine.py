@@ -1,0 +1,48 @@
+"""The engine of a shop that has none: the product state "Not set up"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+from app.domain.search.engine import (
+    Change,
+    EngineState,
+    EngineStatus,
+    Explanation,
+    Generation,
+    IndexName,
+    SearchRequest,
+    SearchResult,
+    SearchUnavailable,
+)
+
+_MESSAGE = "Search is not set up. Choose an engine in the search settings."
+
+
+class NullEngine:
+    """Answers its state and nothing else."""
+
+    def status(self, site_id: int, index: IndexName) -> EngineStatus:
+        return EngineStatus(EngineState.NOT_SET_UP)
+
+    def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
+        raise SearchUnavailable(_MESSAGE)
+
+    def explain(self, site_id: int, index: IndexName, request: SearchRequest, document_id: str) -> Explanation:
+        raise SearchUnavailable(_MESSAGE)
+
+    def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
+        raise SearchUnavailable(_MESSAGE)
+
+    def start_generation(self, site_id: int, index: IndexName) -> Generation:
+        raise SearchUnavailable(_MESSAGE)
+
+    def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
+        raise SearchUnavailable(_MESSAGE)
+
+    def forget(self, site_id: int) -> None:
+        """There is nothing to remove."""

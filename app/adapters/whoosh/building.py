@@ -1,0 +1,165 @@
+"""A generation in the making."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import shutil
+import signal
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from whoosh.codec.whoosh3 import W3Segment
+
+from app.adapters.whoosh.changes import apply_changes
+from app.adapters.whoosh.commits import damaged_files, fsync_path, read_commit, write_commit
+from app.adapters.whoosh.generations import HeldLock, Place
+from app.adapters.whoosh.inversion import invert
+from app.adapters.whoosh.segment import Segment
+from app.adapters.whoosh.segment_file import write_segment
+from app.domain.search.engine import Change, IndexDocument, SearchUnavailable
+
+SEGMENT_DOCUMENTS = 25_000
+WORTH_A_CHILD = 4_000
+_DIE_WITH_PARENT = 1
+
+
+class WhooshGeneration:
+    """Collects documents and writes a segment for every 25,000, half of them in a forked child: a child
+    shares the documents without a copy, and its death by the kernel is a failed build, not a wrong one."""
+
+    def __init__(self, place: Place, lock: HeldLock) -> None:
+        self._place = place
+        self._lock = lock
+        self._name = place.next_generation()
+        self._path = place.directory / f"{self._name}.tmp"
+        self._path.mkdir(mode=0o700)
+        self._waiting: list[IndexDocument] = []
+        self._segments: list[W3Segment] = []
+        self._child: _Child | None = None
+        self._added = 0
+        self._is_live = False
+
+    def add(self, documents: Iterable[IndexDocument]) -> None:
+        for document in documents:
+            self._waiting.append(document)
+            self._added += 1
+            if len(self._waiting) == SEGMENT_DOCUMENTS:
+                self._write_waiting()
+
+    def _write_waiting(self) -> None:
+        documents, self._waiting = self._waiting, []
+        if self._child is None or self._child.has_ended():
+            self._collect_child()
+            self._child = _Child(self._path, documents)
+        else:
+            self._segments.append(write_segment(self._path, invert(documents)))
+
+    def _write_rest(self) -> None:
+        half = len(self._waiting) // 2 if len(self._waiting) >= WORTH_A_CHILD else 0
+        self._collect_child()
+        if half:
+            self._child = _Child(self._path, self._waiting[:half])
+        if self._waiting[half:]:
+            self._segments.append(write_segment(self._path, invert(self._waiting[half:])))
+        self._waiting = []
+        self._collect_child()
+
+    def _collect_child(self) -> None:
+        if self._child is not None:
+            self._segments.append(self._child.segment())
+            self._child = None
+
+    def seal(self) -> int:
+        self._write_rest()
+        write_commit(self._path, 1, self._segments)
+        final = self._place.directory / self._name
+        self._place.make_pin(self._name)
+        os.rename(self._path, final)
+        self._path = final
+        fsync_path(self._place.directory)
+        return self._verified_count()
+
+    def _verified_count(self) -> int:
+        commit = read_commit(self._path)
+        damaged = damaged_files(self._path, commit)
+        if damaged or commit.documents != self._added:
+            raise SearchUnavailable(
+                f"The new index does not hold what was written to it ({', '.join(damaged) or commit.documents}). "
+                "Look at the disk, then rebuild."
+            )
+        return commit.documents
+
+    def publish(self, changes: Sequence[Change]) -> None:
+        if changes:
+            apply_changes(self._path, changes, lambda entry: Segment(self._path, entry))
+        self._place.publish(self._name)
+        self._is_live = True
+        self._place.prune()
+        self._lock.release()
+
+    def discard(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+            self._child = None
+        self._waiting = []
+        if not self._is_live:
+            shutil.rmtree(self._path, ignore_errors=True)
+            (self._place.directory / "pins" / self._name).unlink(missing_ok=True)
+        self._lock.release()
+
+
+class _Child:
+    """A forked process that writes one segment and says so through a pipe."""
+
+    def __init__(self, directory: Path, documents: Sequence[IndexDocument]) -> None:
+        reading, writing = os.pipe()
+        self._pid = os.fork()
+        if self._pid == 0:
+            os.close(reading)
+            _write_in_child(directory, documents, writing)
+        os.close(writing)
+        self._pipe = os.fdopen(reading, "rb")
+        self._status: int | None = None
+
+    def has_ended(self) -> bool:
+        if self._status is None:
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+            self._status = status if pid else None
+        return self._status is not None
+
+    def segment(self) -> W3Segment:
+        """Waits for the child. Raises SearchUnavailable with the child's own words when it failed."""
+        answer = self._pipe.read()
+        self._wait()
+        if self._status or not answer:
+            raise SearchUnavailable(f"A process that built the index ended early (status {self._status}). Rebuild.")
+        outcome = pickle.loads(answer)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    def kill(self) -> None:
+        if not self.has_ended():
+            os.kill(self._pid, signal.SIGKILL)
+            self._wait()
+        self._pipe.close()
+
+    def _wait(self) -> None:
+        if self._status is None:
+            self._status = os.waitpid(self._pid, 0)[1]
+
+
+def _write_in_child(directory: Path, documents: Sequence[IndexDocument], pipe: int) -> None:
+    """Never returns: the child must not run on into its parent's code."""
+    try:
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        try:
+            outcome: object = write_segment(directory, invert(documents))
+        except (OSError, ValueError, MemoryError) as error:
+            outcome = error
+        os.write(pipe, pickle.dumps(outcome))
+        os._exit(0)
+    finally:
+        os._exit(1)

@@ -1,0 +1,98 @@
+"""Whoosh's column files, written from whole arrays and read back into them.
+
+The layouts are those of `whoosh.columns` 2.7.4, which reads these files too: `RefBytesColumn` for values,
+`NumericColumn` for numbers and lengths, `VarBytesColumn` for bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from app.adapters.whoosh.inverted import ValueColumn
+
+Buffer = memoryview | bytes
+
+
+def write_values(column: ValueColumn) -> bytes:
+    """References by document, then the values they point at. `I` goes beyond Whoosh's own limit of 65,535
+    values; its reader understands it."""
+    typecode = "B" if len(column.uniques) <= 256 else "H" if len(column.uniques) <= 65_536 else "I"
+    chunks = [column.codes.astype(">" + _numpy_code(typecode)).tobytes(), _varint(len(column.uniques))]
+    for value in column.uniques:
+        chunks.append(_varint(len(value)))
+        chunks.append(value)
+    chunks.append(typecode.encode())
+    return b"".join(chunks)
+
+
+def read_values(buffer: Buffer, count: int) -> tuple[npt.NDArray[np.int64], list[bytes]]:
+    """(one reference by document, the values they point at)."""
+    dtype = np.dtype(">" + _numpy_code(chr(buffer[-1])))
+    codes = np.frombuffer(buffer, dtype, count)
+    position = count * dtype.itemsize
+    total, position = _read_varint(buffer, position)
+    uniques = []
+    for _ in range(total):
+        length, position = _read_varint(buffer, position)
+        uniques.append(bytes(buffer[position : position + length]))
+        position += length
+    return codes, uniques
+
+
+def write_numbers(numbers: npt.NDArray[np.float64]) -> bytes:
+    return numbers.astype(">f8").tobytes()
+
+
+def read_numbers(buffer: Buffer, count: int) -> npt.NDArray[np.float64]:
+    return np.frombuffer(buffer, ">f8", count).astype(np.float64)
+
+
+def write_texts(texts: Sequence[bytes]) -> bytes:
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    offsets = np.cumsum(lengths) - lengths
+    tail = (lengths.astype(">u4").tobytes(), offsets.astype(">u4").tobytes(), b"IIX")
+    return b"".join((*texts, *tail))
+
+
+class TextColumn:
+    """The byte strings of a column, read one at a time."""
+
+    def __init__(self, buffer: Buffer, count: int) -> None:
+        offsets = len(buffer) - 3 - 4 * count
+        self._buffer = buffer
+        self._starts = np.frombuffer(buffer, ">u4", count, offsets)
+        self._lengths = np.frombuffer(buffer, ">u4", count, offsets - 4 * count)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __getitem__(self, doc: int) -> bytes:
+        start = int(self._starts[doc])
+        return bytes(self._buffer[start : start + int(self._lengths[doc])])
+
+
+def _numpy_code(typecode: str) -> str:
+    return {"B": "u1", "H": "u2", "I": "u4"}[typecode]
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def _read_varint(buffer: Buffer, position: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        byte = buffer[position]
+        position += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, position
+        shift += 7

@@ -1,0 +1,143 @@
+"""The table of contents of a generation: which segments are live and which of their documents are deleted.
+
+Whoosh writes its table without a single fsync and keeps no checksums. Here a commit is durable before it is
+visible: the manifest with the checksums of the old and the new commit comes first, then the table, each
+written aside, fsynced and renamed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from whoosh.codec.whoosh3 import W3Segment
+from whoosh.filedb.filestore import FileStorage
+from whoosh.index import TOC
+
+from app.adapters.whoosh.schema import index_schema
+from app.adapters.whoosh.segment_file import INDEX_NAME, segment_path
+
+MANIFEST = "manifest.json"
+_TABLE = re.compile(rf"_{INDEX_NAME}_(\d+)\.toc")
+_SCHEMA = index_schema()
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    number: int
+    segments: tuple[W3Segment, ...]
+
+    @property
+    def documents(self) -> int:
+        return sum(segment.doc_count_all() - segment.deleted_count() for segment in self.segments)
+
+
+def table_name(number: int) -> str:
+    return f"_{INDEX_NAME}_{number}.toc"
+
+
+def is_latest(directory: str, number: int) -> bool:
+    """Whether nobody committed since: two cheap questions to the file system."""
+    prefix = f"{directory}/_{INDEX_NAME}_"
+    return not os.path.exists(f"{prefix}{number + 1}.toc") and os.path.exists(f"{prefix}{number}.toc")
+
+
+def read_commit(directory: Path) -> Commit:
+    """The latest commit. Raises what broken or vanishing files raise."""
+    table = TOC.read(FileStorage(str(directory), readonly=True), INDEX_NAME, schema=_SCHEMA)
+    return Commit(table.generation, tuple(table.segments))
+
+
+def write_commit(directory: Path, number: int, segments: Sequence[W3Segment]) -> Commit:
+    """Makes the segments the content of the generation. Old tables and segments go one commit later,
+    so that a reader in the middle of opening still finds them."""
+    TOC(_SCHEMA, list(segments), number).write(_DurableStorage(directory, segments), INDEX_NAME)
+    _remove_files_before(directory, number - 1)
+    return Commit(number, tuple(segments))
+
+
+class _DurableStorage(FileStorage):
+    """Whoosh writes its table aside and renames it through its storage; here the rename is made durable."""
+
+    def __init__(self, directory: Path, segments: Sequence[W3Segment]) -> None:
+        super().__init__(str(directory))
+        self._directory = directory
+        self._segments = segments
+
+    def rename_file(self, oldname: str, newname: str, safe: bool = False) -> None:
+        aside = self._directory / oldname
+        fsync_path(aside)
+        _write_manifest(self._directory, newname, digest_of(aside), self._segments)
+        os.replace(aside, self._directory / newname)
+        fsync_path(self._directory)
+
+
+def _write_manifest(directory: Path, table: str, table_digest: str, segments: Sequence[W3Segment]) -> None:
+    manifest = read_manifest(directory)
+    previous = {name: digest for name, digest in manifest.items() if (directory / name).exists()}
+    paths = [segment_path(directory, segment) for segment in segments]
+    digests = {path.name: previous.get(path.name) or digest_of(path) for path in paths}
+    write_durably(directory / MANIFEST, json.dumps({**previous, **digests, table: table_digest}, indent=1).encode())
+
+
+def read_manifest(directory: Path) -> dict[str, str]:
+    try:
+        content: dict[str, str] = json.loads((directory / MANIFEST).read_bytes())
+    except FileNotFoundError:
+        return {}
+    return content
+
+
+def damaged_files(directory: Path, commit: Commit, known: frozenset[str] = frozenset()) -> list[str]:
+    """The files of a commit that do not match the manifest. Segments whose id is `known` were checked before."""
+    manifest = read_manifest(directory)
+    paths = [segment_path(directory, s) for s in commit.segments if s.segment_id() not in known]
+    return [
+        path.name
+        for path in (directory / table_name(commit.number), *paths)
+        if manifest.get(path.name) != digest_of(path)
+    ]
+
+
+def digest_of(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Replaces a file in one step; the caller fsyncs the directory."""
+    aside = path.with_name(path.name + ".new")
+    with open(aside, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(aside, path)
+
+
+def fsync_path(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_files_before(directory: Path, number: int) -> None:
+    """Removes the tables before `number` and the segments that neither it nor its successor holds."""
+    tables = {int(found[1]): name for name in os.listdir(directory) if (found := _TABLE.fullmatch(name))}
+    old = [name for table, name in tables.items() if table < number]
+    if not old:
+        return
+    kept: set[str] = set()
+    storage = FileStorage(str(directory), readonly=True)
+    for table in tables:
+        if table >= number:
+            kept |= {s.segment_id() for s in TOC.read(storage, INDEX_NAME, gen=table, schema=_SCHEMA).segments}
+    segments = [name for name in os.listdir(directory) if name.endswith(".seg") and name[:-4] not in kept]
+    for name in (*old, *segments):
+        (directory / name).unlink(missing_ok=True)

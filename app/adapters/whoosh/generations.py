@@ -1,0 +1,133 @@
+"""Where the generations of one index live, and the locks by which processes share them.
+
+    <directory>/<site>/<index>/gen-7/      a complete generation; gen-8.tmp/ is one in the making
+                               current     a symbolic link to the live one, replaced in one step
+                               pins/gen-7  held shared by every process that reads the generation
+                               build.lock  held by the one process that builds
+                               publish.lock held while changes are applied or a generation is swapped in
+
+All locks are flock: the kernel frees them when their process dies.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from app.adapters.whoosh.commits import fsync_path
+
+_NAME = re.compile(r"gen-(\d+)(\.tmp)?")
+
+
+class HeldLock:
+    """A flock that is held until released, or until the process dies."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor: int | None = descriptor
+
+    def release(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    __del__ = release
+
+
+class Place:
+    """The folder of one index of one site."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._current = str(directory / "current")
+
+    def create(self) -> None:
+        for folder in (self.directory.parent.parent, self.directory.parent, self.directory, self.directory / "pins"):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def current(self) -> str:
+        """The name of the live generation. Raises FileNotFoundError where there is none."""
+        return os.path.basename(os.readlink(self._current))
+
+    def next_generation(self) -> str:
+        return f"gen-{max(self._numbers(), default=0) + 1}"
+
+    def _numbers(self) -> list[int]:
+        names = os.listdir(self.directory) + os.listdir(self.directory / "pins")
+        return [int(found[1]) for name in names if (found := _NAME.fullmatch(name))]
+
+    def publish(self, generation: str) -> None:
+        """Points `current` at a generation, atomically and durably."""
+        aside = self.directory / "current.new"
+        aside.unlink(missing_ok=True)
+        aside.symlink_to(generation)
+        os.replace(aside, self._current)
+        fsync_path(self.directory)
+
+    @contextmanager
+    def publish_lock(self) -> Iterator[None]:
+        self.create()
+        lock = _take(self.directory / "publish.lock", fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def try_build_lock(self) -> HeldLock | None:
+        """The build lock, or None while another live process holds it."""
+        self.create()
+        return _try(self.directory / "build.lock", fcntl.LOCK_EX)
+
+    def pin(self, generation: str) -> HeldLock:
+        """Keeps a generation from being pruned. Raises FileNotFoundError when that has happened already."""
+        path = self.directory / "pins" / generation
+        lock = _try(path, fcntl.LOCK_SH, create=False)
+        if lock is None or not path.exists() or not (self.directory / generation).is_dir():
+            raise FileNotFoundError(f"{generation} is being removed")
+        return lock
+
+    def make_pin(self, generation: str) -> None:
+        (self.directory / "pins" / generation).touch(mode=0o600)
+
+    def prune(self) -> None:
+        """Removes what dead builders left and every generation that is neither live nor read by anybody.
+        Called by the holder of the build lock, so that no living builder's folder is taken for debris."""
+        live = self.current() if os.path.islink(self._current) else None
+        for name in os.listdir(self.directory):
+            found = _NAME.fullmatch(name)
+            if found and name != live:
+                self._remove(name)
+
+    def _remove(self, name: str) -> None:
+        pin = self.directory / "pins" / name
+        lock = _try(pin, fcntl.LOCK_EX, create=False) if pin.exists() else None
+        if pin.exists() and lock is None:
+            return
+        shutil.rmtree(self.directory / name, ignore_errors=True)
+        pin.unlink(missing_ok=True)
+        if lock is not None:
+            lock.release()
+
+
+def _open(path: Path, *, create: bool) -> int:
+    return os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o600)
+
+
+def _take(path: Path, mode: int) -> HeldLock:
+    descriptor = _open(path, create=True)
+    fcntl.flock(descriptor, mode)
+    return HeldLock(descriptor)
+
+
+def _try(path: Path, mode: int, *, create: bool = True) -> HeldLock | None:
+    descriptor = _open(path, create=create)
+    try:
+        fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return HeldLock(descriptor)

@@ -1,0 +1,197 @@
+"""From documents to an inverted segment, in memory and in bulk.
+
+Whoosh's own writer takes each posting through a chain of generators and a pool on disk. Here a word costs one
+dictionary look-up; counting and sorting happen once a segment on whole arrays.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from whoosh.util.numeric import length_to_byte
+
+from app.adapters.whoosh.inverted import Inverted, InvertedField, Ints, ValueColumn, group_postings
+from app.adapters.whoosh.schema import (
+    CARD_COLUMN,
+    DIGEST_COLUMN,
+    EXACT_FIELDS,
+    ID_COLUMN,
+    ID_FIELD,
+    SORT_NAME_COLUMN,
+    TEXT_FIELDS,
+    VALUE_SEPARATOR,
+)
+from app.domain.search.engine import IndexDocument
+from app.domain.search.text import code, fold, parts, stem, tokens
+
+_LENGTH_BYTES = np.array([length_to_byte(length) for length in range(4096)], np.uint8)
+
+
+class _Terms(dict[str, int]):
+    """Numbers words in the order they are met; a word and its plural share a number."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._stems: dict[str, int] = {}
+        self.parts_of: dict[int, list[int]] = {}
+
+    def __missing__(self, token: str) -> int:
+        number = self._stems.get(stem(token))
+        if number is None:
+            number = self.named(stem(token))
+            pieces = parts(stem(token))
+            if pieces:
+                self.parts_of[number] = [self.named(piece) for piece in pieces]
+        self[token] = number
+        return number
+
+    def named(self, term: str) -> int:
+        number = self._stems.get(term)
+        if number is None:
+            number = self._stems[term] = len(self.names)
+            self.names.append(term)
+        return number
+
+    def split(self, numbers: Iterable[int]) -> list[int]:
+        return [part for number in numbers if number in self.parts_of for part in self.parts_of[number]]
+
+
+class _Pairs(dict[tuple[int, int], int]):
+    """Numbers two neighbouring words written as one."""
+
+    def __init__(self, terms: _Terms) -> None:
+        self._terms = terms
+
+    def __missing__(self, pair: tuple[int, int]) -> int:
+        names = self._terms.names
+        number = self[pair] = self._terms.named(names[pair[0]] + names[pair[1]])
+        return number
+
+
+class _Occurrences:
+    """The words of one field, document after document."""
+
+    def __init__(self) -> None:
+        self.numbers = array("I")
+        self.lengths = array("I")
+
+    def add(self, numbers: Sequence[int]) -> None:
+        self.numbers.extend(numbers)
+        self.lengths.append(len(numbers))
+
+    def inverted(self, names: list[bytes], *, scored: bool) -> InvertedField:
+        count = len(self.lengths)
+        lengths = np.frombuffer(self.lengths, np.uint32).astype(np.int64)
+        docs = np.repeat(np.arange(count), lengths)
+        numbers = np.frombuffer(self.numbers, np.uint32).astype(np.int64)
+        terms, starts, docs, frequencies = group_postings(names, numbers, docs, max(count, 1))
+        if not scored:
+            return InvertedField(terms, starts, docs, np.ones(len(docs), np.int64))
+        return InvertedField(terms, starts, docs, frequencies, _length_bytes(lengths), int(lengths.sum()))
+
+
+class Inverter:
+    """Takes documents one by one and gives an inverted segment at the end."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._terms = _Terms()
+        self._pairs = _Pairs(self._terms)
+        self._fields = {name: _Occurrences() for name in (*TEXT_FIELDS, *EXACT_FIELDS)}
+        self._ids: list[bytes] = []
+        self._values: dict[str, tuple[list[int], list[tuple[str, ...]]]] = {}
+        self._numbers: dict[str, tuple[list[int], list[float]]] = {}
+        self._texts: dict[str, list[bytes]] = {CARD_COLUMN: [], DIGEST_COLUMN: [], SORT_NAME_COLUMN: []}
+
+    def add(self, document: IndexDocument) -> None:
+        self._add_words(document)
+        self._add_columns(document)
+        self._ids.append(document.id.encode())
+        self.count += 1
+
+    def _add_words(self, document: IndexDocument) -> None:
+        number_of = self._terms.__getitem__
+        fields = self._fields
+        name = list(map(number_of, tokens(document.name)))
+        terms = [list(map(number_of, tokens(term))) for term in document.terms]
+        codes = [list(map(number_of, tokens(text))) for text in document.codes]
+        fields["name"].add(name)
+        fields["terms"].add([number for term in terms for number in term])
+        for field in ("manufacturer", "kind", "description", "attributes"):
+            fields[field].add(list(map(number_of, tokens(getattr(document, field)))))
+        sequences = [name, *terms, *codes]
+        fields["codes"].add([self._terms.named(code(text)) for text in document.codes if code(text)])
+        fields["pairs"].add([self._pairs[pair] for words in sequences for pair in zip(words, words[1:], strict=False)])
+        # The pieces between the hyphens of a code are parts of it, as the runs within a piece are.
+        pieces = [number for words in codes if len(words) > 1 for number in words]
+        fields["parts"].add(pieces + self._terms.split(number for words in sequences for number in words))
+
+    def _add_columns(self, document: IndexDocument) -> None:
+        doc = self.count
+        for name, values in document.values.items():
+            if values:
+                docs, entries = self._values.setdefault(name, ([], []))
+                docs.append(doc)
+                entries.append(values)
+        for name, number in document.numbers.items():
+            docs, numbers = self._numbers.setdefault(name, ([], []))
+            docs.append(doc)
+            numbers.append(number)
+        self._texts[CARD_COLUMN].append(json.dumps(document.card, ensure_ascii=False, separators=(",", ":")).encode())
+        self._texts[DIGEST_COLUMN].append(document.digest.encode())
+        self._texts[SORT_NAME_COLUMN].append(fold(document.name).encode())
+
+    def finish(self) -> Inverted:
+        names = [term.encode("utf-8", "surrogatepass") for term in self._terms.names]
+        inverted = Inverted(self.count)
+        for name, occurrences in self._fields.items():
+            inverted.fields[name] = occurrences.inverted(names, scored=name in TEXT_FIELDS)
+        inverted.fields[ID_FIELD] = self._inverted_ids()
+        inverted.values = {name: _value_column(self.count, *column) for name, column in self._values.items()}
+        inverted.numbers = {name: _number_column(self.count, *column) for name, column in self._numbers.items()}
+        inverted.texts = {ID_COLUMN: self._ids, **self._texts}
+        return inverted
+
+    def _inverted_ids(self) -> InvertedField:
+        order = sorted(range(self.count), key=self._ids.__getitem__)
+        return InvertedField(
+            [self._ids[doc] for doc in order],
+            np.arange(self.count + 1),
+            np.array(order, np.int64),
+            np.ones(self.count, np.int64),
+        )
+
+
+def invert(documents: Iterable[IndexDocument]) -> Inverted:
+    inverter = Inverter()
+    for document in documents:
+        inverter.add(document)
+    return inverter.finish()
+
+
+def _length_bytes(lengths: Ints) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+    known = _LENGTH_BYTES[np.minimum(lengths, len(_LENGTH_BYTES) - 1)]
+    for doc in np.flatnonzero(lengths >= len(_LENGTH_BYTES)).tolist():
+        known[doc] = length_to_byte(int(lengths[doc]))
+    return known
+
+
+def _value_column(count: int, docs: list[int], entries: list[tuple[str, ...]]) -> ValueColumn:
+    codes = np.zeros(count, np.int64)
+    numbers: dict[tuple[str, ...], int] = {}
+    codes[docs] = [numbers.setdefault(entry, len(numbers) + 1) for entry in entries]
+    return ValueColumn(codes, [b"", *(_entry(values) for values in numbers)])
+
+
+def _entry(values: tuple[str, ...]) -> bytes:
+    distinct = dict.fromkeys(value.replace(VALUE_SEPARATOR, " ") for value in values)
+    return VALUE_SEPARATOR.join(distinct).encode()
+
+
+def _number_column(count: int, docs: list[int], numbers: list[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    column = np.full(count, np.nan)
+    column[docs] = numbers
+    return column

@@ -1,0 +1,141 @@
+"""From words to the documents that answer them: all words first, then as many as there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.adapters.whoosh.facet_column import Docs, Mask
+from app.adapters.whoosh.scoring import Matches, Scores, field_scores, word_matches
+from app.adapters.whoosh.view import View
+from app.domain.search.text import LINKING_WORDS, joined, neighbours
+
+ENOUGH = 12
+PREFIX_EXPANSIONS = 40
+PREFIX_WORTH = 0.4
+PREFIX_FIELDS = ("name", "terms", "manufacturer", "kind", "codes")
+PHRASE_WEIGHT = 6.0
+CODE_WEIGHT = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The documents that answer, rising, and their scores."""
+
+    docs: Docs
+    scores: Scores
+    relaxed: bool = False
+
+
+def find(view: View, words: Sequence[str], allowed: Mask | None, *, prefix_last: bool) -> Found:
+    """All words must match; when few documents do, the last word may be the beginning of one."""
+    found = match_all(view, [word_matches(view, word) for word in words], words, allowed)
+    if prefix_last and len(found.docs) < ENOUGH and words:
+        longer = [*(word_matches(view, word) for word in words[:-1]), begun_word(view, words[-1])]
+        found = match_all(view, longer, words, allowed)
+    return Found(found.docs, found.scores + bonus(view, words, found.docs))
+
+
+def match_all(view: View, matches: Sequence[Matches], words: Sequence[str], allowed: Mask | None) -> Found:
+    needed = [m for m, word in zip(matches, words, strict=True) if word not in LINKING_WORDS] or list(matches)
+    needed.sort(key=lambda m: len(m.docs))
+    docs = needed[0].docs
+    if allowed is not None:
+        docs = docs[allowed[docs]]
+    for other in needed[1:]:
+        docs = docs[_member(view, other, docs)]
+    scores = np.zeros(len(docs), np.float32)
+    for match in matches:
+        scores += _scores_at(view, match, docs)
+    return Found(docs, scores)
+
+
+def match_some(view: View, words: Sequence[str], allowed: Mask | None) -> Found:
+    """The documents with the most of the words: one word less at a time until there are enough of them.
+    What scores is weighed by the square of the share of words that match."""
+    matches = [word_matches(view, word) for word in words]
+    counts = np.zeros(view.size, np.uint8)
+    totals = np.zeros(view.size, np.float32)
+    for match, word in zip(matches, words, strict=True):
+        counts[match.docs] += word not in LINKING_WORDS
+        totals[match.docs] += match.scores
+    if allowed is not None:
+        counts[~allowed] = 0
+    by_count = np.bincount(counts, minlength=len(words) + 1)[::-1].cumsum()[::-1]
+    enough = [count for count in range(len(words), 0, -1) if by_count[count] >= ENOUGH]
+    docs = np.flatnonzero(counts >= (enough[0] if enough else 1))
+    share = counts[docs] / np.float32(max(len(words), 1))
+    return Found(docs, totals[docs] * share * share + bonus(view, words, docs), relaxed=True)
+
+
+def begun_word(view: View, beginning: str) -> Matches:
+    """The word itself and, for less, the words that begin with it."""
+    return view.cached(("begun", beginning), lambda: _begun_word(view, beginning))
+
+
+def _begun_word(view: View, beginning: str) -> Matches:
+    whole = word_matches(view, beginning)
+    totals = np.zeros(view.size, np.float32)
+    fields = np.zeros(view.size, np.uint16)
+    for word in longer_words(view, beginning):
+        match = word_matches(view, word)
+        np.maximum.at(totals, match.docs, PREFIX_WORTH * match.scores)
+        fields[match.docs] |= match.fields
+    totals[whole.docs] = np.maximum(totals[whole.docs], whole.scores)
+    fields[whole.docs] |= whole.fields
+    docs = np.flatnonzero(fields)
+    return Matches(docs, totals[docs], fields[docs])
+
+
+def longer_words(view: View, beginning: str) -> list[str]:
+    """The commonest words of the index that begin so, by how many documents hold them."""
+    if len(beginning) < 2:
+        return []
+    frequencies: dict[str, int] = {}
+    for segment in view.segments:
+        for field in PREFIX_FIELDS:
+            for term, frequency in segment.terms_from(field, beginning.encode(), 10 * PREFIX_EXPANSIONS):
+                frequencies[term.decode()] = frequencies.get(term.decode(), 0) + frequency
+    frequencies.pop(beginning, None)
+    return sorted(frequencies, key=lambda term: (-frequencies[term], term))[:PREFIX_EXPANSIONS]
+
+
+def bonus(view: View, words: Sequence[str], docs: Docs) -> Scores:
+    """Words that stand side by side in the name, and words that together are a code, count on top."""
+    extra = np.zeros(len(docs), np.float32)
+    for pair in neighbours(words):
+        extra += _exact(view, "pairs", pair, docs, PHRASE_WEIGHT)
+    extra += _exact(view, "codes", joined(words), docs, CODE_WEIGHT)
+    return extra
+
+
+def _exact(view: View, field: str, term: str, docs: Docs, weight: float) -> Scores:
+    scored = view.cached(("exact", field, term), lambda: field_scores(view, field, term.encode()))
+    if scored is None:
+        return np.zeros(len(docs), np.float32)
+    dense = np.zeros(view.size, np.float32)
+    dense[scored[0]] = weight * scored[1]
+    return dense[docs]
+
+
+def _member(view: View, match: Matches, docs: Docs) -> Mask:
+    if len(docs) * 64 < view.size and len(match.docs):
+        places = np.minimum(np.searchsorted(match.docs, docs), len(match.docs) - 1)
+        return match.docs[places] == docs
+    mask = np.zeros(view.size, np.bool_)
+    mask[match.docs] = True
+    return mask[docs]
+
+
+def _scores_at(view: View, match: Matches, docs: Docs) -> Scores:
+    """The scores of a word at `docs`, zero where it is not found."""
+    if not len(match.docs) or not len(docs):
+        return np.zeros(len(docs), np.float32)
+    if len(docs) * 64 < view.size:
+        places = np.minimum(np.searchsorted(match.docs, docs), len(match.docs) - 1)
+        return np.where(match.docs[places] == docs, match.scores[places], np.float32(0))
+    dense = np.zeros(view.size, np.float32)
+    dense[match.docs] = match.scores
+    return dense[docs]

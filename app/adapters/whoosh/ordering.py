@@ -1,0 +1,74 @@
+"""The order of a listing and one page of it. Equal documents keep the order of the index, on every page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from app.adapters.whoosh.facet_column import Docs
+from app.adapters.whoosh.name_order import name_keys
+from app.adapters.whoosh.view import View
+from app.domain.search.engine import Sort
+
+Keys = npt.NDArray[np.floating]
+
+# A featured product comes before every product that is merely new.
+_FEATURED_WORTH = 1e12
+
+
+def page_of(docs: Docs, keys: Keys, page: int, per_page: int) -> Docs:
+    """One page of the documents by falling key. Places are taken, not values, so pages never overlap."""
+    start = (page - 1) * per_page
+    return docs[_top(keys, min(start + per_page, len(docs)))[start:]]
+
+
+def _top(keys: Keys, count: int) -> npt.NDArray[np.intp]:
+    if not count:
+        return np.zeros(0, np.intp)
+    if count < len(keys):
+        threshold = keys[np.argpartition(keys, len(keys) - count)[len(keys) - count]]
+        above = np.flatnonzero(keys > threshold)
+        level = np.flatnonzero(keys == threshold)[: count - len(above)]
+        places = np.concatenate((above, level))
+    else:
+        places = np.arange(len(keys))
+    return places[np.lexsort((places, -keys[places]))]
+
+
+def sort_keys(view: View, docs: Docs, sort: Sort, first: Sequence[str]) -> Keys:
+    """Keys by document, highest first. Documents without a price or a date come last."""
+    if sort is Sort.PRICE_ASC:
+        return _last_if_missing(-view.numbers("price")[docs])
+    if sort is Sort.PRICE_DESC:
+        return _last_if_missing(view.numbers("price")[docs])
+    if sort is Sort.NEWEST:
+        return _last_if_missing(view.numbers("createdAt")[docs])
+    if sort is Sort.NAME:
+        return -name_keys(view)[docs]
+    return _featured_keys(view, tuple(first))[docs]
+
+
+def _last_if_missing(keys: Keys) -> Keys:
+    return np.where(np.isnan(keys), -np.inf, keys)
+
+
+def _featured_keys(view: View, first: tuple[str, ...]) -> Keys:
+    """The named documents in their order, then featured ones, each group with the newest before the older."""
+    keys = view.cached("featured order", lambda: _by_feature_and_age(view))
+    return view.cached(("first", first), lambda: _with_first(view, keys, first)) if first else keys
+
+
+def _by_feature_and_age(view: View) -> Keys:
+    featured = np.nan_to_num(view.numbers("featured"), nan=0.0) > 0
+    return featured * _FEATURED_WORTH + np.nan_to_num(view.numbers("createdAt"), nan=0.0)
+
+
+def _with_first(view: View, keys: Keys, first: tuple[str, ...]) -> Keys:
+    led = keys.copy()
+    for place, document_id in enumerate(first):
+        doc = view.document_of(document_id)
+        if doc is not None:
+            led[doc] = 10 * _FEATURED_WORTH + len(first) - place
+    return led

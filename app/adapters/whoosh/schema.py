@@ -1,0 +1,47 @@
+"""What an index holds, in Whoosh's terms. Everything on disk is read and written by these names."""
+
+from __future__ import annotations
+
+from whoosh import analysis, columns, fields, formats
+
+# Fields in which words are found and scored with BM25, by their share in a product's meaning.
+TEXT_FIELDS = ("name", "terms", "manufacturer", "kind", "description", "attributes")
+
+# Fields of exact words without lengths: whole codes, neighbours written as one, runs of letters and digits.
+EXACT_FIELDS = ("codes", "pairs", "parts")
+
+ID_FIELD = "id"
+INDEXED_FIELDS = (*TEXT_FIELDS, *EXACT_FIELDS, ID_FIELD)
+
+# Columns of bytes: what comes back with a hit, what reconciliation compares, what the order by name uses.
+ID_COLUMN = "doc"
+CARD_COLUMN = "card"
+DIGEST_COLUMN = "digest"
+SORT_NAME_COLUMN = "sortname"
+BYTES_COLUMNS = (ID_COLUMN, CARD_COLUMN, DIGEST_COLUMN, SORT_NAME_COLUMN)
+
+VALUES_PREFIX = "v_"
+NUMBER_PREFIX = "n_"
+
+# Separates the values of one document within its column entry.
+VALUE_SEPARATOR = "\x1f"
+
+
+def index_schema() -> fields.Schema:
+    """The schema of both indexes. Value and number columns come with the documents, so they match by prefix."""
+    schema = fields.Schema()
+    for name in TEXT_FIELDS:
+        schema.add(name, _words(scorable=True))
+    for name in EXACT_FIELDS:
+        schema.add(name, _words(scorable=False))
+    schema.add(ID_FIELD, fields.FieldType(formats.Existence(), analysis.IDTokenizer(), unique=True))
+    for name in BYTES_COLUMNS:
+        schema.add(name, fields.COLUMN(columns.VarBytesColumn()))
+    schema.add(VALUES_PREFIX + "*", fields.COLUMN(columns.RefBytesColumn()), glob=True)
+    schema.add(NUMBER_PREFIX + "*", fields.COLUMN(columns.NumericColumn("d", default=float("nan"))), glob=True)
+    return schema
+
+
+def _words(*, scorable: bool) -> fields.FieldType:
+    """A field of words whose postings carry their frequency as weight, which is all that BM25 reads."""
+    return fields.FieldType(formats.Existence(), analysis.RegexTokenizer(r"[^\W_]+"), scorable=scorable)

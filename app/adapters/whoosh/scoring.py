@@ -1,0 +1,70 @@
+"""What a word weighs in a document: BM25 by field, as Whoosh's `BM25F` scores it, times the field's weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+import numpy.typing as npt
+
+from app.adapters.whoosh.facet_column import Docs
+from app.adapters.whoosh.schema import EXACT_FIELDS, TEXT_FIELDS
+from app.adapters.whoosh.view import BYTE_LENGTHS, View
+
+K1 = 1.6
+FIELD_WEIGHTS = {"name": 6.0, "terms": 6.0, "manufacturer": 2.0, "kind": 3.0, "description": 0.5, "attributes": 0.5}
+FIELD_B = {"name": 0.5, "terms": 0.5, "manufacturer": 0.3, "kind": 0.5, "description": 0.3, "attributes": 0.9}
+EXACT_WEIGHTS = {"codes": 8.0, "pairs": 4.0, "parts": 1.0}
+
+Scores = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Documents in rising order, what each scores, and in which fields each was found (bit i: FIELDS[i])."""
+
+    docs: Docs
+    scores: Scores
+    fields: npt.NDArray[np.uint16]
+
+
+FIELDS = (*TEXT_FIELDS, *EXACT_FIELDS)
+
+
+def rarity(view: View, field: str, term: bytes) -> float:
+    """Whoosh's inverse document frequency."""
+    return log(view.size / (view.document_frequency(field, term) + 1)) + 1
+
+
+def field_scores(view: View, field: str, term: bytes) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]] | None:
+    """(documents, scores) of a term in one field, without the field's weight."""
+    postings = view.postings(field, term)
+    if postings is None:
+        return None
+    docs, frequencies = postings
+    idf = log(view.size / (len(docs) + 1)) + 1
+    if field not in FIELD_B:
+        return docs, np.full(len(docs), idf)
+    b = FIELD_B[field]
+    norms = K1 * ((1 - b) + b * BYTE_LENGTHS / view.average_length(field))
+    lengths = view.length_bytes(field)[docs]
+    return docs, idf * (frequencies * (K1 + 1)) / (frequencies + norms[lengths])
+
+
+def word_matches(view: View, word: str) -> Matches:
+    """Where a word is found in any field, with its scores summed over the fields."""
+    return view.cached(("word", word), lambda: _word_matches(view, word.encode("utf-8", "surrogatepass")))
+
+
+def _word_matches(view: View, term: bytes) -> Matches:
+    totals = np.zeros(view.size, np.float32)
+    found = np.zeros(view.size, np.uint16)
+    for bit, field in enumerate(FIELDS):
+        scored = field_scores(view, field, term)
+        if scored is not None:
+            docs, scores = scored
+            totals[docs] += (FIELD_WEIGHTS.get(field) or EXACT_WEIGHTS[field]) * scores
+            found[docs] |= np.uint16(1 << bit)
+    docs = np.flatnonzero(found)
+    return Matches(docs, totals[docs], found[docs])

@@ -1,0 +1,109 @@
+"""One segment for reading: its file mapped into memory, its postings and columns as arrays on first use.
+
+A segment file never changes, so what is decoded here stays true until the segment is dropped.
+"""
+
+from __future__ import annotations
+
+import mmap
+import pickle
+import struct
+from collections.abc import Iterator, Mapping
+from itertools import islice, takewhile
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from whoosh.codec.whoosh3 import W3Codec, W3Segment
+
+from app.adapters.whoosh.column_files import TextColumn, read_numbers, read_values
+from app.adapters.whoosh.inverted import ValueColumn
+from app.adapters.whoosh.postings import Postings, document_frequency, read_postings
+from app.adapters.whoosh.schema import ID_FIELD, NUMBER_PREFIX, VALUES_PREFIX
+from app.adapters.whoosh.segment_file import column_file, length_column, segment_path
+from app.adapters.whoosh.term_file import TermFile
+
+_START = struct.Struct("!qi")
+
+
+class Segment:
+    """`count` includes deleted documents: which are deleted is said by the table of contents, not here."""
+
+    def __init__(self, directory: Path, entry: W3Segment) -> None:
+        self.entry = entry
+        self.id: str = entry.segment_id()
+        self.count: int = entry.doc_count_all()
+        self.field_lengths: dict[str, int] = dict(getattr(entry, "_fieldlengths", {}))
+        with open(segment_path(directory, entry), "rb") as file:
+            self._map = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        start, length = _START.unpack_from(self._map)
+        self._entries: dict[str, dict[str, int]] = pickle.loads(self._map[start : start + length])
+        self._terms = TermFile(self._file(str(entry.make_filename(W3Codec.TERMS_EXT))))
+        self._posting_file = self._file(str(entry.make_filename(W3Codec.POSTS_EXT)))
+        self._texts: dict[str, TextColumn] = {}
+        self._values: dict[str, ValueColumn | None] = {}
+        self._frequencies: dict[str, Mapping[str, int]] = {}
+
+    def _file(self, name: str) -> memoryview:
+        entry = self._entries[name]
+        return self._map[entry["offset"] : entry["offset"] + entry["length"]]
+
+    def _column(self, name: str) -> memoryview | None:
+        file = column_file(self.entry, name)
+        return self._file(file) if file in self._entries else None
+
+    def columns(self, prefix: str) -> list[str]:
+        """The names of the columns of a kind, without the prefix of the kind."""
+        start = column_file(self.entry, prefix)[: -len(W3Codec.COLUMN_EXT)]
+        end = len(W3Codec.COLUMN_EXT)
+        return [name[len(start) : -end] for name in self._entries if name.startswith(start)]
+
+    def document_of(self, document_id: str) -> int | None:
+        info = self._terms.info(ID_FIELD, document_id.encode())
+        return None if info is None else int(read_postings(info, self._posting_file)[0][0])
+
+    def document_frequency(self, field: str, term: bytes) -> int:
+        info = self._terms.info(field, term)
+        return 0 if info is None else document_frequency(info)
+
+    def postings(self, field: str, term: bytes) -> Postings | None:
+        info = self._terms.info(field, term)
+        return None if info is None else read_postings(info, self._posting_file)
+
+    def all_postings(self, field: str) -> Iterator[tuple[bytes, Postings]]:
+        for term, info in self._terms.vocabulary(field):
+            yield term, read_postings(info, self._posting_file)
+
+    def frequencies(self, field: str) -> Mapping[str, int]:
+        """The terms of a field, sorted, and how many documents hold each."""
+        if field not in self._frequencies:
+            vocabulary = self._terms.vocabulary(field)
+            self._frequencies[field] = {term.decode(): document_frequency(info) for term, info in vocabulary}
+        return self._frequencies[field]
+
+    def lengths(self, field: str) -> npt.NDArray[np.uint8]:
+        """Whoosh's one-byte field length of each document."""
+        column = self._column(length_column(field))
+        return np.zeros(self.count, np.uint8) if column is None else np.frombuffer(column, np.uint8, self.count)
+
+    def terms_from(self, field: str, prefix: bytes, limit: int) -> list[tuple[bytes, int]]:
+        """Up to `limit` terms that begin with the prefix and how many documents hold each."""
+        found = islice(self._terms.vocabulary(field, prefix), limit)
+        return [(term, document_frequency(info)) for term, info in takewhile(lambda t: t[0].startswith(prefix), found)]
+
+    def values(self, name: str) -> ValueColumn | None:
+        if name not in self._values:
+            column = self._column(VALUES_PREFIX + name)
+            self._values[name] = None if column is None else ValueColumn(*read_values(column, self.count))
+        return self._values[name]
+
+    def numbers(self, name: str) -> npt.NDArray[np.float64] | None:
+        column = self._column(NUMBER_PREFIX + name)
+        return None if column is None else read_numbers(column, self.count)
+
+    def text(self, name: str) -> TextColumn:
+        if name not in self._texts:
+            column = self._column(name)
+            assert column is not None, f"the segment has no column {name}"
+            self._texts[name] = TextColumn(column, self.count)
+        return self._texts[name]

@@ -1,0 +1,133 @@
+"""A commit as readers see it: its segments laid end to end, with what queries need as arrays, made on first use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from whoosh.util.numeric import byte_to_length
+
+from app.adapters.whoosh.facet_column import FacetColumn, Mask
+from app.adapters.whoosh.generations import HeldLock
+from app.adapters.whoosh.postings import Postings
+from app.adapters.whoosh.schema import CARD_COLUMN, DIGEST_COLUMN, ID_COLUMN
+from app.adapters.whoosh.segment import Segment
+
+T = TypeVar("T")
+BYTE_LENGTHS = np.array([byte_to_length(byte) for byte in range(256)], np.float64)
+
+
+class View:
+    """Documents are numbered across segments; `size` counts deleted ones too, as Whoosh's statistics do.
+
+    `generation` and `commit` say which state this is. The pin keeps the generation's files while the view lives.
+    """
+
+    def __init__(
+        self,
+        generation: str,
+        commit: int,
+        segments: Sequence[Segment],
+        deleted: Sequence[Iterable[int]],
+        pin: HeldLock | None = None,
+        lasting: dict[str, tuple[object, object]] | None = None,
+    ) -> None:
+        self.generation, self.commit, self.pin = generation, commit, pin
+        self.segments = tuple(segments)
+        self.counts = [segment.count for segment in segments]
+        self.bases = np.concatenate(([0], np.cumsum(self.counts, dtype=np.int64)))
+        self.size = int(self.bases[-1])
+        self._deleted = [frozenset(docs) for docs in deleted]
+        self.live = self._live_mask()
+        self.documents = self.size - sum(map(len, self._deleted))
+        self._cache: dict[object, object] = {}
+        self.kept = {} if lasting is None else lasting
+
+    def _live_mask(self) -> Mask | None:
+        """None where nothing is deleted, which spares the common case a pass."""
+        if not any(self._deleted):
+            return None
+        live = np.ones(self.size, np.bool_)
+        for base, docs in zip(self.bases.tolist(), self._deleted, strict=False):
+            live[[base + doc for doc in docs]] = False
+        return live
+
+    def cached(self, key: object, make: Callable[[], T]) -> T:
+        """What `make` gives, once for each key. Two threads may make the same thing; both get a right one."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]  # type: ignore[return-value]
+
+    def lasting(self, name: str, state: object, make: Callable[[], T]) -> T:
+        """Like `cached`, but handed on to the views of later commits for as long as `state` stays the same."""
+        found = self.kept.get(name)
+        if found is None or found[0] != state:
+            found = self.kept[name] = (state, make())
+        return found[1]  # type: ignore[return-value]
+
+    def postings(self, field: str, term: bytes) -> Postings | None:
+        found = []
+        for base, segment in zip(self.bases.tolist(), self.segments, strict=False):
+            postings = segment.postings(field, term)
+            if postings is not None:
+                found.append((postings[0] + np.int32(base), postings[1]))
+        if len(found) < 2:
+            return found[0] if found else None
+        return np.concatenate([docs for docs, _ in found]), np.concatenate([weights for _, weights in found])
+
+    def document_frequency(self, field: str, term: bytes) -> int:
+        return sum(segment.document_frequency(field, term) for segment in self.segments)
+
+    def average_length(self, field: str) -> float:
+        total = sum(segment.field_lengths.get(field, 0) for segment in self.segments)
+        return total / self.size if total else 1.0
+
+    def length_bytes(self, field: str) -> npt.NDArray[np.uint8]:
+        return self.cached(("lengths", field), lambda: np.concatenate([s.lengths(field) for s in self.segments]))
+
+    def facet(self, name: str) -> FacetColumn:
+        return self.cached(
+            ("facet", name), lambda: FacetColumn([segment.values(name) for segment in self.segments], self.counts)
+        )
+
+    def numbers(self, name: str) -> npt.NDArray[np.float64]:
+        """The number of each document, NaN where it has none."""
+        return self.cached(("numbers", name), lambda: self._joined_numbers(name))
+
+    def _joined_numbers(self, name: str) -> npt.NDArray[np.float64]:
+        columns = []
+        for segment in self.segments:
+            numbers = segment.numbers(name)
+            columns.append(np.full(segment.count, np.nan) if numbers is None else numbers)
+        return np.concatenate(columns) if columns else np.zeros(0)
+
+    def locate(self, doc: int) -> tuple[Segment, int]:
+        place = int(np.searchsorted(self.bases, doc, side="right")) - 1
+        return self.segments[place], doc - int(self.bases[place])
+
+    def document_of(self, document_id: str) -> int | None:
+        """The number of a live document."""
+        for place, segment in enumerate(self.segments):
+            doc = segment.document_of(document_id)
+            if doc is not None and doc not in self._deleted[place]:
+                return int(self.bases[place]) + doc
+        return None
+
+    def id_of(self, doc: int) -> str:
+        segment, local = self.locate(doc)
+        return segment.text(ID_COLUMN)[local].decode()
+
+    def card_of(self, doc: int) -> Mapping[str, object]:
+        segment, local = self.locate(doc)
+        card: Mapping[str, object] = json.loads(segment.text(CARD_COLUMN)[local])
+        return card
+
+    def digests(self) -> Iterator[tuple[str, str]]:
+        for segment, deleted in zip(self.segments, self._deleted, strict=True):
+            ids, digests = segment.text(ID_COLUMN), segment.text(DIGEST_COLUMN)
+            for doc in range(segment.count):
+                if doc not in deleted:
+                    yield ids[doc].decode(), digests[doc].decode()

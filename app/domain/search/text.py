@@ -1,0 +1,81 @@
+"""How the shop reads words, the same for what it indexes and for what people type.
+
+Typed text is data: it is capped, folded and cut into words here and never reaches a query parser.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+MAX_CHARACTERS = 200
+MAX_WORDS = 16
+MAX_WORD_LENGTH = 64
+
+# Words that people type between the words that matter. They add to a score but need not match.
+LINKING_WORDS = frozenset("a an and at by for from in of on or the to with".split())
+
+_WORD = re.compile(r"[^\W_]+")
+_PART = re.compile(r"\d+|\D+")
+_MARKS = dict.fromkeys(map(ord, "®™©℠'’"))
+_SIBILANT_PLURALS = ("ches", "shes", "sses", "xes", "zes")
+_NOT_PLURAL = ("ss", "us", "is")
+
+
+def fold(text: str) -> str:
+    """Lower case without accents, ligatures, width variants or trade marks: `Café™` reads `cafe`."""
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFKD", text.translate(_MARKS).casefold())
+        text = "".join(c for c in decomposed if not unicodedata.combining(c))
+    return text.replace("'", "").lower()
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text in their order, folded; single letters and digits count as words."""
+    return _WORD.findall(fold(text))
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """A plural becomes its singular; everything else stays, so that different words stay different."""
+    word = word[:MAX_WORD_LENGTH]
+    if len(word) < 4 or word[-1] != "s" or word.endswith(_NOT_PLURAL) or not word.isalpha():
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y" if len(word) > 4 else word[:-1]
+    if word.endswith(_SIBILANT_PLURALS):
+        return word[:-2]
+    return word[:-1]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as they are indexed."""
+    return [stem(token) for token in tokens(text)]
+
+
+def query_words(text: str) -> tuple[str, ...]:
+    """What a shopper asks for: at most 16 different words out of the first 200 characters."""
+    return tuple(dict.fromkeys(words(text[:MAX_CHARACTERS])))[:MAX_WORDS]
+
+
+def parts(word: str) -> tuple[str, ...]:
+    """The runs of digits and of letters in a word that has both: `rj45` gives `rj` and `45`."""
+    found = tuple(_PART.findall(word))
+    return found if len(found) > 1 else ()
+
+
+def joined(pieces: Iterable[str]) -> str:
+    """Words written as one, the form under which codes and compounds meet: `rj 45` and `RJ-45` are `rj45`."""
+    return "".join(pieces)
+
+
+def code(text: str) -> str:
+    """A code as one word, whatever hyphens, spaces and case it was written with."""
+    return joined(tokens(text))[:MAX_WORD_LENGTH]
+
+
+def neighbours(sequence: Sequence[str]) -> list[str]:
+    """Each two words that stand side by side, joined."""
+    return [first + second for first, second in zip(sequence, sequence[1:], strict=False)]
