@@ -61,13 +61,13 @@ def write_commit(directory: Path, number: int, segments: Sequence[W3Segment]) ->
     return Commit(number, tuple(segments))
 
 
-class _DurableStorage(FileStorage):
-    """Whoosh writes its table aside and renames it through its storage; here the rename is made durable."""
+class _DurableStorage:
+    """What Whoosh's table writes itself through: it is made aside and renamed, and here the rename is durable."""
 
     def __init__(self, directory: Path, segments: Sequence[W3Segment]) -> None:
-        super().__init__(str(directory))
         self._directory = directory
         self._segments = segments
+        self.create_file = FileStorage(str(directory)).create_file
 
     def rename_file(self, oldname: str, newname: str, safe: bool = False) -> None:
         aside = self._directory / oldname

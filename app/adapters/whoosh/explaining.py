@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from app.adapters.whoosh.evaluation import Answer, answer_words, value_mask
-from app.adapters.whoosh.ordering import sort_keys
+from app.adapters.whoosh.facet_column import Docs, Mask
+from app.adapters.whoosh.ordering import Keys, sort_keys
 from app.adapters.whoosh.scoring import FIELDS, word_matches
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import Explanation, FieldMatch, SearchRequest, Sort
@@ -54,7 +55,7 @@ def _rank(view: View, request: SearchRequest, doc: int) -> tuple[int | None, flo
     return int(rank), None if answer.scores is None else float(answer.scores[kept][place[0]])
 
 
-def _keys(view: View, request: SearchRequest, answer: Answer, docs: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def _keys(view: View, request: SearchRequest, answer: Answer, docs: Docs, kept: Mask) -> Keys:
     if request.sort is Sort.RELEVANCE and answer.scores is not None:
         return answer.scores[kept]
     return sort_keys(view, docs, request.sort, request.first)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from whoosh.util.numeric import length_to_byte
 
-from app.adapters.whoosh.inverted import Inverted, InvertedField, Ints, ValueColumn, group_postings
+from app.adapters.whoosh.inverted import Ints, Inverted, InvertedField, ValueColumn, group_postings
 from app.adapters.whoosh.schema import (
     CARD_COLUMN,
     DIGEST_COLUMN,
@@ -124,7 +125,7 @@ class Inverter:
             fields[field].add(list(map(number_of, tokens(getattr(document, field)))))
         sequences = [name, *terms, *codes]
         fields["codes"].add([self._terms.named(code(text)) for text in document.codes if code(text)])
-        fields["pairs"].add([self._pairs[pair] for words in sequences for pair in zip(words, words[1:], strict=False)])
+        fields["pairs"].add([self._pairs[pair] for words in sequences for pair in pairwise(words)])
         # The pieces between the hyphens of a code are parts of it, as the runs within a piece are.
         pieces = [number for words in codes if len(words) > 1 for number in words]
         fields["parts"].add(pieces + self._terms.split(number for words in sequences for number in words))

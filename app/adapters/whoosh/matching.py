@@ -66,7 +66,7 @@ def match_some(view: View, words: Sequence[str], allowed: Mask | None) -> Found:
     by_count = np.bincount(counts, minlength=len(words) + 1)[::-1].cumsum()[::-1]
     enough = [count for count in range(len(words), 0, -1) if by_count[count] >= ENOUGH]
     docs = np.flatnonzero(counts >= (enough[0] if enough else 1))
-    share = counts[docs] / np.float32(max(len(words), 1))
+    share = (counts[docs] / max(len(words), 1)).astype(np.float32)
     return Found(docs, totals[docs] * share * share + bonus(view, words, docs), relaxed=True)
 
 
@@ -123,7 +123,7 @@ def _exact(view: View, field: str, term: str, docs: Docs, weight: float) -> Scor
 def _member(view: View, match: Matches, docs: Docs) -> Mask:
     if len(docs) * 64 < view.size and len(match.docs):
         places = np.minimum(np.searchsorted(match.docs, docs), len(match.docs) - 1)
-        return match.docs[places] == docs
+        return np.equal(match.docs[places], docs)
     mask = np.zeros(view.size, np.bool_)
     mask[match.docs] = True
     return mask[docs]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 from whoosh.codec.whoosh3 import W3Segment
 
-from app.adapters.whoosh.inverted import Inverted, InvertedField, Ints, ValueColumn
+from app.adapters.whoosh.inverted import Ints, Inverted, InvertedField, ValueColumn
 from app.adapters.whoosh.schema import BYTES_COLUMNS, INDEXED_FIELDS, NUMBER_PREFIX, TEXT_FIELDS, VALUES_PREFIX
 from app.adapters.whoosh.segment import Segment
 
@@ -57,7 +58,9 @@ def _places(segments: Sequence[Segment], live: Sequence[Ints]) -> list[Ints]:
     return places
 
 
-def _merged_field(name: str, segments: Sequence[Segment], live: Sequence[Ints], places: Sequence[Ints]) -> InvertedField:
+def _merged_field(
+    name: str, segments: Sequence[Segment], live: Sequence[Ints], places: Sequence[Ints]
+) -> InvertedField:
     postings: dict[bytes, list[tuple[Ints, Ints]]] = defaultdict(list)
     for segment, place in zip(segments, places, strict=True):
         for term, (docs, weights) in segment.all_postings(name):
@@ -65,20 +68,24 @@ def _merged_field(name: str, segments: Sequence[Segment], live: Sequence[Ints], 
             kept = targets >= 0
             if kept.any():
                 postings[term].append((targets[kept], weights[kept].astype(np.int64)))
+    field = _laid_out(postings)
+    if name in TEXT_FIELDS:
+        field.lengths = np.concatenate([s.lengths(name)[docs] for s, docs in zip(segments, live, strict=True)])
+        field.total_length = int(field.weights.sum())
+    return field
+
+
+def _laid_out(postings: Mapping[bytes, list[tuple[Ints, Ints]]]) -> InvertedField:
     terms = sorted(postings)
     runs = [run for term in terms for run in postings[term]]
     counts = [sum(len(docs) for docs, _ in postings[term]) for term in terms]
-    weights = np.concatenate([weights for _, weights in runs]) if runs else np.zeros(0, np.int64)
-    field = InvertedField(
+    none = np.zeros(0, np.int64)
+    return InvertedField(
         terms,
         np.concatenate(([0], np.cumsum(counts, dtype=np.int64))),
-        np.concatenate([docs for docs, _ in runs]) if runs else np.zeros(0, np.int64),
-        weights,
+        np.concatenate([none, *(docs for docs, _ in runs)]),
+        np.concatenate([none, *(weights for _, weights in runs)]),
     )
-    if name in TEXT_FIELDS:
-        field.lengths = np.concatenate([s.lengths(name)[docs] for s, docs in zip(segments, live, strict=True)])
-        field.total_length = int(weights.sum())
-    return field
 
 
 def _merged_values(name: str, segments: Sequence[Segment], live: Sequence[Ints]) -> ValueColumn:
@@ -94,7 +101,7 @@ def _merged_values(name: str, segments: Sequence[Segment], live: Sequence[Ints])
     return ValueColumn(np.concatenate(codes), list(numbers))
 
 
-def _merged_numbers(name: str, segments: Sequence[Segment], live: Sequence[Ints]) -> np.ndarray:
+def _merged_numbers(name: str, segments: Sequence[Segment], live: Sequence[Ints]) -> npt.NDArray[np.float64]:
     columns = []
     for segment, docs in zip(segments, live, strict=True):
         numbers = segment.numbers(name)

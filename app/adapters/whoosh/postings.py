@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.adapters.whoosh.column_files import Buffer
-from app.adapters.whoosh.inverted import InvertedField, Ints
+from app.adapters.whoosh.inverted import Ints, InvertedField
 
 _INFO = struct.Struct("!BfIBBfII")
 _EXTENT = struct.Struct("!qi")

@@ -63,8 +63,8 @@ def _word_matches(view: View, term: bytes) -> Matches:
     for bit, field in enumerate(FIELDS):
         scored = field_scores(view, field, term)
         if scored is not None:
-            docs, scores = scored
-            totals[docs] += (FIELD_WEIGHTS.get(field) or EXACT_WEIGHTS[field]) * scores
-            found[docs] |= np.uint16(1 << bit)
+            holders, scores = scored
+            totals[holders] += (FIELD_WEIGHTS.get(field) or EXACT_WEIGHTS[field]) * scores
+            found[holders] |= np.uint16(1 << bit)
     docs = np.flatnonzero(found)
     return Matches(docs, totals[docs], found[docs])

@@ -9,13 +9,14 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 MAX_CHARACTERS = 200
 MAX_WORDS = 16
 MAX_WORD_LENGTH = 64
 
 # Words that people type between the words that matter. They add to a score but need not match.
-LINKING_WORDS = frozenset("a an and at by for from in of on or the to with".split())
+LINKING_WORDS = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"))
 
 _WORD = re.compile(r"[^\W_]+")
 _PART = re.compile(r"\d+|\D+")
@@ -78,4 +79,4 @@ def code(text: str) -> str:
 
 def neighbours(sequence: Sequence[str]) -> list[str]:
     """Each two words that stand side by side, joined."""
-    return [first + second for first, second in zip(sequence, sequence[1:], strict=False)]
+    return [first + second for first, second in pairwise(sequence)]
