@@ -24,6 +24,7 @@ from app.domain.shared.problems import Invalid, NotFound
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
 QUALITY = 82
+PICTURE = re.compile(r"[0-9a-f]{32}\.webp", re.ASCII)
 FILE = re.compile(r"[0-9a-f]{32}(?:-small)?\.webp", re.ASCII)
 # What a WebP of ours consists of: the picture itself, nothing that describes or follows it.
 PICTURE_CHUNKS = {b"VP8 ", b"VP8L", b"VP8X", b"ALPH"}
@@ -57,7 +58,7 @@ class FileImages:
         folder = self._folder / str(site_id)
         if not folder.is_dir():
             return []
-        kept = (entry for entry in os.scandir(folder) if FILE.fullmatch(entry.name))
+        kept = (entry for entry in os.scandir(folder) if PICTURE.fullmatch(entry.name))
         return [(entry.name, entry.stat().st_mtime) for entry in kept]
 
     def discard(self, site_id: int, file: str) -> None:

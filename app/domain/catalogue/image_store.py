@@ -38,7 +38,7 @@ class ImageStore(Protocol):
         ...
 
     def files(self, site_id: int) -> list[tuple[str, float]]:
-        """Every kept file with the time of its writing, in seconds since 1970."""
+        """Every kept picture, small forms apart, with the time of its writing in seconds since 1970."""
         ...
 
     def discard(self, site_id: int, file: str) -> None:

@@ -56,10 +56,19 @@ class ProductDraft:
     variants: tuple[VariantDraft, ...] = ()
 
 
-def clean_product(draft: ProductDraft) -> ProductDraft:
-    """Trimmed, its description sanitised, its empty texts None where None means "not given".
-    Raises Invalid with every problem."""
-    tidy = replace(
+def clean_product(draft: ProductDraft, further: Sequence[Problem] = ()) -> ProductDraft:
+    """The tidied draft with its description sanitised. Raises Invalid with every problem, `further` ones among
+    them."""
+    tidy = tidy_product(draft)
+    problems = [*product_problems(tidy), *further]
+    if problems:
+        raise Invalid(problems)
+    return replace(tidy, description=clean_html(draft.description))
+
+
+def tidy_product(draft: ProductDraft) -> ProductDraft:
+    """Trimmed; empty texts are None where None means "not given"."""
+    return replace(
         draft,
         sku=draft.sku.strip(),
         name=one_line(draft.name),
@@ -69,10 +78,6 @@ def clean_product(draft: ProductDraft) -> ProductDraft:
         canonical_url=(draft.canonical_url or "").strip() or None,
         variants=tuple(_tidy_variant(variant) for variant in draft.variants),
     )
-    problems = product_problems(tidy)
-    if problems:
-        raise Invalid(problems)
-    return replace(tidy, description=clean_html(draft.description))
 
 
 def seo_name_of(name: str) -> str:

@@ -1,0 +1,51 @@
+"""What a save really changed of a product: its revision and its line in the activity log follow from that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.domain.catalogue.models import Product
+from app.domain.shared.clock import Clock
+from app.domain.sites import audit
+
+FIELDS = (
+    "sku",
+    "name",
+    "seo_name",
+    "manufacturer",
+    "description",
+    "price",
+    "compare_at_price",
+    "upc",
+    "stock",
+    "enabled",
+    "featured",
+    "rating",
+    "canonical_url",
+)
+
+
+def snapshot(product: Product) -> dict[str, Any]:
+    fields: dict[str, Any] = {name: getattr(product, name) for name in FIELDS}
+    variants = [[v.sku, v.upc, v.price, v.stock, v.options] for v in product.variants]
+    return fields | {"variants": variants, "search_terms": list(product.search_terms)}
+
+
+def note_changes(clock: Clock, product: Product, before: dict[str, Any], actor: str) -> tuple[str, ...]:
+    """Raise the revision and log what changed; nothing happens when nothing did."""
+    after = snapshot(product)
+    changed = tuple(name for name in after if after[name] != before[name])
+    if changed:
+        product.revision += 1
+        product.updated_at = clock.now()
+        audit.record(
+            clock,
+            product.site_id,
+            actor,
+            "product.save",
+            ("product", str(product.id)),
+            f"Changed {product.name}",
+            before={name: before[name] for name in changed},
+            after={name: after[name] for name in changed},
+        )
+    return changed

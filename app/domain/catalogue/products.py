@@ -1,0 +1,149 @@
+"""Use cases of products. Call them within a transaction; each writes its line of the activity log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import select
+from sqlalchemy.orm import selectinload
+
+from app.domain.catalogue import search_terms
+from app.domain.catalogue.models import Product, Variant
+from app.domain.catalogue.names import free_seo_name, taken_problems
+from app.domain.catalogue.product_changes import FIELDS, note_changes, snapshot
+from app.domain.catalogue.rules import ProductDraft, VariantDraft, clean_product, seo_name_of, tidy_product
+from app.domain.catalogue.saving import assign, check_revision, flush_or_conflict
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Invalid, NotFound
+from app.domain.sites import audit
+from app.extensions import db
+
+MOST_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """`changed` names the fields that really changed; `refused_terms` says why a list of search terms was not taken
+    while the rest was."""
+
+    product: Product
+    changed: tuple[str, ...]
+    refused_terms: Invalid | None = None
+
+
+def product_of(site_id: int, product_id: int, to_change: bool = False) -> Product:
+    """A product of this site with its variants and pictures. Raises NotFound."""
+    query = (
+        select(Product)
+        .where(Product.site_id == site_id, Product.id == product_id)
+        .options(selectinload(Product.variants), selectinload(Product.images))
+    )
+    product = db.session.scalar(query.with_for_update() if to_change else query)
+    if product is None:
+        raise NotFound("There is no such product on this site.")
+    return product
+
+
+def create(clock: Clock, site_id: int, draft: ProductDraft, terms: Sequence[object], actor: str) -> Saved:
+    """A new product. Raises Invalid; a bad list of terms alone is reported in the answer."""
+    clean = _checked(site_id, draft, None)
+    clean = replace(clean, seo_name=clean.seo_name or free_seo_name(site_id, seo_name_of(clean.name)))
+    now = clock.now()
+    product = Product(site_id=site_id, created_at=now, updated_at=now, search_terms=[], revision=1)
+    _fill(product, clean)
+    refused = _take_terms(product, terms)
+    db.session.add(product)
+    flush_or_conflict()
+    audit.record(clock, site_id, actor, "product.create", ("product", str(product.id)), f"Added {product.name}")
+    return Saved(product, FIELDS, refused)
+
+
+def save(
+    clock: Clock,
+    site_id: int,
+    product_id: int,
+    revision: int,
+    draft: ProductDraft,
+    terms: Sequence[object] | None,
+    actor: str,
+) -> Saved:
+    """Change a product that was read at `revision`. None in `terms` leaves the search terms; an empty SEO name keeps
+    the one it has. Raises NotFound, StaleRevision, Invalid; a bad list of terms alone is reported in the answer."""
+    product = product_of(site_id, product_id, to_change=True)
+    check_revision(product.revision, revision, "product")
+    clean = _checked(site_id, draft, product)
+    before = snapshot(product)
+    _fill(product, replace(clean, seo_name=clean.seo_name or product.seo_name))
+    refused = None if terms is None else _take_terms(product, terms)
+    changed = note_changes(clock, product, before, actor)
+    flush_or_conflict()
+    return Saved(product, changed, refused)
+
+
+def set_enabled(clock: Clock, site_id: int, product_ids: Sequence[int], enabled: bool, actor: str) -> int:
+    """Show or hide products; how many really changed. Raises Invalid for more than MOST_AT_ONCE, NotFound when one is
+    not of this site; then none is changed."""
+    wanted = set(product_ids)
+    if len(wanted) > MOST_AT_ONCE:
+        raise Invalid.one("too_many", f"At most {MOST_AT_ONCE} products can be changed at once.")
+    query = select(Product).where(Product.site_id == site_id, Product.id.in_(wanted))
+    products = db.session.scalars(query.options(selectinload(Product.variants)).with_for_update()).all()
+    if len(products) < len(wanted):
+        raise NotFound("Some of these products are no longer on this site. Reload the list.")
+    changing = [product for product in products if product.enabled != enabled]
+    for product in changing:
+        before = snapshot(product)
+        product.enabled = enabled
+        note_changes(clock, product, before, actor)
+    return len(changing)
+
+
+def delete(clock: Clock, site_id: int, product_id: int, actor: str) -> str:
+    """Remove a product with all that hangs on it; its name. Raises NotFound."""
+    product = product_of(site_id, product_id, to_change=True)
+    name, before = product.name, snapshot(product)
+    db.session.delete(product)
+    db.session.flush()
+    audit.record(
+        clock, site_id, actor, "product.delete", ("product", str(product_id)), f"Deleted {name}", before=before
+    )
+    return name
+
+
+def draft_of(product: Product) -> ProductDraft:
+    """The product in the form in which people send it."""
+    fields = {name: getattr(product, name) for name in FIELDS}
+    variants = tuple(VariantDraft(v.sku, v.upc, v.price, v.stock, dict(v.options)) for v in product.variants)
+    return ProductDraft(**fields, variants=variants)
+
+
+def _checked(site_id: int, draft: ProductDraft, product: Product | None) -> ProductDraft:
+    return clean_product(draft, taken_problems(site_id, tidy_product(draft), product.id if product else None))
+
+
+def _fill(product: Product, draft: ProductDraft) -> None:
+    assign(product, draft, FIELDS)
+    _fill_variants(product, draft.variants)
+
+
+def _fill_variants(product: Product, drafts: Sequence[VariantDraft]) -> None:
+    """A variant is known by its SKU, so that one which only moved or changed its price stays the same record."""
+    known = {variant.sku: variant for variant in product.variants}
+    wanted = [known.get(draft.sku) or Variant(site_id=product.site_id, sku=draft.sku) for draft in drafts]
+    for position, (variant, draft) in enumerate(zip(wanted, drafts, strict=True)):
+        variant.position = position
+        variant.upc, variant.price, variant.stock = draft.upc, draft.price, draft.stock
+        variant.options = dict(draft.options)
+    if wanted != product.variants:
+        product.variants = wanted
+
+
+def _take_terms(product: Product, terms: Sequence[object]) -> Invalid | None:
+    try:
+        clean = search_terms.clean_terms(terms)
+    except Invalid as refused:
+        return refused
+    if clean != product.search_terms:
+        product.search_terms = clean
+    return None

@@ -1,0 +1,162 @@
+"""What the admin's lists read: a few statements a page, whatever the size of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, case, func, or_, select
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.domain.catalogue.listing import PAGE_SIZE, Order, ProductList, Shown, Stock
+from app.domain.catalogue.models import Collection as ProductCollection
+from app.domain.catalogue.models import CollectionEntry, Page, Product, ProductImage
+from app.domain.shared.paging import Paged
+from app.extensions import db
+
+Query = Select[*tuple[Any, ...]]
+LOOKUP_SIZE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ProductRow:
+    """A product in a list. `price` in minor units; `image` is the file of the first picture."""
+
+    id: int
+    sku: str
+    name: str
+    seo_name: str
+    manufacturer: str
+    price: int
+    stock: int | None
+    enabled: bool
+    level_id: str | None
+    updated_at: datetime
+    image: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContentRow:
+    """A page or collection in a list; `products` counts what a collection holds."""
+
+    id: int
+    name: str
+    seo_name: str
+    enabled: bool
+    updated_at: datetime
+    products: int = 0
+
+
+ROW_COLUMNS = (
+    Product.id,
+    Product.sku,
+    Product.name,
+    Product.seo_name,
+    Product.manufacturer,
+    Product.price,
+    Product.stock,
+    Product.enabled,
+    Product.taxonomy_level_id.label("level_id"),
+    Product.updated_at,
+)
+ORDERS: dict[Order, tuple[Any, ...]] = {
+    Order.CHANGED: (Product.updated_at.desc(), Product.id.desc()),
+    Order.NAME: (Product.name, Product.id),
+    Order.SKU: (Product.sku,),
+    Order.PRICE: (Product.price, Product.id),
+    Order.PRICE_DOWN: (Product.price.desc(), Product.id.desc()),
+    Order.STOCK: (case((Product.stock.is_(None), 1), else_=0), Product.stock, Product.id),
+}
+
+
+def products(site_id: int, asked: ProductList, level_ids: Collection[str] | None = None) -> Paged[ProductRow]:
+    """A page of products in three statements. `level_ids` are the asked level and those below it; None is any."""
+    matching = _narrowed(select(*ROW_COLUMNS).where(Product.site_id == site_id), asked, level_ids)
+    total = db.session.scalar(matching.with_only_columns(func.count())) or 0
+    page = matching.order_by(*ORDERS[asked.order]).limit(PAGE_SIZE).offset((asked.page - 1) * PAGE_SIZE)
+    return Paged(_with_images(db.session.execute(page).all()), asked.page, PAGE_SIZE, total)
+
+
+def find_products(site_id: int, words: str, limit: int = LOOKUP_SIZE) -> list[ProductRow]:
+    """Products whose name, SKU or SEO name contains the words, a whole SKU first; none for no words."""
+    if not words.strip():
+        return []
+    exact_first = case((Product.sku == words.strip(), 0), else_=1)
+    query = select(*ROW_COLUMNS).where(Product.site_id == site_id, contains_words(words))
+    return _with_images(db.session.execute(query.order_by(exact_first, Product.name, Product.id).limit(limit)).all())
+
+
+def products_by_id(site_id: int, product_ids: Sequence[int]) -> list[ProductRow]:
+    """The products of this site among the ids, in the order of the ids."""
+    query = select(*ROW_COLUMNS).where(Product.site_id == site_id, Product.id.in_(product_ids))
+    rows = {row.id: row for row in _with_images(db.session.execute(query).all())}
+    return [rows[product_id] for product_id in product_ids if product_id in rows]
+
+
+def manufacturers(site_id: int, words: str, limit: int = 20) -> list[str]:
+    """Names of manufacturers that contain the words, in their order."""
+    query = select(Product.manufacturer).distinct().where(Product.site_id == site_id, Product.manufacturer != "")
+    narrowed = query.where(_contains(Product.manufacturer, words.strip()))
+    return list(db.session.scalars(narrowed.order_by(Product.manufacturer).limit(limit)))
+
+
+def pages(site_id: int, words: str, page_number: int) -> Paged[ContentRow]:
+    query = select(Page.id, Page.title, Page.seo_name, Page.enabled, Page.updated_at).where(Page.site_id == site_id)
+    found = query.where(or_(_contains(Page.title, words), _contains(Page.seo_name, words)))
+    return _content(found, (Page.title, Page.id), page_number)
+
+
+def collections(site_id: int, words: str, page_number: int) -> Paged[ContentRow]:
+    kind = ProductCollection
+    held = select(func.count()).where(CollectionEntry.collection_id == kind.id).scalar_subquery()
+    query = select(kind.id, kind.name, kind.seo_name, kind.enabled, kind.updated_at, held)
+    matching = or_(_contains(kind.name, words), _contains(kind.seo_name, words))
+    return _content(query.where(kind.site_id == site_id, matching), (kind.name, kind.id), page_number)
+
+
+def contains_words(words: str) -> ColumnElement[bool]:
+    """Name, SKU or SEO name contains the words, to the letter but for case."""
+    text = words.strip()
+    return or_(_contains(Product.name, text), _contains(Product.sku, text), _contains(Product.seo_name, text))
+
+
+def _contains(column: InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
+    return column.icontains(text, autoescape=True)
+
+
+def _narrowed(query: Query, asked: ProductList, level_ids: Collection[str] | None) -> Query:
+    conditions: list[ColumnElement[bool]] = []
+    if asked.words:
+        conditions.append(contains_words(asked.words))
+    if asked.shown is not Shown.ALL:
+        conditions.append(Product.enabled == (asked.shown is Shown.ENABLED))
+    if asked.manufacturer:
+        conditions.append(Product.manufacturer == asked.manufacturer)
+    if level_ids is not None:
+        conditions.append(Product.taxonomy_level_id.in_(level_ids))
+    return query.where(*conditions, *_stock_conditions(asked.stock))
+
+
+def _stock_conditions(stock: Stock) -> tuple[ColumnElement[bool], ...]:
+    conditions: dict[Stock, tuple[ColumnElement[bool], ...]] = {
+        Stock.IN: (Product.stock > 0,),
+        Stock.OUT: (Product.stock == 0,),
+        Stock.UNCOUNTED: (Product.stock.is_(None),),
+    }
+    return conditions.get(stock, ())
+
+
+def _with_images(rows: Sequence[Any]) -> list[ProductRow]:
+    ids = [row.id for row in rows]
+    query = select(ProductImage.product_id, ProductImage.file).where(ProductImage.product_id.in_(ids))
+    found = db.session.execute(query.order_by(ProductImage.position.desc())) if ids else ()
+    first = {product_id: file for product_id, file in found}
+    return [ProductRow(**row._mapping, image=first.get(row.id)) for row in rows]
+
+
+def _content(query: Query, order: tuple[Any, ...], page_number: int) -> Paged[ContentRow]:
+    total = db.session.scalar(select(func.count()).select_from(query.order_by(None).subquery())) or 0
+    rows = db.session.execute(query.order_by(*order).limit(PAGE_SIZE).offset((page_number - 1) * PAGE_SIZE))
+    return Paged([ContentRow(*row) for row in rows], page_number, PAGE_SIZE, total)

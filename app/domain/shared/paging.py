@@ -1,0 +1,32 @@
+"""A page of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Paged(Generic[T]):
+    """`page_number` counts from 1; past the last page `items` is empty."""
+
+    items: Sequence[T]
+    page_number: int
+    page_size: int
+    total_items: int
+
+    @property
+    def total_pages(self) -> int:
+        return -(-self.total_items // self.page_size)
+
+    @property
+    def first_item(self) -> int:
+        """The place of the first shown item in the whole list, from 1; 0 when none is shown."""
+        return (self.page_number - 1) * self.page_size + 1 if self.items else 0
+
+    @property
+    def last_item(self) -> int:
+        return self.first_item + len(self.items) - 1 if self.items else 0
