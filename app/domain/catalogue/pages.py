@@ -18,7 +18,7 @@ from app.domain.sites import audit
 from app.extensions import db
 
 LONGEST_TITLE = 200
-LONGEST_BODY = 200_000
+LONGEST_BODY = 100_000
 LONGEST_META = 500
 FIELDS = ("seo_name", "title", "body", "meta_description", "canonical_url", "enabled")
 

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.shared.addresses import LONGEST_SLUG, free_slug, slug, slug_problems, url_problems
+
+
+@given(st.text(max_size=500))
+def test_every_text_becomes_a_part_of_a_url_that_is_allowed(text: str) -> None:
+    made = slug(text, "product")
+    assert slug_problems(made, "It", "#") == []
+    assert len(f"{made}-12345678") <= LONGEST_SLUG
+
+
+@given(st.sets(st.from_regex(r"tent(-[2-9])?", fullmatch=True)))
+def test_a_free_slug_is_never_a_taken_one(taken: set[str]) -> None:
+    free = free_slug("tent", taken)
+    assert free not in taken
+    assert free == "tent" or "tent" in taken
+
+
+def test_a_name_without_letters_falls_back() -> None:
+    assert slug("!!!", "product") == "product"
+
+
+@pytest.mark.parametrize("text", ["Tent", "a--b", "-a", "a-", "a/b", "é", "a b", "", ".."])
+def test_other_forms_of_seo_names_are_refused(text: str) -> None:
+    assert slug_problems(text, "The SEO name", "#/seoName")
+
+
+@pytest.mark.parametrize("text", ["/", "/p/tent", "/c/x?p=2", "https://example.org/a", "http://example.org:8080/"])
+def test_paths_and_web_addresses_are_canonical_urls(text: str) -> None:
+    assert url_problems(text, "The canonical URL", "#") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "//evil.test",
+        "/\\evil.test",
+        "javascript:alert(1)",
+        "https:evil.test",
+        "https://",
+        "https://user@host/",
+        "https://u:p@host/",
+        "ftp://host/",
+        "/a\r\nb",
+        "/a b",
+        '/a"b',
+        "https://host:99999/",
+        "https://[bad/",
+        "p/tent",
+        "/" + "a" * 600,
+        "data:text/html,x",
+    ],
+)
+def test_anything_else_is_no_canonical_url(text: str) -> None:
+    assert url_problems(text, "The canonical URL", "#/canonicalUrl")[0].pointer == "#/canonicalUrl"
