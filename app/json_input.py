@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from flask import Request
 from flask.json.provider import DefaultJSONProvider
-from werkzeug.exceptions import BadRequest
+from werkzeug.exceptions import BadRequest, UnsupportedMediaType
 
 from app.domain.shared.problems import Invalid
 
@@ -93,9 +93,9 @@ def _refuse_unsound_text(value: Any) -> None:
 
 
 class ShopRequest(Request):
-    def on_json_loading_failure(self, e: ValueError | None) -> NoReturn:
+    def on_json_loading_failed(self, e: ValueError | None) -> NoReturn:
         if e is None:
-            raise BadRequest("Send JSON, with Content-Type: application/json.")
+            raise UnsupportedMediaType("Send JSON, with Content-Type: application/json.")
         raise Invalid.one("malformed_json", f"The body is not valid JSON: {e}")
 
     def _load_form_data(self) -> None:

@@ -49,12 +49,18 @@ def configure(level: str) -> None:
     _replace_root_handler(formatter, level)
 
 
+class _StandardError(logging.Handler):
+    """Writes to what standard error is at that moment, where logging's own handler keeps what it once was."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        sys.stderr.write(f"{self.format(record)}\n")
+
+
 def _replace_root_handler(formatter: logging.Formatter, level: str) -> None:
     root = logging.getLogger()
-    handler = next((known for known in root.handlers if known.name == "shop"), None)
+    handler = next((known for known in root.handlers if isinstance(known, _StandardError)), None)
     if handler is None:
-        handler = logging.StreamHandler()
-        handler.name = "shop"
+        handler = _StandardError()
         root.addHandler(handler)
     handler.setFormatter(formatter)
     root.setLevel(level)

@@ -51,7 +51,7 @@ class PostgresqlDatabases:
         self._folder.chmod(0o755)
         data = folder / "data"
         subprocess.run(
-            [programs / "initdb", "-D", data, *"-A trust -U shop --no-sync --locale=C.UTF-8 -E UTF8".split()],
+            [programs / "initdb", "-D", data, "--auth=trust", "--username=shop", "--no-sync", "--locale=C.UTF-8"],
             check=True,
             stdout=subprocess.DEVNULL,
             cwd="/",

@@ -31,6 +31,7 @@ def claim_folder(instance: Path) -> IO[str]:
     except BlockingIOError:
         claim.seek(0)
         process = claim.read().strip() or "unknown"
+        claim.close()
         raise CannotStart(f"The shop in {instance} runs already, as process {process}: stop that one first.") from None
     claim.truncate(0)
     claim.write(f"{os.getpid()}\n")

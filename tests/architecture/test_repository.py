@@ -1,0 +1,52 @@
+"""The repository stands alone: it installs from hashes and names no machine."""
+
+import re
+import subprocess
+
+import pytest
+
+from tests.surroundings import ROOT
+
+LOCKS = sorted(ROOT.glob("requirements*.lock"))
+
+
+def tracked_files() -> list[str]:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("this is not a git checkout")
+    return listed.stdout.splitlines()
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
+def test_every_locked_package_has_a_version_and_hashes_and_no_address(lock) -> None:
+    text = lock.read_text()
+    assert "://" not in text
+    packages = re.split(r"\n(?=\S)", text.strip())
+    assert all(re.match(r"[\w.\[\]-]+==\S+.*\\\n    --hash=sha256:", package) for package in packages)
+
+
+def test_the_locks_agree_on_what_they_share() -> None:
+    versions = [dict(re.findall(r"^([\w.\[\]-]+)==(\S+)", lock.read_text(), re.MULTILINE)) for lock in LOCKS]
+    for name in set.union(*map(set, versions)):
+        assert len({known[name] for known in versions if name in known}) == 1, name
+
+
+def test_no_file_names_a_path_of_somebodys_machine() -> None:
+    telling = re.compile(rb"(?<![\w.])/(?:work|home/\w+|root)/\w")
+    named = [
+        name
+        for name in tracked_files()
+        if (ROOT / name).is_file() and telling.search((ROOT / name).read_bytes()) and "static/vendor" not in name
+    ]
+    assert named == []
+
+
+def test_templates_keep_to_the_content_security_policy() -> None:
+    """The browser would drop inline scripts, handlers and styles silently."""
+    inline = re.compile(
+        r"<script(?![^>]*\b(?:src=|type=.application/(?:ld\+)?json))|<style|\sstyle=|\son[a-z]+=|href=.javascript:",
+        re.IGNORECASE,
+    )
+    for template in (ROOT / "app" / "templates").rglob("*.html"):
+        found = inline.search(template.read_text())
+        assert not found, f"{template.relative_to(ROOT)}: {found and found.group()}"
