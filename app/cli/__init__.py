@@ -1,0 +1,9 @@
+"""The command line: one module for each group of commands, which parses, makes the domain call and prints."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+
+def register(app: Flask) -> None:
+    """Add every command to `flask --app wsgi`."""
