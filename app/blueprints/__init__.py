@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from flask import Flask
 
-from app.blueprints import admin, health, storefront
+from app.blueprints import admin, health, media, storefront
 
 
 def register_blueprints(app: Flask) -> None:
     app.register_blueprint(health.bp)
+    app.register_blueprint(media.bp)
     app.register_blueprint(admin.bp)
     app.register_blueprint(storefront.bp)
