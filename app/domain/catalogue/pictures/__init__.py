@@ -1,0 +1,7 @@
+"""Pictures for products that have none, drawn from their kind and colour so that a shop looks like one."""
+
+from __future__ import annotations
+
+from app.domain.catalogue.pictures.drawing import draw, picture_path, shape_of
+
+__all__ = ["draw", "picture_path", "shape_of"]
