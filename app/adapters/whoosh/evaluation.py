@@ -11,10 +11,10 @@ import numpy as np
 from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.matching import Found, find, match_some
 from app.adapters.whoosh.ordering import Keys, page_of, sort_keys
-from app.adapters.whoosh.spelling import corrected
+from app.adapters.whoosh.spelling import Spelling, corrections, replaced, slips
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import Hit, RangeCount, RangeFilter, SearchRequest, SearchResult, Sort, ValueFilter
-from app.domain.search.text import query_words
+from app.domain.search.text import MAX_CHARACTERS, query_words, stem, tokens
 
 FACET_VALUES = 1_000
 
@@ -25,7 +25,7 @@ class Answer:
 
     docs: Docs
     scores: Keys | None
-    suggestion: tuple[str, ...] | None = None
+    suggestion: str | None = None
     corrected: bool = False
     relaxed: bool = False
 
@@ -41,7 +41,7 @@ def evaluate(view: View, request: SearchRequest) -> SearchResult:
         hits=_page(view, request, answer, kept),
         facets=filters.facets(),
         ranges=filters.ranges(),
-        suggestion=" ".join(answer.suggestion) if answer.suggestion else None,
+        suggestion=answer.suggestion,
         corrected=answer.corrected,
         relaxed=answer.relaxed,
     )
@@ -55,19 +55,30 @@ def answer_words(view: View, request: SearchRequest) -> Answer:
         # Words that hold no letter or digit ask for something and find nothing.
         return Answer(docs[:0] if request.words.strip() else docs, None)
     found = find(view, words, allowed, prefix_last=request.prefix_last)
-    better = corrected(view, words, last_may_go_on=request.prefix_last)
+    better = corrections(view, words, last_may_go_on=request.prefix_last)
+    if not len(found.docs) and not better and len(words) > 1:
+        better = slips(view, words)
+    suggestion = suggested(request.words, better)
     if len(found.docs):
-        return _answer(found, better)
+        return _answer(found, suggestion)
     if better and request.correct:
-        found = find(view, better, allowed, prefix_last=False)
-        found = found if len(found.docs) else match_some(view, better, allowed)
+        corrected = replaced(words, better)
+        found = find(view, corrected, allowed, prefix_last=False)
+        found = found if len(found.docs) else match_some(view, corrected, allowed)
         if len(found.docs):
-            return _answer(found, better, corrected=True)
-    return _answer(match_some(view, words, allowed), better)
+            return _answer(found, suggestion, corrected=True)
+    return _answer(match_some(view, words, allowed), suggestion)
 
 
-def _answer(found: Found, better: tuple[str, ...] | None, *, corrected: bool = False) -> Answer:
-    return Answer(found.docs, found.scores, better, corrected, found.relaxed and bool(len(found.docs)))
+def suggested(typed: str, better: Mapping[str, Spelling]) -> str | None:
+    """The typed words with the better spellings in their places."""
+    if not better:
+        return None
+    return " ".join(" ".join(better.get(stem(token), (token,))) for token in tokens(typed[:MAX_CHARACTERS]))
+
+
+def _answer(found: Found, suggestion: str | None, *, corrected: bool = False) -> Answer:
+    return Answer(found.docs, found.scores, suggestion, corrected, found.relaxed and bool(len(found.docs)))
 
 
 def _allowed(view: View, scope: Iterable[ValueFilter]) -> Mask | None:

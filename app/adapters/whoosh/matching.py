@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.adapters.whoosh.facet_column import Docs, Mask
+from app.adapters.whoosh.intent import lifted
 from app.adapters.whoosh.scoring import Matches, Scores, field_scores, word_matches
 from app.adapters.whoosh.view import View
 from app.domain.search.text import LINKING_WORDS, joined, neighbours
 
 ENOUGH = 12
+FEW = 4
 PREFIX_EXPANSIONS = 40
 PREFIX_WORTH = 0.4
 PREFIX_FIELDS = ("name", "terms", "manufacturer", "kind", "codes")
@@ -30,12 +32,26 @@ class Found:
 
 
 def find(view: View, words: Sequence[str], allowed: Mask | None, *, prefix_last: bool) -> Found:
-    """All words must match; when few documents do, the last word may be the beginning of one."""
+    """All words must match; when few documents do, the last word may be the beginning of one, and when very
+    few do still, documents with fewer of the words follow. Words that no document has together find nothing here:
+    a better spelling comes before fewer words."""
     found = match_all(view, [word_matches(view, word) for word in words], words, allowed)
     if prefix_last and len(found.docs) < ENOUGH and words:
         longer = [*(word_matches(view, word) for word in words[:-1]), begun_word(view, words[-1])]
         found = match_all(view, longer, words, allowed)
-    return Found(found.docs, found.scores + bonus(view, words, found.docs))
+    if len(found.docs) < FEW and _may_relax(words):
+        some = match_some(view, words, allowed)
+        return some if len(found.docs) else Found(found.docs, found.scores)
+    return Found(found.docs, _finished(view, words, found))
+
+
+def _may_relax(words: Sequence[str]) -> bool:
+    """Words with digits name one thing: fewer of them would name another."""
+    return len(words) > 1 and not any(character.isdigit() for word in words for character in word)
+
+
+def _finished(view: View, words: Sequence[str], found: Found) -> Scores:
+    return lifted(view, found.docs, found.scores + bonus(view, words, found.docs))
 
 
 def match_all(view: View, matches: Sequence[Matches], words: Sequence[str], allowed: Mask | None) -> Found:
@@ -67,7 +83,7 @@ def match_some(view: View, words: Sequence[str], allowed: Mask | None) -> Found:
     enough = [count for count in range(len(words), 0, -1) if by_count[count] >= ENOUGH]
     docs = np.flatnonzero(counts >= (enough[0] if enough else 1))
     share = (counts[docs] / max(len(words), 1)).astype(np.float32)
-    return Found(docs, totals[docs] * share * share + bonus(view, words, docs), relaxed=True)
+    return Found(docs, _finished(view, words, Found(docs, totals[docs] * share * share)), relaxed=True)
 
 
 def begun_word(view: View, beginning: str) -> Matches:

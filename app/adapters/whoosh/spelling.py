@@ -1,48 +1,122 @@
-"""A better spelling for words that the index does not know."""
+"""A better spelling for words that find nothing: one slip of the finger, two words written as one,
+two slips in a long word, or another ending of a word that is known."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
 from app.adapters.whoosh.matching import longer_words
-from app.adapters.whoosh.schema import EXACT_FIELDS, TEXT_FIELDS
+from app.adapters.whoosh.schema import TEXT_FIELDS
+from app.adapters.whoosh.scoring import word_matches
 from app.adapters.whoosh.view import View
+from app.domain.search.text import LINKING_WORDS
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-SHORTEST = 4
+SHORTEST = 3
 LONG_WORD = 7
+SHARED_BEGINNING = 5
+SHARED_SHARE = 0.6
+CONSIDERED = 6
 _NAMING_WORTH = 10
+# How much commoner a neighbour must be before a word that the index knows counts as a slip.
+_RARER = 20
+
+Spelling = tuple[str, ...]
 
 
-def known(view: View, word: str) -> bool:
-    term = word.encode()
-    return any(view.document_frequency(field, term) for field in (*TEXT_FIELDS, *EXACT_FIELDS))
+def corrections(view: View, words: Sequence[str], *, last_may_go_on: bool) -> dict[str, Spelling]:
+    """What to read for each word that the index does not know. The beginning of a longer word is no mistake
+    where it may be one."""
+    better = {}
+    for word in words:
+        begun = last_may_go_on and word == words[-1] and bool(longer_words(view, word))
+        if not begun and not len(word_matches(view, word).docs):
+            spelling = _better(view, word, [other for other in words if other != word])
+            if spelling:
+                better[word] = spelling
+    return better
 
 
-def corrected(view: View, words: Sequence[str], *, last_may_go_on: bool) -> tuple[str, ...] | None:
-    """The words with each unknown one replaced by its likeliest spelling; None when nothing gets better."""
-    better = [_better(view, word, last_may_go_on and word == words[-1]) for word in words]
-    return tuple(better) if tuple(better) != tuple(words) else None
+def slips(view: View, words: Sequence[str]) -> dict[str, Spelling]:
+    """For words that are all known but never together: rare ones beside a far commoner neighbour."""
+    frequencies = vocabulary(view)
+    better = {}
+    for word in words:
+        others = [other for other in words if other != word]
+        for spelling in _by_likelihood(view, word, one_edit_away(word) & frequencies.keys(), others):
+            known = frequencies.get(word, 0)
+            if _together(view, [spelling, *others]) and frequencies[spelling] > _RARER * known:
+                better[word] = (spelling,)
+                break
+    return dict(list(better.items())[:1])
 
 
-def _better(view: View, word: str, may_go_on: bool) -> str:
-    if len(word) < SHORTEST or not word.isalpha() or known(view, word):
-        return word
-    if may_go_on and longer_words(view, word):
-        return word
-    frequencies = view.cached("vocabulary", lambda: vocabulary(view))
-    near = one_edit_away(word) & frequencies.keys()
-    if not near and len(word) >= LONG_WORD:
-        choices = [known for known in frequencies if abs(len(known) - len(word)) <= 2]
-        near = {found for found, _, _ in extract(word, choices, scorer=OSA.distance, score_cutoff=2, limit=20)}
-    return max(near, key=lambda term: (term[0] == word[0], frequencies[term], term), default=word)
+def replaced(words: Sequence[str], better: Mapping[str, Spelling]) -> Spelling:
+    return tuple(dict.fromkeys(part for word in words for part in better.get(word, (word,))))
+
+
+def _better(view: View, word: str, others: Sequence[str]) -> Spelling | None:
+    if len(word) < SHORTEST or not word.isalpha():
+        return None
+    for candidates in _candidates(view, word):
+        best = next(iter(_by_likelihood(view, word, candidates, others)), None)
+        if best is not None:
+            return tuple(best.split())
+    return None
+
+
+def _candidates(view: View, word: str) -> Iterator[set[str]]:
+    frequencies = vocabulary(view)
+    yield one_edit_away(word) & frequencies.keys()
+    yield _split(view, word, frequencies)
+    if len(word) >= LONG_WORD:
+        near = [known for known in frequencies if abs(len(known) - len(word)) <= 2]
+        yield {found for found, _, _ in extract(word, near, scorer=OSA.distance, score_cutoff=2, limit=20)}
+    shared = max(SHARED_BEGINNING, round(SHARED_SHARE * len(word)))
+    yield {known for known in frequencies if known[:shared] == word[:shared]} if len(word) > shared else set()
+
+
+def _split(view: View, word: str, frequencies: Mapping[str, int]) -> set[str]:
+    """The word as two known words that some product has both of."""
+    cuts = [(word[:cut], word[cut:]) for cut in range(3, len(word) - 2)]
+    pairs = [pair for pair in cuts if all(half in frequencies for half in pair)]
+    return {" ".join(pair) for pair in pairs if _together(view, pair)}
+
+
+def _by_likelihood(view: View, word: str, candidates: set[str], others: Sequence[str]) -> list[str]:
+    """Likeliest first: what goes with the other words, then what is common; people rarely miss the first letter."""
+    frequencies = vocabulary(view)
+
+    def common(candidate: str) -> int:
+        frequency = min(frequencies.get(part, 0) for part in candidate.split())
+        return frequency * (3 if candidate[0] == word[0] else 1)
+
+    candidates = candidates - LINKING_WORDS
+    likely = sorted(candidates, key=lambda c: (-common(c), c))[:CONSIDERED]
+    if len(likely) < 2 or not others:
+        return likely
+    together = {c: _together(view, [*c.split(), *others]) * (3 if c[0] == word[0] else 1) for c in likely}
+    return sorted(likely, key=lambda c: -together[c])
+
+
+def _together(view: View, words: Sequence[str]) -> int:
+    """How many documents have all the words."""
+    docs = word_matches(view, words[0]).docs
+    for word in words[1:]:
+        docs = np.intersect1d(docs, word_matches(view, word).docs, assume_unique=True)
+    return len(docs)
 
 
 def vocabulary(view: View) -> Mapping[str, int]:
     """The words of the text fields and how common each is; words of names count for more."""
+    return view.cached("vocabulary", lambda: _vocabulary(view))
+
+
+def _vocabulary(view: View) -> Mapping[str, int]:
     frequencies: dict[str, int] = {}
     for segment in view.segments:
         for field in TEXT_FIELDS:

@@ -1,0 +1,34 @@
+"""Which kind of product the words mean, by the index's own statistics.
+
+The share of a kind's products that answer the words tells what the words name: nearly every laptop answers
+"laptop" and only some bags do. Products of a kind are lifted by the square of that share, compared with the
+kind that has the largest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from app.adapters.whoosh.facet_column import Docs
+from app.adapters.whoosh.scoring import Scores
+from app.adapters.whoosh.view import View
+
+KIND_COLUMN = "level"
+LIFT = 1.0
+# Kinds of few products prove little; this many that do not answer are added to each.
+DOUBT = 10
+
+
+def lifted(view: View, docs: Docs, scores: Scores) -> Scores:
+    if not len(docs):
+        return scores
+    kinds = view.facet(KIND_COLUMN)
+    codes = kinds.codes[docs]
+    everything = view.cached("kinds", lambda: kinds.entry_counts(None))
+    share = np.bincount(codes, minlength=len(everything)) / (everything + DOUBT)
+    share[0] = 0
+    highest = share.max()
+    if not highest:
+        return scores
+    lift = 1 + LIFT * np.square(share / highest)
+    return scores * lift.astype(np.float32)[codes]
