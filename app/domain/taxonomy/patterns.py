@@ -1,0 +1,38 @@
+"""Patterns that merchandisers write for values, run by an engine that no pattern can hang."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import re2
+
+LONGEST_PATTERN = 200
+MEMORY = 1 << 20  # Bytes that one compiled pattern may take.
+
+
+def pattern_problem(pattern: str) -> str | None:
+    """Why a pattern cannot be used, or None."""
+    if len(pattern) > LONGEST_PATTERN:
+        return f"The pattern has {len(pattern)} characters; at most {LONGEST_PATTERN} fit."
+    try:
+        _compiled(pattern)
+    except UnicodeEncodeError:
+        return "The pattern holds characters that no text has."
+    except re2.error as error:
+        reason = error.args[0] if error.args else "it does not compile"
+        text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        return f"The pattern cannot be used: {text}."
+    return None
+
+
+def matches_whole(pattern: str, value: str) -> bool:
+    return _compiled(pattern).fullmatch(value) is not None
+
+
+@lru_cache(maxsize=512)
+def _compiled(pattern: str) -> Any:
+    options = re2.Options()
+    options.max_mem = MEMORY
+    options.log_errors = False
+    return re2.compile(pattern, options)

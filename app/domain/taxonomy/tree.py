@@ -1,0 +1,91 @@
+"""A taxonomy as the shop asks it: levels by id, the way down to each, and the attributes that hold there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.taxonomy.attribute import Attribute, AttributeType
+
+__all__ = ["Attribute", "AttributeType", "Level", "TaxonomyTree"]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A kind of product. `attributes` are its own; those of the levels above hold as well."""
+
+    id: str
+    name: str
+    parent_id: str | None = None
+    description: str = ""
+    attributes: tuple[Attribute, ...] = ()
+    children: tuple[Level, ...] = ()
+    display_order: int = 0
+
+
+class TaxonomyTree:
+    """`levels` come in tree order, every level before those below it."""
+
+    def __init__(self, roots: Sequence[Level] = ()) -> None:
+        self.roots = tuple(roots)
+        self.levels: dict[str, Level] = {level.id: level for root in roots for level in _with_those_below(root)}
+        self._applicable: dict[str, Mapping[str, Attribute]] = {}
+
+    @classmethod
+    def parse(cls, root_levels: Sequence[Mapping[str, Any]]) -> TaxonomyTree:
+        """From the stored form, which app/domain/taxonomy/structure.py has checked."""
+        return cls([_level(stored, None, order) for order, stored in enumerate(root_levels)])
+
+    def path(self, level_id: str) -> list[Level]:
+        """The levels from the root down to this one; empty for an unknown level."""
+        found: list[Level] = []
+        level = self.levels.get(level_id)
+        while level is not None:
+            found.append(level)
+            level = self.levels.get(level.parent_id) if level.parent_id is not None else None
+        return found[::-1]
+
+    def path_ids(self, level_id: str) -> list[str]:
+        return [level.id for level in self.path(level_id)]
+
+    def below(self, level_id: str) -> list[str]:
+        """The ids of a level and of all below it; empty for an unknown level."""
+        level = self.levels.get(level_id)
+        return [] if level is None else [found.id for found in _with_those_below(level)]
+
+    def applicable_attributes(self, level_id: str) -> Mapping[str, Attribute]:
+        """By id, those of every level from the root down; the nearest definition of an id wins and takes its
+        place in the order. Empty for an unknown level."""
+        known = self._applicable.get(level_id)
+        if known is None:
+            known = {attribute.id: attribute for level in self.path(level_id) for attribute in level.attributes}
+            self._applicable[level_id] = known
+        return known
+
+    def attributes_by_id(self) -> Mapping[str, Sequence[Attribute]]:
+        """Every definition of every attribute id, in tree order: the same id on several levels is one facet."""
+        found: dict[str, list[Attribute]] = {}
+        for level in self.levels.values():
+            for attribute in level.attributes:
+                found.setdefault(attribute.id, []).append(attribute)
+        return found
+
+
+def _level(stored: Mapping[str, Any], parent_id: str | None, order: int) -> Level:
+    level_id = stored["levelId"]
+    return Level(
+        id=level_id,
+        name=stored["name"],
+        parent_id=parent_id,
+        description=stored.get("description") or "",
+        attributes=tuple(Attribute.read(attribute) for attribute in stored.get("attributes") or ()),
+        children=tuple(_level(child, level_id, place) for place, child in enumerate(stored.get("children") or ())),
+        display_order=order,
+    )
+
+
+def _with_those_below(level: Level) -> Iterator[Level]:
+    yield level
+    for child in level.children:
+        yield from _with_those_below(child)
