@@ -17,7 +17,7 @@ run: $(VENV)/.ready ## Start the whole shop: web, worker, scheduler and queue
 	@exec $(BIN)/python -m app.supervisor
 
 test: $(VENV)/.ready-dev ## Run all tests
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist worksteal $(TESTS)
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup $(TESTS)
 
 lint: $(VENV)/.ready-dev ## Check style, types and the import order
 	$(BIN)/ruff check .

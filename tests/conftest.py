@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from app.adapters.whoosh import WhooshEngine
 from app.config import Config
 from app.extensions import db
 from app.ports import Ports
+from app.supervisor import embedded_redis
 from tests.databases import KINDS, Databases, PostgresqlDatabases, databases
 from tests.fakes import RecordingQueue, StoppedClock
 
@@ -44,10 +44,6 @@ def database_kind(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def all_databases(database_kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
     folder = tmp_path_factory.mktemp(database_kind)
-    if database_kind == "postgresql" and os.geteuid() == 0:
-        for parent in folder.parents:
-            if parent.name.startswith(("pytest-", "popen-")):
-                parent.chmod(0o755)  # The server runs as another user, who must be able to come this far.
 
     def create_schema(url: str) -> None:
         app = create_app(config_for(url, folder))
@@ -104,6 +100,16 @@ def context(app: Flask) -> Iterator[None]:
     """For tests of the domain, which needs a database session but no request."""
     with app.app_context():
         yield
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real queue server for the session. Tests that stop or empty one start their own."""
+    redis = embedded_redis.prepare(tmp_path_factory.mktemp("redis"))
+    redis.part.start()
+    redis.wait_until_it_answers()
+    yield redis.url
+    redis.stop(5)
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,14 +42,14 @@ class SqliteDatabases:
 class PostgresqlDatabases:
     """A throw-away cluster on a private socket. Durability is off: nothing here outlives the tests."""
 
-    def __init__(self, folder: Path, create_schema: CreateSchema) -> None:
+    def __init__(self, create_schema: CreateSchema) -> None:
         programs = postgresql_programs()
-        self._folder = folder
+        # A folder that another user may enter and whose name is short enough for a socket.
+        folder = self._folder = Path(tempfile.mkdtemp(prefix="shop-postgresql-"))
         # The server refuses to run as root.
         as_user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
         if as_user:
             shutil.chown(folder, "nobody", "nogroup")
-        self._folder.chmod(0o755)
         data = folder / "data"
         subprocess.run(
             [programs / "initdb", "-D", data, "--auth=trust", "--username=shop", "--no-sync", "--locale=C.UTF-8"],
@@ -95,15 +96,15 @@ class PostgresqlDatabases:
     def close(self) -> None:
         self._server.send_signal(signal.SIGINT)  # SIGTERM would wait for clients.
         self._server.wait()
+        shutil.rmtree(self._folder)
 
 
 Databases = SqliteDatabases | PostgresqlDatabases
 
 
 def databases(kind: str, folder: Path, create_schema: CreateSchema) -> Databases:
-    folder.mkdir(parents=True, exist_ok=True)
     if kind == "postgresql":
-        return PostgresqlDatabases(folder, create_schema)
+        return PostgresqlDatabases(create_schema)
     if kind == "sqlite":
         return SqliteDatabases(folder, create_schema)
     raise pytest.UsageError(f"SHOP_TEST_DATABASE names {kind!r}; there are sqlite and postgresql.")

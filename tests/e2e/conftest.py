@@ -1,0 +1,56 @@
+"""A real browser before the shop as it really runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from tests.processes import RunningShop
+from tests.surroundings import chromium
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "/e2e/" in item.path.as_posix():
+            item.add_marker("e2e")
+            # One worker runs them all, so that one shop serves them all.
+            item.add_marker(pytest.mark.xdist_group("e2e"))
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningShop]:
+    """The demo shop under its supervisor."""
+    running = RunningShop(tmp_path_factory.mktemp("shop")).start()
+    yield running
+    assert running.stop() == 0
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium(), args=arguments)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(params=[(1280, 800)], ids=["wide"])
+def page(browser: Browser, shop: RunningShop, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page of its own session. A script error or a breach of the content policy fails the test."""
+    width, height = request.param
+    context = browser.new_context(base_url=shop.address, viewport={"width": width, "height": height})
+    opened = context.new_page()
+    complaints: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            complaints.append(message.text)
+
+    opened.on("console", note)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    context.close()
+    assert complaints == []
