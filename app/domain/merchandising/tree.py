@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+FLAGS = ("inStock", "onSale", "featured")
+VALUE_FACETS = frozenset(("manufacturer", *FLAGS))
+NUMBER_FACETS = frozenset(("rating",))
+
 
 class Display(StrEnum):
     """How a filter is drawn: values with counts, colours, one switch, or two ends of a number."""

@@ -1,0 +1,149 @@
+"""Everything that a product's page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import selectinload
+
+from app.domain.catalogue.models import Product, ProductImage
+from app.domain.catalogue.pictures import picture_path
+from app.domain.catalogue.rules import is_in_stock, is_on_sale
+from app.domain.catalogue.variant_choice import OptionGroup, VariantOnOffer, choose, option_groups
+from app.domain.merchandising.colours import colour_of
+from app.domain.merchandising.filters import is_colour
+from app.domain.merchandising.queries import placed_in
+from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.tree import ShopNode
+from app.domain.shared.problems import NotFound
+from app.domain.taxonomy.tree import Attribute, AttributeType
+from app.extensions import db
+
+FEW = 5  # From here down a page says how many are left.
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """`url` is a path of the site; sizes in pixels."""
+
+    url: str
+    alt: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """An attribute as the page shows it."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProductPage:
+    """Prices in minor units. `compare_at_price` only where it is higher than the price. `trail` leads to the
+    product's main category. `few_left` counts what is left where that is little."""
+
+    product: Product
+    price: int
+    compare_at_price: int | None
+    in_stock: bool
+    few_left: int | None
+    sku: str
+    pictures: tuple[Picture, ...]
+    facts: tuple[Fact, ...]
+    options: tuple[OptionGroup, ...]
+    trail: tuple[ShopNode, ...]
+
+
+def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPage:
+    """Raises NotFound for a product that is not there or not enabled."""
+    product = _product(shop.site_id, seo_name)
+    offers = [
+        VariantOnOffer(v.sku, v.options, product.price if v.price is None else v.price, is_in_stock(v.stock))
+        for v in product.variants
+    ]
+    chosen = choose(offers, variant_sku)
+    price = chosen.price if chosen else product.price
+    stock = next((v.stock for v in product.variants if chosen and v.sku == chosen.sku), product.stock)
+    return ProductPage(
+        product=product,
+        price=price,
+        compare_at_price=product.compare_at_price if is_on_sale(price, product.compare_at_price) else None,
+        in_stock=chosen.in_stock if chosen else is_in_stock(product.stock),
+        few_left=stock if stock is not None and 0 < stock <= FEW else None,
+        sku=chosen.sku if chosen else product.sku,
+        pictures=_pictures(shop, product),
+        facts=_facts(shop, product),
+        options=option_groups(offers, chosen) if chosen else (),
+        trail=_trail(shop, product),
+    )
+
+
+def _product(site_id: int, seo_name: str) -> Product:
+    product = db.session.scalars(
+        select(Product)
+        .where(Product.site_id == site_id, Product.seo_name == seo_name, Product.enabled)
+        .options(selectinload(Product.variants), selectinload(Product.images))
+    ).one_or_none()
+    if product is None:
+        raise NotFound("We do not sell this product, or not any more.")
+    return product
+
+
+def _pictures(shop: Shop, product: Product) -> tuple[Picture, ...]:
+    if product.images:
+        return tuple(_photograph(shop.site_id, product, image) for image in product.images)
+    path = shop.taxonomy.path(product.taxonomy_level_id) if product.taxonomy_level_id else []
+    kind = path[-1].name if path else ""
+    return (Picture(picture_path(kind, _colour(product.taxonomy_attributes), product.id), product.name, 400, 400),)
+
+
+def _photograph(site_id: int, product: Product, image: ProductImage) -> Picture:
+    return Picture(f"/media/{site_id}/{image.file}", image.alt or product.name, image.width, image.height)
+
+
+def _colour(attributes: Mapping[str, Any]) -> str | None:
+    value = next((value for id, value in attributes.items() if value and is_colour(id)), None)
+    first = value[0] if isinstance(value, list) else value
+    return colour_of(first) if isinstance(first, str) else None
+
+
+def _facts(shop: Shop, product: Product) -> tuple[Fact, ...]:
+    """The product's values of the attributes that are for its page: those of upper levels first, on each level
+    in display order."""
+    facts = [Fact("Brand", product.manufacturer)] if product.manufacturer else []
+    for level in shop.taxonomy.path(product.taxonomy_level_id or ""):
+        for attribute in sorted(level.attributes, key=lambda attribute: attribute.display_order):
+            facts += _fact(shop, product, attribute)
+    return tuple(facts)
+
+
+def _fact(shop: Shop, product: Product, attribute: Attribute) -> list[Fact]:
+    nearest = shop.taxonomy.applicable_attributes(product.taxonomy_level_id or "").get(attribute.id)
+    value = product.taxonomy_attributes.get(attribute.id)
+    if nearest is not attribute or not attribute.display_on_product_page or value in (None, "", []):
+        return []
+    return [Fact(attribute.display_label or attribute.name, value_text(attribute.type, value))]
+
+
+def value_text(type: AttributeType, value: Any) -> str:
+    """A value in words: Yes or No, a number without needless zeros, several values after each other."""
+    if type is AttributeType.BOOLEAN:
+        return "Yes" if value else "No"
+    if isinstance(value, list):
+        return ", ".join(str(item) for item in value)
+    if isinstance(value, float):
+        return f"{value:,.6f}".rstrip("0").rstrip(".")
+    return f"{value:,}" if type is AttributeType.NUMBER else str(value)
+
+
+def _trail(shop: Shop, product: Product) -> tuple[ShopNode, ...]:
+    level_path = shop.taxonomy.path_ids(product.taxonomy_level_id or "")
+    shown_in = shop.tree.categories_of(level_path, product.manufacturer, placed_in(shop.site_id, product.id))
+    home = shop.tree.main_category(shown_in)
+    return tuple(shop.tree.trail(home.id)) if home else ()

@@ -1,0 +1,124 @@
+"""What a process keeps of each shop: everything a page needs besides products, read when it changed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+
+from app.domain.merchandising.queries import load_tree
+from app.domain.merchandising.tree import NUMBER_FACETS, VALUE_FACETS, ShopTree
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import NotFound
+from app.domain.sites.models import Domain, Site
+from app.domain.sites.settings import SiteSettings, settings_of
+from app.domain.taxonomy.classification import active_taxonomy
+from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
+from app.extensions import db
+
+FRESH = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """A site as its shoppers meet it. `attributes` are those of the active taxonomy, by id (the first definition
+    where several levels have one); `value_facets` and `number_facets` name everything that a listing can be
+    filtered by, price apart."""
+
+    site_id: int
+    version: int
+    name: str
+    currency: str
+    primary_host: str
+    staging: bool
+    settings: SiteSettings
+    tree: ShopTree
+    taxonomy: TaxonomyTree
+    attributes: Mapping[str, Attribute]
+    value_facets: frozenset[str]
+    number_facets: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Directory:
+    """Which host belongs to which site, and how often each site's configuration changed."""
+
+    read_at: datetime
+    hosts: Mapping[str, int]
+    versions: Mapping[int, int]
+
+
+class ShopWindow:
+    """The shops of this process. Asks the database at most once a second whether a site's configuration
+    changed, and reads only a site that did. Safe to share between threads; holds nothing for unknown hosts."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._directory: _Directory | None = None
+        self._shops: dict[int, Shop] = {}
+
+    def shop_at(self, clock: Clock, host: str) -> Shop:
+        """The shop that answers to a host (lower case, no port). Raises NotFound."""
+        directory = self._current(clock.now())
+        site_id = directory.hosts.get(host)
+        if site_id is None:
+            raise NotFound("There is no shop at this address.")
+        shop = self._shops.get(site_id)
+        if shop is None or shop.version < directory.versions[site_id]:
+            shop = read_shop(site_id)
+            self._shops[site_id] = shop
+        return shop
+
+    def _current(self, now: datetime) -> _Directory:
+        known = self._directory
+        if known is not None and abs(now - known.read_at) < FRESH:
+            return known
+        with self._lock:
+            if self._directory is known:
+                self._directory = _read_directory(now)
+            return self._directory or _read_directory(now)
+
+
+def read_shop(site_id: int) -> Shop:
+    """Read afresh, in a handful of queries. The version is read first: a change meanwhile shows as newer."""
+    site = db.session.execute(
+        select(Site.name, Site.currency, Site.staging, Site.config_version).where(Site.id == site_id)
+    ).one_or_none()
+    if site is None:
+        raise NotFound("There is no shop at this address.")
+    taxonomy = active_taxonomy(site_id) or TaxonomyTree()
+    attributes = {id: definitions[0] for id, definitions in taxonomy.attributes_by_id().items()}
+    numbers = frozenset(id for id, attribute in attributes.items() if attribute.type is AttributeType.NUMBER)
+    return Shop(
+        site_id=site_id,
+        version=site.config_version,
+        name=site.name,
+        currency=site.currency,
+        primary_host=_primary_host(site_id),
+        staging=site.staging,
+        settings=settings_of(site_id),
+        tree=load_tree(site_id),
+        taxonomy=taxonomy,
+        attributes=attributes,
+        value_facets=frozenset(attributes) - numbers | VALUE_FACETS,
+        number_facets=numbers | NUMBER_FACETS,
+    )
+
+
+def _primary_host(site_id: int) -> str:
+    hosts = select(Domain.host).where(Domain.site_id == site_id).order_by(Domain.primary.desc(), Domain.host)
+    return db.session.scalars(hosts.limit(1)).one()
+
+
+def _read_directory(now: datetime) -> _Directory:
+    rows = db.session.execute(
+        select(Domain.host, Site.id, Site.config_version).join(Site, Site.id == Domain.site_id)
+    ).all()
+    return _Directory(
+        read_at=now,
+        hosts={row.host: row.id for row in rows},
+        versions={row.id: row.config_version for row in rows},
+    )

@@ -1,0 +1,168 @@
+"""The listings of a shop: a category, a search, a shelf of the home page; each one call to the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from app.domain.merchandising.filters import Filter, default_facets, filters_of
+from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.tree import Display, Facet, ShopNode
+from app.domain.search import rail
+from app.domain.search.engine import (
+    Hit,
+    IndexName,
+    SearchEngine,
+    SearchRequest,
+    SearchResult,
+    SearchUnavailable,
+    Sort,
+    ValueFilter,
+)
+from app.domain.search.listing import ListingRequest, search_request
+from app.domain.search.listing_parameters import ListingGrammar, read_listing
+from app.domain.shared.problems import NotFound
+
+CONTENT_SHOWN = 5
+SORT_LABELS = {
+    Sort.RELEVANCE: "Best match",
+    Sort.FEATURED: "Featured",
+    Sort.PRICE_ASC: "Price, low to high",
+    Sort.PRICE_DESC: "Price, high to low",
+    Sort.NEWEST: "Newest",
+    Sort.NAME: "Name",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A page of products with everything around it."""
+
+    request: ListingRequest
+    result: SearchResult
+    page_size: int
+    groups: tuple[rail.Group, ...]
+    chips: tuple[rail.Chip, ...]
+
+    @property
+    def total(self) -> int:
+        return self.result.total
+
+    @property
+    def last_page(self) -> int:
+        return max(1, -(-self.result.total // self.page_size))
+
+    @property
+    def pages(self) -> tuple[int | None, ...]:
+        return rail.pages(self.request.page, self.last_page)
+
+    @property
+    def sorts(self) -> list[tuple[Sort, str]]:
+        return [(sort, label) for sort, label in SORT_LABELS.items() if self.request.words or sort != Sort.RELEVANCE]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """The answer to a search: products, and pages and collections beside them."""
+
+    listing: Listing
+    content: tuple[Hit, ...]
+
+    @property
+    def words(self) -> str:
+        return self.listing.request.words
+
+    @property
+    def searched(self) -> str:
+        result = self.listing.result
+        return result.suggestion if result.corrected and result.suggestion else self.words
+
+
+def read_request(shop: Shop, path: str, parameters: Iterable[tuple[str, str]]) -> ListingRequest:
+    """Raises Invalid when the address carries more than a listing reads."""
+    grammar = ListingGrammar(
+        value_facets=shop.value_facets,
+        number_facets=shop.number_facets,
+        page_size=shop.settings["listing-page-size"],
+        currency=shop.currency,
+        extra_tracking=frozenset(shop.settings["seo-extra-tracking-parameters"]),
+    )
+    return read_listing(path, parameters, grammar)
+
+
+def category_listing(
+    engine: SearchEngine, shop: Shop, node: ShopNode, request: ListingRequest, first: Sequence[int]
+) -> Listing:
+    """`first` are the products that lead the category's own order. Raises NotFound past the last page and
+    SearchUnavailable."""
+    scope = (ValueFilter("category", (str(node.id),)),)
+    return _listing(engine, shop, request, shop.tree.facets(node.id), scope, tuple(f"p{id}" for id in first))
+
+
+def search_listing(engine: SearchEngine, shop: Shop, request: ListingRequest) -> SearchPage:
+    """Products that answer to the words, and pages and collections beside them where the site wants that."""
+    facets = default_facets(shop.settings["search-default-filters"], shop.attributes)
+    listing = _listing(engine, shop, request, facets)
+    return SearchPage(listing, _content(engine, shop, request))
+
+
+def shelf(engine: SearchEngine, shop: Shop, sort: Sort, only: str | None = None, size: int = 8) -> tuple[Hit, ...]:
+    """A row of products for the home page, of those with one flag only where `only` names it."""
+    scope = (ValueFilter(only, (rail.YES,)),) if only else ()
+    return engine.search(shop.site_id, IndexName.PRODUCTS, SearchRequest(scope=scope, sort=sort, per_page=size)).hits
+
+
+def collection_shelf(engine: SearchEngine, shop: Shop, collection_id: int, product_ids: Sequence[int]) -> SearchResult:
+    """The products of a collection in its own order."""
+    scope = (ValueFilter("collection", (str(collection_id),)),)
+    first = tuple(f"p{id}" for id in product_ids)
+    request = SearchRequest(scope=scope, sort=Sort.FEATURED, first=first, per_page=max(1, len(first)))
+    return engine.search(shop.site_id, IndexName.PRODUCTS, request)
+
+
+def _listing(
+    engine: SearchEngine,
+    shop: Shop,
+    request: ListingRequest,
+    facets: Sequence[Facet],
+    scope: tuple[ValueFilter, ...] = (),
+    first: tuple[str, ...] = (),
+) -> Listing:
+    filters = filters_of(facets, shop.attributes)
+    page_size = request.page_size or shop.settings["listing-page-size"]
+    asked = search_request(
+        request,
+        page_size,
+        scope,
+        facets=tuple(f.facet_id for f in filters if f.display is not Display.RANGE),
+        range_facets=tuple(f.facet_id for f in filters if f.display is Display.RANGE),
+        first=first,
+    )
+    result = engine.search(shop.site_id, IndexName.PRODUCTS, asked)
+    listing = Listing(
+        request,
+        result,
+        page_size,
+        rail.groups(filters, request, result),
+        rail.chips(_all_filters(filters, request, shop), request),
+    )
+    if request.page > listing.last_page:
+        raise NotFound("This list does not have so many pages.")
+    return listing
+
+
+def _all_filters(filters: Sequence[Filter], request: ListingRequest, shop: Shop) -> Sequence[Filter]:
+    """The rail's filters and those that an address chose beside them, for the names on the chips."""
+    beside = {*dict(request.values), *dict(request.spans)} - {filter.facet_id for filter in filters}
+    return [*filters, *filters_of(default_facets(sorted(beside), shop.attributes), shop.attributes)]
+
+
+def _content(engine: SearchEngine, shop: Shop, request: ListingRequest) -> tuple[Hit, ...]:
+    """Products come first: a content index that does not answer leaves them standing."""
+    if not shop.settings["search-content-enabled"] or not request.words or request.page > 1:
+        return ()
+    try:
+        asked = SearchRequest(words=request.words, per_page=CONTENT_SHOWN)
+        return engine.search(shop.site_id, IndexName.CONTENT, asked).hits
+    except SearchUnavailable:
+        return ()
