@@ -1,0 +1,34 @@
+"""Numbers that people typed into forms. Problems are gathered, so that a form reports all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from app.domain.shared.money import parse_money
+from app.domain.shared.problems import Invalid, Problem
+
+Number = TypeVar("Number", int, float)
+
+
+def read_money(problems: list[Problem], text: str, currency: str, pointer: str, required: bool = False) -> int | None:
+    if not text.strip() and not required:
+        return None
+    try:
+        return parse_money(text, currency, pointer)
+    except Invalid as invalid:
+        problems.extend(invalid.problems)
+        return None
+
+
+def read_number(problems: list[Problem], kind: Callable[[str], Number], text: str, pointer: str) -> Number | None:
+    """Digits of ASCII alone, with one point where `kind` is float; anything else is a problem."""
+    typed = text.strip()
+    plain = typed.replace(".", "", 1) if kind is float else typed
+    if not typed:
+        return None
+    if plain.isascii() and plain.isdigit() and len(typed) <= 12:
+        return kind(typed)
+    noun = "number" if kind is float else "whole number"
+    problems.append(Problem("invalid_number", f"“{typed[:40]}” is not a {noun}.", pointer))
+    return None

@@ -1,0 +1,191 @@
+"""The product form: what was typed, kept as text, and what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from werkzeug.datastructures import MultiDict
+
+from app.blueprints.admin.form_numbers import read_money, read_number
+from app.domain.catalogue.models import Product, Variant
+from app.domain.catalogue.rules import ProductDraft, VariantDraft, product_problems, tidy_product
+from app.domain.catalogue.search_terms import split_terms
+from app.domain.shared.money import decimal_text
+from app.domain.shared.problems import Invalid, Problem
+
+TEXTS = (
+    "name",
+    "seoName",
+    "sku",
+    "upc",
+    "manufacturer",
+    "price",
+    "compareAtPrice",
+    "stock",
+    "rating",
+    "description",
+    "canonicalUrl",
+    "searchTerms",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VariantRow:
+    """A variant as typed; `options` holds one text for each option of the form."""
+
+    sku: str = ""
+    price: str = ""
+    stock: str = ""
+    upc: str = ""
+    options: tuple[str, ...] = ()
+
+    @property
+    def is_blank(self) -> bool:
+        return not any((self.sku, self.price, self.stock, self.upc, *self.options))
+
+
+@dataclass(frozen=True, slots=True)
+class ProductForm:
+    """Everything as text, so that what was typed is never lost. `revision` 0 is a product that is not saved yet."""
+
+    texts: dict[str, str]
+    enabled: bool = True
+    featured: bool = False
+    revision: int = 0
+    option_names: tuple[str, ...] = ("Size",)
+    variants: tuple[VariantRow, ...] = ()
+
+    @classmethod
+    def blank(cls) -> ProductForm:
+        return cls(dict.fromkeys(TEXTS, ""))
+
+    @classmethod
+    def of(cls, product: Product, currency: str) -> ProductForm:
+        names = tuple(dict.fromkeys(name for variant in product.variants for name in variant.options))
+        return cls(
+            texts=_texts_of(product, currency),
+            enabled=product.enabled,
+            featured=product.featured,
+            revision=product.revision,
+            option_names=names or ("Size",),
+            variants=tuple(_row_of(variant, names, currency) for variant in product.variants),
+        )
+
+    @classmethod
+    def typed(cls, sent: MultiDict[str, str]) -> ProductForm:
+        revision = sent.get("revision", "")
+        names = tuple(sent.getlist("optionName")) or ("Size",)
+        return cls(
+            texts={name: sent.get(name, "") for name in TEXTS},
+            enabled="enabled" in sent,
+            featured="featured" in sent,
+            revision=int(revision) if revision.isascii() and revision.isdigit() and len(revision) < 10 else 0,
+            option_names=names,
+            variants=_typed_rows(sent, len(names)),
+        )
+
+    def after(self, intent: str) -> ProductForm:
+        """The form after a button of the variants was pressed: `add-variant`, `add-option` or `remove-variant:2`."""
+        action, _, number = intent.partition(":")
+        if action == "add-variant":
+            blank = VariantRow(options=("",) * len(self.option_names))
+            return replace(self, variants=(*self.variants, blank))
+        if action == "add-option":
+            wider = tuple(replace(row, options=(*row.options, "")) for row in self.variants)
+            return replace(self, option_names=(*self.option_names, ""), variants=wider)
+        kept = tuple(row for index, row in enumerate(self.variants) if str(index) != number)
+        return replace(self, variants=kept) if action == "remove-variant" else self
+
+    def without_blank_rows(self) -> ProductForm:
+        """A row that was added and left empty is no variant."""
+        return replace(self, variants=tuple(row for row in self.variants if not row.is_blank))
+
+    @property
+    def terms(self) -> list[str]:
+        return split_terms(self.texts["searchTerms"])
+
+    def draft(self, currency: str) -> ProductDraft:
+        """Raises Invalid with every problem of the numbers and of everything else that needs no database."""
+        texts, problems = self.texts, self._option_name_problems()
+        draft = ProductDraft(
+            sku=texts["sku"],
+            name=texts["name"],
+            price=read_money(problems, texts["price"], currency, "#/price", required=True) or 0,
+            seo_name=texts["seoName"],
+            manufacturer=texts["manufacturer"],
+            description=texts["description"],
+            compare_at_price=read_money(problems, texts["compareAtPrice"], currency, "#/compareAtPrice"),
+            upc=texts["upc"],
+            stock=read_number(problems, int, texts["stock"], "#/stock"),
+            enabled=self.enabled,
+            featured=self.featured,
+            rating=read_number(problems, float, texts["rating"], "#/rating"),
+            canonical_url=texts["canonicalUrl"],
+            variants=tuple(self._variant(problems, index, currency) for index in range(len(self.variants))),
+        )
+        if problems:
+            raise Invalid([*problems, *product_problems(tidy_product(draft))])
+        return draft
+
+    def _option_name_problems(self) -> list[Problem]:
+        names = [name.strip() for name in self.option_names if name.strip()]
+        if len(set(names)) == len(names):
+            return []
+        return [Problem("duplicate", "Two options have the same name.", "#/variants")]
+
+    def _variant(self, problems: list[Problem], index: int, currency: str) -> VariantDraft:
+        row, at = self.variants[index], f"#/variants/{index}"
+        options = {name: value for name, value in zip(self.option_names, row.options, strict=True) if value.strip()}
+        return VariantDraft(
+            sku=row.sku,
+            upc=row.upc,
+            price=read_money(problems, row.price, currency, f"{at}/price"),
+            stock=read_number(problems, int, row.stock, f"{at}/stock"),
+            options=options,
+        )
+
+
+def _texts_of(product: Product, currency: str) -> dict[str, str]:
+    return {
+        "name": product.name,
+        "seoName": product.seo_name,
+        "sku": product.sku,
+        "upc": product.upc or "",
+        "manufacturer": product.manufacturer,
+        "price": decimal_text(product.price, currency),
+        "compareAtPrice": _money_text(product.compare_at_price, currency),
+        "stock": _number_text(product.stock),
+        "rating": _number_text(product.rating),
+        "description": product.description,
+        "canonicalUrl": product.canonical_url or "",
+        "searchTerms": ", ".join(product.search_terms),
+    }
+
+
+def _row_of(variant: Variant, names: tuple[str, ...], currency: str) -> VariantRow:
+    return VariantRow(
+        sku=variant.sku,
+        price=_money_text(variant.price, currency),
+        stock=_number_text(variant.stock),
+        upc=variant.upc or "",
+        options=tuple(variant.options.get(name, "") for name in names),
+    )
+
+
+def _typed_rows(sent: MultiDict[str, str], columns: int) -> tuple[VariantRow, ...]:
+    """Rows come as lists of equal length, the options row by row."""
+    options = sent.getlist("variantOption")
+    columns_sent = (sent.getlist(name) for name in ("variantSku", "variantPrice", "variantStock", "variantUpc"))
+    rows = (
+        VariantRow(sku, price, stock, upc, tuple((options[index * columns :] + [""] * columns)[:columns]))
+        for index, (sku, price, stock, upc) in enumerate(zip(*columns_sent, strict=False))
+    )
+    return tuple(rows)
+
+
+def _money_text(amount: int | None, currency: str) -> str:
+    return "" if amount is None else decimal_text(amount, currency)
+
+
+def _number_text(number: float | None) -> str:
+    return "" if number is None else repr(number).removesuffix(".0")
