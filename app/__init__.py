@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from flask import Flask
 
 from app import cli, jobs
@@ -33,7 +35,7 @@ def create_app(config: Config | None = None, ports: Ports | None = None) -> Flas
     init_logs(app, config.log_level)
     init_guards(app, config)
     db.init_app(app)
-    migrate.init_app(app, db, directory="migrations")
+    migrate.init_app(app, db, directory=str(Path(__file__).parents[1] / "migrations"))
     login_manager.init_app(app)
     csrf.init_app(app)
     app.extensions[EXTENSION] = ports or _ports(config)

@@ -17,7 +17,8 @@ from app.extensions import db
 from app.ports import Ports
 from app.supervisor import embedded_redis
 from tests.databases import KINDS, Databases, PostgresqlDatabases, databases
-from tests.fakes import RecordingQueue, StoppedClock
+from tests.fakes.clock import StoppedClock
+from tests.fakes.queue import RecordingQueue
 
 TEMPLATE_CACHE = "template-cache"
 

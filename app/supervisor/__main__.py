@@ -20,6 +20,7 @@ from app.supervisor import embedded_redis, preparation
 from app.supervisor.parts import Part, stop
 from app.supervisor.preflight import CannotStart, check_port, claim_folder
 
+ROOT = Path(__file__).resolve().parents[2]
 SECONDS_TO_STOP = 8.0
 SECONDS_TO_STOP_REDIS = 1.5
 SECONDS_TO_ANSWER = 60.0
@@ -80,8 +81,8 @@ def _start_redis(instance: Path, leaving: ExitStack, running: list[Part]) -> str
 
 
 def _parts(config: Config) -> list[Part]:
-    environment = dict(os.environ)
-    python = sys.executable
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    python, worker = sys.executable, str(ROOT / "worker.py")
     web = [
         *(python, "-m", "granian", "--interface", "wsgi", "--host", config.host, "--port", str(config.port)),
         *("--workers", str(config.web_workers), "--blocking-threads", str(THREADS_PER_WEB_WORKER)),
@@ -90,8 +91,8 @@ def _parts(config: Config) -> list[Part]:
     ]
     return [
         Part("web server", web, environment),
-        Part("worker", [python, "worker.py", "default"], environment),
-        Part("rebuild worker", [python, "worker.py", "builds"], environment),
+        Part("worker", [python, worker, "default"], environment),
+        Part("rebuild worker", [python, worker, "builds"], environment),
         Part("scheduler", [python, "-m", "flask", "--app", "wsgi", "scheduler"], environment),
     ]
 

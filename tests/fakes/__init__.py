@@ -1,0 +1,1 @@
+"""Adapters for tests, where the real one would be slow or not repeatable."""

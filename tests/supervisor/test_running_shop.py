@@ -1,0 +1,125 @@
+"""The whole shop as `make run` starts it: it comes up, stays up and goes down in time."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.processes import RunningShop, plain_environment
+
+pytestmark = pytest.mark.xdist_group("running shop")
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """Every live process below `pid`, with its command line."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if fields[0] != "Z":
+                parents[int(entry.name)] = int(fields[1])
+    found: set[int] = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return {child: _command(child) for child in found - {pid}}
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
+def until(condition: Callable[[], object], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningShop]:
+    running = RunningShop(tmp_path_factory.mktemp("shop"), METRICS_TOKEN="figures").start()
+    yield running
+    running.stop()
+
+
+def process_of(shop: RunningShop, words: str) -> int | None:
+    return next((pid for pid, command in sorted(descendants(shop.pid).items()) if words in command), None)
+
+
+def test_it_prints_where_to_go_and_how_to_sign_in(shop: RunningShop) -> None:
+    told = shop.log.read_text()
+    for words in (f"http://localhost:{shop.port}/admin/login", "merch@demo.test", "demo-password-1"):
+        assert words in told
+
+
+def test_every_part_works(shop: RunningShop) -> None:
+    until(lambda: shop.status_of("/readyz") == 200, 60)
+    for words in ("granian", "worker.py default", "worker.py builds", "scheduler", "redis-server"):
+        assert process_of(shop, words), words
+
+
+@pytest.mark.parametrize("words", ["granian", "worker.py default", "worker.py builds", "scheduler", "redis-server"])
+def test_a_part_that_is_killed_comes_back(shop: RunningShop, words: str) -> None:
+    killed = process_of(shop, words)
+    assert killed
+    os.kill(killed, signal.SIGKILL)
+    until(lambda: process_of(shop, words) not in (None, killed))
+    until(lambda: _answers(shop, "/readyz"))
+
+
+def _answers(shop: RunningShop, path: str) -> bool:
+    try:
+        return shop.status_of(path) == 200
+    except OSError:
+        return False
+
+
+def test_commands_find_the_queue(shop: RunningShop) -> None:
+    assert (shop.folder / "instance" / "redis.url").read_text().startswith("unix://")
+
+
+def test_the_folder_and_the_port_are_taken(shop: RunningShop, tmp_path: Path) -> None:
+    environment = plain_environment() | {"PORT": str(shop.port)}
+    for folder, words in ((shop.folder, "runs already"), (tmp_path, f"Port {shop.port} on 127.0.0.1 is taken")):
+        result = subprocess.run(
+            [sys.executable, "-m", "app.supervisor"],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert result.returncode == 1
+        assert words in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+def test_it_stops_in_time_and_starts_again_quickly(tmp_path: Path) -> None:
+    shop = RunningShop(tmp_path).start()
+    below = descendants(shop.pid)
+    assert shop.stop() == 0
+    assert not [pid for pid in below if Path(f"/proc/{pid}").exists()]
+    assert not (tmp_path / "instance" / "redis.url").exists()
+    shop.start()
+    again = shop.log.read_text().rsplit("The shop is ready after ", 1)[1]
+    shop.stop()
+    # Five seconds is the promise on an idle machine; the tests run beside each other.
+    assert float(again.split(" ")[0]) < 10
+
+
+def test_no_part_outlives_a_supervisor_that_was_killed(tmp_path: Path) -> None:
+    shop = RunningShop(tmp_path).start()
+    below = descendants(shop.pid)
+    os.kill(shop.pid, signal.SIGKILL)
+    until(lambda: not [pid for pid in below if Path(f"/proc/{pid}").exists() and _command(pid)])
