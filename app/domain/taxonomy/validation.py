@@ -1,0 +1,169 @@
+"""What a normalised tree must satisfy. Every problem is told at once, with its place and the record that holds it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from app.domain.shared.problems import Problem
+from app.domain.shared.text import UNPRINTABLE, block_problems, line_problems
+from app.domain.taxonomy.drafts import AttributeDraft, LevelDraft, StructureProblem, every_level
+from app.domain.taxonomy.patterns import pattern_problem
+from app.domain.taxonomy.reserved import is_reserved
+
+DEEPEST = 8
+MOST_LEVELS = 2_000
+MOST_ATTRIBUTES = 300  # On one level.
+MOST_VALUES = 2_000  # Of one attribute.
+LONGEST_NAME = 200
+LONGEST_ID = 120
+LONGEST_ALLOWED_VALUE = 200
+LONGEST_TEXT = 2_000
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
+
+
+def problems_of(levels: list[LevelDraft], existing_ids: Collection[str] = ()) -> list[StructureProblem]:
+    count = sum(1 for _ in every_level(levels))
+    problems = list(_level_problems(levels, "", 1, set(), frozenset(existing_ids)))
+    if count > MOST_LEVELS:
+        message = f"A taxonomy has at most {MOST_LEVELS:,} levels; these are {count:,}."
+        problems.append(StructureProblem("too_many_levels", message, "#/rootLevels", record="#"))
+    return problems
+
+
+def _level_problems(
+    levels: list[LevelDraft], parent_id: str, depth: int, seen_ids: set[str], existing: frozenset[str]
+) -> Iterator[StructureProblem]:
+    names: set[str] = set()
+    for level in levels:
+        for code, message, place in _own_problems(level, parent_id, depth, names, seen_ids, existing):
+            yield StructureProblem(code, message, f"{level.at}{place}", level.id, None, level.at)
+        names.add(level.name.casefold())
+        seen_ids.add(level.id)
+        for attribute, problem in _attributes_problems(level, existing):
+            yield StructureProblem(
+                problem.code, problem.message, problem.pointer, level.id, attribute.id, _record(attribute, problem)
+            )
+        if depth <= DEEPEST:
+            yield from _level_problems(level.children, level.id, depth + 1, seen_ids, existing)
+
+
+def _record(attribute: AttributeDraft, problem: Problem) -> str:
+    """A problem of one allowed value concerns only that value."""
+    return problem.pointer if problem.pointer.startswith(f"{attribute.at}/allowedValues/") else attribute.at
+
+
+def _own_problems(
+    level: LevelDraft, parent_id: str, depth: int, names: set[str], seen_ids: set[str], existing: frozenset[str]
+) -> Iterator[tuple[str, str, str]]:
+    if depth > DEEPEST:
+        yield "too_deep", f"Levels nest at most {DEEPEST} deep.", ""
+    if not level.name:
+        yield "name_missing", "The level has no name.", "/name"
+    elif level.name.casefold() in names:
+        yield "duplicate_name", f"“{level.name[:80]}” is the name of two levels side by side.", "/name"
+    for problem in line_problems(level.name, "The level’s name", LONGEST_NAME, "/name"):
+        yield problem.code, problem.message, "/name"
+    for problem in block_problems(level.description, "The description", LONGEST_TEXT, "/description"):
+        yield problem.code, problem.message, "/description"
+    if level.id in seen_ids:
+        yield "duplicate_id", f"Two levels have the id “{level.id[:80]}”.", "/levelId"
+    if level.id not in existing and (message := _id_problem(level.id)):
+        yield "invalid_id", message, "/levelId"
+    if level.parent_id and level.parent_id != parent_id:
+        message = f"The level names “{level.parent_id[:80]}” as its parent but stands below “{parent_id or 'none'}”."
+        yield "wrong_parent", message, "/parentLevelId"
+
+
+def _id_problem(record_id: str) -> str | None:
+    if len(record_id) > LONGEST_ID:
+        return f"The id is longer than {LONGEST_ID} characters."
+    if not ID.fullmatch(record_id):
+        return f"The id “{record_id[:80]}” may hold only letters, digits, hyphens and underscores after the first."
+    return None
+
+
+def _attributes_problems(level: LevelDraft, existing: frozenset[str]) -> Iterator[tuple[AttributeDraft, Problem]]:
+    seen: set[str] = set()
+    for place, attribute in enumerate(level.attributes):
+        for code, message, where in _attribute_problems(attribute, seen, existing):
+            yield attribute, Problem(code, message, f"{attribute.at}{where}")
+        if place >= MOST_ATTRIBUTES:
+            yield attribute, Problem("too_many", f"A level has at most {MOST_ATTRIBUTES} attributes.", attribute.at)
+        for problem in _values_problems(attribute):
+            yield attribute, problem
+        seen.add(attribute.id)
+
+
+def _attribute_problems(
+    attribute: AttributeDraft, seen: set[str], existing: frozenset[str]
+) -> Iterator[tuple[str, str, str]]:
+    yield from _attribute_id_problems(attribute, seen, existing)
+    if not attribute.name:
+        yield "name_missing", "The attribute has no name.", "/name"
+    for problem in line_problems(attribute.name, "The attribute’s name", LONGEST_NAME, "/name"):
+        yield problem.code, problem.message, "/name"
+    for name in ("helpText", "displayLabel"):
+        for problem in block_problems(attribute.fields.get(name) or "", f"“{name}”", LONGEST_TEXT, f"/{name}"):
+            yield problem.code, problem.message, f"/{name}"
+    if attribute.known_type is None:
+        yield "unknown_type", f"There is no attribute type “{attribute.type[:40]}”.", "/type"
+    yield from _validation_problems(attribute.validation)
+
+
+def _attribute_id_problems(
+    attribute: AttributeDraft, seen: set[str], existing: frozenset[str]
+) -> Iterator[tuple[str, str, str]]:
+    if attribute.id in seen:
+        yield "duplicate_attribute_id", f"Two attributes of the level have the id “{attribute.id[:80]}”.", "/attributeId"
+    if attribute.id in existing:
+        return
+    if message := _id_problem(attribute.id):
+        yield "invalid_id", message, "/attributeId"
+    elif is_reserved(attribute.id):
+        yield "reserved_id", f"“{attribute.id}” is a name that the shop uses for something else.", "/attributeId"
+
+
+def _validation_problems(rules: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for low, high in (("minLength", "maxLength"), ("minValue", "maxValue")):
+        if low in rules and high in rules and rules[low] > rules[high]:
+            yield "min_greater_than_max", f"{low} is greater than {high}.", f"/validation/{low}"
+    for name in ("minLength", "maxLength"):
+        if rules.get(name, 0) < 0:
+            yield "negative_length", f"{name} is below 0.", f"/validation/{name}"
+    if "pattern" in rules and (message := pattern_problem(rules["pattern"])):
+        yield "invalid_pattern", message, "/validation/pattern"
+    for problem in block_problems(rules.get("errorMessage", ""), "The message", LONGEST_TEXT, ""):
+        yield problem.code, problem.message, "/validation/errorMessage"
+
+
+def _values_problems(attribute: AttributeDraft) -> Iterator[Problem]:
+    kind = attribute.known_type
+    at = f"{attribute.at}/allowedValues"
+    if kind is not None and kind.is_choice and not attribute.allowed_values:
+        yield Problem("values_missing", f"“{attribute.name[:80]}” offers a choice but has no values.", at)
+    if kind is not None and not kind.is_choice and attribute.allowed_values:
+        yield Problem("values_not_allowed", f"An attribute of type {kind.value} has no list of values.", at)
+    if len(attribute.allowed_values) > MOST_VALUES:
+        yield Problem("too_many", f"An attribute has at most {MOST_VALUES:,} values.", at)
+    seen: dict[str, str] = {}
+    for allowed in attribute.allowed_values:
+        if problem := _value_problem(allowed.value, seen):
+            yield Problem(*problem, allowed.at)
+        else:
+            seen[allowed.value.casefold()] = allowed.value
+
+
+def _value_problem(value: Any, seen: dict[str, str]) -> tuple[str, str] | None:
+    if not isinstance(value, str):
+        return "wrong_type", "An allowed value must be a text."
+    if not value:
+        return "blank_value", "An allowed value is blank."
+    if "," in value:
+        return "comma_in_value", f"The allowed value “{value[:80]}” contains a comma."
+    if len(value) > LONGEST_ALLOWED_VALUE or UNPRINTABLE.search(value):
+        return "invalid_value", f"“{value[:80]}” cannot be shown or is over {LONGEST_ALLOWED_VALUE} characters long."
+    if earlier := seen.get(value.casefold()):
+        return "duplicate_value", f"The allowed values “{earlier[:80]}” and “{value[:80]}” differ only in case."
+    return None
