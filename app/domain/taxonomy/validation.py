@@ -18,7 +18,7 @@ MOST_ATTRIBUTES = 300  # On one level.
 MOST_VALUES = 2_000  # Of one attribute.
 LONGEST_NAME = 200
 LONGEST_ID = 120
-LONGEST_ALLOWED_VALUE = 200
+LONGEST_ALLOWED_VALUE = 500  # Fits product_attribute_values.
 LONGEST_TEXT = 2_000
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 

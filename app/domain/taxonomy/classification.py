@@ -1,0 +1,99 @@
+"""What a product is and what is known about it: its level, its checked values and how complete they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import delete, select
+
+from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.shared.problems import Invalid
+from app.domain.sites.models import Site
+from app.domain.sites.settings import settings_of
+from app.domain.taxonomy.attribute import Attribute
+from app.domain.taxonomy.completeness import completeness, missing
+from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.tree import TaxonomyTree
+from app.domain.taxonomy.values import DroppedValue, Value, check_values, value_texts
+from app.extensions import db
+
+ENGINE_CAPABILITY = "TAXONOMY_ENGINE"
+LONGEST_COUNTED_VALUE = 500  # What the index of values holds of a text.
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """`score` is the completeness in per cent, None without a level; `missing` are the mandatory attributes that
+    have no value."""
+
+    level_id: str | None = None
+    values: dict[str, Value] = field(default_factory=dict)
+    score: int | None = None
+    dropped: tuple[DroppedValue, ...] = ()
+    missing: tuple[Attribute, ...] = ()
+
+
+UNCLASSIFIED = Classification()
+
+
+def classification(tree: TaxonomyTree, level_id: str, raw_values: Mapping[str, Any]) -> Classification:
+    """Raises Invalid when the taxonomy has no such level; values that break rules are dropped and reported."""
+    if level_id not in tree.levels:
+        raise Invalid.one("unknown_level", f"The active taxonomy has no level “{level_id[:80]}”.", "#/levelId")
+    attributes = tree.applicable_attributes(level_id)
+    values, dropped = check_values(attributes, raw_values)
+    score = completeness(attributes, values)
+    gaps = missing(attributes, values) if score < 100 else []
+    return Classification(level_id, values, score, tuple(dropped), tuple(gaps))
+
+
+def classify(
+    product: Product, tree: TaxonomyTree, level_id: str | None, raw_values: Mapping[str, Any]
+) -> Classification:
+    """Give a product its level and values, and keep their index; None as level takes the classification away.
+    The product must have its id. Raises Invalid for an unknown level."""
+    found = UNCLASSIFIED if level_id is None else classification(tree, level_id, raw_values)
+    if (found.level_id, found.values) != (product.taxonomy_level_id, product.taxonomy_attributes):
+        product.taxonomy_level_id = found.level_id
+        product.taxonomy_attributes = found.values
+        _index_values(product)
+    if found.score != product.completeness_score:
+        product.completeness_score = found.score
+    return found
+
+
+def counted_values(values: Mapping[str, Value]) -> set[tuple[str, str]]:
+    """The (attribute id, text) pairs under which a product is counted."""
+    return {
+        (attribute_id, text[:LONGEST_COUNTED_VALUE])
+        for attribute_id, value in values.items()
+        for text in value_texts(value)
+    }
+
+
+def _index_values(product: Product) -> None:
+    db.session.execute(delete(ProductAttributeValue).where(ProductAttributeValue.product_id == product.id))
+    db.session.add_all(
+        ProductAttributeValue(product_id=product.id, site_id=product.site_id, attribute_id=attribute_id, value=text)
+        for attribute_id, text in sorted(counted_values(product.taxonomy_attributes))
+    )
+
+
+def active_taxonomy(site_id: int) -> Taxonomy | None:
+    """The taxonomy that the site's setting names; None without one, when it is gone, or when the site's plan lacks
+    the taxonomy engine."""
+    site = db.session.get(Site, site_id)
+    if site is None or ENGINE_CAPABILITY not in site.capabilities:
+        return None
+    active_id = settings_of(site_id)["taxonomy-active-id"]
+    if active_id is None:
+        return None
+    return db.session.scalar(select(Taxonomy).where(Taxonomy.site_id == site_id, Taxonomy.id == active_id))
+
+
+def active_tree(site_id: int) -> TaxonomyTree:
+    """The levels of the active taxonomy; an empty tree where none is active."""
+    taxonomy = active_taxonomy(site_id)
+    return TaxonomyTree() if taxonomy is None else TaxonomyTree.parse(taxonomy.root_levels)
