@@ -7,7 +7,9 @@ import os
 import pickle
 import shutil
 import signal
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from whoosh.codec.whoosh3 import W3Segment
@@ -46,7 +48,8 @@ class WhooshGeneration:
             self._waiting.append(document)
             self._added += 1
             if len(self._waiting) == SEGMENT_DOCUMENTS:
-                self._write_waiting()
+                with _saying_why():
+                    self._write_waiting()
 
     def _write_waiting(self) -> None:
         documents, self._waiting = self._waiting, []
@@ -72,6 +75,10 @@ class WhooshGeneration:
             self._child = None
 
     def seal(self) -> int:
+        with _saying_why():
+            return self._sealed()
+
+    def _sealed(self) -> int:
         self._write_rest()
         write_commit(self._path, 1, self._segments)
         final = self._place.directory / self._name
@@ -92,9 +99,10 @@ class WhooshGeneration:
         return commit.documents
 
     def publish(self, changes: Sequence[Change]) -> None:
-        if changes:
-            apply_changes(self._path, changes, lambda entry: Segment(self._path, entry))
-        self._place.publish(self._name)
+        with _saying_why():
+            if changes:
+                apply_changes(self._path, changes, lambda entry: Segment(self._path, entry))
+            self._place.publish(self._name)
         self._is_live = True
         self._place.prune()
         self._lock.release()
@@ -110,15 +118,29 @@ class WhooshGeneration:
         self._lock.release()
 
 
+@contextmanager
+def _saying_why() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SearchUnavailable(
+            f"The index could not be written: {error.strerror or error}. Rebuild once that is mended."
+        ) from error
+
+
 class _Child:
     """A forked process that writes one segment and says so through a pipe."""
 
     def __init__(self, directory: Path, documents: Sequence[IndexDocument]) -> None:
         reading, writing = os.pipe()
-        self._pid = os.fork()
+        parent = os.getpid()
+        with warnings.catch_warnings():
+            # Python 3.12 warns of other threads; the child touches nothing but its documents and its file.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._pid = os.fork()
         if self._pid == 0:
             os.close(reading)
-            _write_in_child(directory, documents, writing)
+            _write_in_child(directory, documents, writing, parent)
         os.close(writing)
         self._pipe = os.fdopen(reading, "rb")
         self._status: int | None = None
@@ -151,10 +173,12 @@ class _Child:
             self._status = os.waitpid(self._pid, 0)[1]
 
 
-def _write_in_child(directory: Path, documents: Sequence[IndexDocument], pipe: int) -> None:
-    """Never returns: the child must not run on into its parent's code."""
+def _write_in_child(directory: Path, documents: Sequence[IndexDocument], pipe: int, parent: int) -> None:
+    """Never returns: the child must not run on into its parent's code, nor outlive it."""
     try:
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
         try:
             outcome: object = write_segment(directory, invert(documents))
         except (OSError, ValueError, MemoryError) as error:

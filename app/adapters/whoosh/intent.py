@@ -30,5 +30,5 @@ def lifted(view: View, docs: Docs, scores: Scores) -> Scores:
     highest = share.max()
     if not highest:
         return scores
-    lift = 1 + LIFT * np.square(share / highest)
-    return scores * lift.astype(np.float32)[codes]
+    lift: Scores = (1 + LIFT * np.square(share / highest)).astype(np.float32)
+    return scores * lift[codes]

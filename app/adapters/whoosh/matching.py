@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 
 import numpy as np
 
@@ -11,13 +12,14 @@ from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.intent import lifted
 from app.adapters.whoosh.scoring import Matches, Scores, field_scores, word_matches
 from app.adapters.whoosh.view import View
+from app.adapters.whoosh.vocabulary import vocabulary_of
 from app.domain.search.text import LINKING_WORDS, joined, neighbours
 
 ENOUGH = 12
 FEW = 4
 PREFIX_EXPANSIONS = 40
 PREFIX_WORTH = 0.4
-PREFIX_FIELDS = ("name", "terms", "manufacturer", "kind", "codes")
+SHORTEST_CODE = 4
 PHRASE_WEIGHT = 6.0
 CODE_WEIGHT = 100.0
 
@@ -88,7 +90,7 @@ def match_some(view: View, words: Sequence[str], allowed: Mask | None) -> Found:
 
 def begun_word(view: View, beginning: str) -> Matches:
     """The word itself and, for less, the words that begin with it."""
-    return view.cached(("begun", beginning), lambda: _begun_word(view, beginning))
+    return view.recent(("begun", beginning), lambda: _begun_word(view, beginning), Matches.size_in_bytes)
 
 
 def _begun_word(view: View, beginning: str) -> Matches:
@@ -106,16 +108,17 @@ def _begun_word(view: View, beginning: str) -> Matches:
 
 
 def longer_words(view: View, beginning: str) -> list[str]:
-    """The commonest words of the index that begin so, by how many documents hold them."""
+    """The commonest words of the index that begin so, then codes that do."""
     if len(beginning) < 2:
         return []
-    frequencies: dict[str, int] = {}
-    for segment in view.segments:
-        for field in PREFIX_FIELDS:
-            for term, frequency in segment.terms_from(field, beginning.encode(), 10 * PREFIX_EXPANSIONS):
-                frequencies[term.decode()] = frequencies.get(term.decode(), 0) + frequency
-    frequencies.pop(beginning, None)
-    return sorted(frequencies, key=lambda term: (-frequencies[term], term))[:PREFIX_EXPANSIONS]
+    vocabulary = vocabulary_of(view)
+    longer = vocabulary.beginning_with(beginning) - {beginning}
+    common = nsmallest(PREFIX_EXPANSIONS, longer, key=lambda word: (-vocabulary.frequency(word), word))
+    if len(beginning) < SHORTEST_CODE or len(common) == PREFIX_EXPANSIONS:
+        return common
+    found = [s.terms_from("codes", beginning.encode(), PREFIX_EXPANSIONS) for s in view.segments]
+    codes = [term.decode() for terms in found for term, _ in terms]
+    return [*common, *(code for code in codes if code != beginning)][:PREFIX_EXPANSIONS]
 
 
 def bonus(view: View, words: Sequence[str], docs: Docs) -> Scores:
@@ -128,12 +131,15 @@ def bonus(view: View, words: Sequence[str], docs: Docs) -> Scores:
 
 
 def _exact(view: View, field: str, term: str, docs: Docs, weight: float) -> Scores:
-    scored = view.cached(("exact", field, term), lambda: field_scores(view, field, term.encode()))
-    if scored is None:
-        return np.zeros(len(docs), np.float32)
-    dense = np.zeros(view.size, np.float32)
-    dense[scored[0]] = weight * scored[1]
-    return dense[docs]
+    scored = field_scores(view, field, term.encode())
+    extra = np.zeros(len(docs), np.float32)
+    if scored is None or not len(docs):
+        return extra
+    holders, scores = scored
+    places = np.minimum(np.searchsorted(docs, holders), len(docs) - 1)
+    present = docs[places] == holders
+    extra[places[present]] = weight * scores[present]
+    return extra
 
 
 def _member(view: View, match: Matches, docs: Docs) -> Mask:

@@ -9,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from app.adapters.whoosh.schema import SORT_NAME_COLUMN
-from app.adapters.whoosh.segment import Segment
+from app.adapters.whoosh.segment import LARGE, Segment
 from app.adapters.whoosh.view import View
-
-_LARGE = 2_000
 
 
 def name_keys(view: View) -> npt.NDArray[np.float64]:
@@ -21,13 +19,13 @@ def name_keys(view: View) -> npt.NDArray[np.float64]:
 
 def _name_keys(view: View) -> npt.NDArray[np.float64]:
     """The large segments are sorted once and kept; what came since is placed between their names."""
-    large = [segment for segment in view.segments if segment.count >= _LARGE]
+    large = [segment for segment in view.segments if segment.count >= LARGE]
     names, ranks = view.lasting("names", tuple(segment.id for segment in large), lambda: _sorted_names(large))
     keys = np.empty(view.size)
     position = 0
     small: list[tuple[bytes, int]] = []
     for base, segment in zip(view.bases.tolist(), view.segments, strict=False):
-        if segment.count >= _LARGE:
+        if segment.count >= LARGE:
             keys[base : base + segment.count] = ranks[position : position + segment.count]
             position += segment.count
         else:

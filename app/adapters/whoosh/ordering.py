@@ -57,7 +57,9 @@ def _last_if_missing(keys: Keys) -> Keys:
 def _featured_keys(view: View, first: tuple[str, ...]) -> Keys:
     """The named documents in their order, then featured ones, each group with the newest before the older."""
     keys = view.cached("featured order", lambda: _by_feature_and_age(view))
-    return view.cached(("first", first), lambda: _with_first(view, keys, first)) if first else keys
+    if not first:
+        return keys
+    return view.recent(("first", first), lambda: _with_first(view, keys, first), lambda led: led.nbytes)
 
 
 def _by_feature_and_age(view: View) -> Keys:

@@ -21,7 +21,7 @@ UNREADABLE = (
     OSError, ValueError, KeyError, IndexError, EOFError, AttributeError, ImportError, TypeError,
     struct.error, pickle.UnpicklingError, EmptyIndexError,
 )  # fmt: skip
-_ATTEMPTS = 20
+_ATTEMPTS = 5
 
 
 class Reader:
@@ -40,21 +40,31 @@ class Reader:
         try:
             if view is not None and self._is_current(view):
                 return view
-        except FileNotFoundError:
+        except OSError:
             if view is not None:
                 return view
         if view is not None and self._lock.locked():
             return view
+        try:
+            return self._refresh()
+        except SearchUnavailable:
+            if view is None:
+                raise
+            return view
+
+    def _refresh(self) -> View:
         with self._lock:
             return self._refreshed()
 
     def fresh_view(self) -> View:
-        """Like `view`, but a lost index is an error although an open view could go on."""
+        """Like `view`, but an index that is lost or damaged is an error although an open view could go on."""
+        view = self._view
         try:
-            self._place.current()
+            if view is not None and self._is_current(view):
+                return view
         except OSError as error:
             raise _missing() from error
-        return self.view()
+        return self._refresh()
 
     def _is_current(self, view: View) -> bool:
         return self._place.current() == view.generation and is_latest(

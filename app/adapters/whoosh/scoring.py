@@ -28,6 +28,9 @@ class Matches:
     scores: Scores
     fields: npt.NDArray[np.uint16]
 
+    def size_in_bytes(self) -> int:
+        return self.docs.nbytes + self.scores.nbytes + self.fields.nbytes
+
 
 FIELDS = (*TEXT_FIELDS, *EXACT_FIELDS)
 
@@ -54,7 +57,9 @@ def field_scores(view: View, field: str, term: bytes) -> tuple[npt.NDArray[np.in
 
 def word_matches(view: View, word: str) -> Matches:
     """Where a word is found in any field, with its scores summed over the fields."""
-    return view.cached(("word", word), lambda: _word_matches(view, word.encode("utf-8", "surrogatepass")))
+    return view.recent(
+        ("word", word), lambda: _word_matches(view, word.encode("utf-8", "surrogatepass")), Matches.size_in_bytes
+    )
 
 
 def _word_matches(view: View, term: bytes) -> Matches:

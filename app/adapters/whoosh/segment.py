@@ -25,6 +25,9 @@ from app.adapters.whoosh.term_file import TermFile
 
 _START = struct.Struct("!qi")
 
+# A segment of so many documents stays for long; what is made of its words and names is worth keeping.
+LARGE = 2_000
+
 
 class Segment:
     """`count` includes deleted documents: which are deleted is said by the table of contents, not here."""

@@ -4,15 +4,16 @@ two slips in a long word, or another ending of a word that is known."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from heapq import nsmallest
 
 import numpy as np
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
 from app.adapters.whoosh.matching import longer_words
-from app.adapters.whoosh.schema import TEXT_FIELDS
 from app.adapters.whoosh.scoring import word_matches
 from app.adapters.whoosh.view import View
+from app.adapters.whoosh.vocabulary import vocabulary_of
 from app.domain.search.text import LINKING_WORDS
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -21,7 +22,6 @@ LONG_WORD = 7
 SHARED_BEGINNING = 5
 SHARED_SHARE = 0.6
 CONSIDERED = 6
-_NAMING_WORTH = 10
 # How much commoner a neighbour must be before a word that the index knows counts as a slip.
 _RARER = 20
 
@@ -42,17 +42,15 @@ def corrections(view: View, words: Sequence[str], *, last_may_go_on: bool) -> di
 
 
 def slips(view: View, words: Sequence[str]) -> dict[str, Spelling]:
-    """For words that are all known but never together: rare ones beside a far commoner neighbour."""
-    frequencies = vocabulary(view)
-    better = {}
+    """For words that are all known but never together: one that is rare beside a far commoner neighbour."""
+    vocabulary = vocabulary_of(view)
     for word in words:
         others = [other for other in words if other != word]
-        for spelling in _by_likelihood(view, word, one_edit_away(word) & frequencies.keys(), others):
-            known = frequencies.get(word, 0)
-            if _together(view, [spelling, *others]) and frequencies[spelling] > _RARER * known:
-                better[word] = (spelling,)
-                break
-    return dict(list(better.items())[:1])
+        for spelling in _by_likelihood(view, word, vocabulary.known(one_edit_away(word)), others):
+            rarer = vocabulary.frequency(spelling) > _RARER * vocabulary.frequency(word)
+            if rarer and _together(view, [spelling, *others]):
+                return {word: (spelling,)}
+    return {}
 
 
 def replaced(words: Sequence[str], better: Mapping[str, Spelling]) -> Spelling:
@@ -70,33 +68,32 @@ def _better(view: View, word: str, others: Sequence[str]) -> Spelling | None:
 
 
 def _candidates(view: View, word: str) -> Iterator[set[str]]:
-    frequencies = vocabulary(view)
-    yield one_edit_away(word) & frequencies.keys()
-    yield _split(view, word, frequencies)
+    vocabulary = vocabulary_of(view)
+    yield vocabulary.known(one_edit_away(word))
+    yield _split(view, word)
     if len(word) >= LONG_WORD:
-        near = [known for known in frequencies if abs(len(known) - len(word)) <= 2]
+        near = vocabulary.of_length(len(word) - 2, len(word) + 2)
         yield {found for found, _, _ in extract(word, near, scorer=OSA.distance, score_cutoff=2, limit=20)}
     shared = max(SHARED_BEGINNING, round(SHARED_SHARE * len(word)))
-    yield {known for known in frequencies if known[:shared] == word[:shared]} if len(word) > shared else set()
+    yield vocabulary.beginning_with(word[:shared]) if len(word) > shared else set()
 
 
-def _split(view: View, word: str, frequencies: Mapping[str, int]) -> set[str]:
+def _split(view: View, word: str) -> set[str]:
     """The word as two known words that some product has both of."""
     cuts = [(word[:cut], word[cut:]) for cut in range(3, len(word) - 2)]
-    pairs = [pair for pair in cuts if all(half in frequencies for half in pair)]
+    pairs = [pair for pair in cuts if all(map(vocabulary_of(view).frequency, pair))]
     return {" ".join(pair) for pair in pairs if _together(view, pair)}
 
 
 def _by_likelihood(view: View, word: str, candidates: set[str], others: Sequence[str]) -> list[str]:
     """Likeliest first: what goes with the other words, then what is common; people rarely miss the first letter."""
-    frequencies = vocabulary(view)
+    vocabulary = vocabulary_of(view)
 
     def common(candidate: str) -> int:
-        frequency = min(frequencies.get(part, 0) for part in candidate.split())
+        frequency = min(vocabulary.frequency(part) for part in candidate.split())
         return frequency * (3 if candidate[0] == word[0] else 1)
 
-    candidates = candidates - LINKING_WORDS
-    likely = sorted(candidates, key=lambda c: (-common(c), c))[:CONSIDERED]
+    likely = nsmallest(CONSIDERED, candidates - LINKING_WORDS, key=lambda c: (-common(c), c))
     if len(likely) < 2 or not others:
         return likely
     together = {c: _together(view, [*c.split(), *others]) * (3 if c[0] == word[0] else 1) for c in likely}
@@ -109,22 +106,6 @@ def _together(view: View, words: Sequence[str]) -> int:
     for word in words[1:]:
         docs = np.intersect1d(docs, word_matches(view, word).docs, assume_unique=True)
     return len(docs)
-
-
-def vocabulary(view: View) -> Mapping[str, int]:
-    """The words of the text fields and how common each is; words of names count for more."""
-    return view.cached("vocabulary", lambda: _vocabulary(view))
-
-
-def _vocabulary(view: View) -> Mapping[str, int]:
-    frequencies: dict[str, int] = {}
-    for segment in view.segments:
-        for field in TEXT_FIELDS:
-            worth = 1 if field in ("description", "attributes") else _NAMING_WORTH
-            for term, frequency in segment.frequencies(field).items():
-                if term.isalpha():
-                    frequencies[term] = frequencies.get(term, 0) + worth * frequency
-    return frequencies
 
 
 def one_edit_away(word: str) -> set[str]:

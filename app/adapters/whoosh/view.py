@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -13,10 +13,12 @@ from whoosh.util.numeric import byte_to_length
 from app.adapters.whoosh.facet_column import FacetColumn, Mask
 from app.adapters.whoosh.generations import HeldLock
 from app.adapters.whoosh.postings import Postings
+from app.adapters.whoosh.recent import Recent
 from app.adapters.whoosh.schema import CARD_COLUMN, DIGEST_COLUMN, ID_COLUMN
 from app.adapters.whoosh.segment import Segment
 
 T = TypeVar("T")
+RECENT_BYTES = 64 << 20
 BYTE_LENGTHS = np.array([byte_to_length(byte) for byte in range(256)], np.float64)
 
 
@@ -44,6 +46,7 @@ class View:
         self.live = self._live_mask()
         self.documents = self.size - sum(map(len, self._deleted))
         self._cache: dict[object, object] = {}
+        self._recent = Recent(RECENT_BYTES)
         self.kept = {} if lasting is None else lasting
 
     def _live_mask(self) -> Mask | None:
@@ -60,6 +63,10 @@ class View:
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]  # type: ignore[return-value]
+
+    def recent(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
+        """Like `cached`, for what comes in endless variety: only the latest are kept. `size` counts bytes."""
+        return self._recent.get(key, make, size)
 
     def lasting(self, name: str, state: object, make: Callable[[], T]) -> T:
         """Like `cached`, but handed on to the views of later commits for as long as `state` stays the same."""
