@@ -123,9 +123,8 @@ def _saying_why() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise SearchUnavailable(
-            f"The index could not be written: {error.strerror or error}. Rebuild once that is mended."
-        ) from error
+        reason = error.strerror or str(error)
+        raise SearchUnavailable(f"The index could not be written: {reason}. Rebuild once that is mended.") from error
 
 
 class _Child:

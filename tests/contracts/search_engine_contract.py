@@ -1,0 +1,364 @@
+"""What every search engine of the shop must do. A subclass says how to make an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from app.domain.search.engine import (
+    BuildInProgress,
+    Change,
+    Delete,
+    EngineState,
+    IndexDocument,
+    IndexName,
+    RangeFilter,
+    SearchEngine,
+    SearchRequest,
+    SearchUnavailable,
+    Sort,
+    Upsert,
+    ValueFilter,
+)
+
+SITE = 1
+PRODUCTS = IndexName.PRODUCTS
+
+
+def shoe(number: int, name: str, **given: object) -> IndexDocument:
+    """A document as the shop makes them; what a test does not say is ordinary."""
+    colours = given.pop("colours", ("Black",))
+    price = given.pop("price", 1000 * number)
+    return IndexDocument(
+        id=f"P{number}",
+        name=name,
+        values={"colour": colours, "brand": (given.pop("brand", "Acme"),)},  # type: ignore[dict-item]
+        numbers={"price": price, "createdAt": float(number), "featured": given.pop("featured", 0)},  # type: ignore[dict-item]
+        card={"name": name},
+        digest=f"{name} {price}",
+        **given,  # type: ignore[arg-type]
+    )
+
+
+SHOES = (
+    shoe(1, "Running shoes", brand="Acme", colours=("Black", "Red"), codes=("SKU-17AB", "0012345678905")),
+    shoe(2, "Walking shoes", brand="Bolt", colours=("Red",)),
+    shoe(3, "Running jacket", brand="Bolt", colours=("Blue",), terms=("windbreaker",)),
+    shoe(4, "Shoe polish", brand="Acme", colours=("Black",), description="For running shoes and boots"),
+    shoe(5, "Trail pack RX45", brand="Bolt", colours=("Green",), kind="Backpacks"),
+)
+
+
+def rebuild(
+    engine: SearchEngine, documents: Iterable[IndexDocument], changes: Iterable[Change] = (), site: int = SITE
+) -> None:
+    generation = engine.start_generation(site, PRODUCTS)
+    generation.add(documents)
+    generation.seal()
+    with engine.exclusive(site, PRODUCTS):
+        generation.publish(list(changes))
+
+
+def apply(engine: SearchEngine, *changes: Change) -> None:
+    with engine.exclusive(SITE, PRODUCTS):
+        engine.apply(SITE, PRODUCTS, changes)
+
+
+def found(engine: SearchEngine, words: str = "", *, site: int = SITE, **asked: object) -> list[str]:
+    request = SearchRequest(words=words, **asked)  # type: ignore[arg-type]
+    return [hit.id for hit in engine.search(site, PRODUCTS, request).hits]
+
+
+class SearchEngineContract:
+    @pytest.fixture
+    def shop(self, engine: SearchEngine) -> SearchEngine:
+        rebuild(engine, SHOES)
+        return engine
+
+    # What is found
+
+    def test_finds_a_product_by_a_word_of_its_name_in_singular_or_plural(self, shop: SearchEngine) -> None:
+        assert set(found(shop, "shoe")) == set(found(shop, "SHOES")) == {"P1", "P2", "P4"}
+
+    def test_all_words_must_match_where_enough_products_have_them(self, engine: SearchEngine) -> None:
+        rebuild(engine, [shoe(n, "Running shoes" if n % 2 else "Running jacket") for n in range(1, 21)])
+        assert set(found(engine, "running shoes")) == {f"P{n}" for n in range(1, 21, 2)}
+
+    def test_a_search_term_finds_its_product_like_the_name(self, shop: SearchEngine) -> None:
+        assert found(shop, "windbreakers") == ["P3"]
+
+    def test_a_code_is_found_whole_and_by_parts_however_it_is_written(self, shop: SearchEngine) -> None:
+        for words in ("SKU-17AB", "sku17ab", "sku 17ab", "17ab", "17 ab", "0012345678905"):
+            assert found(shop, words)[0] == "P1", words
+
+    def test_a_model_number_in_the_name_is_found_written_apart(self, shop: SearchEngine) -> None:
+        assert found(shop, "rx 45") == found(shop, "rx-45") == found(shop, "rx45") == ["P5"]
+
+    def test_words_written_as_one_find_neighbouring_words(self, shop: SearchEngine) -> None:
+        assert found(shop, "trailpack") == ["P5"]
+
+    def test_the_beginning_of_the_last_word_finds_it(self, shop: SearchEngine) -> None:
+        assert found(shop, "trail pa") == ["P5"]
+
+    def test_the_last_word_counts_as_whole_when_asked_so(self, shop: SearchEngine) -> None:
+        assert found(shop, "walki", prefix_last=False, correct=False) == []
+
+    def test_the_phrase_in_the_name_comes_before_its_words_elsewhere(self, shop: SearchEngine) -> None:
+        assert found(shop, "running shoes")[0] == "P1"
+
+    def test_accents_and_case_do_not_matter(self, engine: SearchEngine) -> None:
+        rebuild(engine, [shoe(1, "Crème Brûlée torch")])
+        assert found(engine, "creme BRULEE") == found(engine, "CRÈME brûlée") == ["P1"]
+
+    def test_nothing_matches_words_without_letters_or_digits(self, shop: SearchEngine) -> None:
+        assert found(shop, "*:* \"'; --") == []
+
+    @pytest.mark.parametrize("words", ["id:P1", "colour:Red", "P1 OR P2", "[a TO z]", "sh?es NOT NOT", "(" * 500])
+    def test_query_syntax_is_only_words(self, shop: SearchEngine, words: str) -> None:
+        assert "P3" not in found(shop, words, correct=False, prefix_last=False)
+
+    def test_long_input_is_cut(self, shop: SearchEngine) -> None:
+        assert isinstance(found(shop, "running " * 20_000), list)
+
+    # Spelling and fewer words
+
+    def test_a_slip_is_corrected_when_the_words_find_nothing(self, shop: SearchEngine) -> None:
+        result = shop.search(SITE, PRODUCTS, SearchRequest(words="wlaking"))
+        assert (result.suggestion, result.corrected, [hit.id for hit in result.hits]) == ("walking", True, ["P2"])
+
+    def test_a_correction_is_only_offered_when_it_may_not_be_used(self, shop: SearchEngine) -> None:
+        result = shop.search(SITE, PRODUCTS, SearchRequest(words="wlaking", correct=False))
+        assert (result.total, result.suggestion, result.corrected) == (0, "walking", False)
+
+    def test_known_words_are_not_corrected(self, shop: SearchEngine) -> None:
+        result = shop.search(SITE, PRODUCTS, SearchRequest(words="running shoes"))
+        assert (result.suggestion, result.corrected) == (None, False)
+
+    def test_fewer_words_match_where_no_product_has_all(self, shop: SearchEngine) -> None:
+        result = shop.search(SITE, PRODUCTS, SearchRequest(words="green jacket polish", correct=False))
+        assert result.relaxed
+        assert {hit.id for hit in result.hits} == {"P3", "P4"}
+
+    def test_strange_words_find_nothing(self, shop: SearchEngine) -> None:
+        result = shop.search(SITE, PRODUCTS, SearchRequest(words="zzqqxx", facets=("colour",)))
+        assert (result.total, result.hits, result.facets) == (0, (), {"colour": ()})
+
+    # Filters, counts, order
+
+    def test_values_of_a_filter_are_alternatives_and_filters_narrow_each_other(self, shop: SearchEngine) -> None:
+        either = ValueFilter("colour", ("Red", "Blue"))
+        assert set(found(shop, filters=(either,))) == {"P1", "P2", "P3"}
+        assert set(found(shop, filters=(either, ValueFilter("brand", ("Bolt",))))) == {"P2", "P3"}
+
+    def test_a_filter_without_values_and_an_unknown_value_keep_nothing(self, shop: SearchEngine) -> None:
+        assert found(shop, filters=(ValueFilter("colour", ()),)) == []
+        assert found(shop, filters=(ValueFilter("colour", ("Mauve",)),)) == []
+        assert found(shop, filters=(ValueFilter("no such facet", ("Red",)),)) == []
+
+    def test_counts_of_a_facet_leave_its_own_filter_out(self, shop: SearchEngine) -> None:
+        request = SearchRequest(
+            filters=(ValueFilter("colour", ("Red",)), ValueFilter("brand", ("Bolt",))), facets=("colour", "brand")
+        )
+        result = shop.search(SITE, PRODUCTS, request)
+        assert result.total == 1
+        assert dict(result.facets["colour"]) == {"Red": 1, "Blue": 1, "Green": 1}
+        assert dict(result.facets["brand"]) == {"Acme": 1, "Bolt": 1}
+
+    def test_a_document_counts_once_under_each_of_its_values(self, shop: SearchEngine) -> None:
+        result = shop.search(SITE, PRODUCTS, SearchRequest(facets=("colour",)))
+        assert result.facets["colour"] == (("Black", 2), ("Red", 2), ("Blue", 1), ("Green", 1))
+
+    def test_a_range_keeps_its_ends_and_its_facet_leaves_its_own_filter_out(self, shop: SearchEngine) -> None:
+        request = SearchRequest(ranges=(RangeFilter("price", 2000, 4000),), range_facets=("price",))
+        result = shop.search(SITE, PRODUCTS, request)
+        assert {hit.id for hit in result.hits} == {"P2", "P3", "P4"}
+        span = result.ranges["price"]
+        assert (span.low, span.high, span.count) == (1000, 5000, 5)
+
+    def test_an_open_range_has_one_end(self, shop: SearchEngine) -> None:
+        assert set(found(shop, ranges=(RangeFilter("price", low=4000),))) == {"P4", "P5"}
+
+    def test_a_range_of_a_number_that_nothing_carries_is_empty(self, shop: SearchEngine) -> None:
+        span = shop.search(SITE, PRODUCTS, SearchRequest(range_facets=("weight",))).ranges["weight"]
+        assert (span.low, span.high, span.count) == (None, None, 0)
+
+    def test_the_scope_narrows_words_and_counts_alike(self, shop: SearchEngine) -> None:
+        request = SearchRequest(words="shoes", scope=(ValueFilter("brand", ("Bolt",)),), facets=("brand",))
+        result = shop.search(SITE, PRODUCTS, request)
+        assert [hit.id for hit in result.hits] == ["P2"]
+        assert result.facets["brand"] == (("Bolt", 1),)
+
+    @pytest.mark.parametrize(
+        ("sort", "order"),
+        [
+            (Sort.PRICE_ASC, ["P1", "P2", "P3", "P4", "P5"]),
+            (Sort.PRICE_DESC, ["P5", "P4", "P3", "P2", "P1"]),
+            (Sort.NEWEST, ["P5", "P4", "P3", "P2", "P1"]),
+            (Sort.NAME, ["P3", "P1", "P4", "P5", "P2"]),
+        ],
+    )
+    def test_orders(self, shop: SearchEngine, sort: Sort, order: list[str]) -> None:
+        assert found(shop, sort=sort) == order
+
+    def test_the_named_documents_lead_the_featured_order(self, engine: SearchEngine) -> None:
+        rebuild(engine, [*SHOES, shoe(6, "Laces", featured=1)])
+        expected = ["P2", "P1", "P6", "P5", "P4", "P3"]
+        assert found(engine, sort=Sort.FEATURED, first=("P2", "P99", "P1")) == expected
+        assert found(engine, sort=Sort.RELEVANCE, first=("P2", "P99", "P1")) == expected
+
+    def test_products_without_a_price_come_last_in_both_directions(self, engine: SearchEngine) -> None:
+        bare = IndexDocument(id="P9", name="Gift")
+        rebuild(engine, [bare, *SHOES[:2]])
+        assert found(engine, sort=Sort.PRICE_ASC) == ["P1", "P2", "P9"]
+        assert found(engine, sort=Sort.PRICE_DESC) == ["P2", "P1", "P9"]
+
+    def test_pages_cover_everything_once(self, engine: SearchEngine) -> None:
+        rebuild(engine, [shoe(n, "Same shoe", price=500) for n in range(1, 26)])
+        for sort in Sort:
+            pages = [found(engine, "shoe", sort=sort, page=page, per_page=10) for page in (1, 2, 3, 4)]
+            assert [len(page) for page in pages] == [10, 10, 5, 0]
+            assert len({id for page in pages for id in page}) == 25
+
+    def test_no_products_asked_for_gives_total_and_counts_alone(self, shop: SearchEngine) -> None:
+        result = shop.search(SITE, PRODUCTS, SearchRequest(words="shoes", per_page=0, facets=("brand",)))
+        assert (result.total, result.hits) == (3, ())
+        assert dict(result.facets["brand"]) == {"Acme": 2, "Bolt": 1}
+
+    def test_a_card_comes_back_as_it_was_given(self, engine: SearchEngine) -> None:
+        card = {"name": "Crème – 5″", "price": 1999, "images": ["a.svg"], "salePrice": None}
+        rebuild(engine, [IndexDocument(id="é1", name="Crème", card=card)])
+        (hit,) = engine.search(SITE, PRODUCTS, SearchRequest(words="creme")).hits
+        assert (hit.id, hit.card) == ("é1", card)
+
+    # Changes
+
+    def test_a_change_is_found_at_once_and_replaces_what_was(self, shop: SearchEngine) -> None:
+        apply(shop, Upsert(shoe(2, "Climbing boots", colours=("Orange",))), Delete("P4"), Upsert(shoe(6, "Laces")))
+        assert found(shop, "walking", correct=False) == []
+        assert found(shop, "climbing") == ["P2"]
+        assert found(shop, filters=(ValueFilter("colour", ("Orange",)),)) == ["P2"]
+        assert set(found(shop)) == {"P1", "P2", "P3", "P5", "P6"}
+
+    def test_changes_may_come_twice_and_the_last_of_an_id_wins(self, shop: SearchEngine) -> None:
+        changes = (Delete("P1"), Upsert(shoe(1, "First name")), Upsert(shoe(1, "Last name")))
+        apply(shop, *changes)
+        apply(shop, *changes)
+        assert found(shop, "last name", correct=False) == ["P1"]
+        assert shop.status(SITE, PRODUCTS).documents == 5
+
+    def test_many_small_changes_leave_every_document_once(self, shop: SearchEngine) -> None:
+        for number in range(1, 60):
+            apply(shop, Upsert(shoe(number % 12 + 1, f"Shoe {number}", price=number)))
+        result = shop.search(SITE, PRODUCTS, SearchRequest(sort=Sort.PRICE_DESC, facets=("brand",)))
+        assert sorted(hit.id for hit in result.hits) == sorted(f"P{n}" for n in range(1, 13))
+        assert (result.total, result.facets["brand"]) == (12, (("Acme", 12),))
+        assert [hit.card["name"] for hit in result.hits[:2]] == ["Shoe 59", "Shoe 58"]
+
+    def test_the_version_changes_with_every_visible_change_and_the_generation_with_every_swap(
+        self, shop: SearchEngine
+    ) -> None:
+        before = shop.status(SITE, PRODUCTS)
+        apply(shop, Delete("P1"))
+        changed = shop.status(SITE, PRODUCTS)
+        rebuild(shop, SHOES)
+        swapped = shop.status(SITE, PRODUCTS)
+        assert changed.generation == before.generation != swapped.generation
+        assert len({before.version, changed.version, swapped.version}) == 3
+
+    def test_digests_tell_what_is_in_the_index(self, shop: SearchEngine) -> None:
+        apply(shop, Delete("P1"), Upsert(shoe(2, "Walking boots")))
+        expected = {shoe.id: shoe.digest for shoe in SHOES[2:]} | {"P2": "Walking boots 2000"}
+        assert dict(shop.digests(SITE, PRODUCTS)) == expected
+
+    # Generations
+
+    def test_without_an_index_search_says_so(self, engine: SearchEngine) -> None:
+        for ask in (
+            lambda: engine.search(SITE, PRODUCTS, SearchRequest(words="shoes")),
+            lambda: engine.explain(SITE, PRODUCTS, SearchRequest(words="shoes"), "P1"),
+            lambda: list(engine.digests(SITE, PRODUCTS)),
+            lambda: apply(engine, Delete("P1")),
+        ):
+            with pytest.raises(SearchUnavailable, match="[Rr]ebuild"):
+                ask()
+        status = engine.status(SITE, PRODUCTS)
+        assert (status.state, status.documents) == (EngineState.UNREACHABLE, None)
+        assert status.error
+
+    def test_a_generation_is_invisible_until_published(self, shop: SearchEngine) -> None:
+        generation = shop.start_generation(SITE, PRODUCTS)
+        generation.add([shoe(7, "Sandals")])
+        assert generation.seal() == 1
+        assert found(shop, "sandals", correct=False) == []
+        with shop.exclusive(SITE, PRODUCTS):
+            generation.publish([Upsert(shoe(8, "Slippers")), Delete("P99")])
+        generation.discard()
+        assert set(found(shop)) == {"P7", "P8"}
+
+    def test_a_discarded_generation_leaves_the_old_one_live(self, shop: SearchEngine) -> None:
+        generation = shop.start_generation(SITE, PRODUCTS)
+        generation.add([shoe(7, "Sandals")])
+        generation.discard()
+        generation.discard()
+        assert set(found(shop)) == {"P1", "P2", "P3", "P4", "P5"}
+        rebuild(shop, SHOES[:1])
+        assert found(shop) == ["P1"]
+
+    def test_one_build_at_a_time(self, shop: SearchEngine) -> None:
+        generation = shop.start_generation(SITE, PRODUCTS)
+        with pytest.raises(BuildInProgress):
+            shop.start_generation(SITE, PRODUCTS)
+        other_index = shop.start_generation(SITE, IndexName.CONTENT)
+        other_index.discard()
+        generation.discard()
+        shop.start_generation(SITE, PRODUCTS).discard()
+
+    def test_an_empty_generation_is_an_index_that_finds_nothing(self, engine: SearchEngine) -> None:
+        rebuild(engine, [])
+        assert found(engine, "shoes") == found(engine) == []
+        apply(engine, Upsert(SHOES[0]))
+        assert found(engine, "shoes") == ["P1"]
+
+    def test_the_last_document_can_go(self, engine: SearchEngine) -> None:
+        rebuild(engine, SHOES[:1])
+        apply(engine, Delete("P1"))
+        result = engine.search(SITE, PRODUCTS, SearchRequest(words="shoes", facets=("brand",), range_facets=("price",)))
+        assert (result.total, engine.status(SITE, PRODUCTS).documents) == (0, 0)
+
+    def test_sites_and_indexes_are_apart(self, shop: SearchEngine) -> None:
+        rebuild(shop, [shoe(7, "Canary shoes")], site=2)
+        assert found(shop, "canary", correct=False) == []
+        assert found(shop, "canary", site=2) == ["P7"]
+        shop.forget(2)
+        assert shop.status(2, PRODUCTS).state is EngineState.UNREACHABLE
+        assert found(shop, "running shoes")
+
+    def test_one_process_at_a_time_is_exclusive(self, shop: SearchEngine) -> None:
+        names = [f"Shoe {n}" for n in range(8)]
+
+        def add(place: int) -> None:
+            apply(shop, Upsert(shoe(100 + place, names[place])))
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(add, range(8)))
+        assert shop.status(SITE, PRODUCTS).documents == 13
+
+    # Why
+
+    def test_explains_a_found_document(self, shop: SearchEngine) -> None:
+        why = shop.explain(SITE, PRODUCTS, SearchRequest(words="running shoes"), "P4")
+        matches = {match.field: match.words for match in why.matches}
+        assert (why.tokens, why.indexed, why.missing_words) == (("running", "shoe"), True, ())
+        assert matches["name"] == ("shoe",)
+        assert matches["description"] == ("running", "shoe")
+        ranked = found(shop, "running shoes")
+        assert why.rank == ranked.index("P4") + 1
+        assert why.score is not None and why.score > 0
+
+    def test_explains_a_document_that_is_not_found_or_not_there(self, shop: SearchEngine) -> None:
+        absent = shop.explain(SITE, PRODUCTS, SearchRequest(words="jacket"), "P99")
+        missing = shop.explain(SITE, PRODUCTS, SearchRequest(words="jacket"), "P1")
+        assert (absent.indexed, absent.rank) == (False, None)
+        assert (missing.indexed, missing.rank, missing.missing_words) == (True, None, ("jacket",))

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.adapters.null_engine import NullEngine
+from app.adapters.whoosh import WhooshEngine
+from app.domain.search.engine import EngineState, IndexName, SearchEngine, SearchRequest, SearchUnavailable
+from tests.contracts.search_engine_contract import SearchEngineContract
+
+
+class TestWhooshEngine(SearchEngineContract):
+    @pytest.fixture
+    def engine(self, tmp_path: Path) -> SearchEngine:
+        return WhooshEngine(tmp_path / "index")
+
+
+class TestNullEngine:
+    """Not set up is a state of the product: it is told, and nothing is searched."""
+
+    def test_says_that_it_is_not_set_up(self) -> None:
+        assert NullEngine().status(1, IndexName.PRODUCTS).state is EngineState.NOT_SET_UP
+
+    def test_everything_else_answers_with_a_sentence(self) -> None:
+        engine = NullEngine()
+        for ask in (
+            lambda: engine.search(1, IndexName.PRODUCTS, SearchRequest()),
+            lambda: engine.explain(1, IndexName.PRODUCTS, SearchRequest(), "P1"),
+            lambda: engine.apply(1, IndexName.PRODUCTS, []),
+            lambda: engine.start_generation(1, IndexName.PRODUCTS),
+            lambda: engine.digests(1, IndexName.PRODUCTS),
+        ):
+            with pytest.raises(SearchUnavailable, match="not set up"):
+                ask()
+
+    def test_has_nothing_to_lock_or_to_forget(self) -> None:
+        with NullEngine().exclusive(1, IndexName.PRODUCTS):
+            NullEngine().forget(1)
