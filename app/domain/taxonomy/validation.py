@@ -59,21 +59,25 @@ def _own_problems(
 ) -> Iterator[tuple[str, str, str]]:
     if depth > DEEPEST:
         yield "too_deep", f"Levels nest at most {DEEPEST} deep.", ""
-    if not level.name:
-        yield "name_missing", "The level has no name.", "/name"
-    elif level.name.casefold() in names:
+    yield from _name_problems("The level", level.name)
+    if level.name and level.name.casefold() in names:
         yield "duplicate_name", f"“{level.name[:80]}” is the name of two levels side by side.", "/name"
-    for problem in line_problems(level.name, "The level’s name", LONGEST_NAME, "/name"):
-        yield problem.code, problem.message, "/name"
     for problem in block_problems(level.description, "The description", LONGEST_TEXT, "/description"):
         yield problem.code, problem.message, "/description"
     if level.id in seen_ids:
         yield "duplicate_id", f"Two levels have the id “{level.id[:80]}”.", "/levelId"
     if level.id not in existing and (message := _id_problem(level.id)):
         yield "invalid_id", message, "/levelId"
-    if level.parent_id and level.parent_id != parent_id:
+    if level.parent_id not in ("", parent_id):
         message = f"The level names “{level.parent_id[:80]}” as its parent but stands below “{parent_id or 'none'}”."
         yield "wrong_parent", message, "/parentLevelId"
+
+
+def _name_problems(what: str, name: str) -> Iterator[tuple[str, str, str]]:
+    if not name:
+        yield "name_missing", f"{what} has no name.", "/name"
+    for problem in line_problems(name, f"{what}’s name", LONGEST_NAME, "/name"):
+        yield problem.code, problem.message, "/name"
 
 
 def _id_problem(record_id: str) -> str | None:
@@ -100,10 +104,7 @@ def _attribute_problems(
     attribute: AttributeDraft, seen: set[str], existing: frozenset[str]
 ) -> Iterator[tuple[str, str, str]]:
     yield from _attribute_id_problems(attribute, seen, existing)
-    if not attribute.name:
-        yield "name_missing", "The attribute has no name.", "/name"
-    for problem in line_problems(attribute.name, "The attribute’s name", LONGEST_NAME, "/name"):
-        yield problem.code, problem.message, "/name"
+    yield from _name_problems("The attribute", attribute.name)
     for name in ("helpText", "displayLabel"):
         for problem in block_problems(attribute.fields.get(name) or "", f"“{name}”", LONGEST_TEXT, f"/{name}"):
             yield problem.code, problem.message, f"/{name}"
@@ -116,7 +117,8 @@ def _attribute_id_problems(
     attribute: AttributeDraft, seen: set[str], existing: frozenset[str]
 ) -> Iterator[tuple[str, str, str]]:
     if attribute.id in seen:
-        yield "duplicate_attribute_id", f"Two attributes of the level have the id “{attribute.id[:80]}”.", "/attributeId"
+        message = f"Two attributes of the level have the id “{attribute.id[:80]}”."
+        yield "duplicate_attribute_id", message, "/attributeId"
     if attribute.id in existing:
         return
     if message := _id_problem(attribute.id):

@@ -1,0 +1,101 @@
+"""Sites and the hosts they answer to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import selectinload
+
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
+from app.domain.shared.text import line_problems, one_line
+from app.domain.sites.models import Domain, Site
+from app.extensions import db
+
+LONGEST_NAME = 200
+LONGEST_HOST = 253
+HOST = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*", re.ASCII)
+# What a new site may use unless its plan says otherwise.
+CAPABILITIES = ("TAXONOMY_ENGINE",)
+
+
+def clean_host(typed: str) -> str:
+    """A host as it is stored: lower-case, without final dot; international names in their ASCII form.
+    Raises Invalid, also for one with a port, a scheme or a path."""
+    host = typed.strip().removesuffix(".").lower()
+    if not host.isascii():
+        try:
+            host = host.encode("idna").decode("ascii")
+        except UnicodeError:
+            raise _no_host(typed) from None
+    if len(host) > LONGEST_HOST or not HOST.fullmatch(host):
+        raise _no_host(typed)
+    return host
+
+
+def _no_host(typed: str) -> Invalid:
+    return Invalid.one("invalid_host", f"“{typed[:80]}” is not a host name such as shop.example.", "#/host")
+
+
+def site_by_host(host: str) -> Site | None:
+    """The site that answers to a host (as `clean_host` writes it), whether primary or not."""
+    query = select(Site).join(Domain).where(Domain.host == host).options(selectinload(Site.domains))
+    return db.session.scalar(query)
+
+
+def site_at(host: str) -> Site:
+    """Raises NotFound."""
+    site = site_by_host(clean_host(host))
+    if site is None:
+        raise NotFound(f"There is no site at {host[:80]}.")
+    return site
+
+
+def all_sites() -> Sequence[Site]:
+    """In the order in which they were made."""
+    return db.session.scalars(select(Site).options(selectinload(Site.domains)).order_by(Site.id)).all()
+
+
+def create_site(
+    clock: Clock, host: str, name: str, currency: str = "gbp", capabilities: Sequence[str] = CAPABILITIES
+) -> Site:
+    """A new site with its primary host. Raises Invalid, and Conflict when the host has a site."""
+    host, name = clean_host(host), one_line(name)
+    if problems := name_problems(name):
+        raise Invalid(problems)
+    _check_free(host)
+    site = Site(name=name, currency=currency, capabilities=list(capabilities), created_at=clock.now())
+    site.domains = [Domain(host=host, primary=True)]
+    db.session.add(site)
+    db.session.flush()
+    return site
+
+
+def add_domain(site: Site, host: str) -> None:
+    """A further host of a site; one that it has already is left as it is. Raises Invalid, Conflict."""
+    host = clean_host(host)
+    if all(domain.host != host for domain in site.domains):
+        _check_free(host)
+        site.domains.append(Domain(host=host, primary=False))
+        db.session.flush()
+
+
+def make_primary(site: Site, host: str) -> None:
+    """The host to which canonical addresses point from now on. The site must have it. Raises NotFound."""
+    if all(domain.host != host for domain in site.domains):
+        raise NotFound(f"{host} is not a host of {site.name}.")
+    for chosen in (False, True):  # No more than one is primary at any moment.
+        for domain in site.domains:
+            domain.primary = chosen and domain.host == host
+        db.session.flush()
+
+
+def name_problems(name: str) -> list[Problem]:
+    return line_problems(name, "The name of the site", LONGEST_NAME, "#/name", required=True)
+
+
+def _check_free(host: str) -> None:
+    if db.session.scalar(select(Domain.id).where(Domain.host == host)) is not None:
+        raise Conflict(f"{host} belongs to another site.")
