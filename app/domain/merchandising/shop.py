@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
+from app.domain.merchandising.content import ContentLink, collection_links, page_links
 from app.domain.merchandising.queries import load_tree
 from app.domain.merchandising.tree import NUMBER_FACETS, VALUE_FACETS, ShopTree
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import Domain, Site
 from app.domain.sites.settings import SiteSettings, settings_of
-from app.domain.taxonomy.classification import active_taxonomy
+from app.domain.taxonomy.classification import active_tree
 from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
 from app.extensions import db
 
 FRESH = timedelta(seconds=1)
+MOST_LINKS = 12  # Pages and collections that are linked from every page.
 
 
 @dataclass(frozen=True, slots=True)
 class Shop:
     """A site as its shoppers meet it. `attributes` are those of the active taxonomy, by id (the first definition
     where several levels have one); `value_facets` and `number_facets` name everything that a listing can be
-    filtered by, price apart."""
+    filtered by, price apart. Surfaces keep in `drawn` what they made of this state of the shop."""
 
     site_id: int
     version: int
@@ -40,6 +42,9 @@ class Shop:
     attributes: Mapping[str, Attribute]
     value_facets: frozenset[str]
     number_facets: frozenset[str]
+    pages: tuple[ContentLink, ...]
+    collections: tuple[ContentLink, ...]
+    drawn: dict[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ def read_shop(site_id: int) -> Shop:
     ).one_or_none()
     if site is None:
         raise NotFound("There is no shop at this address.")
-    taxonomy = active_taxonomy(site_id) or TaxonomyTree()
+    taxonomy = active_tree(site_id)
     attributes = {id: definitions[0] for id, definitions in taxonomy.attributes_by_id().items()}
     numbers = frozenset(id for id, attribute in attributes.items() if attribute.type is AttributeType.NUMBER)
     return Shop(
@@ -105,6 +110,8 @@ def read_shop(site_id: int) -> Shop:
         attributes=attributes,
         value_facets=frozenset(attributes) - numbers | VALUE_FACETS,
         number_facets=numbers | NUMBER_FACETS,
+        pages=page_links(site_id, MOST_LINKS),
+        collections=collection_links(site_id, MOST_LINKS),
     )
 
 

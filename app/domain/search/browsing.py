@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.domain.merchandising.filters import Filter, default_facets, filters_of
+from app.domain.merchandising.queries import hand_made_order
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import Display, Facet, ShopNode
 from app.domain.search import rail
@@ -24,6 +25,7 @@ from app.domain.search.listing_parameters import ListingGrammar, read_listing
 from app.domain.shared.problems import NotFound
 
 CONTENT_SHOWN = 5
+ON_A_SHELF = 8
 SORT_LABELS = {
     Sort.RELEVANCE: "Best match",
     Sort.FEATURED: "Featured",
@@ -78,6 +80,14 @@ class SearchPage:
         return result.suggestion if result.corrected and result.suggestion else self.words
 
 
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A row of products with a heading."""
+
+    name: str
+    hits: tuple[Hit, ...]
+
+
 def read_request(shop: Shop, path: str, parameters: Iterable[tuple[str, str]]) -> ListingRequest:
     """Raises Invalid when the address carries more than a listing reads."""
     grammar = ListingGrammar(
@@ -90,13 +100,19 @@ def read_request(shop: Shop, path: str, parameters: Iterable[tuple[str, str]]) -
     return read_listing(path, parameters, grammar)
 
 
-def category_listing(
-    engine: SearchEngine, shop: Shop, node: ShopNode, request: ListingRequest, first: Sequence[int]
-) -> Listing:
-    """`first` are the products that lead the category's own order. Raises NotFound past the last page and
-    SearchUnavailable."""
+def category_at(shop: Shop, path: str) -> ShopNode:
+    """Raises NotFound for a category that is not there or hidden."""
+    node = shop.tree.at(path)
+    if node is None:
+        raise NotFound("We have no such category, or not any more.")
+    return node
+
+
+def category_listing(engine: SearchEngine, shop: Shop, node: ShopNode, request: ListingRequest) -> Listing:
+    """Raises NotFound past the last page and SearchUnavailable."""
     scope = (ValueFilter("category", (str(node.id),)),)
-    return _listing(engine, shop, request, shop.tree.facets(node.id), scope, tuple(f"p{id}" for id in first))
+    by_hand = hand_made_order(shop.site_id, node.id) if request.order is Sort.FEATURED else ()
+    return _listing(engine, shop, request, shop.tree.facets(node.id), scope, tuple(f"p{id}" for id in by_hand))
 
 
 def search_listing(engine: SearchEngine, shop: Shop, request: ListingRequest) -> SearchPage:
@@ -106,18 +122,34 @@ def search_listing(engine: SearchEngine, shop: Shop, request: ListingRequest) ->
     return SearchPage(listing, _content(engine, shop, request))
 
 
-def shelf(engine: SearchEngine, shop: Shop, sort: Sort, only: str | None = None, size: int = 8) -> tuple[Hit, ...]:
-    """A row of products for the home page, of those with one flag only where `only` names it."""
-    scope = (ValueFilter(only, (rail.YES,)),) if only else ()
-    return engine.search(shop.site_id, IndexName.PRODUCTS, SearchRequest(scope=scope, sort=sort, per_page=size)).hits
+def home_shelves(engine: SearchEngine, shop: Shop) -> list[Shelf]:
+    """Rows of products for the home page; none while search does not answer."""
+    rows = (
+        ("Featured", Sort.FEATURED, "featured"),
+        ("New in", Sort.NEWEST, None),
+        ("On sale", Sort.FEATURED, "onSale"),
+    )
+    try:
+        shelves = [Shelf(name, _shelf(engine, shop, sort, only)) for name, sort, only in rows]
+    except SearchUnavailable:
+        return []
+    return [shelf for shelf in shelves if shelf.hits]
 
 
-def collection_shelf(engine: SearchEngine, shop: Shop, collection_id: int, product_ids: Sequence[int]) -> SearchResult:
-    """The products of a collection in its own order."""
+def collection_products(
+    engine: SearchEngine, shop: Shop, collection_id: int, product_ids: Sequence[int]
+) -> tuple[Hit, ...]:
+    """The products of a collection that are for sale, in its own order."""
     scope = (ValueFilter("collection", (str(collection_id),)),)
     first = tuple(f"p{id}" for id in product_ids)
-    request = SearchRequest(scope=scope, sort=Sort.FEATURED, first=first, per_page=max(1, len(first)))
-    return engine.search(shop.site_id, IndexName.PRODUCTS, request)
+    asked = SearchRequest(scope=scope, sort=Sort.FEATURED, first=first, per_page=max(1, len(first)))
+    return engine.search(shop.site_id, IndexName.PRODUCTS, asked).hits
+
+
+def _shelf(engine: SearchEngine, shop: Shop, sort: Sort, only: str | None) -> tuple[Hit, ...]:
+    scope = (ValueFilter(only, (rail.YES,)),) if only else ()
+    asked = SearchRequest(scope=scope, sort=sort, per_page=ON_A_SHELF)
+    return engine.search(shop.site_id, IndexName.PRODUCTS, asked).hits
 
 
 def _listing(

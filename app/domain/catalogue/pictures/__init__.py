@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from app.domain.catalogue.pictures.drawing import draw, picture_path, shape_of
+from app.domain.catalogue.pictures.drawing import draw, drawn_picture, picture_path, shape_of
 
-__all__ = ["draw", "picture_path", "shape_of"]
+__all__ = ["draw", "drawn_picture", "picture_path", "shape_of"]

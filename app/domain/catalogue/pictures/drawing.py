@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from app.domain.catalogue.pictures import clothing, electronics, home
+from app.domain.shared.problems import NotFound
 
 SHAPES = {**electronics.SHAPES, **clothing.SHAPES, **home.SHAPES}
 DRAWN_ANEW = 1  # Raised when a drawing changes, so that browsers fetch pictures again.
@@ -82,6 +83,7 @@ _WORDS = {
     "toy": "toy toys",
 }
 _SHAPE_OF_WORD = {word: shape for shape, words in _WORDS.items() for word in words.split()}
+_NAME = re.compile(r"(?P<colour>[0-9a-f]{6})-(?P<ground>[0-9])", re.ASCII)
 _AFTER = re.compile(r" (?:for|with|and accessories)\b")  # "Cases for phones" are cases.
 
 
@@ -95,6 +97,14 @@ def picture_path(kind: str, colour: str | None, number: int) -> str:
     """The path of a product's drawing: `colour` is `#rrggbb`, `number` tells products apart."""
     tint = (colour or f"#{PLAIN}").removeprefix("#")
     return f"/picture/{shape_of(kind)}/{tint}-{number % len(GROUNDS)}.svg?v={DRAWN_ANEW}"
+
+
+def drawn_picture(shape: str, name: str) -> str:
+    """The drawing that a path of `picture_path` names. Raises NotFound for anything else."""
+    found = _NAME.fullmatch(name)
+    if shape not in SHAPES or found is None:
+        raise NotFound("There is no such picture.")
+    return draw(shape, found["colour"], int(found["ground"]))
 
 
 @lru_cache(maxsize=512)

@@ -1,0 +1,17 @@
+"""The shop that shoppers and crawlers read."""
+
+from __future__ import annotations
+
+from app.blueprints.storefront import (  # noqa: F401  (importing the views registers them)
+    addresses,
+    category,
+    content,
+    home,
+    pictures,
+    presentation,
+    product,
+    search,
+)
+from app.blueprints.storefront.blueprint import bp
+
+__all__ = ["bp"]

@@ -1,0 +1,30 @@
+"""Every address has one form and belongs to a shop."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode
+
+from flask import redirect, request
+from werkzeug.wrappers import Response
+
+from app.blueprints.storefront.blueprint import bp, current_shop
+
+OTHER_SURFACES = ("/admin/", "/v1/", "/static/", "/media/")
+
+
+@bp.before_app_request
+def refuse_unknown_hosts() -> None:
+    """Only health answers to any host: who asks for it may know this machine by its number alone."""
+    if not (request.endpoint or "").startswith("health."):
+        current_shop()
+
+
+@bp.before_app_request
+def drop_trailing_slash() -> Response | None:
+    """The way to the one form is written anew, so that nothing in the address can lead elsewhere."""
+    path = request.path
+    if path == "/" or not path.endswith("/") or path.startswith(OTHER_SURFACES):
+        return None
+    plain = "/" + quote(path.strip("/"))
+    query = urlencode(list(request.args.items(multi=True)), errors="replace")
+    return redirect(f"{plain}?{query}" if query else plain, 301)

@@ -1,0 +1,80 @@
+"""What templates of the storefront can ask and how they show money and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import render_template, request
+from markupsafe import Markup
+
+from app.blueprints.storefront.blueprint import bp, current_shop, shop_or_none
+from app.domain.catalogue.pictures import picture_path
+from app.domain.merchandising.colours import colour_of
+from app.domain.merchandising.shop import Shop
+from app.domain.shared.money import format_money
+
+LISTING = "#listing"
+QUIET_COLOURS = ("#4f7942", "#3b5b85", "#c1613f", "#6b5b7b", "#b8862b", "#14525f")
+HEADLINES = {
+    400: "We could not read this address",
+    404: "This page is not here",
+    405: "That is not possible here",
+    429: "A little slower, please",
+    500: "That did not work",
+    503: "One moment, please",
+}
+
+
+@bp.app_template_global("shop_or_none")
+def _shop() -> Any:
+    return shop_or_none()
+
+
+@bp.app_template_global("navigation")
+def navigation(shop: Shop) -> Markup:
+    return _kept(shop, "storefront/_navigation.html")
+
+
+@bp.app_template_global("footer")
+def footer(shop: Shop) -> Markup:
+    return _kept(shop, "storefront/_footer.html")
+
+
+@bp.app_template_filter("shop_money")
+def shop_money(amount: int) -> str:
+    return format_money(amount, current_shop().currency)
+
+
+@bp.app_template_filter("card_picture")
+def card_picture(card: Mapping[str, Any]) -> str:
+    """The address of a card's picture: its photograph, else a drawing of its kind in its colour."""
+    if card["image"]:
+        return f"/media/{current_shop().site_id}/{card['image']}"
+    return picture_path(card["kind"] or "", colour_of(card["colour"] or ""), int(card["id"]))
+
+
+def _kept(shop: Shop, template: str) -> Markup:
+    """A part of every page, drawn once for each state of the shop."""
+    drawn = shop.drawn.get(template)
+    if drawn is None:
+        drawn = shop.drawn[template] = render_template(template, shop=shop)
+    return Markup(drawn)
+
+
+def wants_listing() -> bool:
+    """True when a link or form of a listing asks to swap the listing alone."""
+    headers = request.headers
+    return headers.get("HX-Target", "").endswith(LISTING) and "HX-History-Restore-Request" not in headers
+
+
+@bp.app_template_filter("kind_picture")
+def kind_picture(kind: str, number: int) -> str:
+    """A drawing for a category, in one of the shop's quiet colours."""
+    return picture_path(kind, QUIET_COLOURS[number % len(QUIET_COLOURS)], number)
+
+
+@bp.app_template_global("headline")
+def headline(status: int) -> str:
+    """What an error page says in large letters to a shopper."""
+    return HEADLINES.get(status, HEADLINES[500 if status >= 500 else 400])
