@@ -63,7 +63,8 @@ def _replace_root_handler(formatter: logging.Formatter, level: str) -> None:
         handler = _StandardError()
         root.addHandler(handler)
     handler.setFormatter(formatter)
-    root.setLevel(level)
+    # Libraries talk more than is worth keeping; what they warn of is kept.
+    root.setLevel(level if level in ("DEBUG", "ERROR") else "WARNING")
 
 
 def redact(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -59,12 +59,13 @@ class PostgresqlDatabases:
             **as_user,
         )
         options = "-c listen_addresses= -c fsync=off -c full_page_writes=off -c synchronous_commit=off"
-        self._server = subprocess.Popen(
-            [programs / "postgres", "-D", data, "-k", folder, *options.split(), "-c", "max_connections=40"],
-            stderr=(folder / "log").open("w"),
-            cwd="/",
-            **as_user,
-        )
+        with (folder / "log").open("w") as log:
+            self._server = subprocess.Popen(
+                [programs / "postgres", "-D", data, "-k", folder, *options.split(), "-c", "max_connections=40"],
+                stderr=log,
+                cwd="/",
+                **as_user,
+            )
         self._wait()
         self._execute(f"CREATE DATABASE {TEMPLATE}")
         create_schema(self._url(TEMPLATE))

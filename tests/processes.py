@@ -66,6 +66,12 @@ class RunningShop:
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait(timeout=10)
 
+    def kill(self) -> None:
+        """The supervisor dies without a chance to do anything."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
     def flask(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "flask", "--app", "wsgi", *arguments],

@@ -121,5 +121,5 @@ def test_it_stops_in_time_and_starts_again_quickly(tmp_path: Path) -> None:
 def test_no_part_outlives_a_supervisor_that_was_killed(tmp_path: Path) -> None:
     shop = RunningShop(tmp_path).start()
     below = descendants(shop.pid)
-    os.kill(shop.pid, signal.SIGKILL)
+    shop.kill()
     until(lambda: not [pid for pid in below if Path(f"/proc/{pid}").exists() and _command(pid)])
