@@ -1,0 +1,138 @@
+"""The worker runs what is queued for its shop, and ends in time."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis
+from rq import Queue
+from rq.job import Job
+from rq.serializers import JSONSerializer
+
+from app.adapters.queue import RqQueue, queue_name
+from app.config import Config
+from tests.processes import plain_environment
+from tests.surroundings import ROOT
+
+
+class Worker:
+    """A worker of the shop whose database lies in `folder`."""
+
+    def __init__(self, folder: Path, redis_url: str, *kinds: str) -> None:
+        self.database = f"sqlite:///{folder / 'shop.db'}"
+        environment = plain_environment() | {"REDIS_URL": redis_url, "DATABASE_URL": self.database}
+        self.process = subprocess.Popen(
+            [sys.executable, ROOT / "worker.py", *kinds], cwd=folder, env=environment, stderr=subprocess.DEVNULL
+        )
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=10)
+
+
+def until(condition: Callable[[], object], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def connection(redis_url: str) -> Iterator[Redis]:
+    with Redis.from_url(redis_url) as opened:
+        yield opened
+
+
+def prefix_of(database: str) -> str:
+    return Config(database_url=database).queue_prefix
+
+
+def queue_of(worker: Worker, kind: str, connection: Redis) -> Queue:
+    return Queue(queue_name(prefix_of(worker.database), kind), connection=connection, serializer=JSONSerializer)
+
+
+@pytest.fixture
+def worker(tmp_path: Path, redis_url: str) -> Iterator[Worker]:
+    started = Worker(tmp_path, redis_url, "default")
+    yield started
+    if started.process.poll() is None:
+        started.process.kill()
+        started.process.wait()
+
+
+def status(job: Job) -> str:
+    return job.get_status(refresh=True).value
+
+
+def test_a_job_is_run(worker: Worker, connection: Redis) -> None:
+    job = queue_of(worker, "default", connection).enqueue("math.sqrt", 9)
+    until(lambda: status(job) == "finished")
+    assert job.return_value() == 3.0
+
+
+def test_a_running_job_does_not_keep_the_worker_from_stopping(worker: Worker, connection: Redis) -> None:
+    job = queue_of(worker, "default", connection).enqueue("time.sleep", 600)
+    until(lambda: status(job) == "started")
+    assert worker.stop() == 0
+    assert status(job) == "failed"
+
+
+def test_an_idle_worker_stops(worker: Worker, connection: Redis) -> None:
+    job = queue_of(worker, "default", connection).enqueue("math.sqrt", 9)
+    until(lambda: status(job) == "finished")
+    assert worker.stop() == 0
+
+
+def test_builds_wait_for_their_own_worker(worker: Worker, connection: Redis, tmp_path: Path, redis_url: str) -> None:
+    build = queue_of(worker, "builds", connection).enqueue("math.sqrt", 9)
+    quick = queue_of(worker, "default", connection).enqueue("math.sqrt", 9)
+    until(lambda: status(quick) == "finished")
+    assert status(build) == "queued"
+    builder = Worker(tmp_path, redis_url, "builds")
+    until(lambda: status(build) == "finished")
+    assert builder.stop() == 0
+
+
+def test_the_job_of_another_shop_is_left_alone(worker: Worker, connection: Redis, redis_url: str) -> None:
+    other = RqQueue(redis_url, prefix_of("sqlite:///other.db"))
+    assert other.enqueue("indexing:apply_outbox", 1)
+    mine = queue_of(worker, "default", connection).enqueue("math.sqrt", 9)
+    until(lambda: status(mine) == "finished")
+    assert connection.llen(f"rq:queue:{queue_name(prefix_of('sqlite:///other.db'), 'default')}") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "words", "exit_status"),
+    [
+        (["nonsense"], {}, "no jobs of the kind nonsense", 2),
+        ([], {}, "set REDIS_URL", 1),
+        ([], {"REDIS_URL": "unix:///nowhere/redis.sock"}, "cannot reach the queue", 1),
+    ],
+)
+def test_what_keeps_a_worker_from_starting_is_said(
+    tmp_path: Path, arguments: list[str], environment: dict[str, str], words: str, exit_status: int
+) -> None:
+    result = subprocess.run(
+        [sys.executable, ROOT / "worker.py", *arguments],
+        cwd=tmp_path,
+        env=plain_environment() | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == exit_status
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_queue_that_is_down_is_noticed_quickly(tmp_path: Path) -> None:
+    queue = RqQueue(f"unix://{tmp_path}/nowhere.sock", "shop-x")
+    before = time.monotonic()
+    assert not queue.enqueue("indexing:apply_outbox", 1)
+    assert time.monotonic() - before < 0.5
+    with pytest.raises(OSError):
+        queue.ping()
