@@ -37,6 +37,8 @@ class FileImages:
         self._folder = folder
 
     def keep(self, site_id: int, data: bytes) -> StoredImage:
+        if not data:
+            raise _refused("no_picture", "Choose a picture first.")
         if len(data) > LARGEST_UPLOAD:
             raise _refused("too_large", f"A picture has at most {LARGEST_UPLOAD // 1024**2} MB.")
         picture = _decoded(data)

@@ -5,10 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from werkzeug.datastructures import MultiDict
+
 from app.domain.shared.money import parse_money
 from app.domain.shared.problems import Invalid, Problem
 
 Number = TypeVar("Number", int, float)
+LONGEST_ID = 9  # Digits: no record has more, and every database takes them.
+
+
+def sent_id(text: str) -> int | None:
+    """None for what can be no id."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_ID else None
+
+
+def sent_ids(sent: MultiDict[str, str], name: str) -> list[int]:
+    """Every id of that name; what can be none is left out."""
+    found = (sent_id(text) for text in sent.getlist(name))
+    return [number for number in found if number is not None]
+
+
+def sent_revision(sent: MultiDict[str, str]) -> int:
+    """0 where none was sent."""
+    return sent_id(sent.get("revision", "")) or 0
 
 
 def read_money(problems: list[Problem], text: str, currency: str, pointer: str, required: bool = False) -> int | None:

@@ -6,27 +6,35 @@ from dataclasses import dataclass, replace
 
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.form_numbers import read_money, read_number
+from app.blueprints.admin.form_numbers import read_money, read_number, sent_revision
 from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.rules import ProductDraft, VariantDraft, product_problems, tidy_product
 from app.domain.catalogue.search_terms import split_terms
 from app.domain.shared.money import decimal_text
 from app.domain.shared.problems import Invalid, Problem
 
-TEXTS = (
-    "name",
-    "seoName",
-    "sku",
-    "upc",
-    "manufacturer",
-    "price",
-    "compareAtPrice",
-    "stock",
-    "rating",
-    "description",
-    "canonicalUrl",
-    "searchTerms",
-)
+LABELS = {
+    "name": "Name",
+    "sku": "SKU",
+    "manufacturer": "Manufacturer",
+    "description": "Description",
+    "price": "Price",
+    "compareAtPrice": "Compare price",
+    "stock": "Stock",
+    "upc": "UPC",
+    "rating": "Rating",
+    "seoName": "SEO name",
+    "canonicalUrl": "Canonical URL",
+    "searchTerms": "Search terms",
+}
+TEXTS = tuple(LABELS)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    label: str
+    stored: str
+    typed: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +81,12 @@ class ProductForm:
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str]) -> ProductForm:
-        revision = sent.get("revision", "")
         names = tuple(sent.getlist("optionName")) or ("Size",)
         return cls(
             texts={name: sent.get(name, "") for name in TEXTS},
             enabled="enabled" in sent,
             featured="featured" in sent,
-            revision=int(revision) if revision.isascii() and revision.isdigit() and len(revision) < 10 else 0,
+            revision=sent_revision(sent),
             option_names=names,
             variants=_typed_rows(sent, len(names)),
         )
@@ -99,6 +106,26 @@ class ProductForm:
     def without_blank_rows(self) -> ProductForm:
         """A row that was added and left empty is no variant."""
         return replace(self, variants=tuple(row for row in self.variants if not row.is_blank))
+
+    def on(self, revision: int) -> ProductForm:
+        """What was typed, to be saved over another revision."""
+        return replace(self, revision=revision)
+
+    def with_terms(self, text: str) -> ProductForm:
+        return replace(self, texts=self.texts | {"searchTerms": text})
+
+    def differences(self, stored: ProductForm) -> list[Difference]:
+        """What saving this form would change, field by field."""
+        pairs = [(LABELS[name], stored.texts[name], self.texts[name]) for name in TEXTS]
+        pairs.append(("Shown in the shop", _yes_or_no(stored.enabled), _yes_or_no(self.enabled)))
+        pairs.append(("Featured", _yes_or_no(stored.featured), _yes_or_no(self.featured)))
+        pairs.append(("Variants", stored.variants_text, self.variants_text))
+        return [Difference(*pair) for pair in pairs if pair[1].split() != pair[2].split()]
+
+    @property
+    def variants_text(self) -> str:
+        rows = ((row.sku, *row.options, row.price, row.stock, row.upc) for row in self.variants)
+        return "; ".join(" ".join(text for text in row if text) for row in rows)
 
     @property
     def terms(self) -> list[str]:
@@ -189,3 +216,7 @@ def _money_text(amount: int | None, currency: str) -> str:
 
 def _number_text(number: float | None) -> str:
     return "" if number is None else repr(number).removesuffix(".0")
+
+
+def _yes_or_no(answer: bool) -> str:
+    return "Yes" if answer else "No"

@@ -123,7 +123,9 @@ def contains_words(words: str) -> ColumnElement[bool]:
 
 
 def _contains(column: InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
-    return column.icontains(text, autoescape=True)
+    """SQLite knows the case of ASCII letters only, so other letters are looked for in their usual spellings."""
+    spellings = {text} if text.isascii() else {text, text.lower(), text.upper(), text.capitalize()}
+    return or_(*(column.icontains(spelling, autoescape=True) for spelling in sorted(spellings)))
 
 
 def _narrowed(query: Query, asked: ProductList, level_ids: Collection[str] | None) -> Query:

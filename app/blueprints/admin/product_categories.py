@@ -1,0 +1,47 @@
+"""The categories in which a product is placed by hand: each change is saved at once."""
+
+from __future__ import annotations
+
+from flask import redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.form_numbers import sent_id
+from app.domain.merchandising import placement
+from app.domain.merchandising.product_editor import product_editor
+from app.domain.shared.problems import Invalid
+from app.htmx import wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+CATEGORIES = "/catalogue/product/<int(max=2147483647):product_id>/categories"
+Answer = str | Response
+
+
+@bp.post(CATEGORIES)
+@requires(Permission.MANAGE_CATALOGUE)
+def product_category_add(product_id: int) -> Answer:
+    chosen = sent_id(request.form.get("category", ""))
+    if chosen is None:
+        raise Invalid.one("no_category", "Choose a category first.", "#/category")
+    with transaction():
+        placement.add(ports.clock(), current_user.site_id, product_id, chosen, current_user.display_name)
+    return _categories(product_id)
+
+
+@bp.post(f"{CATEGORIES}/<int(max=2147483647):node_id>/remove")
+@requires(Permission.MANAGE_CATALOGUE)
+def product_category_remove(product_id: int, node_id: int) -> Answer:
+    with transaction():
+        placement.remove(ports.clock(), current_user.site_id, product_id, node_id, current_user.display_name)
+    return _categories(product_id)
+
+
+def _categories(product_id: int) -> Answer:
+    if wants_fragment():
+        return render_template(
+            "admin/products/_categories.html", editor=product_editor(current_user.site_id, product_id)
+        )
+    return redirect(url_for("admin.product_edit", product_id=product_id, _anchor="categories"))

@@ -1,0 +1,186 @@
+"""Products: the list, and the editor's Details."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import flash, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.form_numbers import sent_ids
+from app.blueprints.admin.product_form import ProductForm
+from app.domain.catalogue import products, queries
+from app.domain.catalogue.listing import LONGEST_WORDS, ProductList
+from app.domain.catalogue.products import Saved
+from app.domain.merchandising.product_editor import ProductEditor, product_editor
+from app.domain.shared.problems import Conflict, Invalid
+from app.domain.sites.currency import currency_of
+from app.domain.taxonomy.product_list import product_list
+from app.htmx import redirect_page, wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+PRODUCT = "/catalogue/product/<int(max=2147483647):product_id>"
+NOT_SAVED = FieldErrors()
+Answer = str | AnyResponse
+
+
+@bp.get("/catalogue/products")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_list() -> Answer:
+    return _list(ProductList.read(request.args))
+
+
+@bp.post("/catalogue/products/shown")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_show() -> Answer:
+    """Show or hide the selected products, then the list as it was."""
+    enabled = request.form.get("action") == "enable"
+    with transaction():
+        changed = products.set_enabled(
+            ports.clock(), current_user.site_id, sent_ids(request.form, "product"), enabled, current_user.display_name
+        )
+    flash(_told(changed, enabled), "good")
+    asked = ProductList.read(request.args)
+    if wants_fragment():
+        return _list(asked)
+    return redirect(f"{url_for('admin.products_list')}?{asked.query(page=asked.page)}")
+
+
+@bp.get("/catalogue/products/manufacturers")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_manufacturers() -> Answer:
+    words = request.args.get("manufacturer", "")[:LONGEST_WORDS]
+    names = queries.manufacturers(current_user.site_id, words)
+    return render_template("admin/products/_manufacturers.html", names=names)
+
+
+@bp.get("/catalogue/product/new")
+@requires(Permission.MANAGE_CATALOGUE)
+def product_new() -> Answer:
+    return _new_page(ProductForm.blank())
+
+
+@bp.post("/catalogue/product/new")
+@requires(Permission.MANAGE_CATALOGUE)
+def product_create() -> Answer:
+    form = ProductForm.typed(request.form)
+    if intent := request.form.get("intent"):
+        return _rows_or_page(form.after(intent), _new_page)
+    form = form.without_blank_rows()
+    site_id, actor = current_user.site_id, current_user.display_name
+    try:
+        draft = form.draft(currency_of(site_id))
+        with transaction():
+            saved = products.create(ports.clock(), site_id, draft, form.terms, actor)
+            product_id = saved.product.id
+    except (Invalid, Conflict) as error:
+        return _new_page(form, FieldErrors(error))
+    flash("Added. Search shows it in a few seconds. Pictures and categories can be added now.", "good")
+    _flash_refused_terms(saved)
+    address = url_for("admin.product_edit", product_id=product_id)
+    return redirect_page(address) if wants_fragment() else redirect(address)
+
+
+@bp.get(PRODUCT)
+@requires(Permission.MANAGE_CATALOGUE)
+def product_edit(product_id: int) -> Answer:
+    return _editor(product_id)
+
+
+@bp.post(PRODUCT)
+@requires(Permission.MANAGE_CATALOGUE)
+def product_save(product_id: int) -> Answer:
+    form = ProductForm.typed(request.form)
+    if intent := request.form.get("intent"):
+        return _rows_or_page(form.after(intent), lambda changed: _editor(product_id, changed))
+    form = form.without_blank_rows()
+    site_id, actor = current_user.site_id, current_user.display_name
+    try:
+        draft = form.draft(currency_of(site_id))
+        with transaction():
+            saved = products.save(ports.clock(), site_id, product_id, form.revision, draft, form.terms, actor)
+    except (Invalid, Conflict) as error:
+        return _editor(product_id, form, FieldErrors(error))
+    return _after_save(product_id, form, saved)
+
+
+@bp.post(f"{PRODUCT}/delete")
+@requires(Permission.MANAGE_CATALOGUE)
+def product_delete(product_id: int) -> Answer:
+    with transaction():
+        name = products.delete(ports.clock(), current_user.site_id, product_id, current_user.display_name)
+    flash(f"Deleted {name}. Search forgets it in a few seconds.", "good")
+    address = url_for("admin.products_list")
+    return redirect_page(address) if wants_fragment() else redirect(address)
+
+
+def _list(asked: ProductList) -> Answer:
+    page = product_list(current_user.site_id, asked)
+    return render_template(
+        "admin/products/_results.html" if wants_fragment() else "admin/products/list.html", page=page
+    )
+
+
+def _told(changed: int, enabled: bool) -> str:
+    if changed == 0:
+        return "Nothing to change: they are all " + ("in the shop already." if enabled else "hidden already.")
+    products_named = "1 product" if changed == 1 else f"{changed:,} products"
+    return f"{products_named} {'shown in' if enabled else 'hidden from'} the shop. Search follows in a few seconds."
+
+
+def _new_page(form: ProductForm, errors: FieldErrors = NOT_SAVED) -> Answer:
+    context = {"form": form, "errors": errors, "currency": currency_of(current_user.site_id)}
+    return _answer("new", context, errors.status if errors else 200)
+
+
+def _editor(product_id: int, form: ProductForm | None = None, errors: FieldErrors = NOT_SAVED) -> Answer:
+    """The editor with what was typed, or with what is stored."""
+    editor = product_editor(current_user.site_id, product_id)
+    return _editor_page(editor, form or ProductForm.of(editor.product, editor.currency), errors)
+
+
+def _editor_page(editor: ProductEditor, form: ProductForm, errors: FieldErrors, saved: Saved | None = None) -> Answer:
+    stored = ProductForm.of(editor.product, editor.currency)
+    context = {
+        "editor": editor,
+        "currency": editor.currency,
+        "form": form.on(stored.revision) if errors.is_stale else form,
+        "differences": form.differences(stored) if errors.is_stale else [],
+        "errors": errors,
+        "saved": saved,
+    }
+    return _answer("edit", context, errors.status if errors and not saved else 200)
+
+
+def _answer(page: str, context: dict[str, object], status: int) -> Answer:
+    template = f"admin/products/_{page}.html" if wants_fragment() else f"admin/products/{page}.html"
+    return make_response(render_template(template, **context), status)
+
+
+def _rows_or_page(form: ProductForm, page: Callable[[ProductForm], Answer]) -> Answer:
+    """A button of the variants was pressed: nothing is saved, only the rows change."""
+    if wants_fragment():
+        return render_template("admin/products/_variants.html", form=form, errors=NOT_SAVED)
+    return page(form)
+
+
+def _after_save(product_id: int, form: ProductForm, saved: Saved) -> Answer:
+    """The fresh editor. A refused list of search terms stays in its box, to be mended."""
+    if wants_fragment():
+        editor = product_editor(current_user.site_id, product_id)
+        stored = ProductForm.of(editor.product, editor.currency)
+        shown = stored.with_terms(form.texts["searchTerms"]) if saved.refused_terms else stored
+        return _editor_page(editor, shown, FieldErrors(saved.refused_terms), saved)
+    flash("Saved. Search shows it in a few seconds." if saved.changed else "Nothing had changed.", "good")
+    _flash_refused_terms(saved)
+    return redirect(url_for("admin.product_edit", product_id=product_id))
+
+
+def _flash_refused_terms(saved: Saved) -> None:
+    if saved.refused_terms:
+        flash(f"The search terms were not saved: {saved.refused_terms.message}", "warn")

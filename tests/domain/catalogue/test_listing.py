@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.catalogue.listing import Order, ProductList, Shown, Stock, page_number
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30).map(
+    lambda text: " ".join(text.split())
+)
+LISTS = st.builds(
+    ProductList,
+    words=WORDS,
+    shown=st.sampled_from(Shown),
+    stock=st.sampled_from(Stock),
+    manufacturer=WORDS,
+    level_id=WORDS,
+    order=st.sampled_from(Order),
+    page=st.integers(1, 500),
+)
+
+
+@given(LISTS)
+def test_the_address_of_a_list_reads_back_as_the_same_list(asked: ProductList) -> None:
+    assert ProductList.read(dict(parse_qsl(asked.query(page=asked.page)))) == asked
+
+
+@given(LISTS)
+def test_another_order_begins_at_the_first_page(asked: ProductList) -> None:
+    assert ProductList.read(dict(parse_qsl(asked.query(order=Order.NAME)))).page == 1
+
+
+@given(st.dictionaries(st.sampled_from(["q", "shown", "stock", "manufacturer", "level", "sort", "p"]), st.text()))
+def test_whatever_an_address_says_is_a_list(parameters: dict[str, str]) -> None:
+    ProductList.read(parameters)
+
+
+@pytest.mark.parametrize("text", [None, "", "0", "-1", "1.5", "1e3", "٣", "x", "9" * 30])
+def test_what_is_no_page_number_is_the_first_page(text: str | None) -> None:
+    assert page_number(text) == 1
+
+
+def test_a_list_without_filters_knows_it() -> None:
+    assert not ProductList(order=Order.PRICE, page=3).is_filtered
+    assert ProductList(stock=Stock.OUT).is_filtered

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import event
+
+from app.domain.catalogue import images, products, queries
+from app.domain.catalogue.image_store import StoredImage
+from app.domain.catalogue.listing import PAGE_SIZE, Order, ProductList, Shown, Stock
+from app.domain.catalogue.rules import ProductDraft
+from app.extensions import db
+from app.transaction import transaction
+from tests.fakes.clock import StoppedClock
+
+TENT = ProductDraft(sku="T-1", name="Ridge tent", price=12_000, manufacturer="Fellside", stock=3)
+SHOP = (
+    TENT,
+    ProductDraft(sku="100%", name="50%_off stove", price=900, manufacturer="Fellside", stock=0),
+    ProductDraft(sku="B_1", name="Boots", price=8_000, manufacturer="O'Brien", enabled=False),
+    ProductDraft(sku="BX1", name="Émile’s bottle", price=1_500, seo_name="water-bottle", stock=9),
+)
+
+
+@pytest.fixture
+def shop(clock: StoppedClock, site_id: int) -> int:
+    with transaction():
+        for draft in SHOP:
+            products.create(clock, site_id, draft, (), "Mia")
+            clock.move(minutes=1)
+    return site_id
+
+
+@contextmanager
+def statements() -> Iterator[list[str]]:
+    seen: list[str] = []
+
+    def note(*details: object) -> None:
+        seen.append(str(details[2]))
+
+    event.listen(db.engine, "before_cursor_execute", note)
+    yield seen
+    event.remove(db.engine, "before_cursor_execute", note)
+
+
+def skus(site_id: int, **asked: object) -> list[str]:
+    return [row.sku for row in queries.products(site_id, ProductList(**asked)).items]  # type: ignore[arg-type]
+
+
+def test_the_latest_change_comes_first(shop: int) -> None:
+    assert skus(shop) == ["BX1", "B_1", "100%", "T-1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("TENT", ["T-1"]),
+        ("t-1", ["T-1"]),
+        ("water-b", ["BX1"]),
+        ("%", ["100%"]),
+        ("_", ["B_1", "100%"]),
+        ("0%_", ["100%"]),
+        ("b_1", ["B_1"]),
+        ("'", []),
+        ("\\", []),
+        ("émile", ["BX1"]),
+        ("nothing", []),
+    ],
+)
+def test_words_are_found_to_the_letter_but_for_case(shop: int, words: str, found: list[str]) -> None:
+    assert skus(shop, words=words) == found
+
+
+def test_filters_narrow_together(shop: int) -> None:
+    assert skus(shop, shown=Shown.DISABLED) == ["B_1"]
+    assert skus(shop, manufacturer="Fellside") == ["100%", "T-1"]
+    assert skus(shop, manufacturer="Fellside", stock=Stock.OUT) == ["100%"]
+    assert skus(shop, stock=Stock.UNCOUNTED) == ["B_1"]
+    assert skus(shop, manufacturer="' OR 1=1 --") == []
+
+
+def test_every_order_orders(shop: int) -> None:
+    assert skus(shop, order=Order.PRICE) == ["100%", "BX1", "B_1", "T-1"]
+    assert skus(shop, order=Order.PRICE_DOWN) == ["T-1", "B_1", "BX1", "100%"]
+    assert skus(shop, order=Order.STOCK) == ["100%", "T-1", "BX1", "B_1"]
+    assert skus(shop, order=Order.SKU) == ["100%", "BX1", "B_1", "T-1"]
+
+
+def test_a_level_without_products_finds_none(shop: int) -> None:
+    assert queries.products(shop, ProductList(), ["tents"]).items == []
+    assert queries.products(shop, ProductList(), []).total_items == 0
+
+
+def test_past_the_last_page_there_is_nothing_but_the_total(shop: int) -> None:
+    page = queries.products(shop, ProductList(page=99))
+    assert (page.items, page.total_items, page.total_pages, page.first_item) == ([], 4, 1, 0)
+
+
+def test_a_full_page_costs_three_statements(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        for number in range(PAGE_SIZE + 5):
+            draft = replace(TENT, sku=f"T-{number}")
+            product_id = products.create(clock, site_id, draft, (), "Mia").product.id
+            images.add(clock, site_id, product_id, StoredImage(f"{number:032}.webp", 10, 10), "", "Mia")
+    db.session.rollback()
+    with statements() as seen:
+        page = queries.products(site_id, ProductList())
+    assert (len(page.items), page.total_items, page.last_item) == (PAGE_SIZE, PAGE_SIZE + 5, PAGE_SIZE)
+    assert all(row.image for row in page.items)
+    assert len([one for one in seen if one.startswith("SELECT")]) == 3
+
+
+def test_a_lookup_shows_a_whole_sku_first_and_at_most_ten(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        for number in range(15):
+            products.create(clock, site_id, replace(TENT, sku=f"T-{number}"), (), "Mia")
+    found = queries.find_products(site_id, " T-1 ")
+    assert (found[0].sku, len(found)) == ("T-1", 7)
+    assert len(queries.find_products(site_id, "tent")) == 10
+    assert queries.find_products(site_id, " ") == []
+
+
+def test_manufacturers_are_offered_by_their_letters(shop: int, other_site_id: int) -> None:
+    assert queries.manufacturers(shop, "") == ["Fellside", "O'Brien"]
+    assert queries.manufacturers(shop, "fell") == ["Fellside"]
+    assert queries.manufacturers(other_site_id, "") == []
