@@ -157,13 +157,12 @@ def _page(view: View, request: SearchRequest, answer: Answer, kept: Mask | None)
     else:
         keys = sort_keys(view, docs, request.sort, request.first)
     shown = page_of(docs, keys, request.page, request.per_page)
-    return tuple(
-        Hit(view.id_of(doc), score, view.card_of(doc))
-        for doc, score in zip(shown.tolist(), _scores_of(answer, shown), strict=True)
-    )
+    found = zip(view.ids_and_cards(shown), _scores_of(answer, shown), strict=True)
+    return tuple(Hit(document_id, score, card) for (document_id, card), score in found)
 
 
 def _scores_of(answer: Answer, shown: Docs) -> list[float]:
     if answer.scores is None:
         return [0.0] * len(shown)
-    return [float(score) for score in answer.scores[np.searchsorted(answer.docs, shown)]]
+    scores: list[float] = answer.scores[answer.docs.searchsorted(shown)].tolist()
+    return scores

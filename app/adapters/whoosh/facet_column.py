@@ -6,7 +6,7 @@ document and spread over their values afterwards, which costs the same for one v
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -19,42 +19,52 @@ Mask = npt.NDArray[np.bool_]
 
 
 class FacetColumn:
-    """`codes` number the entries by document; entry 0 is "no value"."""
+    """`codes` number the entries by document: 0 is no value, 1 to len(names) are the single values in their
+    order, and entries of several values come after those."""
 
     def __init__(self, columns: Sequence[ValueColumn | None], counts: Sequence[int]) -> None:
-        numbers: dict[bytes, int] = {b"": 0}
-        parts = []
-        for column, count in zip(columns, counts, strict=True):
-            if column is None:
-                parts.append(np.zeros(count, np.int32))
-                continue
-            targets = np.array([numbers.setdefault(entry, len(numbers)) for entry in column.uniques], np.int32)
-            parts.append(targets[column.codes])
-        codes = np.concatenate(parts) if parts else np.zeros(0, np.int32)
-        self.codes = codes.astype(np.uint16) if len(numbers) <= 1 << 16 else codes
-        self._entries = len(numbers)
-        entries = [entry.decode().split(VALUE_SEPARATOR) if entry else [] for entry in numbers]
-        self.names = sorted({value for entry in entries for value in entry})
-        self._numbers = {value: number for number, value in enumerate(self.names)}
-        # One row for every value of every entry.
-        self._row_entry = np.repeat(np.arange(len(entries)), [len(entry) for entry in entries])
-        self._row_value = np.array([self._numbers[value] for entry in entries for value in entry], np.intp)
+        entries = {entry for column in columns if column is not None for entry in column.uniques if entry}
+        values = {entry: entry.decode().split(VALUE_SEPARATOR) for entry in entries}
+        self.names = sorted({value for several in values.values() for value in several})
+        self._numbers = {name: number for number, name in enumerate(self.names)}
+        several = sorted(entry for entry, own in values.items() if len(own) > 1)
+        self._entries = 1 + len(self.names) + len(several)
+        codes = {entry: 1 + self._numbers[own[0]] for entry, own in values.items() if len(own) == 1}
+        codes |= {entry: 1 + len(self.names) + place for place, entry in enumerate(several)}
+        codes[b""] = 0
+        # One row for every value of every entry of several.
+        self._row_entry = np.repeat(np.arange(len(several)), [len(values[entry]) for entry in several])
+        self._row_value = np.array([self._numbers[value] for entry in several for value in values[entry]], np.intp)
+        joined = [_codes(column, count, codes) for column, count in zip(columns, counts, strict=True)]
+        self.codes = np.concatenate(joined).astype(np.uint16 if self._entries <= 1 << 16 else np.int32)
 
     def entry_counts(self, docs: Docs | None) -> npt.NDArray[np.intp]:
         return np.bincount(self.codes if docs is None else self.codes[docs], minlength=self._entries)
 
     def counts(self, docs: Docs, limit: int) -> tuple[tuple[str, int], ...]:
         """(value, documents) of the values among `docs`, commonest first, equals by name."""
-        entry_counts = self.entry_counts(docs)
-        counts = np.bincount(self._row_value, entry_counts[self._row_entry], len(self.names)).astype(np.intp)
-        found = np.flatnonzero(counts)
-        order = found[np.argsort(-counts[found], kind="stable")][:limit]
-        names = self.names
-        return tuple((names[value], count) for value, count in zip(order.tolist(), counts[order].tolist(), strict=True))
+        entries = self.entry_counts(docs)
+        counts = entries[1 : len(self.names) + 1]
+        if len(self._row_entry):
+            several = entries[len(self.names) + 1 :]
+            spread = np.bincount(self._row_value, several[self._row_entry], len(self.names))
+            counts = counts + spread.astype(np.intp)
+        found = counts.nonzero()[0]
+        order = found[(-counts[found]).argsort(kind="stable")][:limit]
+        names = map(self.names.__getitem__, order.tolist())
+        return tuple(zip(names, counts[order].tolist(), strict=True))
 
-    def mask(self, values: Sequence[str]) -> Mask:
+    def mask(self, values: Iterable[str]) -> Mask:
         """Which documents carry any of the values."""
         wanted = [self._numbers[value] for value in values if value in self._numbers]
         entries = np.zeros(self._entries, np.bool_)
-        entries[self._row_entry[np.isin(self._row_value, wanted)]] = True
-        return entries[self.codes]
+        entries[[1 + number for number in wanted]] = True
+        entries[1 + len(self.names) + self._row_entry[np.isin(self._row_value, wanted)]] = True
+        mask: Mask = entries[self.codes]
+        return mask
+
+
+def _codes(column: ValueColumn | None, count: int, codes: dict[bytes, int]) -> npt.NDArray[np.int32]:
+    if column is None:
+        return np.zeros(count, np.int32)
+    return np.array([codes[entry] for entry in column.uniques], np.int32)[column.codes]

@@ -31,4 +31,5 @@ def lifted(view: View, docs: Docs, scores: Scores) -> Scores:
     if not highest:
         return scores
     lift: Scores = (1 + LIFT * np.square(share / highest)).astype(np.float32)
-    return scores * lift[codes]
+    lifted_scores: Scores = scores * lift[codes]
+    return lifted_scores

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from heapq import nsmallest
 
 import numpy as np
+import numpy.typing as npt
 
 from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.intent import lifted
-from app.adapters.whoosh.scoring import Matches, Scores, field_scores, word_matches
+from app.adapters.whoosh.scoring import FieldScores, Matches, Scores, field_scores, word_matches
 from app.adapters.whoosh.view import View
 from app.adapters.whoosh.vocabulary import vocabulary_of
 from app.domain.search.text import LINKING_WORDS, joined, neighbours
@@ -63,7 +64,7 @@ def match_all(view: View, matches: Sequence[Matches], words: Sequence[str], allo
     if allowed is not None:
         docs = docs[allowed[docs]]
     for other in needed[1:]:
-        docs = docs[_member(view, other, docs)]
+        docs = docs[member(view, other, docs)]
     scores = np.zeros(len(docs), np.float32)
     for match in matches:
         scores += _scores_at(view, match, docs)
@@ -77,15 +78,23 @@ def match_some(view: View, words: Sequence[str], allowed: Mask | None) -> Found:
     counts = np.zeros(view.size, np.uint8)
     totals = np.zeros(view.size, np.float32)
     for match, word in zip(matches, words, strict=True):
-        counts[match.docs] += word not in LINKING_WORDS
+        if word not in LINKING_WORDS:
+            counts[match.docs] += np.uint8(1)
         totals[match.docs] += match.scores
     if allowed is not None:
-        counts[~allowed] = 0
-    by_count = np.bincount(counts, minlength=len(words) + 1)[::-1].cumsum()[::-1]
-    enough = [count for count in range(len(words), 0, -1) if by_count[count] >= ENOUGH]
-    docs = np.flatnonzero(counts >= (enough[0] if enough else 1))
+        counts *= allowed
+    docs = _with_most(counts, len(words))
     share = (counts[docs] / max(len(words), 1)).astype(np.float32)
     return Found(docs, _finished(view, words, Found(docs, totals[docs] * share * share)), relaxed=True)
+
+
+def _with_most(counts: npt.NDArray[np.uint8], most: int) -> Docs:
+    """The documents with the highest counts, as many counts down as it takes to have enough of them."""
+    for count in range(most, 0, -1):
+        docs = np.flatnonzero(counts >= count)
+        if len(docs) >= ENOUGH:
+            return docs
+    return docs
 
 
 def begun_word(view: View, beginning: str) -> Matches:
@@ -131,7 +140,7 @@ def bonus(view: View, words: Sequence[str], docs: Docs) -> Scores:
 
 
 def _exact(view: View, field: str, term: str, docs: Docs, weight: float) -> Scores:
-    scored = field_scores(view, field, term.encode())
+    scored = view.recent(("exact", field, term), lambda: field_scores(view, field, term.encode()), _size)
     extra = np.zeros(len(docs), np.float32)
     if scored is None or not len(docs):
         return extra
@@ -142,7 +151,12 @@ def _exact(view: View, field: str, term: str, docs: Docs, weight: float) -> Scor
     return extra
 
 
-def _member(view: View, match: Matches, docs: Docs) -> Mask:
+def _size(scored: FieldScores | None) -> int:
+    return 0 if scored is None else scored[0].nbytes + scored[1].nbytes
+
+
+def member(view: View, match: Matches, docs: Docs) -> Mask:
+    """Which of `docs` match."""
     if len(docs) * 64 < view.size and len(match.docs):
         places = np.minimum(np.searchsorted(match.docs, docs), len(match.docs) - 1)
         return np.equal(match.docs[places], docs)

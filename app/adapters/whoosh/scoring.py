@@ -18,6 +18,7 @@ FIELD_B = {"name": 0.5, "terms": 0.5, "manufacturer": 0.3, "kind": 0.5, "descrip
 EXACT_WEIGHTS = {"codes": 8.0, "pairs": 4.0, "parts": 1.0}
 
 Scores = npt.NDArray[np.float32]
+FieldScores = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def rarity(view: View, field: str, term: bytes) -> float:
     return log(view.size / (view.document_frequency(field, term) + 1)) + 1
 
 
-def field_scores(view: View, field: str, term: bytes) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]] | None:
+def field_scores(view: View, field: str, term: bytes) -> FieldScores | None:
     """(documents, scores) of a term in one field, without the field's weight."""
     postings = view.postings(field, term)
     if postings is None:

@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
 
-import numpy as np
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
-from app.adapters.whoosh.matching import longer_words
+from app.adapters.whoosh.matching import longer_words, member
 from app.adapters.whoosh.scoring import word_matches
 from app.adapters.whoosh.view import View
 from app.adapters.whoosh.vocabulary import vocabulary_of
@@ -31,6 +30,11 @@ Spelling = tuple[str, ...]
 def corrections(view: View, words: Sequence[str], *, last_may_go_on: bool) -> dict[str, Spelling]:
     """What to read for each word that the index does not know. The beginning of a longer word is no mistake
     where it may be one."""
+    key = ("corrections", tuple(words), last_may_go_on)
+    return view.recent(key, lambda: _corrections(view, words, last_may_go_on), len)
+
+
+def _corrections(view: View, words: Sequence[str], last_may_go_on: bool) -> dict[str, Spelling]:
     better = {}
     for word in words:
         begun = last_may_go_on and word == words[-1] and bool(longer_words(view, word))
@@ -43,6 +47,10 @@ def corrections(view: View, words: Sequence[str], *, last_may_go_on: bool) -> di
 
 def slips(view: View, words: Sequence[str]) -> dict[str, Spelling]:
     """For words that are all known but never together: one that is rare beside a far commoner neighbour."""
+    return view.recent(("slips", tuple(words)), lambda: _slips(view, words), len)
+
+
+def _slips(view: View, words: Sequence[str]) -> dict[str, Spelling]:
     vocabulary = vocabulary_of(view)
     for word in words:
         others = [other for other in words if other != word]
@@ -104,7 +112,7 @@ def _together(view: View, words: Sequence[str]) -> int:
     """How many documents have all the words."""
     docs = word_matches(view, words[0]).docs
     for word in words[1:]:
-        docs = np.intersect1d(docs, word_matches(view, word).docs, assume_unique=True)
+        docs = docs[member(view, word_matches(view, word), docs)]
     return len(docs)
 
 

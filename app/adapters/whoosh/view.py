@@ -111,10 +111,6 @@ class View:
             columns.append(np.full(segment.count, np.nan) if numbers is None else numbers)
         return np.concatenate(columns) if columns else np.zeros(0)
 
-    def locate(self, doc: int) -> tuple[Segment, int]:
-        place = int(np.searchsorted(self.bases, doc, side="right")) - 1
-        return self.segments[place], doc - int(self.bases[place])
-
     def document_of(self, document_id: str) -> int | None:
         """The number of a live document."""
         for place, segment in enumerate(self.segments):
@@ -123,14 +119,13 @@ class View:
                 return int(self.bases[place]) + doc
         return None
 
-    def id_of(self, doc: int) -> str:
-        segment, local = self.locate(doc)
-        return segment.text(ID_COLUMN)[local].decode()
-
-    def card_of(self, doc: int) -> Mapping[str, object]:
-        segment, local = self.locate(doc)
-        card: Mapping[str, object] = json.loads(segment.text(CARD_COLUMN)[local])
-        return card
+    def ids_and_cards(self, docs: npt.NDArray[np.intp]) -> list[tuple[str, Mapping[str, object]]]:
+        """What hits show of documents; all cards are read in one go."""
+        places = self.bases.searchsorted(docs, side="right") - 1
+        located = list(zip(places.tolist(), (docs - self.bases[places]).tolist(), strict=True))
+        ids = [self.segments[place].text(ID_COLUMN)[local].decode() for place, local in located]
+        cards = b",".join([self.segments[place].text(CARD_COLUMN)[local] for place, local in located])
+        return list(zip(ids, json.loads(f"[{cards.decode()}]"), strict=True))
 
     def digests(self) -> Iterator[tuple[str, str]]:
         for segment, deleted in zip(self.segments, self._deleted, strict=True):
