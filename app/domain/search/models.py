@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, Integer, String, Text, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Integer, String, Text, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.shared.columns import JsonValue, UtcDateTime
 from app.extensions import Base
+
+UNFINISHED = ("waiting", "running")
 
 
 class OutboxEntry(Base):
@@ -29,13 +31,18 @@ class OutboxEntry(Base):
     record_id: Mapped[int] = mapped_column(Integer)
     attempts: Mapped[int] = mapped_column(default=0)
     error: Mapped[str | None] = mapped_column(Text)
-    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=func.now())
     applied_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class RebuildRun(Base):
     """One rebuild. At most one per site is unfinished. `fence` rises with every builder that takes the run up;
-    only the holder of the latest fence whose lease has not run out may publish."""
+    only the holder of the latest fence whose lease has not run out may publish.
+
+    `generations` names by index what this run found live and what it put in its place:
+    `{"products": {"before": "gen-3", "after": "gen-4"}}`; "after" is missing until the swap is known to be done.
+    `taxonomy_id` is the taxonomy that was active when it began.
+    """
 
     __tablename__ = "rebuild_runs"
     __table_args__ = (
@@ -60,6 +67,8 @@ class RebuildRun(Base):
     requested_by: Mapped[str] = mapped_column(String(100))
     fence: Mapped[int] = mapped_column(default=0)
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    generations: Mapped[dict[str, dict[str, str | None]]] = mapped_column(JsonValue, default=dict)
+    taxonomy_id: Mapped[str | None] = mapped_column(String(120))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     started_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

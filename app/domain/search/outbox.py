@@ -1,0 +1,109 @@
+"""Writes the wish to index a record in the transaction that changed it.
+
+A session listener does so for every change that goes through the session, so that no path can forget.
+Statements that change many rows at once pass it unseen; who uses them calls `enqueue` in the same
+transaction and says so with the execution options ENQUEUED, else they are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import event, insert, inspect, select
+from sqlalchemy.orm import ORMExecuteState, Session, UOWTransaction, scoped_session
+
+from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product, ProductImage, Variant
+from app.domain.merchandising.models import Placement
+from app.domain.search.events import IndexChangesWaiting
+from app.domain.search.models import OutboxEntry
+from app.events import publish
+from app.extensions import Base
+
+PRODUCT, PAGE, COLLECTION = "product", "page", "collection"
+ENQUEUED = {"wishes_enqueued": True}
+
+# What is indexed when a record changes: the kind, and the attribute that names the one concerned.
+_SUBJECTS: Mapping[type[Base], tuple[str, str]] = {
+    Product: (PRODUCT, "id"),
+    Variant: (PRODUCT, "product_id"),
+    ProductImage: (PRODUCT, "product_id"),
+    Placement: (PRODUCT, "product_id"),
+    CollectionEntry: (PRODUCT, "product_id"),
+    Page: (PAGE, "id"),
+    Collection: (COLLECTION, "id"),
+}
+_TABLES = frozenset(model.__tablename__ for model in _SUBJECTS)
+_MEMBERS = "members_of_deleted_collections"
+
+Wish = tuple[int, str, int]
+AnySession = Session | scoped_session[Any]
+
+
+def listen(session_factory: Any) -> None:
+    """Register on the application's sessions, once per factory."""
+    if not event.contains(session_factory, "after_flush", _write_wishes):
+        event.listen(session_factory, "before_flush", _look_at_deleted)
+        event.listen(session_factory, "after_flush", _write_wishes)
+        event.listen(session_factory, "do_orm_execute", _refuse_unseen_changes)
+
+
+def enqueue(session: AnySession, site_id: int, kind: str, record_ids: Iterable[int]) -> None:
+    """For changes made in bulk. Call it in the transaction that makes them; `kind` is PRODUCT, PAGE or COLLECTION."""
+    _insert(session, {(site_id, kind, record_id) for record_id in record_ids})
+
+
+def _look_at_deleted(session: Session, _flush: UOWTransaction, _objects: object) -> None:
+    """Reads of records about to go what cannot be read afterwards: whose they are, and a collection's products,
+    whose entries the database removes by itself."""
+    members: set[Wish] = set()
+    for record in [record for record in session.deleted if type(record) in _SUBJECTS]:
+        _wish_of(record)
+        if isinstance(record, Collection):
+            entries = select(CollectionEntry.product_id).where(CollectionEntry.collection_id == record.id)
+            with session.no_autoflush:
+                members |= {(record.site_id, PRODUCT, product_id) for product_id in session.scalars(entries)}
+    session.info[_MEMBERS] = members
+
+
+def _write_wishes(session: Session, _flush: UOWTransaction) -> None:
+    _insert(session, set(_changes(session)) | session.info.pop(_MEMBERS, set()))
+
+
+def _changes(session: Session) -> Iterator[Wish]:
+    modified = [record for record in session.dirty if session.is_modified(record)]
+    for record in (*session.new, *modified, *session.deleted):
+        if type(record) in _SUBJECTS and not _is_unreadable(record):
+            yield _wish_of(record)
+
+
+def _wish_of(record: Any) -> Wish:
+    kind, attribute = _SUBJECTS[type(record)]
+    return record.site_id, kind, getattr(record, attribute)
+
+
+def _is_unreadable(record: Any) -> bool:
+    """A record that its parent let go before it was ever loaded: the parent's own change stands for it."""
+    state = inspect(record)
+    return bool(state.expired_attributes & {"site_id", "product_id"}) and state.deleted
+
+
+def _insert(session: AnySession, wishes: set[Wish]) -> None:
+    rows = [{"site_id": site, "kind": kind, "record_id": record} for site, kind, record in sorted(wishes)]
+    if not rows:
+        return
+    session.connection().execute(insert(OutboxEntry), rows)
+    for site_id in sorted({site_id for site_id, _, _ in wishes}):
+        publish(IndexChangesWaiting(site_id))
+
+
+def _refuse_unseen_changes(execution: ORMExecuteState) -> None:
+    changes = execution.is_insert or execution.is_update or execution.is_delete
+    if not changes or execution.execution_options.get("wishes_enqueued"):
+        return
+    table = getattr(getattr(execution.statement, "table", None), "name", None)
+    if table in _TABLES:
+        raise RuntimeError(
+            f"A statement changes {table} in bulk, which the index would miss. Call outbox.enqueue in the same "
+            "transaction and execute the statement with execution_options=outbox.ENQUEUED."
+        )

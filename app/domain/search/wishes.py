@@ -1,0 +1,123 @@
+"""What waits in the outbox, and how a wish ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Delete, Select, Update, case, delete, exists, func, select, update
+
+from app.domain.search.engine import IndexName
+from app.domain.search.models import UNFINISHED, OutboxEntry, RebuildRun
+from app.domain.search.outbox import COLLECTION, PAGE, PRODUCT
+from app.extensions import db
+
+MOST_ATTEMPTS = 3  # After so many failures a wish is set aside, so that one bad record holds up nobody.
+KINDS = {IndexName.PRODUCTS: (PRODUCT,), IndexName.CONTENT: (PAGE, COLLECTION)}
+AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One row of the outbox: index this record as it is now."""
+
+    entry_id: int
+    kind: str
+    record_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A record that could not be indexed, and why."""
+
+    kind: str
+    record_id: int
+    error: str
+
+
+def waiting(site_id: int, index: IndexName, limit: int) -> list[Wish]:
+    """The oldest wishes that are neither applied nor set aside."""
+    query = _wishes(site_id, index).where(_is_waiting()).order_by(OutboxEntry.id).limit(limit)
+    return [Wish(entry, kind, record) for entry, kind, record in db.session.execute(query)]
+
+
+def all_of(site_id: int, index: IndexName) -> list[Wish]:
+    """Every wish that is still there, applied or not, set aside or not."""
+    query = _wishes(site_id, index).order_by(OutboxEntry.id)
+    return [Wish(entry, kind, record) for entry, kind, record in db.session.execute(query)]
+
+
+def oldest_by_site() -> dict[int, int]:
+    """The oldest waiting wish of each site that has one."""
+    query = select(OutboxEntry.site_id, func.min(OutboxEntry.id)).where(_is_waiting()).group_by(OutboxEntry.site_id)
+    return {site_id: entry_id for site_id, entry_id in db.session.execute(query)}
+
+
+def count(site_id: int) -> tuple[int, int]:
+    """How many wishes wait, and how many are set aside."""
+    aside = case((OutboxEntry.attempts >= MOST_ATTEMPTS, 1), else_=0)
+    query = select(func.count(), func.coalesce(func.sum(aside), 0))
+    row = db.session.execute(query.where(OutboxEntry.site_id == site_id, OutboxEntry.applied_at.is_(None))).one()
+    return row[0] - row[1], row[1]
+
+
+def set_aside(site_id: int, limit: int = 20) -> list[SetAside]:
+    """Records that failed too often. Saving one again, or a rebuild, gives it another chance."""
+    query = select(OutboxEntry.kind, OutboxEntry.record_id, OutboxEntry.error).where(
+        OutboxEntry.site_id == site_id, OutboxEntry.attempts >= MOST_ATTEMPTS, OutboxEntry.applied_at.is_(None)
+    )
+    return [SetAside(kind, record, error or "") for kind, record, error in db.session.execute(query.limit(limit))]
+
+
+def settle(site_id: int, entry_ids: Iterable[int]) -> None:
+    """The live index holds these changes durably. The wishes go, unless a rebuild is under way: it may have read
+    their records before they changed, and finds every change since its start here, in whatever order they
+    committed."""
+    for ids in portions(entry_ids):
+        chosen = OutboxEntry.id.in_(ids)
+        _run(delete(OutboxEntry).where(chosen, ~_rebuild_under_way(site_id)))
+        _run(update(OutboxEntry).where(chosen).values(applied_at=func.now()))
+
+
+def drop(entry_ids: Iterable[int]) -> None:
+    """A new index holds these changes, or nothing needs them any more."""
+    for ids in portions(entry_ids):
+        _run(delete(OutboxEntry).where(OutboxEntry.id.in_(ids)))
+
+
+def drop_applied(site_id: int) -> None:
+    """What stayed only for a rebuild that has ended since."""
+    applied = (OutboxEntry.site_id == site_id) & OutboxEntry.applied_at.is_not(None)
+    _run(delete(OutboxEntry).where(applied, ~_rebuild_under_way(site_id)))
+
+
+def note_failure(entry_ids: Iterable[int], error: str) -> None:
+    for ids in portions(entry_ids):
+        failed = update(OutboxEntry).where(OutboxEntry.id.in_(ids))
+        _run(failed.values(attempts=OutboxEntry.attempts + 1, error=error[:1000]))
+
+
+def portions(ids: Iterable[int]) -> Iterator[Sequence[int]]:
+    """As many at once as a statement takes."""
+    everything = sorted(ids)
+    for start in range(0, len(everything), AT_ONCE):
+        yield everything[start : start + AT_ONCE]
+
+
+def _wishes(site_id: int, index: IndexName) -> Select[int, str, int]:
+    return select(OutboxEntry.id, OutboxEntry.kind, OutboxEntry.record_id).where(
+        OutboxEntry.site_id == site_id, OutboxEntry.kind.in_(KINDS[index])
+    )
+
+
+def _is_waiting() -> ColumnElement[bool]:
+    return OutboxEntry.applied_at.is_(None) & (OutboxEntry.attempts < MOST_ATTEMPTS)
+
+
+def _rebuild_under_way(site_id: int) -> ColumnElement[bool]:
+    return exists().where(RebuildRun.site_id == site_id, RebuildRun.state.in_(UNFINISHED))
+
+
+def _run(statement: Delete | Update) -> None:
+    """No wish is ever held as an object, so there is none to bring up to date."""
+    db.session.execute(statement, execution_options={"synchronize_session": False})
