@@ -1,0 +1,56 @@
+"""How values are written on the admin's pages: filters and functions of its templates."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+
+from flask import current_app, url_for
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+
+STEPS = ((60, 1, "second"), (3_600, 60, "minute"), (86_400, 3_600, "hour"), (86_400 * 45, 86_400, "day"))
+
+
+@bp.app_template_filter("counted")
+def counted(number: int) -> str:
+    """19406 as "19,406"."""
+    return f"{number:,}"
+
+
+@bp.app_template_filter("ago")
+def ago(moment: datetime) -> str:
+    """How long ago, in the one unit that fits; dates after six weeks."""
+    seconds = int((ports.clock().now() - moment).total_seconds())
+    if seconds < 5:
+        return "just now"
+    for limit, size, noun in STEPS:
+        if seconds < limit:
+            number = seconds // size
+            return f"{number} {noun}{'' if number == 1 else 's'} ago"
+    return f"on {moment.day} {moment:%B %Y}"
+
+
+@bp.app_template_filter("exact_time")
+def exact_time(moment: datetime) -> str:
+    return f"{moment.day} {moment:%B %Y, %H:%M:%S} UTC"
+
+
+@bp.app_template_filter("rfc3339")
+def rfc3339(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+@bp.app_template_global("static_url")
+def static_url(filename: str) -> str:
+    """The address of a file of ours, with its fingerprint, so that browsers can keep it and never keep an old one."""
+    file = Path(current_app.static_folder or "") / filename
+    return url_for("static", filename=filename, v=_fingerprint(file, file.stat().st_mtime_ns))
+
+
+@lru_cache(maxsize=256)
+def _fingerprint(file: Path, _changed: int) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:12]

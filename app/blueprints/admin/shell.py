@@ -1,0 +1,144 @@
+"""What stands around every page of the admin: the sections somebody may open, the shop, the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flask import current_app, request, url_for
+from flask_login import current_user
+
+from app.blueprints.admin.blueprint import bp
+from app.domain.sites import accounts
+from app.domain.sites.accounts import ReachableSite
+from app.permissions import Permission, allowed
+
+ROLE_NAMES = {
+    "MERCHANDISER": "Merchandiser",
+    "ADMIN": "Admin",
+    "SUPERADMIN": "Superadmin",
+    "POS_AGENT": "Till agent",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`under` is the beginning of the addresses that belong to it, where that is not its own address."""
+
+    label: str
+    endpoint: str
+    icon: str
+    permission: Permission
+    under: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    label: str
+    sections: tuple[Section, ...]
+
+
+GROUPS = (
+    Group("", (Section("Dashboard", "admin.dashboard", "home", Permission.USE_ADMIN),)),
+    Group(
+        "Catalogue",
+        (
+            Section(
+                "Products",
+                "admin.products_list",
+                "box",
+                Permission.MANAGE_CATALOGUE,
+                ("/admin/catalogue/product",),
+            ),
+            Section("Collections", "admin.collections_list", "stack", Permission.MANAGE_CATALOGUE),
+            Section("Pages", "admin.pages_list", "page", Permission.MANAGE_CONTENT),
+        ),
+    ),
+    Group(
+        "Find",
+        (
+            Section(
+                "Search",
+                "admin.search_overview",
+                "search",
+                Permission.MANAGE_SEARCH,
+                ("/admin/search", "/admin/settings/search"),
+            ),
+        ),
+    ),
+    Group(
+        "Shop",
+        (
+            Section("Users", "admin.users_list", "people", Permission.MANAGE_USERS, ("/admin/users",)),
+            Section("Settings", "admin.settings", "gear", Permission.MANAGE_SETTINGS),
+            Section("Activity", "admin.activity", "list", Permission.USE_ADMIN),
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSection:
+    label: str
+    icon: str
+    href: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGroup:
+    label: str
+    sections: tuple[ShownSection, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    site_name: str
+    host: str
+    shop_url: str
+    role_names: str
+    groups: tuple[ShownGroup, ...]
+    sites: tuple[ReachableSite, ...]
+
+
+@bp.app_context_processor
+def _shell() -> dict[str, object]:
+    return {"shell": shell}
+
+
+def shell() -> Shell:
+    """Templates ask once a page; it costs one query, for the sites."""
+    sites = accounts.reachable_sites(current_user.user_id)
+    own = next((site for site in sites if site.id == current_user.site_id), None)
+    host = own.host if own else current_user.host
+    return Shell(
+        site_name=current_user.site_name,
+        host=host,
+        shop_url=_shop_url(host),
+        role_names=", ".join(ROLE_NAMES[role] for role in sorted(current_user.roles)),
+        groups=tuple(_shown_groups()),
+        sites=sites,
+    )
+
+
+def _shop_url(host: str) -> str:
+    """The shop's own host at the port of this admin."""
+    _, colon, port = request.host.partition(":")
+    return "/" if host == current_user.host else f"{request.scheme}://{host}{colon}{port}/"
+
+
+def _shown_groups() -> Iterator[ShownGroup]:
+    for group in GROUPS:
+        sections = tuple(_shown(section) for section in group.sections if _may_open(section))
+        if sections:
+            yield ShownGroup(group.label, sections)
+
+
+def _may_open(section: Section) -> bool:
+    return section.endpoint in current_app.view_functions and allowed(current_user.roles, section.permission)
+
+
+def _shown(section: Section) -> ShownSection:
+    href = url_for(section.endpoint)
+    under = any(request.path.startswith(start) for start in section.under)
+    return ShownSection(section.label, section.icon, href, current=under or request.path == href)

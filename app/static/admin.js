@@ -1,0 +1,84 @@
+// What HTML cannot say by itself; pages work without it, except for dialogs in browsers without invoker commands.
+(() => {
+  "use strict";
+
+  const typed = (form) => form.matches("form[data-warn]");
+  const dirty = new Set();
+
+  // Leaving with unsaved changes asks first, in forms that carry data-warn.
+  document.addEventListener("input", (event) => {
+    const form = event.target.form;
+    if (form && typed(form)) dirty.add(form);
+  });
+  const forget = (event) => dirty.delete(event.target);
+  document.addEventListener("submit", forget);
+  document.addEventListener("reset", forget);
+  document.addEventListener("htmx:after:swap", () => {
+    for (const form of dirty) if (!form.isConnected) dirty.delete(form);
+  });
+  window.addEventListener("beforeunload", (event) => {
+    if (dirty.size) event.preventDefault();
+  });
+
+  // Ctrl+Enter saves from any field.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    const form = event.target.form;
+    if (!form) return;
+    event.preventDefault();
+    form.requestSubmit(form.querySelector("button.primary") || undefined);
+  });
+
+  // A pressed button shows that it works; a page that comes back from the browser's memory shows it ready again.
+  document.addEventListener("submit", (event) => {
+    const button = event.submitter;
+    if (!button || !button.dataset.busy || event.defaultPrevented) return;
+    setTimeout(() => {
+      button.dataset.text = button.textContent;
+      button.textContent = button.dataset.busy;
+      button.disabled = true;
+    });
+  });
+  const ready = () => {
+    for (const button of document.querySelectorAll("button[data-text]")) {
+      button.textContent = button.dataset.text;
+      button.disabled = false;
+      delete button.dataset.text;
+    }
+  };
+  window.addEventListener("pageshow", ready);
+  document.addEventListener("htmx:after:request", ready);
+
+  // Dialogs, where the browser does not know invoker commands.
+  if (!("command" in HTMLButtonElement.prototype)) {
+    document.addEventListener("click", (event) => {
+      const button = event.target.closest("button[commandfor]");
+      const dialog = button && document.getElementById(button.getAttribute("commandfor"));
+      if (!dialog) return;
+      if (button.getAttribute("command") === "show-modal") dialog.showModal();
+      else dialog.close();
+    });
+  }
+
+  // A tick in the head of a table ticks its rows; what appears with a selection shows the count.
+  const counted = (form) => {
+    const ticked = form.querySelectorAll("[data-tick]:checked").length;
+    for (const bar of form.querySelectorAll("[data-with-selection]")) bar.hidden = ticked === 0;
+    for (const place of form.querySelectorAll("[data-selected-count]")) place.textContent = String(ticked);
+  };
+  document.addEventListener("change", (event) => {
+    const box = event.target;
+    const form = box.closest("form");
+    if (!form) return;
+    if (box.matches("[data-tick-all]")) {
+      for (const row of form.querySelectorAll("[data-tick]")) row.checked = box.checked;
+    }
+    if (box.matches("[data-tick-all], [data-tick]")) counted(form);
+    if (box.matches("[data-submits]")) form.requestSubmit();
+  });
+
+  // The summary of a refused form is read first.
+  const focus = (root) => root.querySelector?.("[data-focus]")?.focus();
+  focus(document);
+  document.addEventListener("htmx:after:swap", (event) => focus(event.target));
+})();
