@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from flask import render_template
-
 from app import ports
 from app.blueprints.storefront.blueprint import bp, current_shop
+from app.blueprints.storefront.presentation import drawn
 from app.domain.merchandising.content import collection_at, page_at
 from app.domain.search.browsing import collection_products
 from app.permissions import public
@@ -17,11 +16,11 @@ def collection(seo_name: str) -> str:
     shop = current_shop()
     shown = collection_at(shop.site_id, seo_name)
     hits = collection_products(ports.search_engine(), shop, shown.id, shown.product_ids)
-    return render_template("storefront/collection.html", shop=shop, collection=shown, hits=hits)
+    return drawn("storefront/collection.html", shop=shop, collection=shown, hits=hits)
 
 
 @bp.get("/pages/<seo_name>")
 @public
 def page(seo_name: str) -> str:
     shop = current_shop()
-    return render_template("storefront/page.html", shop=shop, page=page_at(shop.site_id, seo_name))
+    return drawn("storefront/page.html", shop=shop, page=page_at(shop.site_id, seo_name))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from flask import render_template
-
 from app import ports
 from app.blueprints.storefront.blueprint import bp, current_shop
+from app.blueprints.storefront.presentation import drawn
 from app.domain.search.browsing import home_shelves
 from app.permissions import public
 
@@ -14,4 +13,4 @@ from app.permissions import public
 @public
 def home() -> str:
     shop = current_shop()
-    return render_template("storefront/home.html", shop=shop, shelves=home_shelves(ports.search_engine(), shop))
+    return drawn("storefront/home.html", shop=shop, shelves=home_shelves(ports.search_engine(), shop))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flask import render_template, request
+from flask import current_app, request
 from markupsafe import Markup
 
 from app.blueprints.storefront.blueprint import bp, current_shop, shop_or_none
@@ -24,6 +24,11 @@ HEADLINES = {
     500: "That did not work",
     503: "One moment, please",
 }
+
+
+def drawn(template: str, **context: Any) -> str:
+    """A storefront template. No context processor runs: a page that everybody may see reads no session."""
+    return current_app.jinja_env.get_template(template).render(context)
 
 
 @bp.app_template_global("shop_or_none")
@@ -56,10 +61,10 @@ def card_picture(card: Mapping[str, Any]) -> str:
 
 def _kept(shop: Shop, template: str) -> Markup:
     """A part of every page, drawn once for each state of the shop."""
-    drawn = shop.drawn.get(template)
-    if drawn is None:
-        drawn = shop.drawn[template] = render_template(template, shop=shop)
-    return Markup(drawn)
+    kept = shop.drawn.get(template)
+    if kept is None:
+        kept = shop.drawn[template] = drawn(template, shop=shop)
+    return Markup(kept)
 
 
 def wants_listing() -> bool:

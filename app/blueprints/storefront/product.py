@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from flask import render_template, request
+from flask import request
 
 from app.blueprints.storefront.blueprint import bp, current_shop
+from app.blueprints.storefront.presentation import drawn
 from app.domain.merchandising.product_page import product_page
 from app.permissions import public
 
@@ -14,4 +15,4 @@ from app.permissions import public
 def product(seo_name: str) -> str:
     shop = current_shop()
     page = product_page(shop, seo_name, request.args.get("variant", ""))
-    return render_template("storefront/product.html", shop=shop, page=page, product=page.product)
+    return drawn("storefront/product.html", shop=shop, page=page, product=page.product)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flask import Response, make_response, render_template, request
+from flask import Response, make_response, request
 
 from app import ports
 from app.blueprints.storefront.blueprint import bp, current_shop
-from app.blueprints.storefront.presentation import wants_listing
+from app.blueprints.storefront.presentation import drawn, wants_listing
 from app.domain.search.browsing import read_request, search_listing
 from app.permissions import public
 
@@ -17,9 +17,9 @@ def search() -> Response:
     shop = current_shop()
     asked = read_request(shop, "/search", request.args.items(multi=True))
     if not asked.words and not asked.is_filtered:
-        return make_response(render_template("storefront/search_start.html", shop=shop))
+        return make_response(drawn("storefront/search_start.html", shop=shop))
     found = search_listing(ports.search_engine(), shop, asked)
     template = "storefront/_search_listing.html" if wants_listing() else "storefront/search.html"
-    response = make_response(render_template(template, shop=shop, found=found, listing=found.listing))
+    response = make_response(drawn(template, shop=shop, found=found, listing=found.listing))
     response.vary.add("HX-Target")
     return response

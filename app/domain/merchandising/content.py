@@ -38,6 +38,13 @@ class ContentLink:
     path: str
 
 
+FOLDERS = {"page": "pages", "collection": "collections"}
+
+
+def content_link(kind: str, name: str, seo_name: str) -> ContentLink:
+    return ContentLink(name, f"/{FOLDERS[kind]}/{seo_name}")
+
+
 def collection_at(site_id: int, seo_name: str) -> ShownCollection:
     """Raises NotFound."""
     collection = db.session.execute(
@@ -69,7 +76,7 @@ def page_links(site_id: int, most: int) -> tuple[ContentLink, ...]:
     rows = db.session.execute(
         select(Page.title, Page.seo_name).where(Page.site_id == site_id, Page.enabled).order_by(Page.title).limit(most)
     )
-    return tuple(ContentLink(row.title, f"/pages/{row.seo_name}") for row in rows)
+    return tuple(content_link("page", row.title, row.seo_name) for row in rows)
 
 
 def collection_links(site_id: int, most: int) -> tuple[ContentLink, ...]:
@@ -79,4 +86,4 @@ def collection_links(site_id: int, most: int) -> tuple[ContentLink, ...]:
         .order_by(Collection.name)
         .limit(most)
     )
-    return tuple(ContentLink(row.name, f"/collections/{row.seo_name}") for row in rows)
+    return tuple(content_link("collection", row.name, row.seo_name) for row in rows)

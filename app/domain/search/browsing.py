@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from app.domain.merchandising.content import ContentLink, content_link
 from app.domain.merchandising.filters import Filter, default_facets, filters_of
 from app.domain.merchandising.queries import hand_made_order
 from app.domain.merchandising.shop import Shop
@@ -68,7 +69,7 @@ class SearchPage:
     """The answer to a search: products, and pages and collections beside them."""
 
     listing: Listing
-    content: tuple[Hit, ...]
+    content: tuple[ContentLink, ...]
 
     @property
     def words(self) -> str:
@@ -189,12 +190,13 @@ def _all_filters(filters: Sequence[Filter], request: ListingRequest, shop: Shop)
     return [*filters, *filters_of(default_facets(sorted(beside), shop.attributes), shop.attributes)]
 
 
-def _content(engine: SearchEngine, shop: Shop, request: ListingRequest) -> tuple[Hit, ...]:
+def _content(engine: SearchEngine, shop: Shop, request: ListingRequest) -> tuple[ContentLink, ...]:
     """Products come first: a content index that does not answer leaves them standing."""
     if not shop.settings["search-content-enabled"] or not request.words or request.page > 1:
         return ()
     try:
         asked = SearchRequest(words=request.words, per_page=CONTENT_SHOWN)
-        return engine.search(shop.site_id, IndexName.CONTENT, asked).hits
+        hits = engine.search(shop.site_id, IndexName.CONTENT, asked).hits
     except SearchUnavailable:
         return ()
+    return tuple(content_link(str(hit.card["type"]), str(hit.card["name"]), str(hit.card["seoName"])) for hit in hits)

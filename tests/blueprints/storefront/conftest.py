@@ -1,0 +1,31 @@
+"""A small shop, and a shopper who looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from tests.blueprints.storefront import small_shop
+
+Get = Callable[..., TestResponse]
+
+
+@pytest.fixture
+def site_id(app: Flask) -> int:
+    with app.app_context():
+        return small_shop.build()
+
+
+@pytest.fixture
+def get(app: Flask, site_id: int) -> Get:
+    """Asks the small shop for a path; other hosts and headers by name."""
+    client = app.test_client()
+
+    def get(path: str, host: str = "shop.test", **headers: str) -> TestResponse:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return client.get(path, base_url=f"http://{host}", headers=named)
+
+    return get
