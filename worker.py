@@ -17,7 +17,7 @@ from rq.serializers import JSONSerializer
 
 from app import create_app, metrics
 from app.adapters.queue import KINDS, connect, queue_name
-from app.config import Config
+from app.config import Config, ConfigurationError
 from app.extensions import db
 
 SECONDS_TO_END_A_JOB = 6.0
@@ -78,9 +78,11 @@ def main(kinds: list[str]) -> int:
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         print(f"There are no jobs of the kind {', '.join(unknown)}; there are {', '.join(KINDS)}.", file=sys.stderr)
         return 2
-    application = create_app()
     try:
-        make_worker(application, kinds or list(KINDS)).work(logging_level="WARNING")
+        make_worker(create_app(), kinds or list(KINDS)).work(logging_level="WARNING")
+    except ConfigurationError as error:
+        print(error, file=sys.stderr)
+        return 1
     except RedisError as error:
         print(f"The worker cannot reach the queue: {error}.", file=sys.stderr)
         return 1

@@ -56,7 +56,7 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
     return Config(
         environment=environment,
         secret_key=_secret_key(env, environment, instance),
-        database_url=env.get("DATABASE_URL") or f"sqlite:///{instance / 'shop.db'}",
+        database_url=_database_url(env.get("DATABASE_URL") or f"sqlite:///{instance / 'shop.db'}"),
         redis_url=env.get("REDIS_URL") or _embedded_redis(instance),
         index_dir=Path(env.get("INDEX_DIR") or instance / "index"),
         media_dir=Path(env.get("MEDIA_DIR") or instance / "media"),
@@ -68,6 +68,14 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         metrics_token=env.get("METRICS_TOKEN") or None,
         trusted_proxies=_number(env, "TRUSTED_PROXIES", 0),
     )
+
+
+def _database_url(url: str) -> str:
+    """Addresses of PostgreSQL come without a driver's name from most hosts; ours is psycopg."""
+    for plain in ("postgres://", "postgresql://"):
+        if url.startswith(plain):
+            return "postgresql+psycopg://" + url.removeprefix(plain)
+    return url
 
 
 def _choice(env: Mapping[str, str], name: str, default: str, allowed: tuple[str, ...]) -> str:

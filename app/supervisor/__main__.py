@@ -21,6 +21,7 @@ from app.supervisor.parts import Part, stop
 from app.supervisor.preflight import CannotStart, check_port, claim_folder
 
 ROOT = Path(__file__).resolve().parents[2]
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 SECONDS_TO_STOP = 8.0
 SECONDS_TO_STOP_REDIS = 1.5
 SECONDS_TO_ANSWER = 60.0
@@ -33,8 +34,8 @@ class Stop(BaseException):
 
 def main() -> int:
     started = time.monotonic()
-    signal.signal(signal.SIGTERM, _stop)
-    signal.signal(signal.SIGINT, _stop)
+    for number in STOP_SIGNALS:
+        signal.signal(number, _stop)
     try:
         with ExitStack() as leaving:
             _run(leaving, started)
@@ -162,8 +163,8 @@ def _empty_folder(folder: Path) -> str:
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
     """A second signal must not cut the stopping short."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     print("Stopping the shop.", flush=True)
     raise Stop
 

@@ -8,6 +8,7 @@ import sys
 from typing import NoReturn
 
 from flask.cli import ScriptInfo
+from sqlalchemy.exc import OperationalError
 
 READY = 0
 READY_WITH_DEMO = 10
@@ -17,10 +18,14 @@ def run(production: bool) -> NoReturn:
     """Ends this process; its exit status tells READY, READY_WITH_DEMO or a failure."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _flask("db", "upgrade")
-    if production:
-        sys.exit(READY)
-    _flask("demo", "create")
+    try:
+        _flask("db", "upgrade")
+        if production:
+            sys.exit(READY)
+        _flask("demo", "create")
+    except OperationalError as error:
+        print(f"The database does not answer: {error.orig}", file=sys.stderr)
+        sys.exit(1)
     sys.exit(READY_WITH_DEMO)
 
 

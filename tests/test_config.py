@@ -1,0 +1,60 @@
+"""Settings are read once, and one that cannot be used is named."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from app.config import Config, ConfigurationError, from_environment
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_nothing_needs_to_be_set(elsewhere: Path) -> None:
+    config = from_environment({})
+    assert config.database_url == f"sqlite:///{elsewhere}/instance/shop.db"
+    assert (config.host, config.port, config.web_workers) == ("127.0.0.1", 8000, 2)
+    assert config.redis_url is None
+    assert not config.production
+
+
+def test_a_secret_made_here_is_kept_and_nobody_elses(elsewhere: Path) -> None:
+    assert from_environment({}).secret_key == from_environment({}).secret_key
+    assert len(from_environment({}).secret_key) >= 32
+    assert stat.S_IMODE(os.stat(elsewhere / "instance" / "secret.key").st_mode) == 0o600
+
+
+@pytest.mark.parametrize("key", [None, "", "short"])
+def test_production_wants_a_long_secret(key: str | None) -> None:
+    with pytest.raises(ConfigurationError, match="SECRET_KEY must be set to at least 32 characters"):
+        from_environment({"SHOP_ENV": "production"} | ({"SECRET_KEY": key} if key is not None else {}))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("SHOP_ENV", "prod"), ("SEARCH_ENGINE", "solr"), ("PORT", "http"), ("PORT", "-1"), ("LOG_LEVEL", "loud")],
+)
+def test_a_value_that_cannot_be_used_is_named(name: str, value: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"{name} is '{value}'"):
+        from_environment({name: value})
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_every_spelling_of_postgresql_gets_the_driver(scheme: str) -> None:
+    assert from_environment({"DATABASE_URL": f"{scheme}://db/shop"}).database_url == "postgresql+psycopg://db/shop"
+
+
+def test_commands_find_the_queue_that_the_supervisor_started(elsewhere: Path) -> None:
+    (elsewhere / "instance").mkdir()
+    (elsewhere / "instance" / "redis.url").write_text("unix:///run/redis.sock")
+    assert from_environment({}).redis_url == "unix:///run/redis.sock"
+    assert from_environment({"REDIS_URL": "redis://other"}).redis_url == "redis://other"
+
+
+def test_two_shops_on_one_redis_have_queues_of_their_own() -> None:
+    assert Config(database_url="sqlite:///a").queue_prefix != Config(database_url="sqlite:///b").queue_prefix
