@@ -50,8 +50,14 @@ GROUPS = (
                 Permission.MANAGE_CATALOGUE,
                 ("/admin/catalogue/product",),
             ),
-            Section("Collections", "admin.collections_list", "stack", Permission.MANAGE_CATALOGUE),
-            Section("Pages", "admin.pages_list", "page", Permission.MANAGE_CONTENT),
+            Section(
+                "Collections",
+                "admin.collections_list",
+                "stack",
+                Permission.MANAGE_CATALOGUE,
+                ("/admin/catalogue/collection",),
+            ),
+            Section("Pages", "admin.pages_list", "page", Permission.MANAGE_CONTENT, ("/admin/content/page",)),
         ),
     ),
     Group(
@@ -101,11 +107,7 @@ class Shell:
     sites: tuple[ReachableSite, ...]
 
 
-@bp.app_context_processor
-def _shell() -> dict[str, object]:
-    return {"shell": shell}
-
-
+@bp.app_template_global("shell")
 def shell() -> Shell:
     """Templates ask once a page; it costs one query, for the sites."""
     sites = accounts.reachable_sites(current_user.user_id)

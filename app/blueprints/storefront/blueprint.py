@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, current_app, g, request
+from flask import Blueprint, current_app, g
 from flask.blueprints import BlueprintSetupState
 
 from app import ports
+from app.blueprints.hosts import asked_host
 from app.domain.merchandising.shop import Shop, ShopWindow
 from app.domain.shared.problems import NotFound
 
@@ -33,9 +34,3 @@ def shop_or_none() -> Shop | None:
         return current_shop()
     except NotFound:
         return None
-
-
-def asked_host() -> str:
-    """The host in the form in which domains are kept: lower case, without port and final dot."""
-    host = request.host.rpartition(":")[0] if request.host.rpartition(":")[2].isdigit() else request.host
-    return host.lower().removesuffix(".")

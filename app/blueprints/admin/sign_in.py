@@ -1,0 +1,173 @@
+"""Signing in and out, one's password, and the shop to work on."""
+
+from __future__ import annotations
+
+from flask import Response, current_app, flash, redirect, render_template, request, session, url_for
+from flask_login import current_user, login_user
+from sqlalchemy.exc import OperationalError
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.way_back import way_back
+from app.blueprints.hosts import asked_host
+from app.config import Config
+from app.domain.shared.problems import Invalid, NotFound
+from app.domain.sites import accounts, audit, sign_in_sessions, throttle
+from app.domain.sites.models import User
+from app.domain.sites.passwords import DEMO_PASSWORD
+from app.domain.sites.sign_in_sessions import SignedIn
+from app.domain.sites.sites import site_by_host
+from app.extensions import login_manager
+from app.permissions import Permission, public, requires
+from app.transaction import transaction
+
+Answer = str | AnyResponse | tuple[str, int]
+
+
+@login_manager.user_loader
+def load_user(token: str) -> SignedIn | None:
+    found = sign_in_sessions.find_session(ports.clock(), token, asked_host())
+    if found and found.is_stale:
+        _see(token)
+    return found
+
+
+def _see(token: str) -> None:
+    """A database that is busy keeps nobody from reading a page."""
+    try:
+        with transaction():
+            sign_in_sessions.see(ports.clock(), token)
+    except OperationalError:
+        current_app.logger.info("sign_in_not_seen")
+
+
+@bp.before_request
+def refuse_unknown_hosts() -> None:
+    """A session belongs to a host that has a shop; without one the host is asked for."""
+    if not current_user.is_authenticated and site_by_host(asked_host()) is None:
+        raise NotFound("There is no shop at this address.")
+
+
+@bp.get("/login")
+@public
+def sign_in() -> Answer:
+    wanted = way_back(request.args.get("next"))
+    if current_user.is_authenticated:
+        return redirect(wanted or url_for("admin.dashboard"))
+    return _form(FieldErrors(), wanted)
+
+
+@bp.post("/login")
+@public
+def sign_in_check() -> Answer:
+    wanted = way_back(request.form.get("next"))
+    try:
+        user = _checked(request.form.get("email", ""), request.form.get("password", ""))
+    except Invalid as wrong:
+        return _form(FieldErrors(wrong), wanted), 400
+    _admit(user)
+    return redirect(wanted or url_for("admin.dashboard"))
+
+
+@bp.post("/logout")
+@public
+def sign_out() -> Answer:
+    if current_user.is_authenticated:
+        with transaction():
+            sign_in_sessions.close_session(current_user.token)
+    session.clear()
+    response: Response = redirect(url_for("admin.sign_in"))  # type: ignore[assignment]
+    response.headers["Clear-Site-Data"] = '"cache"'
+    return response
+
+
+@bp.post("/site")
+@requires(Permission.USE_ADMIN)
+def switch_site() -> Answer:
+    chosen = request.form.get("site", "")
+    if not (chosen.isascii() and chosen.isdigit() and len(chosen) < 10):
+        raise NotFound("There is no such shop.")
+    with transaction():
+        sign_in_sessions.switch_site(current_user.token, current_user.user_id, int(chosen))
+    return redirect(url_for("admin.dashboard"))
+
+
+@bp.get("/password")
+@requires(Permission.USE_ADMIN)
+def password() -> Answer:
+    return render_template("admin/password.html", errors=FieldErrors())
+
+
+@bp.post("/password")
+@requires(Permission.USE_ADMIN)
+def password_change() -> Answer:
+    """Ends every session of the user; this browser gets a new one."""
+    try:
+        user = _checked(current_user.email, request.form.get("current", ""), "#/current")
+        with transaction():
+            accounts.set_password(_memory(), user, request.form.get("password", ""))
+            audit.record(
+                ports.clock(),
+                current_user.site_id,
+                current_user.display_name,
+                "user.password",
+                ("user", str(user.id)),
+                "Changed their own password",
+            )
+    except Invalid as wrong:
+        return render_template("admin/password.html", errors=FieldErrors(wrong)), 400
+    _admit(user)
+    flash("Your password is changed. Everywhere else you are signed out.", "good")
+    return redirect(url_for("admin.dashboard"))
+
+
+def _checked(email: str, password: str, pointer: str = "#") -> User:
+    """The user who gave the right password. A try is counted before the password is looked at, and the look, which
+    is slow on purpose, holds no transaction. Raises Invalid, TooManyRequests."""
+    clock, address = ports.clock(), request.remote_addr or "unknown"
+    email = accounts.normal_email(email)[:254]
+    with transaction():
+        throttle.note_try(clock, email, address)
+    config: Config = current_app.config["SHOP"]
+    refused = (DEMO_PASSWORD,) if config.production else ()
+    try:
+        user = accounts.check_password(_memory(), email, password, refused)
+    except Invalid as wrong:
+        problem = wrong.problems[0]
+        raise Invalid.one(problem.code, problem.message, pointer) from None
+    with transaction():
+        throttle.take_back(email, address)
+    return user
+
+
+def _admit(user: User) -> None:
+    """A new session in place of whatever the browser brought."""
+    clock, host = ports.clock(), asked_host()
+    site = site_by_host(host)
+    if site is None:
+        raise NotFound("There is no shop at this address.")
+    site_id = site.id
+    with transaction():
+        if current_user.is_authenticated:
+            sign_in_sessions.close_session(current_user.token)
+        token = sign_in_sessions.open_session(clock, user, host, site_id)
+    session.clear()
+    login_user(sign_in_sessions.find_session(clock, token, host))
+
+
+def _memory() -> int:
+    config: Config = current_app.config["SHOP"]
+    return config.password_memory_kib
+
+
+def _form(errors: FieldErrors, wanted: str | None) -> str:
+    return render_template(
+        "admin/login.html", errors=errors, email=request.form.get("email", ""), wanted=wanted or "", site=_site_name()
+    )
+
+
+def _site_name() -> str:
+    site = site_by_host(asked_host())
+    return site.name if site else ""

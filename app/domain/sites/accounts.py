@@ -1,0 +1,124 @@
+"""People who may sign in, and what they may do where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import exists, select
+
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
+from app.domain.shared.text import line_problems
+from app.domain.sites.models import Domain, RoleGrant, Site, User
+from app.domain.sites.passwords import hasher, matches, password_problems
+from app.domain.sites.roles import Role
+from app.extensions import db
+
+EMAIL = re.compile(r"[^\s@<>\"'(),:;\\]{1,64}@[^\s@<>\"'(),:;\\]{1,189}")
+WRONG = "The e-mail address or the password is not right."
+
+
+@dataclass(frozen=True, slots=True)
+class ReachableSite:
+    id: int
+    name: str
+    host: str
+
+
+def normal_email(email: str) -> str:
+    return email.strip().casefold()
+
+
+def user_problems(email: str, display_name: str) -> list[Problem]:
+    problems = line_problems(display_name, "The name", 100, "#/displayName", required=True)
+    if not EMAIL.fullmatch(email):
+        problems.append(Problem("invalid_email", f"“{email[:60]}” is not an e-mail address.", "#/email"))
+    return problems
+
+
+def create_user(
+    clock: Clock, memory_kib: int, email: str, display_name: str, password: str | None = None
+) -> User:
+    """Without a password nobody can sign in as this user until one is set. `memory_kib` is the memory of the hash.
+    Raises Invalid, and Conflict where the address is taken."""
+    email = normal_email(email)
+    problems = user_problems(email, display_name)
+    if password is not None:
+        problems += password_problems(password)
+    if problems:
+        raise Invalid(problems)
+    if find_user(email) is not None:
+        raise Conflict(f"There is a user {email} already.")
+    hashed = None if password is None else hasher(memory_kib).hash(password)
+    user = User(email=email, display_name=display_name.strip(), password_hash=hashed, created_at=clock.now())
+    db.session.add(user)
+    db.session.flush()
+    return user
+
+
+def find_user(email: str) -> User | None:
+    return db.session.scalar(select(User).where(User.email == normal_email(email)))
+
+
+def get_user(email: str) -> User:
+    """Raises NotFound."""
+    user = find_user(email)
+    if user is None:
+        raise NotFound(f"There is no user {email}.")
+    return user
+
+
+def set_password(memory_kib: int, user: User, password: str) -> None:
+    """Ends all the user's sessions. Raises Invalid."""
+    if problems := password_problems(password):
+        raise Invalid(problems)
+    user.password_hash = hasher(memory_kib).hash(password)
+    user.session_version += 1
+
+
+def grant(user: User, site_id: int, role: Role) -> bool:
+    """False when the user holds the role on the site already."""
+    wanted = (RoleGrant.user_id == user.id, RoleGrant.site_id == site_id, RoleGrant.role == role.value)
+    if db.session.scalar(select(exists().where(*wanted))):
+        return False
+    db.session.add(RoleGrant(user_id=user.id, site_id=site_id, role=role.value))
+    db.session.flush()
+    return True
+
+
+def roles_of(user_id: int, site_id: int) -> frozenset[Role]:
+    """What the user may do on the site; SUPERADMIN anywhere is SUPERADMIN here."""
+    rows = db.session.execute(select(RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id == user_id)).tuples()
+    return roles_among(rows, site_id)
+
+
+def roles_among(grants: Iterable[tuple[str, int]], site_id: int) -> frozenset[Role]:
+    """Those of (role, site) that count on the site."""
+    return frozenset(Role(role) for role, site in grants if site == site_id or role == Role.SUPERADMIN)
+
+
+def reachable_sites(user_id: int) -> tuple[ReachableSite, ...]:
+    """Every site for a superadmin, else those where the user holds a role; by name."""
+    grants = select(RoleGrant.id).where(RoleGrant.user_id == user_id)
+    everywhere = exists(grants.where(RoleGrant.role == Role.SUPERADMIN.value))
+    here = exists(grants.where(RoleGrant.site_id == Site.id))
+    rows = db.session.execute(
+        select(Site.id, Site.name, Domain.host)
+        .join(Domain, (Domain.site_id == Site.id) & Domain.primary, isouter=True)
+        .where(everywhere | here)
+        .order_by(Site.name, Site.id)
+    )
+    return tuple(ReachableSite(site_id, name, host or "") for site_id, name, host in rows)
+
+
+def check_password(memory_kib: int, email: str, password: str, refused: Container[str] = ()) -> User:
+    """The user whose password it is. Raises Invalid with the same words, after the same work, whether the user is
+    unknown, disabled, without a password, mistyped it, or has one of the refused ones."""
+    user = find_user(email)
+    stored = user.password_hash if user else None
+    right = matches(memory_kib, stored, password)
+    if user is None or not right or not user.enabled or password in refused:
+        raise Invalid.one("wrong_credentials", WRONG)
+    return user

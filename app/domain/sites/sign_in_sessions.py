@@ -1,0 +1,120 @@
+"""Browsers that are signed in. The browser holds a random token, the database its hash, the site and the host."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import delete, select, update
+
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import NotFound
+from app.domain.sites.accounts import reachable_sites, roles_among
+from app.domain.sites.models import RoleGrant, SignInSession, Site, User
+from app.domain.sites.roles import Role
+from app.extensions import db
+
+IDLE = timedelta(hours=8)
+LONGEST = timedelta(hours=24)
+SEEN_EVERY = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """Who asks, and the site to act on. `roles` were read for this request, so one taken away is gone at once.
+    `is_stale` says that the session wants to be seen again."""
+
+    token: str
+    user_id: int
+    email: str
+    display_name: str
+    site_id: int
+    site_name: str
+    roles: frozenset[Role]
+    host: str
+    is_stale: bool = False
+    is_authenticated: bool = True
+    is_active: bool = True
+    is_anonymous: bool = False
+
+    def get_id(self) -> str:
+        return self.token
+
+
+def open_session(clock: Clock, user: User, host: str, site_id: int) -> str:
+    """The token of a new session at the host. It acts on the host's site where the user holds a role there, else
+    on the first site where they do."""
+    reachable = [site.id for site in reachable_sites(user.id)]
+    token = secrets.token_urlsafe(32)
+    now = clock.now()
+    db.session.add(
+        SignInSession(
+            token_hash=_hash(token),
+            user_id=user.id,
+            site_id=site_id if site_id in reachable or not reachable else reachable[0],
+            host=host,
+            session_version=user.session_version,
+            created_at=now,
+            last_seen_at=now,
+        )
+    )
+    return token
+
+
+def find_session(clock: Clock, token: str, host: str) -> SignedIn | None:
+    """None for a session that ended, idled too long, belongs to another host or to somebody who may not sign in."""
+    found = db.session.execute(
+        select(SignInSession, User, Site.name)
+        .join(User, User.id == SignInSession.user_id)
+        .join(Site, Site.id == SignInSession.site_id)
+        .where(SignInSession.token_hash == _hash(token), SignInSession.host == host)
+    ).one_or_none()
+    if found is None:
+        return None
+    session, user, site_name = found
+    if not _holds(clock, session, user):
+        return None
+    grants = db.session.execute(select(RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id == user.id)).tuples()
+    return SignedIn(
+        token=token,
+        user_id=user.id,
+        email=user.email,
+        display_name=user.display_name,
+        site_id=session.site_id,
+        site_name=site_name,
+        roles=roles_among(grants, session.site_id),
+        host=host,
+        is_stale=clock.now() - session.last_seen_at >= SEEN_EVERY,
+    )
+
+
+def see(clock: Clock, token: str) -> None:
+    """The session was used just now."""
+    db.session.execute(
+        update(SignInSession).where(SignInSession.token_hash == _hash(token)).values(last_seen_at=clock.now())
+    )
+
+
+def switch_site(token: str, user_id: int, site_id: int) -> None:
+    """Act on another site from now on. Raises NotFound for one that the user cannot reach."""
+    if site_id not in {site.id for site in reachable_sites(user_id)}:
+        raise NotFound("There is no such shop.")
+    db.session.execute(
+        update(SignInSession).where(SignInSession.token_hash == _hash(token)).values(site_id=site_id)
+    )
+
+
+def close_session(token: str) -> None:
+    db.session.execute(delete(SignInSession).where(SignInSession.token_hash == _hash(token)))
+
+
+def _holds(clock: Clock, session: SignInSession, user: User) -> bool:
+    now = clock.now()
+    in_time = now - session.last_seen_at < IDLE and now - session.created_at < LONGEST
+    return in_time and user.enabled and session.session_version == user.session_version
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
