@@ -152,7 +152,8 @@ class _Child:
 
     def segment(self) -> W3Segment:
         """Waits for the child. Raises SearchUnavailable with the child's own words when it failed."""
-        answer = self._pipe.read()
+        with self._pipe:
+            answer = self._pipe.read()
         self._wait()
         if self._status or not answer:
             raise SearchUnavailable(f"A process that built the index ended early (status {self._status}). Rebuild.")
@@ -180,7 +181,7 @@ def _write_in_child(directory: Path, documents: Sequence[IndexDocument], pipe: i
             os._exit(1)
         try:
             outcome: object = write_segment(directory, invert(documents))
-        except (OSError, ValueError, MemoryError) as error:
+        except (OSError, ValueError, TypeError, MemoryError) as error:
             outcome = error
         os.write(pipe, pickle.dumps(outcome))
         os._exit(0)

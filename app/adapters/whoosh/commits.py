@@ -17,6 +17,7 @@ from pathlib import Path
 
 from whoosh.codec.whoosh3 import W3Segment
 from whoosh.filedb.filestore import FileStorage
+from whoosh.filedb.structfile import BufferFile
 from whoosh.index import TOC
 
 from app.adapters.whoosh.schema import index_schema
@@ -48,9 +49,34 @@ def is_latest(directory: str, number: int) -> bool:
 
 
 def read_commit(directory: Path) -> Commit:
-    """The latest commit. Raises what broken or vanishing files raise."""
-    table = TOC.read(FileStorage(str(directory), readonly=True), INDEX_NAME, schema=_SCHEMA)
-    return Commit(table.generation, tuple(table.segments))
+    """The latest commit. Raises what broken or vanishing files raise; ValueError for one that does not match
+    the manifest, before it is unpickled."""
+    numbers = _tables(directory)
+    if not numbers:
+        raise FileNotFoundError(f"{directory} holds no table of contents")
+    return _read_table(directory, max(numbers))
+
+
+def _tables(directory: Path) -> dict[int, str]:
+    return {int(found[1]): name for name in os.listdir(directory) if (found := _TABLE.fullmatch(name))}
+
+
+def _read_table(directory: Path, number: int) -> Commit:
+    content = (directory / table_name(number)).read_bytes()
+    if hashlib.sha256(content).hexdigest() != read_manifest(directory).get(table_name(number)):
+        raise ValueError(f"{table_name(number)} does not match the manifest")
+    table = TOC.read(_Loaded(content), INDEX_NAME, gen=number, schema=_SCHEMA)
+    return Commit(number, tuple(table.segments))
+
+
+class _Loaded:
+    """The storage of a table that is in memory."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def open_file(self, name: str) -> BufferFile:
+        return BufferFile(self._content, name=name)
 
 
 def write_commit(directory: Path, number: int, segments: Sequence[W3Segment]) -> Commit:
@@ -94,14 +120,10 @@ def read_manifest(directory: Path) -> dict[str, str]:
 
 
 def damaged_files(directory: Path, commit: Commit, known: frozenset[str] = frozenset()) -> list[str]:
-    """The files of a commit that do not match the manifest. Segments whose id is `known` were checked before."""
+    """The segments of a commit that do not match the manifest. Those whose id is `known` were checked before."""
     manifest = read_manifest(directory)
     paths = [segment_path(directory, s) for s in commit.segments if s.segment_id() not in known]
-    return [
-        path.name
-        for path in (directory / table_name(commit.number), *paths)
-        if manifest.get(path.name) != digest_of(path)
-    ]
+    return [path.name for path in paths if manifest.get(path.name) != digest_of(path)]
 
 
 def digest_of(path: Path) -> str:
@@ -129,15 +151,14 @@ def fsync_path(path: Path) -> None:
 
 def _remove_files_before(directory: Path, number: int) -> None:
     """Removes the tables before `number` and the segments that neither it nor its successor holds."""
-    tables = {int(found[1]): name for name in os.listdir(directory) if (found := _TABLE.fullmatch(name))}
+    tables = _tables(directory)
     old = [name for table, name in tables.items() if table < number]
     if not old:
         return
     kept: set[str] = set()
-    storage = FileStorage(str(directory), readonly=True)
     for table in tables:
         if table >= number:
-            kept |= {s.segment_id() for s in TOC.read(storage, INDEX_NAME, gen=table, schema=_SCHEMA).segments}
+            kept |= {segment.segment_id() for segment in _read_table(directory, table).segments}
     segments = [name for name in os.listdir(directory) if name.endswith(".seg") and name[:-4] not in kept]
     for name in (*old, *segments):
         (directory / name).unlink(missing_ok=True)

@@ -1,10 +1,10 @@
 """Where the generations of one index live, and the locks by which processes share them.
 
-    <directory>/<site>/<index>/gen-7/      a complete generation; gen-8.tmp/ is one in the making
-                               current     a symbolic link to the live one, replaced in one step
-                               pins/gen-7  held shared by every process that reads the generation
-                               build.lock  held by the one process that builds
-                               publish.lock held while changes are applied or a generation is swapped in
+    <directory>/<site>/<index>/gen-7-1f0c…/       a complete generation; one in the making ends in .tmp
+                               current            a symbolic link to the live one, replaced in one step
+                               pins/gen-7-1f0c…   held shared by every process that reads the generation
+                               build.lock         held by the one process that builds
+                               publish.lock       held while changes are applied or a generation is swapped in
 
 All locks are flock: the kernel frees them when their process dies.
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from pathlib import Path
 
 from app.adapters.whoosh.commits import fsync_path
 
-_NAME = re.compile(r"gen-(\d+)(\.tmp)?")
+_NAME = re.compile(r"gen-(\d+)-[0-9a-f]+(\.tmp)?")
 
 
 class HeldLock:
@@ -54,7 +55,8 @@ class Place:
         return os.path.basename(os.readlink(self._current))
 
     def next_generation(self) -> str:
-        return f"gen-{max(self._numbers(), default=0) + 1}"
+        """A name that never comes again, not even when the folder was lost: readers know states by it."""
+        return f"gen-{max(self._numbers(), default=0) + 1}-{secrets.token_hex(4)}"
 
     def _numbers(self) -> list[int]:
         names = os.listdir(self.directory) + os.listdir(self.directory / "pins")

@@ -8,8 +8,6 @@ import struct
 import threading
 from collections.abc import Sequence
 
-from whoosh.index import EmptyIndexError
-
 from app.adapters.whoosh.commits import Commit, damaged_files, is_latest, read_commit
 from app.adapters.whoosh.generations import Place
 from app.adapters.whoosh.segment import Segment
@@ -19,7 +17,7 @@ from app.domain.search.engine import SearchUnavailable
 # What broken, vanishing or unreadable index files raise while they are opened.
 UNREADABLE = (
     OSError, ValueError, KeyError, IndexError, EOFError, AttributeError, ImportError, TypeError,
-    struct.error, pickle.UnpicklingError, EmptyIndexError,
+    struct.error, pickle.UnpicklingError,
 )  # fmt: skip
 _ATTEMPTS = 5
 

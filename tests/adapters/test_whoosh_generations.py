@@ -1,0 +1,291 @@
+"""Generations on disk: swaps under readers, damage, debris, and what dead processes leave."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import stat
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.adapters.whoosh import WhooshEngine
+from app.adapters.whoosh.commits import damaged_files, read_commit
+from app.domain.search.engine import (
+    BuildInProgress,
+    Delete,
+    EngineState,
+    IndexDocument,
+    SearchRequest,
+    SearchUnavailable,
+    Upsert,
+)
+from tests.adapters.whoosh_catalogue import PRODUCTS, SITE, apply, built, generation_directory, product
+
+EVERYTHING = SearchRequest(per_page=0)
+fork = multiprocessing.get_context("fork")
+
+
+def place(directory: Path) -> Path:
+    return directory / str(SITE) / PRODUCTS.value
+
+
+def generations(directory: Path) -> set[str]:
+    return {path.name for path in place(directory).glob("gen-*")}
+
+
+def total(engine: WhooshEngine) -> int:
+    return engine.search(SITE, PRODUCTS, EVERYTHING).total
+
+
+def segment_files(directory: Path) -> list[Path]:
+    return sorted(generation_directory(directory).glob("*.seg"))
+
+
+def in_another_process(work: Callable[[], None]) -> int | None:
+    process = fork.Process(target=work)
+    process.start()
+    process.join(60)
+    return process.exitcode
+
+
+def test_folders_are_private_because_the_files_hold_pickles(tmp_path: Path) -> None:
+    built(tmp_path / "index", 5)
+    for path in (place(tmp_path / "index"), generation_directory(tmp_path / "index"), tmp_path / "index"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
+def test_every_state_of_a_generation_matches_its_manifest(tmp_path: Path) -> None:
+    engine = built(tmp_path, 40)
+    for number in range(15):
+        apply(engine, Upsert(product(number, 1)), Delete(f"P{number + 20}"))
+        directory = generation_directory(tmp_path)
+        assert damaged_files(directory, read_commit(directory)) == []
+    assert read_commit(directory).documents == total(engine) == 25
+
+
+def test_old_files_do_not_pile_up(tmp_path: Path) -> None:
+    engine = built(tmp_path, 40)
+    for number in range(40):
+        apply(engine, Upsert(product(number % 7, number)))
+    names = os.listdir(generation_directory(tmp_path))
+    assert len([name for name in names if name.endswith(".toc")]) == 2
+    assert len([name for name in names if name.endswith(".seg")]) <= 16
+    assert not [name for name in names if name.endswith(".new")]
+
+
+def test_another_process_sees_a_change_at_once(tmp_path: Path) -> None:
+    engine = built(tmp_path, 10)
+    reader = WhooshEngine(tmp_path)
+    assert total(reader) == 10
+
+    def delete() -> None:
+        apply(engine, Delete("P1"))
+
+    assert in_another_process(delete) == 0
+    assert total(reader) == 9
+
+
+def test_segments_that_stay_are_not_read_again(tmp_path: Path) -> None:
+    engine = built(tmp_path, 10)
+    (before,) = engine._reader(SITE, PRODUCTS).view().segments
+    apply(engine, Upsert(product(3, 1)))
+    after = engine._reader(SITE, PRODUCTS).view().segments
+    assert after[0] is before
+    assert len(after) == 2
+
+
+# Damage
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_damage_is_found_before_it_is_searched_and_told_in_a_sentence(tmp_path: Path, seed: int) -> None:
+    built(tmp_path, 30)
+    chance = random.Random(seed)
+    path = chance.choice(sorted(generation_directory(tmp_path).iterdir()))
+    content = bytearray(path.read_bytes())
+    spot = chance.randrange(len(content))
+    match seed % 4:
+        case 0:
+            path.unlink()
+        case 1:
+            path.write_bytes(content[:spot])
+        case _:
+            content[spot] ^= 1 << chance.randrange(8)
+            path.write_bytes(content)
+    engine = WhooshEngine(tmp_path)
+    with pytest.raises(SearchUnavailable, match="Rebuild to mend it"):
+        engine.search(SITE, PRODUCTS, EVERYTHING)
+    status = engine.status(SITE, PRODUCTS)
+    assert status.state is EngineState.UNREACHABLE
+    assert status.error and "Rebuild" in status.error
+
+
+def test_a_rebuild_mends_a_damaged_index_for_an_engine_that_had_given_up(tmp_path: Path) -> None:
+    built(tmp_path, 30)
+    (segment,) = segment_files(tmp_path)
+    segment.write_bytes(segment.read_bytes()[:100])
+    engine = WhooshEngine(tmp_path)
+    with pytest.raises(SearchUnavailable):
+        total(engine)
+    built(tmp_path, 31)
+    assert total(engine) == 31
+    assert engine.status(SITE, PRODUCTS).state is EngineState.HEALTHY
+
+
+def test_an_index_that_comes_back_is_searched_again(tmp_path: Path) -> None:
+    built(tmp_path / "index", 30)
+    shutil.move(tmp_path / "index", tmp_path / "away")
+    engine = WhooshEngine(tmp_path / "index")
+    with pytest.raises(SearchUnavailable, match="Rebuild"):
+        total(engine)
+    shutil.move(tmp_path / "away", tmp_path / "index")
+    assert total(engine) == 30
+
+
+def test_open_readers_go_on_when_the_index_is_removed_and_the_status_says_so(tmp_path: Path) -> None:
+    engine = built(tmp_path, 30)
+    assert total(engine) == 30
+    shutil.rmtree(place(tmp_path))
+    assert engine.search(SITE, PRODUCTS, SearchRequest(words="tent")).total > 0
+    assert engine.status(SITE, PRODUCTS).state is EngineState.UNREACHABLE
+    with pytest.raises(SearchUnavailable):
+        apply(engine, Delete("P1"))
+    built(tmp_path, 29)
+    assert total(engine) == 29
+    assert engine.status(SITE, PRODUCTS).state is EngineState.HEALTHY
+
+
+def test_a_full_disk_fails_the_build_with_the_reason_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = built(tmp_path, 10)
+    generation = engine.start_generation(SITE, PRODUCTS)
+    generation.add(product(number) for number in range(20))
+    monkeypatch.setattr("os.fsync", _no_space)
+    with pytest.raises(SearchUnavailable, match="No space left on device"):
+        generation.seal()
+    generation.discard()
+    monkeypatch.undo()
+    assert total(engine) == 10
+    assert len(generations(tmp_path)) == 1
+
+
+def _no_space(descriptor: int) -> None:
+    raise OSError(28, "No space left on device")
+
+
+# Builders
+
+
+def test_large_builds_use_a_second_process_and_hold_every_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.adapters.whoosh.building.SEGMENT_DOCUMENTS", 100)
+    monkeypatch.setattr("app.adapters.whoosh.building.WORTH_A_CHILD", 40)
+    engine = built(tmp_path, 470)
+    assert total(engine) == 470
+    assert len(segment_files(tmp_path)) > 1
+    assert dict(engine.digests(SITE, PRODUCTS)) == {f"P{number}": f"{number}.0" for number in range(470)}
+
+
+def test_a_document_that_cannot_be_written_fails_the_build_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.adapters.whoosh.building.WORTH_A_CHILD", 2)
+    generation = WhooshEngine(tmp_path).start_generation(SITE, PRODUCTS)
+    generation.add([IndexDocument(id="P1", name="Tent", card={"price": object()}), product(2)])
+    with pytest.raises((SearchUnavailable, TypeError)):
+        generation.seal()
+    generation.discard()
+    assert generations(tmp_path) == set()
+
+
+def test_what_a_killed_builder_leaves_is_removed_by_the_next(tmp_path: Path) -> None:
+    engine = built(tmp_path, 10)
+
+    def build_until_killed() -> None:
+        generation = WhooshEngine(tmp_path).start_generation(SITE, PRODUCTS)
+        generation.add(product(number) for number in range(50))
+        generation.seal()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    assert in_another_process(build_until_killed) == -signal.SIGKILL
+    assert len(generations(tmp_path)) == 2
+    assert total(engine) == 10
+    engine.start_generation(SITE, PRODUCTS).discard()
+    assert len(generations(tmp_path)) == 1
+    assert total(engine) == 10
+
+
+def test_a_build_in_another_process_holds_the_lock_as_long_as_it_lives(tmp_path: Path) -> None:
+    built(tmp_path, 10)
+    started, finish = fork.Event(), fork.Event()
+
+    def build() -> None:
+        generation = WhooshEngine(tmp_path).start_generation(SITE, PRODUCTS)
+        started.set()
+        finish.wait(30)
+        generation.discard()
+
+    builder = fork.Process(target=build)
+    builder.start()
+    assert started.wait(30)
+    with pytest.raises(BuildInProgress):
+        WhooshEngine(tmp_path).start_generation(SITE, PRODUCTS)
+    finish.set()
+    builder.join(30)
+    WhooshEngine(tmp_path).start_generation(SITE, PRODUCTS).discard()
+
+
+# Swaps
+
+
+def test_swaps_and_changes_under_readers_lose_nobody_and_pile_nothing_up(tmp_path: Path) -> None:
+    """Each generation holds products of one mark only, so a mixed answer would show two marks."""
+    _publish_marked(tmp_path, 0)
+    stop, failures = fork.Event(), fork.Queue()
+    readers = [fork.Process(target=_read_until, args=(tmp_path, stop, failures)) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for mark in range(1, 120):
+        _publish_marked(tmp_path, mark)
+        assert len(generations(tmp_path)) <= 5
+    stop.set()
+    for reader in readers:
+        reader.join(30)
+    assert failures.empty(), failures.get()
+    assert [reader.exitcode for reader in readers] == [0, 0, 0]
+    assert total(WhooshEngine(tmp_path)) == 20
+
+
+def _publish_marked(directory: Path, mark: int) -> None:
+    engine = WhooshEngine(directory)
+    generation = engine.start_generation(SITE, PRODUCTS)
+    generation.add(_marked(number, mark) for number in range(20))
+    generation.seal()
+    with engine.exclusive(SITE, PRODUCTS):
+        generation.publish([])
+    generation.discard()
+    apply(engine, Upsert(_marked(3, mark)))
+
+
+def _marked(number: int, mark: int) -> IndexDocument:
+    return IndexDocument(id=f"P{number}", name=f"Tent {number}", values={"mark": (str(mark),)}, card={"mark": mark})
+
+
+def _read_until(directory: Path, stop: multiprocessing.synchronize.Event, failures: multiprocessing.Queue[str]) -> None:
+    engine = WhooshEngine(directory)
+    reads = 0
+    while not stop.is_set() or not reads:
+        result = engine.search(SITE, PRODUCTS, SearchRequest(words="tent", facets=("mark",)))
+        marks = {hit.card["mark"] for hit in result.hits}
+        if result.total != 20 or len(marks) != 1 or len(result.facets["mark"]) != 1:
+            failures.put(f"{result.total} hits of the marks {marks}")
+        reads += 1
+        time.sleep(0)

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.search.text import (
+    MAX_CHARACTERS,
+    MAX_WORD_LENGTH,
+    MAX_WORDS,
+    code,
+    fold,
+    neighbours,
+    parts,
+    query_words,
+    stem,
+    tokens,
+    words,
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("Café CRÈME", ["cafe", "creme"]),
+        ("Intel® Core™2 Duo", ["intel", "core2", "duo"]),
+        ("Straße", ["strasse"]),
+        ("ﬁne", ["fine"]),
+        ("２１ ｃｍ", ["21", "cm"]),
+        ("men's shirt", ["mens", "shirt"]),
+        ('17" 3.5mm a b_c', ["17", "3", "5mm", "a", "b", "c"]),
+        ("наушники", ["наушники"]),
+        ("  - / \t\n", []),
+        ("", []),
+    ],
+)
+def test_text_is_cut_into_folded_words(typed: str, read: list[str]) -> None:
+    assert tokens(typed) == read
+
+
+@pytest.mark.parametrize(
+    ("plural", "singular"),
+    [
+        ("headphones", "headphone"),
+        ("batteries", "battery"),
+        ("watches", "watch"),
+        ("boxes", "box"),
+        ("dresses", "dress"),
+        ("cases", "case"),
+        ("ties", "tie"),
+        ("glass", "glass"),
+        ("bus", "bus"),
+        ("tennis", "tennis"),
+        ("plus", "plus"),
+        ("gps", "gps"),
+        ("x570s", "x570s"),
+        ("s", "s"),
+    ],
+)
+def test_plurals_become_singular_and_nothing_else_changes(plural: str, singular: str) -> None:
+    assert stem(plural) == singular
+
+
+@pytest.mark.parametrize(
+    ("written", "read"), [("RJ-45", "rj45"), ("rj 45", "rj45"), ("DV7-1211ea", "dv71211ea"), ("--", "")]
+)
+def test_a_code_is_one_word_however_it_is_written(written: str, read: str) -> None:
+    assert code(written) == read
+
+
+def test_a_word_of_letters_and_digits_has_parts() -> None:
+    assert parts("rj45") == ("rj", "45")
+    assert parts("1211ea") == ("1211", "ea")
+    assert parts("laptop") == parts("45") == ()
+
+
+def test_neighbours_are_written_as_one() -> None:
+    assert neighbours(["smart", "watch", "strap"]) == ["smartwatch", "watchstrap"]
+    assert neighbours(["smart"]) == []
+
+
+def test_what_is_typed_is_cut_to_size_and_each_word_counts_once() -> None:
+    assert query_words("red shoes RED shoe") == ("red", "shoe")
+    assert len(query_words(" ".join(f"w{n}" for n in range(100)))) == MAX_WORDS
+    assert query_words("x" * 10_000) == ("x" * MAX_WORD_LENGTH,)
+    assert query_words(" " * MAX_CHARACTERS + "late") == ()
+
+
+@given(st.text())
+def test_folding_twice_changes_nothing_more(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+
+
+@given(st.text())
+def test_the_indexed_words_of_a_text_are_the_words_that_find_it(text: str) -> None:
+    assert set(query_words(text)) <= set(words(text[:MAX_CHARACTERS]))
+
+
+@given(st.text())
+def test_words_are_never_empty_nor_hold_what_divides_words(text: str) -> None:
+    for word in words(text):
+        assert word
+        assert tokens(word) == [word]
+
+
+@given(st.text(alphabet="abcdefgh ies"))
+def test_a_stemmed_word_begins_like_the_word(text: str) -> None:
+    for token in tokens(text):
+        assert token.startswith(stem(token)[:-1])
