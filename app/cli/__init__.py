@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from flask import Flask
 
+from app.cli import bundle
+
 
 def register(app: Flask) -> None:
     """Add every command to `flask --app wsgi`."""
+    app.cli.add_command(bundle.group)

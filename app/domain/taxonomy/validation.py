@@ -18,7 +18,7 @@ MOST_ATTRIBUTES = 300  # On one level.
 MOST_VALUES = 2_000  # Of one attribute.
 LONGEST_NAME = 200
 LONGEST_ID = 120
-LONGEST_ALLOWED_VALUE = 500  # Fits product_attribute_values.
+LONGEST_ALLOWED_VALUE = 2_000
 LONGEST_TEXT = 2_000
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 
@@ -165,7 +165,7 @@ def _value_problem(value: Any, seen: dict[str, str]) -> tuple[str, str] | None:
     if "," in value:
         return "comma_in_value", f"The allowed value “{value[:80]}” contains a comma."
     if len(value) > LONGEST_ALLOWED_VALUE or UNPRINTABLE.search(value):
-        return "invalid_value", f"“{value[:80]}” cannot be shown or is over {LONGEST_ALLOWED_VALUE} characters long."
+        return "invalid_value", f"“{value[:80]}” cannot be shown or is over {LONGEST_ALLOWED_VALUE:,} characters long."
     if earlier := seen.get(value.casefold()):
         return "duplicate_value", f"The allowed values “{earlier[:80]}” and “{value[:80]}” differ only in case."
     return None

@@ -1,0 +1,109 @@
+"""Takes a bundle into a site: everything is read once before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from app.domain.bundles.archive import MEDIA, Bundle, open_bundle
+from app.domain.bundles.products.importing import import_products
+from app.domain.bundles.reading import read_document, read_rows
+from app.domain.bundles.report import BrokenBundle, Report
+from app.domain.bundles.site_file import host_of, import_site
+from app.domain.bundles.task import ImportTask, Transaction
+from app.domain.bundles.taxonomy_file import import_taxonomies
+from app.domain.catalogue.image_store import ImageStore
+from app.domain.shared.clock import Clock
+from app.domain.sites import audit
+
+# What the documents are: an object with this list in it, a plain list, or an object.
+DOCUMENTS: Mapping[str, str | type] = {
+    "site.json": dict,
+    "users.json": list,
+    "taxonomy.json": "taxonomies",
+    "merchandising.json": "trees",
+}
+ROWS = ("products.jsonl", "collections.jsonl", "pages.jsonl")
+NOT_YET = ("synonyms.json", "rules.json", "pos.json")
+REBUILD_ADVISED = 2_000
+
+
+def import_bundle(
+    path: Path,
+    host: str | None,
+    clock: Clock,
+    images: ImageStore,
+    transaction: Transaction,
+    actor: str,
+    dry_run: bool = False,
+) -> Report:
+    """Take a folder or .zip into the site of `host`, or of the primary domain in site.json; a site that is not there
+    is made. Raises BrokenBundle before anything is written, and Invalid when no site is named."""
+    with open_bundle(path) as bundle:
+        documents = {name: document for name in DOCUMENTS if (document := _document(bundle, name))}
+        _check_rows(bundle)
+        host = host_of(documents.get("site.json"), host)
+        task = ImportTask(
+            bundle=bundle,
+            clock=clock,
+            images=images,
+            transaction=transaction,
+            report=Report(host, dry_run),
+            actor=actor,
+            dry_run=dry_run,
+            documents=documents,
+        )
+        _name_skipped(task)
+        _import(task)
+        return task.report
+
+
+def _document(bundle: Bundle, name: str) -> Any:
+    """Raises BrokenBundle for the wrong shape."""
+    file = bundle.find(name)
+    if file is None:
+        return None
+    document = read_document(bundle, file)
+    shape, content = DOCUMENTS[name], document.content
+    if isinstance(shape, str):
+        if not isinstance(content, dict) or set(content) != {shape} or not isinstance(content[shape], list):
+            raise BrokenBundle.at(file, f"The file must be an object with one field, the list “{shape}”.")
+    elif not isinstance(content, shape):
+        raise BrokenBundle.at(file, "The file must be a list." if shape is list else "The file must be an object.")
+    return document
+
+
+def _check_rows(bundle: Bundle) -> None:
+    for name in ROWS:
+        file = bundle.find(name)
+        for _ in read_rows(bundle, file) if file else ():
+            pass
+
+
+def _name_skipped(task: ImportTask) -> None:
+    for file in task.bundle.files:
+        name = file.removesuffix(".gz")
+        if name in NOT_YET:
+            task.report.skipped.append((file, "This part of a bundle is not taken yet."))
+        elif name not in (*DOCUMENTS, *ROWS) and not file.startswith(MEDIA):
+            task.report.skipped.append((file, "No part of a bundle has this name."))
+
+
+def _import(task: ImportTask) -> None:
+    import_site(task, task.report.host)
+    import_taxonomies(task)
+    import_products(task)
+    if task.report.of("products").added + task.report.of("products").changed > REBUILD_ADVISED:
+        task.report.note("Many products changed: a rebuild of the search index is quicker than the single updates.")
+    if task.report.changes and not task.dry_run:
+        _note_in_log(task)
+
+
+def _note_in_log(task: ImportTask) -> None:
+    counts = {kind: counts.as_json() for kind, counts in task.report.counts.items()}
+    with task.transaction():
+        summary = f"Imported a bundle into {task.report.host}"
+        audit.record(
+            task.clock, task.site_id, task.actor, "bundle.import", ("site", str(task.site_id)), summary, after=counts
+        )

@@ -1,0 +1,86 @@
+"""What a row of the bundle changes about the shop's record: pure comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any
+
+from app.domain.bundles.products.rows import ProductRow
+from app.domain.bundles.products.stored import StoredProduct
+from app.domain.catalogue.image_store import StoredImage
+from app.domain.catalogue.rules import ProductDraft, VariantDraft
+from app.domain.taxonomy.classification import Classification, counted_values
+
+DRAFT_DEFAULTS = {known.name: known.default for known in fields(ProductDraft) if known.name != "variants"}
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A row with what was found out about it before the database was asked."""
+
+    row: ProductRow
+    classification: Classification | None = None
+    images: list[StoredImage] | None = None
+
+
+@dataclass(slots=True)
+class Change:
+    """`product_id` None adds a product. None in `values`, `variants` and `images` leaves them; `values` are the
+    (attribute id, text) pairs of the counted index. `variant_ids` are the records that variants have, by SKU."""
+
+    columns: dict[str, Any]
+    product_id: int | None = None
+    values: set[tuple[str, str]] | None = None
+    variants: list[VariantDraft] | None = None
+    variant_ids: Mapping[str, int] = field(default_factory=dict)
+    images: list[StoredImage] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.columns and self.values is None and self.variants is None and self.images is None
+
+
+def addition(candidate: Candidate, site_id: int, seo_name: str, now: datetime) -> Change:
+    """`columns` is a whole record."""
+    classified = candidate.classification or Classification()
+    columns = {
+        **DRAFT_DEFAULTS,
+        "search_terms": [],
+        "created_at": now,
+        **candidate.row.columns,
+        **_classified_columns(classified),
+        "seo_name": seo_name,
+        "site_id": site_id,
+        "revision": 1,
+        "updated_at": now,
+        "archived_taxonomy_data": None,
+    }
+    return Change(
+        columns, None, counted_values(classified.values), candidate.row.variants or [], {}, candidate.images or []
+    )
+
+
+def difference(candidate: Candidate, stored: StoredProduct) -> Change:
+    """Only what differs. `revision` and the time of the change are the writer's."""
+    wanted = dict(candidate.row.columns)
+    if candidate.classification is not None:
+        wanted.update(_classified_columns(candidate.classification))
+    change = Change({name: value for name, value in wanted.items() if stored.columns[name] != value}, stored.id)
+    if "taxonomy_attributes" in change.columns:
+        change.values = counted_values(change.columns["taxonomy_attributes"])
+    variants = candidate.row.variants
+    if variants is not None and variants != stored.variants:
+        change.variants, change.variant_ids = variants, stored.variant_ids
+    if candidate.images is not None and [image.file for image in candidate.images] != stored.images:
+        change.images = candidate.images
+    return change
+
+
+def _classified_columns(classified: Classification) -> dict[str, Any]:
+    return {
+        "taxonomy_level_id": classified.level_id,
+        "taxonomy_attributes": classified.values,
+        "completeness_score": classified.score,
+    }

@@ -1,0 +1,145 @@
+"""Takes the products of a bundle into the shop, batch by batch, each batch in a transaction of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from itertools import islice
+
+from app.domain.bundles.products import stored
+from app.domain.bundles.products.changes import Candidate, Change, addition, difference
+from app.domain.bundles.products.pictures import keep_pictures
+from app.domain.bundles.products.rows import ProductRow, read_product
+from app.domain.bundles.products.seo_names import SeoNames
+from app.domain.bundles.products.stored import StoredProduct
+from app.domain.bundles.products.writing import write
+from app.domain.bundles.reading import read_rows
+from app.domain.bundles.report import Refusal, shown
+from app.domain.bundles.task import ImportTask, field_of
+from app.domain.catalogue.rules import seo_name_of
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.taxonomy.classification import UNCLASSIFIED, classification
+
+KIND = "products"
+FILE = "products.jsonl"
+BATCH = 500
+
+
+def import_products(task: ImportTask) -> None:
+    """A row that breaks a rule is reported and left out; attribute values that do are dropped from their product."""
+    name = task.bundle.find(FILE)
+    if name is None:
+        return
+    task.report.of(KIND)
+    ProductImport(task, name).run()
+
+
+class ProductImport:
+    """The state of one run through the file: which names and variant SKUs are taken so far."""
+
+    def __init__(self, task: ImportTask, file: str) -> None:
+        self._task = task
+        self._file = file
+        self._names = SeoNames(stored.seo_names(task.site_id), _wished_names(task, file))
+        self._variant_skus: dict[str, str] = {}
+
+    def run(self) -> None:
+        candidates = (candidate for row in self._rows() if (candidate := self._candidate(row)))
+        while batch := list(islice(candidates, BATCH)):
+            with nullcontext() if self._task.dry_run else self._task.transaction():
+                self._take(batch)
+
+    def _rows(self) -> Iterator[ProductRow]:
+        for raw in read_rows(self._task.bundle, self._file):
+            try:
+                row = read_product(raw)
+                self._check_first_of_its_sku(row)
+            except Invalid as refused:
+                self._refuse(raw.line, refused.problems)
+            else:
+                yield row
+
+    def _check_first_of_its_sku(self, row: ProductRow) -> None:
+        earlier = self._task.skus.get(row.sku)
+        if earlier is not None:
+            raise Invalid.one("duplicate_sku", f"The SKU “{row.sku}” stands on line {earlier} already.", "#/sku")
+        self._task.skus[row.sku] = row.line
+
+    def _candidate(self, row: ProductRow) -> Candidate:
+        candidate = Candidate(row)
+        if row.level_id is not None:
+            self._classify(candidate, row.level_id)
+        if row.images is not None:
+            candidate.images, complaints = keep_pictures(self._task, row.images)
+            row.complaints += complaints
+        return candidate
+
+    def _classify(self, candidate: Candidate, level_id: str) -> None:
+        row = candidate.row
+        try:
+            found = classification(self._task.tree, level_id, row.attributes) if level_id else UNCLASSIFIED
+        except Invalid as refused:
+            row.complaints += [Problem(p.code, p.message, "#/taxonomy/levelId") for p in refused.problems]
+            return
+        candidate.classification = found
+        for dropped in found.dropped:
+            example = {"line": row.line, "sku": row.sku, "value": shown(dropped.value), "reason": dropped.reason}
+            self._task.report.drop_value(dropped.attribute_id, dropped.code, dropped.reason, example)
+
+    def _take(self, batch: Sequence[Candidate]) -> None:
+        site_id = self._task.site_id
+        known = stored.stored_products(site_id, [candidate.row.sku for candidate in batch])
+        owners = stored.variant_owners(site_id, [v.sku for c in batch for v in c.row.variants or ()])
+        additions: list[Change] = []
+        changes: list[Change] = []
+        for candidate in batch:
+            own = known.get(candidate.row.sku)
+            if problems := self._taken_problems(candidate.row, own, owners):
+                self._refuse(candidate.row.line, problems)
+            else:
+                self._sort_in(candidate, own, additions, changes)
+        if not self._task.dry_run and (additions or changes):
+            write(site_id, additions, changes, self._task.clock.now())
+
+    def _sort_in(
+        self, candidate: Candidate, own: StoredProduct | None, additions: list[Change], changes: list[Change]
+    ) -> None:
+        counts = self._task.report.of(KIND)
+        if candidate.row.complaints:
+            self._refuse(candidate.row.line, candidate.row.complaints, kind="parts of products")
+        if own is None:
+            name = candidate.row.columns.get("seo_name") or self._names.make(seo_name_of(candidate.row.columns["name"]))
+            additions.append(addition(candidate, self._task.site_id, name, self._task.clock.now()))
+            counts.added += 1
+            return
+        change = difference(candidate, own)
+        if change.is_empty:
+            counts.unchanged += 1
+        else:
+            changes.append(change)
+            counts.changed += 1
+
+    def _taken_problems(self, row: ProductRow, own: StoredProduct | None, owners: dict[str, int]) -> list[Problem]:
+        problems = []
+        for index, variant in enumerate(row.variants or ()):
+            owner = owners.get(variant.sku)
+            holder = self._variant_skus.setdefault(variant.sku, row.sku)
+            if holder != row.sku or (owner is not None and (own is None or owner != own.id)):
+                message = f"The SKU “{variant.sku}” belongs to a variant of another product."
+                problems.append(Problem("taken", message, f"#/variants/{index}/sku"))
+        wished = row.columns.get("seo_name")
+        if wished and not problems and not self._names.claim(wished, own.columns["seo_name"] if own else None):
+            message = f"The SEO name “{wished}” belongs to another product of this site."
+            problems.append(Problem("taken", message, "#/seoName"))
+        return problems
+
+    def _refuse(self, line: int, problems: Sequence[Problem], kind: str = KIND) -> None:
+        refusals = [Refusal(self._file, line, field_of(problem.pointer), problem.message) for problem in problems]
+        self._task.report.refuse(kind, refusals)
+
+
+def _wished_names(task: ImportTask, file: str) -> Iterator[str]:
+    for row in read_rows(task.bundle, file):
+        name = row.fields.get("seoName")
+        if isinstance(name, str) and name:
+            yield name.strip()

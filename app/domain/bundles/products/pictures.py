@@ -1,0 +1,38 @@
+"""The pictures that a row of products names: files of the bundle's media folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.domain.bundles.archive import MEDIA
+from app.domain.bundles.reading import read_bytes
+from app.domain.bundles.task import ImportTask
+from app.domain.catalogue.image_store import LARGEST_UPLOAD, StoredImage
+from app.domain.shared.problems import Invalid, Problem
+
+
+def keep_pictures(task: ImportTask, names: Sequence[str]) -> tuple[list[StoredImage], list[Problem]]:
+    """What the shop keeps of them, in their order, and what it could not take.
+
+    An address on the web is not fetched: a bundle must not make this server call on others.
+    """
+    kept: list[StoredImage] = []
+    problems: list[Problem] = []
+    for index, name in enumerate(names):
+        try:
+            kept.append(_keep(task, name))
+        except Invalid as refused:
+            problems += [Problem(p.code, p.message, f"#/images/{index}") for p in refused.problems]
+    return kept, problems
+
+
+def _keep(task: ImportTask, name: str) -> StoredImage:
+    if "://" in name or name.startswith("//"):
+        message = "A picture at an address is not fetched; put the file into media/ and give its name."
+        raise Invalid.one("address_not_fetched", message)
+    file = f"{MEDIA}{name.removeprefix(MEDIA)}"
+    if file not in task.bundle:
+        raise Invalid.one("missing_file", f"The bundle has no file {file[:120]}.")
+    if task.dry_run:
+        return StoredImage(file.removeprefix(MEDIA), 0, 0)
+    return task.images.keep(task.site_id, read_bytes(task.bundle, file, LARGEST_UPLOAD))

@@ -1,0 +1,169 @@
+"""One line of products.jsonl as a checked record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from app.domain.bundles.reading import Row
+from app.domain.catalogue.images import MOST_IMAGES
+from app.domain.catalogue.markup import clean_html
+from app.domain.catalogue.rules import ProductDraft, VariantDraft, product_problems, tidy_product
+from app.domain.catalogue.search_terms import clean_terms
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.shared.shapes import Field, Kind, Shape, read_fields
+
+PRODUCT: Shape = {
+    "sku": Field(Kind.TEXT, required=True),
+    "name": Field(Kind.TEXT, required=True),
+    "price": Field(Kind.WHOLE, required=True),
+    "seoName": Field(Kind.TEXT, nullable=True),
+    "manufacturer": Field(Kind.TEXT, nullable=True),
+    "description": Field(Kind.TEXT, nullable=True),
+    "compareAtPrice": Field(Kind.WHOLE, nullable=True),
+    "upc": Field(Kind.TEXT, nullable=True),
+    "stock": Field(Kind.WHOLE, nullable=True),
+    "enabled": Field(Kind.FLAG),
+    "featured": Field(Kind.FLAG),
+    "rating": Field(Kind.NUMBER, nullable=True),
+    "images": Field(Kind.TEXTS),
+    "searchTerms": Field(Kind.LIST),
+    "canonicalUrl": Field(Kind.TEXT, nullable=True),
+    "createdAt": Field(Kind.TEXT, nullable=True),
+    "taxonomy": Field(Kind.OBJECT, nullable=True),
+    "variants": Field(Kind.LIST),
+}
+VARIANT: Shape = {
+    "sku": Field(Kind.TEXT, required=True),
+    "upc": Field(Kind.TEXT, nullable=True),
+    "price": Field(Kind.WHOLE, nullable=True),
+    "stock": Field(Kind.WHOLE, nullable=True),
+    "options": Field(Kind.OBJECT, required=True),
+}
+TAXONOMY: Shape = {
+    "levelId": Field(Kind.TEXT, required=True),
+    "attributes": Field(Kind.OBJECT, nullable=True),
+}
+# The draft's name of each plain field; what a row does not name stays as it is.
+COLUMNS: Mapping[str, str] = {
+    "sku": "sku",
+    "name": "name",
+    "price": "price",
+    "seoName": "seo_name",
+    "manufacturer": "manufacturer",
+    "description": "description",
+    "compareAtPrice": "compare_at_price",
+    "upc": "upc",
+    "stock": "stock",
+    "enabled": "enabled",
+    "featured": "featured",
+    "rating": "rating",
+    "canonicalUrl": "canonical_url",
+}
+TEXT_COLUMNS = ("seo_name", "manufacturer", "description")
+TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})", re.ASCII)
+
+
+@dataclass(slots=True)
+class ProductRow:
+    """`columns` holds what the line says of the product's own fields, by column. None in `variants`, `images` and
+    `level_id` means that the line says nothing; "" as level takes the classification away."""
+
+    line: int
+    sku: str
+    columns: dict[str, Any]
+    variants: list[VariantDraft] | None = None
+    images: list[str] | None = None
+    level_id: str | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    complaints: list[Problem] = field(default_factory=list)
+
+
+def read_product(row: Row) -> ProductRow:
+    """Raises Invalid with every problem that keeps the product out. `complaints` are about parts that are left out
+    while the product is taken."""
+    problems: list[Problem] = []
+    fields = read_fields(row.fields, PRODUCT, "#", problems)
+    variants = _variants(fields.get("variants"), problems)
+    taxonomy = read_fields(fields["taxonomy"], TAXONOMY, "#/taxonomy", problems) if fields.get("taxonomy") else {}
+    created_at = _time(fields.get("createdAt"), problems)
+    if problems:
+        raise Invalid(problems)
+    columns = _columns(fields, variants)
+    product = ProductRow(row.line, columns["sku"], columns, variants, fields.get("images"))
+    if created_at is not None:
+        columns["created_at"] = created_at
+    if "taxonomy" in fields:
+        product.level_id = taxonomy.get("levelId", "")
+        product.attributes = taxonomy.get("attributes") or {}
+    _take_terms(product, fields.get("searchTerms"))
+    _limit_images(product)
+    return product
+
+
+def _columns(fields: Mapping[str, Any], variants: list[VariantDraft] | None) -> dict[str, Any]:
+    """Tidied and checked by the catalogue's rules. Raises Invalid."""
+    given = {column: fields[name] for name, column in COLUMNS.items() if name in fields}
+    given.update({column: given[column] or "" for column in TEXT_COLUMNS if column in given})
+    tidy = tidy_product(ProductDraft(**given, variants=tuple(variants or ())))
+    if problems := product_problems(tidy):
+        raise Invalid(problems)
+    columns = {column: getattr(tidy, column) for column in given}
+    if "description" in columns:
+        columns["description"] = clean_html(columns["description"])
+    if not columns.get("seo_name"):
+        columns.pop("seo_name", None)
+    if variants is not None:
+        variants[:] = tidy.variants
+    return columns
+
+
+def _variants(raw: list[Any] | None, problems: list[Problem]) -> list[VariantDraft] | None:
+    if raw is None:
+        return None
+    return [_variant(item, f"#/variants/{index}", problems) for index, item in enumerate(raw)]
+
+
+def _variant(raw: Any, pointer: str, problems: list[Problem]) -> VariantDraft:
+    fields = read_fields(raw, VARIANT, pointer, problems)
+    options = fields.get("options", {})
+    if not all(isinstance(value, str) for value in options.values()):
+        problems.append(Problem("wrong_type", "The values of options must be texts.", f"{pointer}/options"))
+        options = {}
+    return VariantDraft(fields.get("sku", ""), fields.get("upc"), fields.get("price"), fields.get("stock"), options)
+
+
+def _time(text: str | None, problems: list[Problem]) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        if TIME.fullmatch(text):
+            return datetime.fromisoformat(text.upper()).astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    message = f"“{text[:40]}” is not a time such as 2026-11-20T21:04:05Z."
+    problems.append(Problem("invalid_time", message, "#/createdAt"))
+    return None
+
+
+def _take_terms(product: ProductRow, terms: list[Any] | None) -> None:
+    """A list that breaks a rule is not taken, while the rest of the product is."""
+    if terms is None:
+        return
+    try:
+        product.columns["search_terms"] = clean_terms(terms)
+    except Invalid as refused:
+        product.complaints += [
+            Problem(problem.code, problem.message, problem.pointer.replace("#/terms", "#/searchTerms"))
+            for problem in refused.problems
+        ]
+
+
+def _limit_images(product: ProductRow) -> None:
+    if product.images is not None and len(product.images) > MOST_IMAGES:
+        message = f"A product has at most {MOST_IMAGES} pictures; the rest is left out."
+        product.complaints.append(Problem("too_many", message, f"#/images/{MOST_IMAGES}"))
+        product.images = product.images[:MOST_IMAGES]

@@ -1,0 +1,35 @@
+"""The SEO names of a site's products while many are added at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class SeoNames:
+    """`taken` are the names in use; `wished` those that rows of the bundle ask for, which no made-up name may take."""
+
+    def __init__(self, taken: Iterable[str], wished: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+        self._wished = set(wished)
+        self._next: dict[str, int] = {}
+
+    def claim(self, name: str, instead_of: str | None = None) -> bool:
+        """Take a name for a record that had `instead_of`; False when another has it."""
+        if name == instead_of:
+            return True
+        if name in self._taken:
+            return False
+        self._taken.discard(instead_of or "")
+        self._taken.add(name)
+        return True
+
+    def make(self, wanted: str) -> str:
+        """`wanted`, or the first free one with a number behind it."""
+        name = wanted
+        number = self._next.get(wanted, 2)
+        while name in self._taken or name in self._wished:
+            name = f"{wanted}-{number}"
+            number += 1
+            self._next[wanted] = number
+        self._taken.add(name)
+        return name

@@ -1,0 +1,64 @@
+"""What the database holds of the products of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import select
+
+from app.domain.catalogue.models import Product, ProductImage, Variant
+from app.domain.catalogue.rules import VariantDraft
+from app.extensions import db
+
+
+@dataclass(slots=True)
+class StoredProduct:
+    """`columns` are the product's own; `variant_ids` has the records of `variants` by SKU."""
+
+    id: int
+    columns: dict[str, Any]
+    variants: list[VariantDraft] = field(default_factory=list)
+    variant_ids: dict[str, int] = field(default_factory=dict)
+    images: list[str] = field(default_factory=list)
+
+
+def stored_products(site_id: int, skus: Collection[str]) -> dict[str, StoredProduct]:
+    """By SKU, in three queries."""
+    table = Product.__table__
+    query = select(table).where(table.c.site_id == site_id, table.c.sku.in_(skus))
+    found = {row.id: StoredProduct(row.id, dict(row._mapping)) for row in db.session.execute(query)}
+    _add_variants(found)
+    _add_images(found)
+    return {product.columns["sku"]: product for product in found.values()}
+
+
+def _add_variants(found: dict[int, StoredProduct]) -> None:
+    query = select(Variant.__table__).where(Variant.product_id.in_(found)).order_by(Variant.position, Variant.id)
+    for row in db.session.execute(query):
+        product = found[row.product_id]
+        product.variants.append(VariantDraft(row.sku, row.upc, row.price, row.stock, row.options))
+        product.variant_ids[row.sku] = row.id
+
+
+def _add_images(found: dict[int, StoredProduct]) -> None:
+    query = (
+        select(ProductImage.product_id, ProductImage.file)
+        .where(ProductImage.product_id.in_(found))
+        .order_by(ProductImage.position, ProductImage.id)
+    )
+    for product_id, file in db.session.execute(query):
+        found[product_id].images.append(file)
+
+
+def variant_owners(site_id: int, skus: Collection[str]) -> dict[str, int]:
+    """The ids of the products whose variants have these SKUs."""
+    if not skus:
+        return {}
+    query = select(Variant.sku, Variant.product_id).where(Variant.site_id == site_id, Variant.sku.in_(skus))
+    return dict(db.session.execute(query).tuples().all())
+
+
+def seo_names(site_id: int) -> list[str]:
+    return list(db.session.scalars(select(Product.seo_name).where(Product.site_id == site_id)))

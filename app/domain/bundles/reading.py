@@ -1,0 +1,153 @@
+"""Reads a bundle's files strictly: whole JSON documents, and records line by line."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any, NamedTuple
+
+from app.domain.bundles.archive import MOST_SWELLING, SMALL_ANYWAY, Bundle
+from app.domain.bundles.report import BrokenBundle
+from app.domain.shared import strict_json
+from app.domain.shared.shapes import token
+
+LARGEST_DOCUMENT = 64 * 1024**2
+LARGEST_FILE = 4 * 1024**3
+LONGEST_LINE = 1024**2
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
+
+
+class Row(NamedTuple):
+    """A record of a `.jsonl` file; `line` counts from 1."""
+
+    line: int
+    fields: dict[str, Any]
+
+
+def read_rows(bundle: Bundle, name: str) -> Iterator[Row]:
+    """The records of a file, one at a time. Raises BrokenBundle at a line that is no JSON object."""
+    with _stream(bundle, name) as stream:
+        for line, raw in enumerate(_lines(stream, name, _limit(bundle, name)), start=1):
+            if raw.strip():
+                yield Row(line, _object(raw, name, line))
+
+
+def _lines(stream: IO[bytes], name: str, limit: int) -> Iterator[bytes]:
+    read = line = 0
+    while raw := stream.readline(LONGEST_LINE + 1):
+        line += 1
+        read += len(raw)
+        if len(raw) > LONGEST_LINE:
+            raise BrokenBundle.at(name, f"The line is longer than {LONGEST_LINE:,} bytes.", line)
+        if read > limit:
+            raise _swells(name)
+        yield raw.removeprefix(BYTE_ORDER_MARK) if line == 1 else raw
+
+
+def _object(raw: bytes, name: str, line: int) -> dict[str, Any]:
+    try:
+        value = strict_json.loads(raw.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise BrokenBundle.at(name, f"This is not valid JSON: {error}", line) from error
+    if not isinstance(value, dict):
+        raise BrokenBundle.at(name, "Each line must be a JSON object.", line)
+    return value
+
+
+class Document:
+    """A whole JSON file with the lines of its parts."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self._text = text
+        self._lines: dict[str, int] | None = None
+        try:
+            self.content = strict_json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise BrokenBundle.at(name, f"This is not valid JSON: {error}") from error
+
+    def line_of(self, pointer: str) -> int:
+        """The line, from 1, of the part that a JSON pointer names; of what holds it, where it is missing."""
+        if self._lines is None:
+            self._lines = lines_by_pointer(self._text)
+        while pointer not in self._lines and "/" in pointer:
+            pointer = pointer.rpartition("/")[0]
+        return self._lines.get(pointer, 1)
+
+
+def read_document(bundle: Bundle, name: str) -> Document:
+    """Raises BrokenBundle."""
+    with _stream(bundle, name) as stream:
+        raw = stream.read(min(LARGEST_DOCUMENT, _limit(bundle, name)) + 1)
+    if len(raw) > LARGEST_DOCUMENT:
+        raise BrokenBundle.at(name, f"The file is larger than {LARGEST_DOCUMENT // 1024**2} MB.")
+    if len(raw) > _limit(bundle, name):
+        raise _swells(name)
+    try:
+        return Document(name, raw.removeprefix(BYTE_ORDER_MARK).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise BrokenBundle.at(name, f"The file is not UTF-8: {error.reason} at byte {error.start}.") from error
+
+
+def read_bytes(bundle: Bundle, name: str, most: int) -> bytes:
+    """At most `most` + 1 bytes of a file. Raises BrokenBundle."""
+    with _stream(bundle, name, inflate=False) as stream:
+        return stream.read(most + 1)
+
+
+@contextmanager
+def _stream(bundle: Bundle, name: str, inflate: bool = True) -> Iterator[IO[bytes]]:
+    try:
+        with bundle.open(name) as packed:
+            if inflate and name.endswith(".gz"):
+                with gzip.open(packed, "rb") as stream:
+                    yield stream
+            else:
+                yield packed
+    except UNREADABLE as error:
+        raise BrokenBundle.at(name, f"The file cannot be read: {error}") from error
+
+
+def _limit(bundle: Bundle, name: str) -> int:
+    return min(LARGEST_FILE, max(SMALL_ANYWAY, bundle.packed_size(name) * MOST_SWELLING))
+
+
+def _swells(name: str) -> BrokenBundle:
+    return BrokenBundle.at(name, f"The file swells to over {MOST_SWELLING} times its packed size.")
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+')
+
+
+def lines_by_pointer(text: str) -> dict[str, int]:
+    """The line of every value of a JSON text, by its pointer; of an object's member that of its name."""
+    lines: dict[str, int] = {"#": 1}
+    holders: list[tuple[str, list[int] | None]] = []  # Pointer, and for a list the index of its next item.
+    name: str | None = None
+    line, at = 1, 0
+    for found in _TOKEN.finditer(text):
+        line += text.count("\n", at, found.start())
+        at = found.start()
+        word = found[0]
+        if word in ("}", "]"):
+            holders.pop()
+        elif word != ",":
+            pointer, indexes = holders[-1] if holders else ("#", None)
+            if holders and indexes is None and name is None:
+                name = strict_json.loads(word)
+                lines[f"{pointer}/{token(name)}"] = line
+                continue
+            if indexes is not None:
+                pointer = f"{pointer}/{indexes[0]}"
+                indexes[0] += 1
+                lines[pointer] = line
+            elif name is not None:
+                pointer, name = f"{pointer}/{token(name)}", None
+            if word in ("{", "["):
+                holders.append((pointer, [0] if word == "[" else None))
+    return lines

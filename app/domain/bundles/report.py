@@ -1,0 +1,131 @@
+"""What an import did, would do or refused, with the place of every refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.domain.shared.problems import Invalid, Problem
+
+MOST_LISTED = 1_000  # Refusals; beyond them only the counts go on.
+MOST_EXAMPLES = 5  # Of one cause for dropped values.
+LONGEST_SHOWN_VALUE = 80
+
+
+class BrokenBundle(Invalid):
+    """The bundle cannot be read as one; nothing was written. A problem's pointer is `file` or `file:line`."""
+
+    code = "broken_bundle"
+
+    @classmethod
+    def at(cls, file: str, message: str, line: int | None = None) -> BrokenBundle:
+        place = file if line is None else f"{file}:{line}"
+        return cls([Problem("broken_file", f"{place}: {message}", place)])
+
+
+@dataclass(slots=True)
+class Counts:
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    refused: int = 0
+
+    def as_json(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in ("added", "changed", "removed", "unchanged", "refused")}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A record, or a part of one, that was left out. `line` is None where the whole file is meant."""
+
+    file: str
+    line: int | None
+    field: str
+    reason: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {"file": self.file, "line": self.line, "field": self.field, "reason": self.reason}
+
+
+@dataclass(slots=True)
+class DroppedValues:
+    """Attribute values that break one rule of one attribute in one way."""
+
+    attribute_id: str
+    code: str
+    reason: str
+    count: int = 0
+    examples: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Report:
+    host: str
+    dry_run: bool = False
+    counts: dict[str, Counts] = field(default_factory=dict)
+    refusals: list[Refusal] = field(default_factory=list)
+    refused_in_all: int = 0
+    dropped: dict[tuple[str, str], DroppedValues] = field(default_factory=dict)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def of(self, kind: str) -> Counts:
+        return self.counts.setdefault(kind, Counts())
+
+    def refuse(self, kind: str, refusals: Iterable[Refusal]) -> None:
+        """One record, or one part of a record, that is left out for one or several reasons."""
+        self.of(kind).refused += 1
+        for refusal in refusals:
+            self.refused_in_all += 1
+            if len(self.refusals) < MOST_LISTED:
+                self.refusals.append(refusal)
+
+    def drop_value(self, attribute_id: str, code: str, reason: str, example: dict[str, Any]) -> None:
+        dropped = self.dropped.setdefault((attribute_id, code), DroppedValues(attribute_id, code, reason))
+        dropped.count += 1
+        if len(dropped.examples) < MOST_EXAMPLES:
+            dropped.examples.append(example)
+
+    def note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    @property
+    def changes(self) -> int:
+        """How many records were added, changed or removed."""
+        return sum(counts.added + counts.changed + counts.removed for counts in self.counts.values())
+
+    @property
+    def dropped_in_all(self) -> int:
+        return sum(dropped.count for dropped in self.dropped.values())
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "site": self.host,
+            "dryRun": self.dry_run,
+            "counts": {kind: counts.as_json() for kind, counts in self.counts.items()},
+            "refused": [refusal.as_json() for refusal in self.refusals],
+            "refusedTotal": self.refused_in_all,
+            "droppedValues": [_dropped_json(dropped) for dropped in self.dropped.values()],
+            "skipped": [{"file": file, "reason": reason} for file, reason in self.skipped],
+            "notes": self.notes,
+        }
+
+
+def _dropped_json(dropped: DroppedValues) -> dict[str, Any]:
+    return {
+        "attributeId": dropped.attribute_id,
+        "code": dropped.code,
+        "reason": dropped.reason,
+        "count": dropped.count,
+        "examples": dropped.examples,
+    }
+
+
+def shown(value: Any) -> Any:
+    """A value as a report shows it: long texts are cut."""
+    if isinstance(value, str) and len(value) > LONGEST_SHOWN_VALUE:
+        return value[:LONGEST_SHOWN_VALUE] + "…"
+    return value if isinstance(value, str | int | float | bool | None) else shown(str(value))

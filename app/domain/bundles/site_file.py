@@ -1,0 +1,183 @@
+"""Which site a bundle goes to, and what site.json says about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+from zoneinfo import available_timezones
+
+from app.domain.bundles.reading import Document
+from app.domain.bundles.report import BrokenBundle
+from app.domain.bundles.task import ImportTask
+from app.domain.shared.problems import Conflict, DomainError, Invalid, Problem
+from app.domain.shared.shapes import Field, Kind, Shape, read_fields
+from app.domain.sites import sites
+from app.domain.sites.models import Site
+from app.domain.sites.settings import SETTINGS, change_settings, settings_of
+
+FILE = "site.json"
+KIND = "site"
+SITE: Shape = {
+    "name": Field(Kind.TEXT),
+    "domains": Field(Kind.LIST),
+    "currency": Field(Kind.TEXT),
+    "timeZone": Field(Kind.TEXT),
+    "staging": Field(Kind.FLAG),
+    "capabilities": Field(Kind.TEXTS),
+    "settings": Field(Kind.OBJECT),
+}
+DOMAIN: Shape = {"host": Field(Kind.TEXT, required=True), "primary": Field(Kind.FLAG)}
+ACTIVE_TAXONOMY = "taxonomy-active-id"
+MOST_CAPABILITIES = 20
+CAPABILITY = re.compile(r"[A-Z][A-Z0-9_]{0,63}", re.ASCII)
+
+
+def host_of(document: Document | None, wanted: str | None) -> str:
+    """The host of the site to write to: `wanted`, else the primary domain of site.json. Raises Invalid."""
+    if wanted is not None:
+        return sites.clean_host(wanted)
+    if document is None:
+        message = f"The bundle has no {FILE} that names the shop's host; say which site it goes to."
+        raise Invalid.one("site_missing", message)
+    domains = [domain for domain in _listed(document) if isinstance(domain, dict)]
+    primary = [domain for domain in domains if domain.get("primary")] or domains[:1]
+    if not primary or not isinstance(primary[0].get("host"), str):
+        raise BrokenBundle.at(document.name, "No primary domain is named under “domains”.")
+    return sites.clean_host(primary[0]["host"])
+
+
+def _listed(document: Document) -> list[Any]:
+    domains = document.content.get("domains")
+    return domains if isinstance(domains, list) else []
+
+
+def import_site(task: ImportTask, host: str) -> None:
+    """Find or make the site, then give it what site.json says; each field that cannot be taken is left out."""
+    document = task.documents.get(FILE)
+    counts = task.report.of(KIND)
+    with nullcontext() if task.dry_run else task.transaction():
+        site = sites.site_by_host(host)
+        if site is None:
+            counts.added += 1
+            if task.dry_run:
+                return
+            site = sites.create_site(task.clock, host, host)
+            task.site_id = site.id
+            SiteFile(task, document, site).apply()
+            return
+        task.site_id = site.id
+        counts.changed += (changed := SiteFile(task, document, site).apply())
+        counts.unchanged += not changed
+
+
+class SiteFile:
+    """What site.json says, given to a site. In a dry run only whether it would change."""
+
+    def __init__(self, task: ImportTask, document: Document | None, site: Site) -> None:
+        self._task = task
+        self._document = document
+        self._site = site
+        self._changed = False
+
+    def apply(self) -> bool:
+        if self._document is None:
+            return False
+        problems: list[Problem] = []
+        fields = read_fields(self._document.content, SITE, "#", problems)
+        self._refuse(problems)
+        self._take("name", fields.get("name"), sites.name_problems)
+        self._take("currency", fields.get("currency"), _currency_problems)
+        self._take("time_zone", fields.get("timeZone"), _time_zone_problems)
+        self._take("staging", fields.get("staging"), lambda _: [])
+        self._take("capabilities", fields.get("capabilities"), _capability_problems)
+        self._take_settings(fields.get("settings") or {})
+        self._take_domains(fields.get("domains") or [])
+        return self._changed
+
+    def _take(self, column: str, value: Any, problems_of: Callable[[Any], list[Problem]]) -> None:
+        if value is None:
+            return
+        if problems := problems_of(value):
+            self._refuse(problems)
+        elif value != getattr(self._site, column):
+            self._changed = True
+            if not self._task.dry_run:
+                setattr(self._site, column, value)
+
+    def _take_settings(self, wanted: dict[str, Any]) -> None:
+        current = settings_of(self._site.id)
+        for key, value in wanted.items():
+            if problem := _setting_problem(key, value):
+                self._refuse([problem])
+            elif current[key] != value:
+                self._changed = True
+                if not self._task.dry_run:
+                    change_settings(self._site.id, {key: value})
+
+    def _take_domains(self, listed: list[Any]) -> None:
+        """Only where the site's own host is among them: a bundle that goes to another shop than it came from
+        must not carry the first one's hosts away."""
+        problems: list[Problem] = []
+        found = [read_fields(item, DOMAIN, f"#/domains/{index}", problems) for index, item in enumerate(listed)]
+        self._refuse(problems)
+        hosts = [(index, fields) for index, fields in enumerate(found) if "host" in fields]
+        own = {domain.host for domain in self._site.domains}
+        if not any(fields["host"] in own for _, fields in hosts):
+            return
+        for index, fields in hosts:
+            try:
+                self._take_host(sites.clean_host(fields["host"]), bool(fields.get("primary")))
+            except DomainError as refused:
+                self._refuse([Problem(refused.code, refused.message, f"#/domains/{index}/host")])
+
+    def _take_host(self, host: str, primary: bool) -> None:
+        if all(domain.host != host for domain in self._site.domains):
+            self._changed = True
+            if self._task.dry_run:
+                if sites.site_by_host(host) is not None:
+                    raise Conflict(f"{host} belongs to another site.")
+                return
+            sites.add_domain(self._site, host)
+        if primary and self._site.primary_host != host:
+            self._changed = True
+            if not self._task.dry_run:
+                sites.make_primary(self._site, host)
+
+    def _refuse(self, problems: list[Problem]) -> None:
+        if problems and self._document is not None:
+            self._task.refuse(KIND, self._document, problems)
+
+
+def _currency_problems(code: str) -> list[Problem]:
+    if len(code) == 3 and code.isascii() and code.isalpha() and code.islower():
+        return []
+    return [Problem("invalid_currency", "The currency must be three lower-case letters, such as gbp.", "#/currency")]
+
+
+def _time_zone_problems(name: str) -> list[Problem]:
+    if name in available_timezones():
+        return []
+    return [Problem("invalid_time_zone", f"There is no time zone “{name[:64]}”.", "#/timeZone")]
+
+
+def _capability_problems(names: list[str]) -> list[Problem]:
+    if len(names) <= MOST_CAPABILITIES and all(
+        name.isascii() and name.isidentifier() and len(name) <= 64 for name in names
+    ):
+        return []
+    return [Problem("invalid_capability", "Capabilities are words such as TAXONOMY_ENGINE.", "#/capabilities")]
+
+
+def _setting_problem(key: str, value: Any) -> Problem | None:
+    pointer = f"#/settings/{key}"
+    if key == ACTIVE_TAXONOMY:
+        message = "Which taxonomy is active stands in taxonomy.json, at its “active”."
+        return Problem("not_here", message, pointer)
+    setting = SETTINGS.get(key)
+    if setting is None:
+        return Problem("unknown_setting", f"There is no setting “{key[:64]}”.", pointer)
+    if not setting.accepts(value):
+        return Problem("invalid_setting", f"The setting {key} does not take this value.", pointer)
+    return None

@@ -1,0 +1,52 @@
+"""What the parts of one import share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+from app.domain.bundles.archive import Bundle
+from app.domain.bundles.reading import Document
+from app.domain.bundles.report import Refusal, Report
+from app.domain.catalogue.image_store import ImageStore
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Problem
+from app.domain.taxonomy.tree import TaxonomyTree
+
+NO_SITE = 0  # The id that stands for a site which a dry run did not make: no record has it.
+
+Transaction = Callable[[], AbstractContextManager[None]]
+
+
+@dataclass(slots=True)
+class ImportTask:
+    """`transaction` opens what a part commits by; nothing opens one in a dry run. `documents` are the bundle's
+    JSON files by their plain names, `skus` the products of the bundle that were taken, with their lines."""
+
+    bundle: Bundle
+    clock: Clock
+    images: ImageStore
+    transaction: Transaction
+    report: Report
+    actor: str
+    dry_run: bool = False
+    site_id: int = NO_SITE
+    tree: TaxonomyTree = field(default_factory=TaxonomyTree)
+    documents: dict[str, Document] = field(default_factory=dict)
+    skus: dict[str, int] = field(default_factory=dict)
+
+    def refuse(self, kind: str, document: Document, problems: Iterable[Problem]) -> None:
+        """A record of a JSON document that is left out."""
+        self.report.refuse(
+            kind,
+            [
+                Refusal(document.name, document.line_of(problem.pointer), field_of(problem.pointer), problem.message)
+                for problem in problems
+            ],
+        )
+
+
+def field_of(pointer: str) -> str:
+    """A JSON pointer as people read it: `#/variants/0/price` is `variants/0/price`."""
+    return pointer.removeprefix("#").removeprefix("/").replace("~1", "/").replace("~0", "~")
