@@ -53,7 +53,3 @@ def colour_of(name: str, swatches: Mapping[str, str] | None = None) -> str | Non
     return whole or next((KNOWN[word] for word in reversed(words) if word in KNOWN), None)
 
 
-def is_light(colour: str) -> bool:
-    """Whether a `#rrggbb` is nearer to white than to black, by relative luminance."""
-    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 140

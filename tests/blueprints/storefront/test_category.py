@@ -2,11 +2,166 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
+import pytest
+from flask import Flask
+from sqlalchemy import event
+
+from app.domain.merchandising.models import Node
+from app.extensions import db
+from app.transaction import transaction
 from tests.blueprints.storefront.conftest import Get
+from tests.fakes.clock import StoppedClock
 
 
-def test_a_category_shows_its_products(get: Get):
-    page = get("/c/camping/tents")
+def names(text: str) -> list[str]:
+    return re.findall(r'<span class="name">(.*?)</span>', text)
+
+
+def links(text: str) -> list[str]:
+    return [unescape(link) for link in re.findall(r'href="(.*?)"', text)]
+
+
+def test_a_category_shows_its_products_and_those_of_the_categories_below(get: Get):
+    page = get("/c/camping")
     assert page.status_code == 200
-    assert "<h1>Tents</h1>" in page.text
-    assert "Fell tent 9" in page.text
+    assert "<h1>Camping</h1>" in page.text
+    assert "<strong>11</strong> products" in page.text
+    assert '<a href="/c/camping/tents">Tents</a>' in page.text
+
+
+def test_disabled_products_are_not_shown(get: Get):
+    assert "tent 2<" not in get("/c/camping/tents?pageSizeOverride=100").text
+
+
+def test_the_order_made_by_hand_leads_the_category(get: Get):
+    assert names(get("/c/gifts").text) == ["Fell tent 9", "Fell tent 1"]
+
+
+def test_filters_narrow_the_list_and_can_be_taken_away(get: Get):
+    page = get("/c/camping?colour=Fern&manufacturer=Moor").text
+    assert "<strong>2</strong> products" in page
+    assert "/c/camping?manufacturer=Moor" in links(page)
+    assert "/c/camping?colour=Fern" in links(page)
+    assert "Colour: Fern" in page
+
+
+def test_counts_of_a_facet_are_not_shrunk_by_its_own_choice(get: Get):
+    page = get("/c/camping?manufacturer=Moor").text
+    assert re.search(r"<span>Fell &amp; Fern</span><small>6</small>", page)
+
+
+def test_every_display_kind_is_drawn(get: Get):
+    page = get("/c/camping").text
+    assert 'id="f-manufacturer-1"' in page
+    assert 'fill="#123456"' in page
+    assert 'name="weight_min"' in page and 'name="price_max"' in page
+    assert 'href="/c/camping?inStock=true"' in page
+    assert "Weight in kg" in page
+
+
+def test_value_links_are_not_for_crawlers(get: Get):
+    page = get("/c/camping").text
+    rail = page[page.index('id="filters"') : page.index('class="results"')]
+    assert all('rel="nofollow"' in link for link in re.findall(r"<a [^>]*>", rail))
+
+
+def test_a_category_without_filters_has_no_rail(get: Get):
+    page = get("/c/camping/mugs").text
+    assert "f-manufacturer" not in page
+    assert 'popovertarget="filters">' not in page
+
+
+def test_pages_follow_each_other_and_end(get: Get):
+    first, last = get("/c/camping").text, get("/c/camping?p=3").text
+    assert 'rel="next"' in first and 'rel="prev"' not in first
+    assert 'rel="prev"' in last and 'rel="next"' not in last
+    assert "Camping – Page 3 | Small shop</title>" in last
+    assert get("/c/camping?p=4").status_code == 404
+
+
+def test_prices_are_filtered_in_major_units(get: Get):
+    page = get("/c/camping?price_min=80&price_max=90").text
+    assert sorted(names(page)) == ["Fell tent 9", "Moor tent 8"]
+    assert "Price: £80.00 – £90.00" in page
+
+
+@pytest.mark.parametrize("page", ["0", "-1", "%D9%A1", "1.0", "x", "1e9", ""])
+def test_a_page_that_is_no_number_shows_the_first(get: Get, page: str):
+    assert "<strong>11</strong>" in get(f"/c/camping?p={page}").text
+
+
+@pytest.mark.parametrize("page", ["1000000000", "9" * 30])
+def test_a_page_past_the_end_is_not_found(get: Get, page: str):
+    assert get(f"/c/camping?p={page}").status_code == 404
+
+
+def test_an_unknown_value_of_a_known_facet_finds_nothing(get: Get):
+    page = get("/c/camping?colour=Plaid")
+    assert page.status_code == 200
+    assert "Nothing fits all of these filters" in page.text
+
+
+def test_unknown_parameters_filter_nothing(get: Get):
+    assert "<strong>11</strong>" in get("/c/camping?whatever=1&utm_source=mail").text
+    assert "whatever=1" in get("/c/camping?whatever=1").text
+    assert "utm_source" not in get("/c/camping?utm_source=mail").text
+
+
+def test_too_many_parameters_are_refused(get: Get):
+    assert get("/c/camping?" + "&".join(f"a{n}=1" for n in range(21))).status_code == 400
+    assert get("/c/camping?" + "&".join(f"colour=c{n}" for n in range(11))).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "query", ["colour=%00", "colour=%FF%FE", "%F0%28=1", "colour=<script>alert(1)</script>", "a[]=1", "=1", "&&&=&"]
+)
+def test_hostile_parameters_never_break_the_page(get: Get, query: str):
+    page = get(f"/c/camping?{query}")
+    assert page.status_code in (200, 400)
+    assert "<script>alert" not in page.text
+
+
+@pytest.mark.parametrize("path", ["/c/none", "/c/camping/hidden", "/c/tents", "/c/CAMPING", "/c/camping/tents/none"])
+def test_unknown_and_hidden_categories_are_not_found(get: Get, path: str):
+    page = get(path)
+    assert page.status_code == 404
+    assert 'action="/search"' in page.text
+
+
+def test_a_swap_gets_the_listing_alone_and_the_page_tells_caches(get: Get):
+    asked = {"HX_Request": "true", "HX_Boosted": "true", "HX_Target": "div#listing"}
+    fragment = get("/c/camping?colour=Fern", **asked)
+    assert "<html" not in fragment.text and 'id="listing"' in fragment.text
+    assert fragment.text.startswith("<title>Camping | Small shop</title>")
+    assert "HX-Target" in fragment.headers["Vary"]
+    restored = get("/c/camping?colour=Fern", HX_History_Restore_Request="true", **asked)
+    assert "<html" in restored.text
+
+
+def test_the_page_and_the_swap_show_the_same_listing(get: Get):
+    whole = get("/c/camping?colour=Fern").text
+    part = get("/c/camping?colour=Fern", HX_Request="true", HX_Target="div#listing").text
+    assert part[part.index('<div id="listing"') :].strip() in whole
+
+
+def test_a_listing_costs_at_most_three_statements(app: Flask, get: Get, clock: StoppedClock):
+    get("/c/camping")
+    clock.move(seconds=2)
+    statements: list[str] = []
+    with app.app_context():
+        event.listen(db.engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
+    get("/c/camping?pageSizeOverride=100")
+    asked = [statement for statement in statements if statement.lstrip().upper().startswith("SELECT")]
+    assert 0 < len(asked) <= 3
+
+
+def test_a_change_of_the_categories_shows_within_a_second(app: Flask, get: Get, site_id: int, clock: StoppedClock):
+    get("/c/gifts")
+    with app.app_context(), transaction():
+        db.session.query(Node).filter_by(site_id=site_id, path="gifts").one().name = "Presents"
+    assert "<h1>Gifts</h1>" in get("/c/gifts").text
+    clock.move(seconds=1)
+    assert "<h1>Presents</h1>" in get("/c/gifts").text

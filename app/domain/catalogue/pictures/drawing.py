@@ -14,7 +14,7 @@ PLAIN = "7d8a86"  # The colour of a product whose colour is not known.
 GROUNDS = ("#f3f0e9", "#eaf0ee", "#f2ecec", "#ebeef4", "#f1f1ea", "#eef0eb")  # What stands behind a product.
 
 # The first word of a kind that is here, read from its end, says what is drawn.
-_WORDS = {
+WORDS = {
     "laptop": "laptop laptops notebook",
     "monitor": "monitor monitors television televisions tv screen",
     "desktop": "desktop desktops workstation workstations server servers fan fans supply supplies",
@@ -82,7 +82,7 @@ _WORDS = {
     "clock": "clock clocks thermometer compass",
     "toy": "toy toys",
 }
-_SHAPE_OF_WORD = {word: shape for shape, words in _WORDS.items() for word in words.split()}
+_SHAPE_OF_WORD = {word: shape for shape, words in WORDS.items() for word in words.split()}
 _NAME = re.compile(r"(?P<colour>[0-9a-f]{6})-(?P<ground>[0-9])", re.ASCII)
 _AFTER = re.compile(r" (?:for|with|and accessories)\b")  # "Cases for phones" are cases.
 

@@ -1,0 +1,111 @@
+"""The home page, collections, pages of text, drawn pictures, hosts and addresses."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask import Flask
+
+from app.blueprints.storefront.blueprint import WINDOW
+from tests.blueprints.storefront.conftest import Get
+
+
+def test_the_home_page_leads_into_the_shop(get: Get):
+    page = get("/").text
+    assert "<h1>Welcome to Small shop</h1>" in page
+    assert 'href="/c/camping"' in page
+    assert "New in" in page and "Featured" in page and "On sale" in page
+    assert 'href="/pages/delivery"' in page and 'href="/collections/best"' in page
+    assert "/pages/draft" not in page and "/collections/old" not in page
+
+
+def test_a_collection_shows_its_products_in_its_own_order(get: Get):
+    page = get("/collections/best").text
+    assert re.findall(r'<span class="name">(.*?)</span>', page) == ["Moor tent 6", "Moor tent 4"]
+
+
+def test_a_page_shows_its_text(get: Get):
+    page = get("/pages/delivery").text
+    assert "<h1>Delivery in the rain</h1>" in page and "<p>By post.</p>" in page
+
+
+@pytest.mark.parametrize("path", ["/collections/old", "/pages/draft", "/collections/none", "/pages/none", "/nowhere"])
+def test_what_is_not_there_is_not_found_and_leads_back(get: Get, path: str):
+    page = get(path)
+    assert page.status_code == 404
+    assert "This page is not here" in page.text and 'href="/c/camping"' in page.text
+
+
+def test_every_page_has_one_main_heading_and_unique_ids(get: Get):
+    for path in ("/", "/c/camping", "/search?q=tent", "/search", "/p/tent-3", "/collections/best", "/pages/delivery"):
+        page = get(path).text
+        ids = re.findall(r' id="([^"]*)"', page)
+        assert len(re.findall("<h1", page)) == 1, path
+        assert len(ids) == len(set(ids)), path
+        assert "style=" not in page and "<script>" not in page, path
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("/c/camping/", "/c/camping"),
+        ("/c/camping/?colour=Fern&colour=A%26B", "/c/camping?colour=Fern&colour=A%26B"),
+        ("/search/?q=tent", "/search?q=tent"),
+        ("/p/tent-5/", "/p/tent-5"),
+        ("/%0d%0aSet-Cookie:x/", "/%0D%0ASet-Cookie%3Ax"),
+    ],
+)
+def test_a_trailing_slash_leads_to_the_one_form(get: Get, path: str, form: str):
+    answer = get(path)
+    assert answer.status_code == 301
+    assert answer.headers["Location"] == form
+
+
+def test_a_path_that_looks_like_a_host_stays_a_path(app: Flask, get: Get):
+    answer = app.test_client().get("/x", base_url="http://shop.test", environ_overrides={"PATH_INFO": "//evil.test/"})
+    assert answer.headers["Location"] == "/evil.test"
+
+
+@pytest.mark.parametrize("host", ["shop.test", "SHOP.test", "www.shop.test:8000", "shop.test."])
+def test_every_host_of_a_shop_answers(get: Get, host: str):
+    assert get("/", host=host).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.test", "shop.test.evil.test", "127.0.0.1", "shop", "xn--shp-0na.test", "[::1]:80"]
+)
+@pytest.mark.parametrize(
+    "path", ["/", "/c/camping", "/p/tent-5", "/search?q=x", "/nowhere", "/picture/tent/4f7942-1.svg"]
+)
+def test_an_unknown_host_is_not_found_and_not_repeated(get: Get, host: str, path: str):
+    page = get(path, host=host)
+    assert page.status_code == 404
+    assert "evil" not in page.text and "Small shop" not in page.text
+
+
+def test_only_health_answers_to_any_host(get: Get):
+    assert get("/healthz", host="evil.test").status_code == 200
+
+
+def test_unknown_hosts_leave_nothing_behind(app: Flask, get: Get):
+    for number in range(50):
+        get("/", host=f"h{number}.test")
+    assert len(app.extensions[WINDOW]._shops) <= 1
+
+
+def test_a_shopper_gets_no_cookie(get: Get):
+    page = get("/c/camping")
+    assert "Set-Cookie" not in page.headers
+
+
+def test_drawn_pictures_are_kept_for_a_year(get: Get):
+    picture = get("/picture/tent/4f7942-1.svg?v=1")
+    assert picture.mimetype == "image/svg+xml"
+    assert picture.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert "#" in picture.text and "<script" not in picture.text
+
+
+@pytest.mark.parametrize("path", ["/picture/none/4f7942-1.svg", "/picture/tent/red.svg", "/picture/tent/4f7942-99.svg"])
+def test_only_known_pictures_are_drawn(get: Get, path: str):
+    assert get(path).status_code == 404

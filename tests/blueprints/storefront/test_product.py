@@ -1,0 +1,95 @@
+"""Product pages over HTTP."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask import Flask
+
+from app.domain.catalogue.models import Product, ProductImage
+from app.extensions import db
+from app.transaction import transaction
+from tests.blueprints.storefront import small_shop
+from tests.blueprints.storefront.conftest import Get
+
+
+def test_a_product_shows_price_stock_and_where_it_belongs(get: Get):
+    page = get("/p/tent-5")
+    assert page.status_code == 200
+    assert "<h1>Fell tent 5</h1>" in page.text
+    assert "£50.00" in page.text and "Only 1 left" in page.text
+    assert re.findall(r'<li><a href="(/c/[^"]*)">', page.text[page.text.index('class="trail"') :])[:2] == [
+        "/c/camping",
+        "/c/camping/tents",
+    ]
+
+
+def test_attributes_meant_for_the_page_are_shown_in_order_with_their_labels(get: Get):
+    page = get("/p/tent-5").text
+    facts = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page)
+    assert facts == [
+        ("Brand", "Fell &amp; Fern"),
+        ("Colour", "Odd"),
+        ("Weight in kg", "2.5"),
+        ("Waterproof", "Yes"),
+    ]
+    assert "hush" not in page
+
+
+def test_the_description_keeps_its_markup(get: Get):
+    assert "<p>Made for <b>rain</b>.</p>" in get("/p/tent-5").text
+
+
+def test_a_lower_price_is_shown_beside_the_old_one(get: Get):
+    page = get("/p/tent-1").text
+    assert '<strong class="sale">£10.00</strong>' in page
+    assert "£15.00</s>" in page
+
+
+def test_variants_are_chosen_by_links_alone(get: Get):
+    page = get("/p/tent-3").text
+    assert "Code: S-3-L" in page, "the first that can be had"
+    assert "£45.50" in page
+    small = get("/p/tent-3?variant=S-3-S").text
+    assert "Out of stock" in small and "£30.00" in small
+    assert 'href="/p/tent-3?variant=S-3-N"' in page
+
+
+def test_an_unknown_variant_shows_the_product_as_it_comes(get: Get):
+    assert "Code: S-3-L" in get("/p/tent-3?variant=%3Cscript%3E").text
+
+
+def test_a_product_without_photographs_is_drawn(get: Get):
+    page = get("/p/tent-5").text
+    (picture,) = re.findall(r'<img src="(/picture/[^"]*)"', page)
+    assert picture.startswith("/picture/tent/")
+    assert get(picture).status_code == 200
+
+
+def test_photographs_come_in_their_order(app: Flask, get: Get, site_id: int):
+    with app.app_context(), transaction():
+        product = db.session.query(Product).filter_by(site_id=site_id, seo_name="tent-5").one()
+        product.images = [
+            ProductImage(site_id=site_id, position=1, file="b.webp", alt="Back", width=80, height=60),
+            ProductImage(site_id=site_id, position=0, file="a.webp", alt="", width=800, height=600),
+        ]
+    page = get("/p/tent-5").text
+    assert re.findall(rf'<img src="/media/{site_id}/(.\.webp)" alt="(.*?)"', page) == [
+        ("a.webp", "Fell tent 5"),
+        ("b.webp", "Back"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["tent-2", "none", "TENT-5"])
+def test_disabled_and_unknown_products_are_not_found(get: Get, name: str):
+    assert get(f"/p/{name}").status_code == 404
+
+
+def test_a_product_of_another_shop_is_not_found(app: Flask, get: Get, site_id: int):
+    with app.app_context():
+        small_shop.build("other.test", "Other shop")
+        with transaction():
+            db.session.query(Product).filter_by(site_id=site_id, seo_name="tent-5").one().enabled = False
+    assert get("/p/tent-5").status_code == 404
+    assert get("/p/tent-5", host="other.test").status_code == 200

@@ -1,0 +1,79 @@
+"""Search over HTTP."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from flask import Flask
+
+from app.domain.sites.models import Setting
+from app.extensions import db
+from app.transaction import transaction
+from tests.blueprints.storefront.conftest import Get
+
+
+def test_words_find_products(get: Get):
+    page = get("/search?q=mug")
+    assert page.status_code == 200
+    assert "<h1>Results for “mug”</h1>" in page.text
+    assert "<strong>3</strong> products" in page.text
+    assert 'value="mug"' in page.text
+
+
+def test_without_words_search_offers_the_categories(get: Get):
+    page = get("/search").text
+    assert "What are you looking for?" in page
+    assert 'href="/c/camping"' in page
+
+
+def test_a_slip_is_corrected_and_said_so(get: Get):
+    page = get("/search?q=mgu").text
+    assert "Nothing was found for “mgu”, so this shows “mug” instead." in page
+
+
+def test_nothing_found_says_what_helps(get: Get):
+    page = get("/search?q=zzzqqqxxx").text
+    assert "Nothing found for “zzzqqqxxx”" in page
+    assert "Look for a slip in the spelling." in page
+
+
+def test_results_can_be_filtered_by_the_site_s_default_filters(get: Get):
+    page = get("/search?q=tent&manufacturer=Moor").text
+    assert "<strong>3</strong> products" in page
+    assert "Brand: Moor" in page
+
+
+def test_pages_and_collections_are_found_beside_products(get: Get):
+    page = get("/search?q=rain").text
+    assert '<a href="/pages/delivery">Delivery in the rain</a>' in page
+    assert '<a href="/collections/best">Best of rain</a>' in page
+
+
+def test_pages_are_not_found_when_content_search_is_off(app: Flask, get: Get, site_id: int):
+    with app.app_context(), transaction():
+        db.session.add(Setting(site_id=site_id, key="search-content-enabled", value=False))
+    assert '/pages/delivery">Delivery in the rain</a></li></ul>\n</section>' not in get("/search?q=rain").text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "<script>alert(1)</script>",
+        '"><img src=x onerror=alert(1)>',
+        "{{7*7}}",
+        "' OR 1=1 --",
+        "* [a TO z] NOT NOT site:1",
+        "tent" * 1000,
+        "\u202e\ufffd",
+    ],
+)
+def test_hostile_words_are_only_words(get: Get, words: str):
+    page = get(f"/search?q={quote(words)}")
+    assert page.status_code == 200
+    assert "<script>alert" not in page.text and "<img src=x" not in page.text and ">49<" not in page.text
+
+
+def test_a_swap_gets_the_listing_alone(get: Get):
+    part = get("/search?q=mug", HX_Request="true", HX_Boosted="true", HX_Target="div#listing").text
+    assert "<html" not in part and 'id="listing"' in part
