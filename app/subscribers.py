@@ -8,10 +8,14 @@ from app.ports import queue
 
 
 def init_subscribers() -> None:
-    subscribe(IndexChangesWaiting, lambda event: _wake("indexing:apply_outbox", event.site_id))
-    subscribe(RebuildRequested, lambda event: _wake("indexing:rebuild", event.run_id))
+    subscribe(IndexChangesWaiting, apply_outbox)
+    subscribe(RebuildRequested, rebuild)
 
 
-def _wake(job: str, *args: object) -> None:
-    """A lost wake-up is made up for by the scheduler's poll."""
-    queue().enqueue(job, *args)
+def apply_outbox(event: IndexChangesWaiting) -> None:
+    """A lost wake-up, here and below, is made up for by the scheduler's poll."""
+    queue().enqueue("indexing:apply_outbox", event.site_id)
+
+
+def rebuild(event: RebuildRequested) -> None:
+    queue().enqueue("indexing:rebuild", event.run_id)

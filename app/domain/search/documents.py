@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Collection as Several
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Select, func, select
@@ -13,7 +13,6 @@ from sqlalchemy import Select, func, select
 from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product, ProductImage, Variant
 from app.domain.merchandising.models import Placement
 from app.domain.merchandising.queries import load_tree
-from app.domain.merchandising.tree import ShopTree
 from app.domain.search.document import (
     ContentFacts,
     Picture,
@@ -23,12 +22,12 @@ from app.domain.search.document import (
     product_document,
 )
 from app.domain.search.engine import IndexDocument, IndexName
-from app.domain.search.outbox import COLLECTION, PAGE
+from app.domain.search.outbox import COLLECTION, PAGE, PRODUCT
 from app.domain.taxonomy.classification import active_tree
-from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
 Query = Select[*tuple[Any, ...]]
+Refuse = Callable[[str, int, Exception], None]  # Told the kind, the id and the reason of a record without document.
 BATCH = 1000
 
 _PRODUCT_COLUMNS = (
@@ -51,18 +50,6 @@ _PRODUCT_COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Arrangement:
-    """What sorts a site's products: read once, good for many documents."""
-
-    taxonomy: TaxonomyTree
-    tree: ShopTree
-
-
-def arrangement(site_id: int) -> Arrangement:
-    return Arrangement(active_tree(site_id), load_tree(site_id))
-
-
 def count_of(site_id: int, index: IndexName) -> int:
     """How many documents a rebuild of the index will write, as things stand."""
     models: tuple[Any, ...] = (Product,) if index is IndexName.PRODUCTS else (Page, Collection)
@@ -74,18 +61,20 @@ def count_of(site_id: int, index: IndexName) -> int:
 
 
 def product_documents(
-    site_id: int, product_ids: Several[int] | None = None, arranged: Arrangement | None = None
+    site_id: int, product_ids: Several[int] | None = None, refuse: Refuse | None = None
 ) -> Iterator[IndexDocument]:
-    """The enabled products of a site, all or those named. Memory stays flat; between batches the caller may end
-    the transaction."""
-    arranged = arranged or arrangement(site_id)
+    """The enabled products of a site, all or those named. Memory stays flat, and the caller may end the transaction
+    at any time: nothing is being read while a document is handed over."""
+    taxonomy, tree = active_tree(site_id), load_tree(site_id)
     enabled = select(*_PRODUCT_COLUMNS).where(Product.site_id == site_id, Product.enabled)
     for rows in _batches(enabled, Product.id, product_ids):
         for facts in _product_facts(rows):
-            yield product_document(facts, arranged.taxonomy, arranged.tree)
+            yield from _made(PRODUCT, facts.id, partial(product_document, facts, taxonomy, tree), refuse)
 
 
-def content_documents(site_id: int, records: Several[tuple[str, int]] | None = None) -> Iterator[IndexDocument]:
+def content_documents(
+    site_id: int, records: Several[tuple[str, int]] | None = None, refuse: Refuse | None = None
+) -> Iterator[IndexDocument]:
     """The enabled pages and collections of a site, all or the (kind, id) named."""
     pages = select(Page.id, Page.title, Page.seo_name, Page.body)
     collections = select(Collection.id, Collection.name, Collection.seo_name, Collection.description)
@@ -94,7 +83,19 @@ def content_documents(site_id: int, records: Several[tuple[str, int]] | None = N
         enabled = query.where(model.site_id == site_id, model.enabled)
         for rows in _batches(enabled, model.id, wanted):
             for row in rows:
-                yield content_document(ContentFacts(kind, *row))
+                facts = ContentFacts(kind, *row)
+                yield from _made(kind, facts.id, partial(content_document, facts), refuse)
+
+
+def _made(kind: str, record_id: int, make: Callable[[], IndexDocument], refuse: Refuse | None) -> list[IndexDocument]:
+    """Stored values may be of a kind that no rule let in; one such record must not keep the others out."""
+    try:
+        return [make()]
+    except Exception as error:
+        if refuse is None:
+            raise
+        refuse(kind, record_id, error)
+        return []
 
 
 def _batches(query: Query, key: Any, ids: Several[int] | None) -> Iterator[list[Any]]:

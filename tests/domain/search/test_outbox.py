@@ -92,9 +92,7 @@ def test_a_deleted_collection_concerns_the_products_in_it(site_id: int, product_
         collection = Collection(site_id=site_id, name="Camping", seo_name="camping", updated_at=clock.now())
         db.session.add(collection)
         db.session.flush()
-        db.session.add(
-            CollectionEntry(site_id=site_id, collection_id=collection.id, product_id=product_id, position=0)
-        )
+        db.session.add(CollectionEntry(site_id=site_id, collection_id=collection.id, product_id=product_id, position=0))
     forget_wishes()
     with transaction():
         db.session.delete(db.session.get_one(Collection, collection.id))

@@ -1,0 +1,56 @@
+"""Why a rebuild failed, in words for the people who asked for it."""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass, field
+
+from app.domain.shared.problems import DomainError
+
+EXAMPLES = 5
+WORDS = {
+    errno.ENOSPC: "There is no space left on the disk. Free some, then rebuild.",
+    errno.EDQUOT: "There is no space left for this user on the disk. Free some, then rebuild.",
+    errno.EROFS: "The index folder cannot be written to: the disk is mounted read-only.",
+    errno.EACCES: "The index folder cannot be written to: permission is missing.",
+    errno.EMFILE: "The process has too many files open.",
+    errno.EIO: "The disk failed to read or write. Look at it before you rebuild.",
+    errno.ENOMEM: "There is not enough memory to build the index.",
+}
+
+
+@dataclass
+class Refusals:
+    """Records that could not be indexed; the others were."""
+
+    count: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    def note(self, kind: str, record_id: int, error: Exception) -> None:
+        self.count += 1
+        if len(self.examples) < EXAMPLES:
+            self.examples.append(f"{kind} {record_id} ({type(error).__name__}: {error})")
+
+    def summary(self) -> str | None:
+        if not self.count:
+            return None
+        number = "1 record" if self.count == 1 else f"{self.count:,} records"
+        return f"{number} could not be indexed: {'; '.join(self.examples)}"[:1000]
+
+
+def is_expected(error: BaseException) -> bool:
+    """What the run's own words explain well enough; anything else goes to the log with its trace."""
+    return isinstance(error, DomainError | OSError | MemoryError)
+
+
+def why_it_failed(error: BaseException) -> str:
+    cause = error if isinstance(error, OSError) else error.__cause__
+    if isinstance(cause, OSError) and cause.errno in WORDS:
+        return WORDS[cause.errno]
+    if isinstance(error, DomainError):
+        return error.message
+    if isinstance(error, MemoryError):
+        return WORDS[errno.ENOMEM]
+    if isinstance(error, SystemExit | KeyboardInterrupt):
+        return "The worker was stopped while it built the index."
+    return f"Something unexpected went wrong ({type(error).__name__}: {error})"[:1000]

@@ -1,0 +1,26 @@
+"""What indexing works with: the engine, the time, and short transactions of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from app.domain.search.engine import SearchEngine
+from app.domain.shared.clock import Clock
+from app.extensions import db
+
+
+@dataclass(frozen=True, slots=True)
+class Indexing:
+    """Indexing outlasts a transaction, so it is handed the means to make them: `transaction` commits at its end.
+    None of its functions may be called within one."""
+
+    engine: SearchEngine
+    clock: Clock
+    transaction: Callable[[], AbstractContextManager[None]]
+
+
+def read_afresh() -> None:
+    """What is read from here on is at least as new as now: an older view of the database is let go."""
+    db.session.rollback()
