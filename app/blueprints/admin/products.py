@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from flask import flash, make_response, redirect, render_template, request, url_for
 from flask_login import current_user
@@ -40,14 +40,15 @@ def products_list() -> Answer:
 def products_show() -> Answer:
     """Show or hide the selected products, then the list as it was."""
     enabled = request.form.get("action") == "enable"
+    selected = sent_ids(request.form, "product")
     with transaction():
         changed = products.set_enabled(
-            ports.clock(), current_user.site_id, sent_ids(request.form, "product"), enabled, current_user.display_name
+            ports.clock(), current_user.site_id, selected, enabled, current_user.display_name
         )
     flash(_told(changed, enabled), "good")
     asked = ProductList.read(request.args)
     if wants_fragment():
-        return _list(asked)
+        return _list(asked, marked=selected)
     return redirect(f"{url_for('admin.products_list')}?{asked.query(page=asked.page)}")
 
 
@@ -119,11 +120,13 @@ def product_delete(product_id: int) -> Answer:
     return redirect_page(address) if wants_fragment() else redirect(address)
 
 
-def _list(asked: ProductList) -> Answer:
+def _list(asked: ProductList, marked: Collection[int] = ()) -> Answer:
+    """`marked` are rows that just changed."""
     page = product_list(current_user.site_id, asked)
-    return render_template(
-        "admin/products/_results.html" if wants_fragment() else "admin/products/list.html", page=page
-    )
+    template = "admin/products/_results.html" if wants_fragment() else "admin/products/list.html"
+    answer = make_response(render_template(template, page=page, marked=marked, fragment=wants_fragment()))
+    answer.headers["HX-Push-Url"] = f"{url_for('admin.products_list')}?{asked.query(page=asked.page)}".rstrip("?")
+    return answer
 
 
 def _told(changed: int, enabled: bool) -> str:
