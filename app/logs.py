@@ -11,7 +11,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
-from flask import Flask, Response, g, has_request_context, request
+from flask import Flask, Response, g, request
 
 from app import metrics
 
@@ -89,11 +89,6 @@ def init_logs(app: Flask, level: str) -> None:
     app.before_request(_begin)
     app.after_request(_finish)
     app.teardown_request(_forget)
-
-
-def current_request_id() -> str | None:
-    """The id under which this request is logged; jobs pass it on."""
-    return g.get("request_id") if has_request_context() else None
 
 
 def _begin() -> None:
