@@ -9,9 +9,10 @@ from flask import current_app, request
 from markupsafe import Markup
 
 from app.blueprints.storefront.blueprint import bp, current_shop, shop_or_none
-from app.domain.catalogue.pictures import picture_path
+from app.domain.catalogue.pictures import picture_path, shape_among, shape_path
 from app.domain.merchandising.colours import colour_of
 from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.tree import ShopNode
 from app.domain.shared.money import format_money
 
 LISTING = "#listing"
@@ -73,10 +74,11 @@ def wants_listing() -> bool:
     return headers.get("HX-Target", "").endswith(LISTING) and "HX-History-Restore-Request" not in headers
 
 
-@bp.app_template_filter("kind_picture")
-def kind_picture(kind: str, number: int) -> str:
-    """A drawing for a category, in one of the shop's quiet colours."""
-    return picture_path(kind, QUIET_COLOURS[number % len(QUIET_COLOURS)], number)
+@bp.app_template_filter("category_picture")
+def category_picture(node: ShopNode) -> str:
+    """A drawing of what a category holds, or of what the first one below it does, in a quiet colour."""
+    kinds = [node.name, *(child.name for child in current_shop().tree.children(node.id))]
+    return shape_path(shape_among(kinds), QUIET_COLOURS[node.id % len(QUIET_COLOURS)], node.id)
 
 
 @bp.app_template_global("headline")

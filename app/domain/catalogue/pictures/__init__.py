@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-from app.domain.catalogue.pictures.drawing import draw, drawn_picture, picture_path, shape_of
+from app.domain.catalogue.pictures.drawing import (
+    draw,
+    drawn_picture,
+    picture_path,
+    shape_among,
+    shape_of,
+    shape_path,
+)
 
-__all__ = ["draw", "drawn_picture", "picture_path", "shape_of"]
+__all__ = ["draw", "drawn_picture", "picture_path", "shape_among", "shape_of", "shape_path"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from app.domain.catalogue.pictures import clothing, electronics, home
@@ -15,16 +16,16 @@ GROUNDS = ("#f3f0e9", "#eaf0ee", "#f2ecec", "#ebeef4", "#f1f1ea", "#eef0eb")  # 
 
 # The first word of a kind that is here, read from its end, says what is drawn.
 WORDS = {
-    "laptop": "laptop laptops notebook",
-    "monitor": "monitor monitors television televisions tv screen",
+    "laptop": "laptop laptops notebook computer computers",
+    "monitor": "monitor monitors television televisions tv screen display displays",
     "desktop": "desktop desktops workstation workstations server servers fan fans supply supplies",
     "tablet": "tablet tablets reader readers",
     "phone": "phone phones smartphone smartphones pouch cover covers case cases gps navigation",
     "keyboard": "keyboard keyboards calculator calculators",
-    "mouse": "mouse mice",
+    "mouse": "mouse mice peripherals",
     "headphones": "headphones headset headsets earphones",
     "speaker": "speaker speakers radio radios player players audio",
-    "camera": "camera cameras lens lenses binoculars",
+    "camera": "photo camera cameras lens lenses binoculars",
     "printer": "printer printers scanner scanners printing",
     "cartridge": "cartridge cartridges toner drum drums ribbons ink",
     "cable": "cable cables lead leads adapter adapters charger chargers cords",
@@ -93,10 +94,19 @@ def shape_of(kind: str) -> str:
     return next((_SHAPE_OF_WORD[word] for word in reversed(words) if word in _SHAPE_OF_WORD), "box")
 
 
+def shape_among(kinds: Iterable[str]) -> str:
+    """The outline of the first kind that has one of its own."""
+    return next((shape for kind in kinds if (shape := shape_of(kind)) != "box"), "box")
+
+
 def picture_path(kind: str, colour: str | None, number: int) -> str:
     """The path of a product's drawing: `colour` is `#rrggbb`, `number` tells products apart."""
+    return shape_path(shape_of(kind), colour, number)
+
+
+def shape_path(shape: str, colour: str | None, number: int) -> str:
     tint = (colour or f"#{PLAIN}").removeprefix("#")
-    return f"/picture/{shape_of(kind)}/{tint}-{number % len(GROUNDS)}.svg?v={DRAWN_ANEW}"
+    return f"/picture/{shape}/{tint}-{number % len(GROUNDS)}.svg?v={DRAWN_ANEW}"
 
 
 def drawn_picture(shape: str, name: str) -> str:
@@ -122,8 +132,10 @@ def draw(shape: str, colour: str, ground: int) -> str:
 
 
 def _softened(colour: tuple[int, int, int]) -> tuple[int, int, int]:
-    """Pure screen colours look like no dye, and white on a pale ground like nothing: both move a little to grey."""
-    return _mixed(_mixed(colour, 128, 0.16), 128, 0.12 if min(colour) > 225 else 0)
+    """Pure screen colours look like no dye, and white on a pale ground like nothing: both move to grey, the purest
+    the farthest."""
+    purity = (max(colour) - min(colour)) / 255
+    return _mixed(colour, 128, 0.26 if min(colour) > 225 else 0.12 + 0.22 * purity)
 
 
 def _mixed(colour: tuple[int, int, int], with_grey: int, share: float) -> tuple[int, int, int]:
