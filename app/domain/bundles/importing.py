@@ -13,6 +13,8 @@ from app.domain.bundles.report import BrokenBundle, Report
 from app.domain.bundles.site_file import host_of, import_site
 from app.domain.bundles.task import ImportTask, Transaction
 from app.domain.bundles.taxonomy_file import import_taxonomies
+from app.domain.bundles.trees.importing import import_trees
+from app.domain.bundles.trees.orders import import_orders
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.shared.clock import Clock
 from app.domain.sites import audit
@@ -93,7 +95,9 @@ def _name_skipped(task: ImportTask) -> None:
 def _import(task: ImportTask) -> None:
     import_site(task, task.report.host)
     import_taxonomies(task)
+    orders = import_trees(task)
     import_products(task)
+    import_orders(task, orders)
     if task.report.of("products").added + task.report.of("products").changed > REBUILD_ADVISED:
         task.report.note("Many products changed: a rebuild of the search index is quicker than the single updates.")
     if task.report.changes and not task.dry_run:

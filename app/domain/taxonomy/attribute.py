@@ -19,6 +19,11 @@ class AttributeType(StrEnum):
     def is_choice(self) -> bool:
         return self in (AttributeType.SINGLE_SELECT, AttributeType.MULTI_SELECT)
 
+    @property
+    def has_named_values(self) -> bool:
+        """A yes or a number has none that a page could be about."""
+        return self not in (AttributeType.BOOLEAN, AttributeType.NUMBER)
+
 
 @dataclass(frozen=True, slots=True)
 class Validation:

@@ -1,0 +1,1 @@
+"""The category trees of a bundle."""

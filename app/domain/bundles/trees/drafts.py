@@ -1,0 +1,199 @@
+"""The categories of a bundle, read and checked without the database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.domain.bundles.trees.facets import clean_facets
+from app.domain.catalogue.markup import clean_html
+from app.domain.merchandising.landing_rules import clean_rules
+from app.domain.shared.addresses import free_slug, slug, url_problems
+from app.domain.shared.problems import Problem
+from app.domain.shared.shapes import Field, Kind, Shape, read_fields
+from app.domain.shared.text import block_problems, line_problems, one_line
+from app.domain.taxonomy.attribute import Attribute
+
+NODE: Shape = {
+    "name": Field(Kind.TEXT, required=True),
+    "slug": Field(Kind.TEXT, nullable=True),
+    "visible": Field(Kind.FLAG),
+    "description": Field(Kind.TEXT, nullable=True),
+    "seo": Field(Kind.OBJECT, nullable=True),
+    "landingRules": Field(Kind.LIST, nullable=True),
+    "facets": Field(Kind.LIST, nullable=True),
+    "products": Field(Kind.TEXTS),
+    "source": Field(Kind.OBJECT, nullable=True),
+    "children": Field(Kind.LIST),
+}
+SEO: Shape = {
+    "canonicalOverride": Field(Kind.TEXT, nullable=True),
+    "excludeFromSitemap": Field(Kind.FLAG),
+}
+SOURCE: Shape = {"levels": Field(Kind.TEXTS), "manufacturers": Field(Kind.TEXTS)}
+SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
+LONGEST_SLUG = 120
+LONGEST_NAME = 200
+LONGEST_DESCRIPTION = 20_000
+LONGEST_PATH = 1_000
+DEEPEST = 12
+MOST_NODES = 5_000
+MOST_SOURCES = 500
+
+Facets = list[dict[str, Any]]
+
+
+@dataclass(slots=True)
+class NodeDraft:
+    """`columns` holds what the bundle says of the node, by column; None in `products` says nothing of its order."""
+
+    at: str
+    path: str
+    columns: dict[str, Any]
+    products: list[str] | None = None
+    children: list[NodeDraft] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Complaint:
+    """A node, filter or landing rule that is left out, for one or several reasons."""
+
+    problems: list[Problem]
+
+
+@dataclass(slots=True)
+class NodeReader:
+    """Reads the nodes of one tree. `attributes` are those of the active taxonomy, `levels` its level ids."""
+
+    attributes: Mapping[str, Sequence[Attribute]]
+    levels: Collection[str]
+    complaints: list[Complaint] = field(default_factory=list)
+    count: int = 0
+
+    def read(
+        self, raw: Sequence[Any], facets: Facets, pointer: str, above: str = "", depth: int = 1
+    ) -> list[NodeDraft]:
+        """The sound nodes of a list; `facets` are the ones that hold above it, `above` is the parent's path."""
+        nodes: list[NodeDraft] = []
+        taken: set[str] = set()
+        for index, item in enumerate(raw):
+            node = self._node(item, facets, f"{pointer}/{index}", above, depth, taken)
+            if node is not None:
+                node.columns["position"] = len(nodes)
+                nodes.append(node)
+        return nodes
+
+    def _node(self, raw: Any, inherited: Facets, at: str, above: str, depth: int, taken: set[str]) -> NodeDraft | None:
+        problems: list[Problem] = []
+        fields = read_fields(raw, NODE, at, problems)
+        seo = read_fields(fields.get("seo") or {}, SEO, f"{at}/seo", problems)
+        source = read_fields(fields.get("source") or {}, SOURCE, f"{at}/source", problems)
+        node_slug = self._slug(fields, taken)
+        path = f"{above}/{node_slug}" if above else node_slug
+        problems += _problems(fields, seo, node_slug, path, depth, taken, at)
+        self.count += 1
+        if self.count > MOST_NODES:
+            problems.append(Problem("too_many", f"A tree has at most {MOST_NODES:,} categories.", at))
+        if problems:
+            self.complaints.append(Complaint(problems))
+            return None
+        taken.add(node_slug)
+        node = NodeDraft(at, path, {"slug": node_slug, **_columns(fields, seo)}, fields.get("products"))
+        facets = self._take_facets(node, fields, inherited)
+        self._take_rules(node, fields, facets)
+        self._take_source(node, source, "source" in fields)
+        node.children = self.read(fields.get("children", []), facets, f"{at}/children", path, depth + 1)
+        return node
+
+    def _slug(self, fields: Mapping[str, Any], taken: Collection[str]) -> str:
+        given: str = (fields.get("slug") or "").strip()
+        return given or free_slug(slug(fields.get("name", ""), "category")[:LONGEST_SLUG].rstrip("-"), taken)
+
+    def _take_facets(self, node: NodeDraft, fields: Mapping[str, Any], inherited: Facets) -> Facets:
+        if "facets" not in fields:
+            return inherited
+        if fields["facets"] is None:
+            node.columns["facets"] = None
+            return inherited
+        kept, problems = clean_facets(fields["facets"], f"{node.at}/facets")
+        self.complain(problems)
+        node.columns["facets"] = kept
+        return kept
+
+    def _take_rules(self, node: NodeDraft, fields: Mapping[str, Any], facets: Facets) -> None:
+        if "landingRules" in fields:
+            node.columns["landing_rules"] = self.rules(fields["landingRules"], facets, f"{node.at}/landingRules")
+
+    def rules(self, raw: list[Any] | None, facets: Facets, pointer: str) -> list[dict[str, Any]] | None:
+        if raw is None:
+            return None
+        kept, problems = clean_rules(raw, self.attributes, shown_as_range(facets), pointer)
+        self.complain(problems)
+        return kept
+
+    def _take_source(self, node: NodeDraft, source: Mapping[str, list[str]], is_given: bool) -> None:
+        if not is_given:
+            return
+        levels = list(dict.fromkeys(source.get("levels", [])))
+        makers = list(dict.fromkeys(one_line(maker) for maker in source.get("manufacturers", []) if maker.strip()))
+        for index, level_id in enumerate(levels):
+            if level_id not in self.levels:
+                message = f"The active taxonomy has no level “{level_id[:80]}”."
+                self.complain([Problem("unknown_level", message, f"{node.at}/source/levels/{index}")])
+        node.columns["source_levels"] = [level_id for level_id in levels if level_id in self.levels]
+        node.columns["source_manufacturers"] = makers
+
+    def complain(self, problems: Sequence[Problem]) -> None:
+        """Each problem is about a part of its own."""
+        self.complaints += [Complaint([problem]) for problem in problems]
+
+
+def shown_as_range(facets: Facets) -> set[str]:
+    return {facet["facetId"] for facet in facets if facet["display"] == "range"}
+
+
+def every_node(nodes: Sequence[NodeDraft]) -> Iterator[tuple[NodeDraft, NodeDraft | None]]:
+    """Each node with its parent, parents first."""
+    waiting: list[tuple[NodeDraft, NodeDraft | None]] = [(node, None) for node in reversed(nodes)]
+    while waiting:
+        node, parent = waiting.pop()
+        yield node, parent
+        waiting += [(child, node) for child in reversed(node.children)]
+
+
+def _problems(
+    fields: Mapping[str, Any],
+    seo: Mapping[str, Any],
+    node_slug: str,
+    path: str,
+    depth: int,
+    taken: Collection[str],
+    at: str,
+) -> Iterator[Problem]:
+    yield from line_problems(fields.get("name", "x"), "The name", LONGEST_NAME, f"{at}/name", required=True)
+    description = fields.get("description") or ""
+    yield from block_problems(description, "The description", LONGEST_DESCRIPTION, f"{at}/description")
+    if not SLUG.fullmatch(node_slug) or len(node_slug) > LONGEST_SLUG:
+        message = f"The slug “{node_slug[:80]}” may hold a–z, 0–9 and single hyphens, at most {LONGEST_SLUG}."
+        yield Problem("invalid_slug", message, f"{at}/slug")
+    if node_slug in taken:
+        yield Problem("duplicate_slug", f"Two categories side by side have the slug “{node_slug}”.", f"{at}/slug")
+    if depth > DEEPEST or len(path) > LONGEST_PATH:
+        yield Problem("too_deep", f"Categories nest at most {DEEPEST} deep.", at)
+    if override := (seo.get("canonicalOverride") or "").strip():
+        yield from url_problems(override, "The canonical address", f"{at}/seo/canonicalOverride")
+
+
+def _columns(fields: Mapping[str, Any], seo: Mapping[str, Any]) -> dict[str, Any]:
+    columns: dict[str, Any] = {"name": one_line(fields["name"])}
+    if "visible" in fields:
+        columns["visible"] = fields["visible"]
+    if "description" in fields:
+        columns["description"] = clean_html(fields["description"] or "")
+    if "canonicalOverride" in seo:
+        columns["canonical_override"] = (seo["canonicalOverride"] or "").strip() or None
+    if "excludeFromSitemap" in seo:
+        columns["exclude_from_sitemap"] = seo["excludeFromSitemap"]
+    return columns
