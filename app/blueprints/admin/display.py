@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,6 +11,9 @@ from flask import current_app, url_for
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
+from app.domain.shared.times import rfc3339
+
+bp.add_app_template_filter(rfc3339, "rfc3339")
 
 STEPS = ((60, 1, "second"), (3_600, 60, "minute"), (86_400, 3_600, "hour"), (86_400 * 45, 86_400, "day"))
 
@@ -37,11 +40,6 @@ def ago(moment: datetime) -> str:
 @bp.app_template_filter("exact_time")
 def exact_time(moment: datetime) -> str:
     return f"{moment.day} {moment:%B %Y, %H:%M:%S} UTC"
-
-
-@bp.app_template_filter("rfc3339")
-def rfc3339(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 @bp.app_template_global("static_url")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from flask import current_app, request, url_for
+from flask import current_app, g, request, url_for
 from flask_login import current_user
 
 from app.blueprints.admin.blueprint import bp
@@ -109,7 +109,14 @@ class Shell:
 
 @bp.app_template_global("shell")
 def shell() -> Shell:
-    """Templates ask once a page; it costs one query, for the sites."""
+    """Made once a page; it costs one query, for the sites."""
+    if "shell" not in g:
+        g.shell = _shell()
+    made: Shell = g.shell
+    return made
+
+
+def _shell() -> Shell:
     sites = accounts.reachable_sites(current_user.user_id)
     own = next((site for site in sites if site.id == current_user.site_id), None)
     host = own.host if own else current_user.host

@@ -38,9 +38,7 @@ def user_problems(email: str, display_name: str) -> list[Problem]:
     return problems
 
 
-def create_user(
-    clock: Clock, memory_kib: int, email: str, display_name: str, password: str | None = None
-) -> User:
+def create_user(clock: Clock, memory_kib: int, email: str, display_name: str, password: str | None = None) -> User:
     """Without a password nobody can sign in as this user until one is set. `memory_kib` is the memory of the hash.
     Raises Invalid, and Conflict where the address is taken."""
     email = normal_email(email)

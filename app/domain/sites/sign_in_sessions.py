@@ -101,9 +101,7 @@ def switch_site(token: str, user_id: int, site_id: int) -> None:
     """Act on another site from now on. Raises NotFound for one that the user cannot reach."""
     if site_id not in {site.id for site in reachable_sites(user_id)}:
         raise NotFound("There is no such shop.")
-    db.session.execute(
-        update(SignInSession).where(SignInSession.token_hash == _hash(token)).values(site_id=site_id)
-    )
+    db.session.execute(update(SignInSession).where(SignInSession.token_hash == _hash(token)).values(site_id=site_id))
 
 
 def close_session(token: str) -> None:

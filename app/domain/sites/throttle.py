@@ -35,7 +35,7 @@ def delay_after(failures: int) -> timedelta:
     if failures < FREE_FAILURES:
         return timedelta(0)
     doublings = min(failures - FREE_FAILURES, 10)
-    return min(FIRST_DELAY * 2**doublings, ACCOUNT_WINDOW)
+    return min(FIRST_DELAY * (1 << doublings), ACCOUNT_WINDOW)
 
 
 def note_try(clock: Clock, email: str, address: str) -> None:

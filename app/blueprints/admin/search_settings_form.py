@@ -1,0 +1,46 @@
+"""The search settings as typed, and what its buttons do before anything is saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from werkzeug.datastructures import MultiDict
+
+from app.domain.search.search_settings import MOST_FILTERS, SearchSettings
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettingsForm:
+    settings: SearchSettings
+    chosen: str = ""
+
+    @classmethod
+    def typed(cls, sent: MultiDict[str, str]) -> SearchSettingsForm:
+        settings = SearchSettings(
+            content_search="contentSearch" in sent,
+            tracking="tracking" in sent,
+            click_tracking="clickTracking" in sent,
+            filters=tuple(sent.getlist("filter")[: MOST_FILTERS * 2]),
+        )
+        return cls(settings, sent.get("addFilter", ""))
+
+    def after(self, intent: str) -> SearchSettingsForm:
+        """After a button of the filters was pressed: `add`, `remove:2`, `up:2` or `down:2`."""
+        action, _, number = intent.partition(":")
+        filters = list(self.settings.filters)
+        place = int(number) if number.isascii() and number.isdigit() and len(number) < 4 else -1
+        if action == "add" and self.chosen and self.chosen not in filters:
+            filters.append(self.chosen)
+        elif 0 <= place < len(filters):
+            _move(filters, action, place)
+        return SearchSettingsForm(replace(self.settings, filters=tuple(filters)))
+
+
+def _move(filters: list[str], action: str, place: int) -> None:
+    name = filters.pop(place)
+    if action == "up":
+        filters.insert(max(0, place - 1), name)
+    elif action == "down":
+        filters.insert(place + 1, name)
+    elif action != "remove":
+        filters.insert(place, name)

@@ -1,0 +1,119 @@
+"""The Overview of the Search section: is search well, what does it hold, what was rebuilt, what drifted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import func, select
+
+from app.domain.catalogue.models import Page, Product
+from app.domain.search import runs, wishes
+from app.domain.search.drift import DAYS, Drift, drift
+from app.domain.search.engine import EngineState, EngineStatus, IndexName, SearchEngine
+from app.domain.search.models import RebuildRun, ReconcileReport
+from app.domain.search.run_story import RunStory, story_of
+from app.domain.search.status import advice_of, pages_indexed
+from app.domain.search.wishes import SetAside
+from app.domain.shared.clock import Clock
+from app.extensions import db
+
+RECENT_RUNS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SearchStatus:
+    """What the index holds, None where there is none to count or, of pages, content search is off; how many
+    changes are `waiting` to get into it, and the records that cannot."""
+
+    engine: EngineStatus
+    products_indexed: int | None
+    pages_indexed: int | None
+    content_search: bool
+    waiting: int
+    set_aside: tuple[SetAside, ...]
+    advice: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """`products_shown` and `pages_shown` count the catalogue; `status` knows the index."""
+
+    status: SearchStatus
+    products_shown: int
+    pages_shown: int
+    recent: tuple[RunStory, ...]
+    drift: Drift
+
+    @property
+    def run(self) -> RunStory | None:
+        """The latest."""
+        return self.recent[0] if self.recent else None
+
+    @property
+    def is_healthy(self) -> bool:
+        return self.status.engine.state is EngineState.HEALTHY
+
+    @property
+    def is_set_up(self) -> bool:
+        return self.status.engine.state is not EngineState.NOT_SET_UP
+
+    @property
+    def was_never_built(self) -> bool:
+        return self.is_set_up and not self.is_healthy and not self.recent
+
+    @property
+    def products_told(self) -> str:
+        """How the index compares with the catalogue."""
+        if self.status.products_indexed == self.products_shown:
+            return "all that the shop shows"
+        waiting = "; changes are on their way" if self.status.waiting else ""
+        return f"of {self.products_shown:,} that the shop shows{waiting}"
+
+
+def overview(clock: Clock, engine: SearchEngine, site_id: int) -> Overview:
+    """Whatever state the engine is in, this answers."""
+    return Overview(
+        status=_status(engine, site_id),
+        products_shown=_shown(Product, site_id),
+        pages_shown=_shown(Page, site_id),
+        recent=_recent(site_id),
+        drift=_drift(clock, site_id),
+    )
+
+
+def latest_story(site_id: int) -> RunStory | None:
+    run = runs.latest_run(site_id)
+    return story_of(run) if run else None
+
+
+def _status(engine: SearchEngine, site_id: int) -> SearchStatus:
+    products = engine.status(site_id, IndexName.PRODUCTS)
+    content_search = runs.content_search_is_on(site_id)
+    waiting, set_aside = wishes.count(site_id)
+    return SearchStatus(
+        engine=products,
+        products_indexed=products.documents,
+        pages_indexed=pages_indexed(engine, site_id) if content_search else None,
+        content_search=content_search,
+        waiting=waiting,
+        set_aside=tuple(wishes.set_aside(site_id)) if set_aside else (),
+        advice=advice_of(engine, site_id),
+    )
+
+
+def _drift(clock: Clock, site_id: int) -> Drift:
+    since = clock.now() - timedelta(days=DAYS)
+    reports = select(ReconcileReport).where(ReconcileReport.site_id == site_id, ReconcileReport.at > since)
+    return drift(db.session.scalars(reports).all(), clock.now().date())
+
+
+def _recent(site_id: int) -> tuple[RunStory, ...]:
+    query = select(RebuildRun).where(RebuildRun.site_id == site_id)
+    latest_first = query.order_by(RebuildRun.created_at.desc(), RebuildRun.id).limit(RECENT_RUNS)
+    return tuple(story_of(run) for run in db.session.scalars(latest_first))
+
+
+def _shown(model: type[Product] | type[Page], site_id: int) -> int:
+    query = select(func.count()).select_from(model).where(model.site_id == site_id, model.enabled)
+    return db.session.scalar(query) or 0

@@ -1,0 +1,108 @@
+"""How a rebuild run is told to people. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+SCOPE_NAMES = {"ALL": "Everything", "PRODUCTS": "Products", "CONTENT": "Pages and collections"}
+
+
+class Run(Protocol):
+    """What is told of a run (app/domain/search/models.py)."""
+
+    id: str
+    scope: str
+    state: str
+    document_count: int
+    total_count: int | None
+    error: str | None
+    requested_by: str
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunStory:
+    """A run as templates ask about it."""
+
+    id: str
+    scope_name: str
+    state: str
+    documents: int
+    total: int | None
+    error: str | None
+    requested_by: str
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.state == "waiting"
+
+    @property
+    def is_unfinished(self) -> bool:
+        return self.state in ("waiting", "running")
+
+    @property
+    def is_done(self) -> bool:
+        return self.state == "done"
+
+    @property
+    def has_failed(self) -> bool:
+        return self.state == "failed"
+
+    @property
+    def heading(self) -> str:
+        return {
+            "waiting": "A rebuild waits for its turn",
+            "running": "A rebuild is running",
+            "done": "The last rebuild is done",
+            "failed": "The last rebuild failed",
+        }[self.state]
+
+    @property
+    def kind(self) -> str:
+        """Of its badge."""
+        return {"waiting": "warn", "running": "warn", "done": "good", "failed": "bad"}[self.state]
+
+    @property
+    def progress(self) -> str:
+        if self.total is None:
+            return f"{self.documents:,} documents so far" if self.documents else "Counting the documents…"
+        return f"{self.documents:,} of {self.total:,} documents"
+
+    @property
+    def took(self) -> str | None:
+        """The time that the building took, without the waiting."""
+        if self.started_at is None or self.finished_at is None:
+            return None
+        return spoken_duration(self.finished_at - self.started_at)
+
+
+def story_of(run: Run) -> RunStory:
+    return RunStory(
+        id=run.id,
+        scope_name=SCOPE_NAMES[run.scope],
+        state=run.state,
+        documents=run.document_count,
+        total=run.total_count,
+        error=run.error,
+        requested_by=run.requested_by,
+        created_at=run.created_at,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+    )
+
+
+def spoken_duration(duration: timedelta) -> str:
+    seconds = max(0, int(duration.total_seconds()))
+    if seconds < 2:
+        return "about a second"
+    if seconds < 60:
+        return f"{seconds} s"
+    minutes, rest = divmod(seconds, 60)
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"

@@ -1,0 +1,109 @@
+"""The settings of search: what is searched and counted, and the filters beside results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.domain.merchandising.filters import LABELS
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.sites import audit
+from app.domain.sites.settings import change_settings, settings_of
+from app.domain.taxonomy.classification import active_tree
+
+CONTENT = "search-content-enabled"
+TRACKING = "search-term-tracking-enabled"
+CLICKS = "search-click-tracking-enabled"
+FILTERS = "search-default-filters"
+MOST_FILTERS = 20
+TITLES = {
+    CONTENT: "content search",
+    TRACKING: "counting searches",
+    CLICKS: "recording clicks and sales",
+    FILTERS: "the filters beside results",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FilterChoice:
+    """`id` is a built-in name or an attribute id; `source` says where it comes from."""
+
+    id: str
+    label: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """`filters` are in the order in which shoppers see them. Counting clicks needs counting searches."""
+
+    content_search: bool
+    tracking: bool
+    click_tracking: bool
+    filters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """`changed` names the settings that really changed, in words."""
+
+    changed: tuple[str, ...]
+    content_search_came_on: bool
+
+
+def stored_settings(site_id: int) -> SearchSettings:
+    stored = settings_of(site_id)
+    return SearchSettings(stored[CONTENT], stored[TRACKING], stored[CLICKS], tuple(stored[FILTERS]))
+
+
+def filter_choices(site_id: int) -> dict[str, FilterChoice]:
+    """Everything that can be a filter, by id: what every product has, then the attributes of the active taxonomy."""
+    built_in = {name: FilterChoice(name, label, "every product") for name, label in LABELS.items()}
+    attributes = {
+        attribute_id: FilterChoice(attribute_id, definitions[0].label, "taxonomy")
+        for attribute_id, definitions in active_tree(site_id).attributes_by_id().items()
+        if attribute_id not in built_in
+    }
+    return built_in | dict(sorted(attributes.items(), key=lambda item: item[1].label.casefold()))
+
+
+def save(clock: Clock, site_id: int, actor: str, wanted: SearchSettings) -> Saved:
+    """Raises Invalid with every problem. A filter whose attribute the taxonomy lost may stay; none may come anew."""
+    before = stored_settings(site_id)
+    known = filter_choices(site_id).keys() | set(before.filters)
+    if problems := filter_problems(wanted.filters, known):
+        raise Invalid(problems)
+    changes = {
+        CONTENT: wanted.content_search,
+        TRACKING: wanted.tracking,
+        CLICKS: wanted.click_tracking,
+        FILTERS: list(wanted.filters),
+    }
+    changed = change_settings(site_id, changes)
+    if changed:
+        audit.record(
+            clock,
+            site_id,
+            actor,
+            "settings.search",
+            ("settings", "search"),
+            f"Changed {' and '.join(TITLES[key] for key in changed)}",
+            {key: old for key, (old, _) in changed.items()},
+            {key: new for key, (_, new) in changed.items()},
+        )
+    came_on = CONTENT in changed and wanted.content_search
+    return Saved(tuple(TITLES[key] for key in changed), came_on)
+
+
+def filter_problems(filters: Sequence[str], known: set[str]) -> list[Problem]:
+    problems = [
+        Problem("unknown_filter", f"There is no filter “{name[:60]}”.", "#/filter")
+        for name in dict.fromkeys(filters)
+        if name not in known
+    ]
+    if len(set(filters)) < len(filters):
+        problems.append(Problem("duplicate_filter", "A filter is chosen twice.", "#/filter"))
+    if len(filters) > MOST_FILTERS:
+        problems.append(Problem("too_many_filters", f"At most {MOST_FILTERS} filters can be shown.", "#/filter"))
+    return problems
