@@ -57,22 +57,26 @@ def _run(leaving: ExitStack, started: float) -> NoReturn:
     if not os.environ.get("REDIS_URL"):
         os.environ["REDIS_URL"] = _start_redis(instance, leaving, running)
     has_demo = _prepare(config)
-    parts = _parts(config)
-    leaving.callback(stop, parts, SECONDS_TO_STOP)
-    for part in parts:
-        part.start()
-    running += parts
+    web, *others = _parts(config)
+    leaving.callback(stop, [web, *others], SECONDS_TO_STOP)
+    _start([web], running)
     _wait_until_it_answers(config, running)
+    _start(others, running)  # Not before: all parts at once would keep each other from loading.
     _announce(config, has_demo, time.monotonic() - started)
     while True:
         _tend(running)
 
 
+def _start(parts: Sequence[Part], running: list[Part]) -> None:
+    for part in parts:
+        part.start()
+        running.append(part)
+
+
 def _start_redis(instance: Path, leaving: ExitStack, running: list[Part]) -> str:
     redis = embedded_redis.prepare(instance)
     leaving.callback(redis.stop, SECONDS_TO_STOP_REDIS)
-    redis.part.start()
-    running.append(redis.part)
+    _start([redis.part], running)
     redis.wait_until_it_answers()
     # Commands and workers that are started apart from this process find the queue by this file.
     address = instance / REDIS_ADDRESS_FILE
