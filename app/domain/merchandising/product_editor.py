@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.domain.catalogue.models import Product
@@ -10,8 +10,8 @@ from app.domain.catalogue.products import product_of
 from app.domain.merchandising.queries import load_tree, placed_in
 from app.domain.merchandising.tree import ShopTree
 from app.domain.sites.currency import currency_of
-from app.domain.taxonomy.attribute import Attribute
-from app.domain.taxonomy.classification import active_taxonomy
+from app.domain.taxonomy.classification import active_tree
+from app.domain.taxonomy.completeness import missing
 from app.domain.taxonomy.tree import TaxonomyTree
 
 
@@ -63,7 +63,7 @@ class ProductEditor:
 def product_editor(site_id: int, product_id: int) -> ProductEditor:
     """Raises NotFound."""
     product = product_of(site_id, product_id)
-    taxonomy = active_taxonomy(site_id)
+    taxonomy = active_tree(site_id)
     return ProductEditor(
         product=product,
         currency=currency_of(site_id),
@@ -72,19 +72,24 @@ def product_editor(site_id: int, product_id: int) -> ProductEditor:
     )
 
 
-def categories_of(product: Product, tree: ShopTree, taxonomy: TaxonomyTree | None) -> ProductCategories:
+def categories_of(product: Product, tree: ShopTree, taxonomy: TaxonomyTree) -> ProductCategories:
     """Categories above one that shows the product show it too and are not repeated."""
     level_id = product.taxonomy_level_id
-    level_path = taxonomy.path_ids(level_id) if taxonomy and level_id else []
+    level_path = taxonomy.path_ids(level_id) if level_id else []
     by_hand = set(placed_in(product.site_id, product.id)) & set(tree.nodes)
     shown_in = tree.categories_of(level_path, product.manufacturer)
     above = {parent.id for node_id in shown_in for parent in tree.ancestors(node_id)}
     by_rule = shown_in - above - by_hand
     return ProductCategories(
-        by_hand=[_category(tree, node_id) for node_id in tree.nodes if node_id in by_hand],
-        by_rule=[_category(tree, node_id) for node_id in tree.nodes if node_id in by_rule],
-        others=[_category(tree, node_id) for node_id in tree.nodes if node_id not in by_hand],
+        by_hand=_categories(tree, by_hand),
+        by_rule=_categories(tree, by_rule),
+        others=_categories(tree, tree.nodes.keys() - by_hand),
     )
+
+
+def _categories(tree: ShopTree, node_ids: Iterable[int]) -> list[Category]:
+    """In the order of their labels, so that each stands under the one above it."""
+    return sorted((_category(tree, node_id) for node_id in node_ids), key=lambda category: category.label)
 
 
 def _category(tree: ShopTree, node_id: int) -> Category:
@@ -92,21 +97,17 @@ def _category(tree: ShopTree, node_id: int) -> Category:
     return Category(node_id, label, tree.is_shown(tree.nodes[node_id]))
 
 
-def _classification(product: Product, taxonomy: TaxonomyTree | None) -> ProductClassification | None:
-    if taxonomy is None or product.taxonomy_level_id is None:
+def _classification(product: Product, taxonomy: TaxonomyTree) -> ProductClassification | None:
+    if product.taxonomy_level_id not in taxonomy.levels:
         return None
     attributes = taxonomy.applicable_attributes(product.taxonomy_level_id)
     held = product.taxonomy_attributes
     return ProductClassification(
         level=" › ".join(level.name for level in taxonomy.path(product.taxonomy_level_id)),
         score=product.completeness_score,
-        values=[AttributeText(a.name, _value_text(held[a.id])) for a in attributes.values() if _is_held(held, a)],
-        missing=[a.name for a in attributes.values() if a.mandatory and not _is_held(held, a)],
+        values=[AttributeText(a.name, _value_text(held[a.id])) for a in attributes.values() if a.id in held],
+        missing=[attribute.name for attribute in missing(attributes, held)],
     )
-
-
-def _is_held(held: dict[str, object], attribute: Attribute) -> bool:
-    return held.get(attribute.id) not in (None, "", [])
 
 
 def _value_text(value: object) -> str:
@@ -114,4 +115,4 @@ def _value_text(value: object) -> str:
         return "Yes" if value else "No"
     if isinstance(value, list):
         return ", ".join(str(item) for item in value)
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)

@@ -10,7 +10,7 @@ from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.queries import ProductRow
 from app.domain.shared.paging import Paged
 from app.domain.sites.currency import currency_of
-from app.domain.taxonomy.classification import active_taxonomy
+from app.domain.taxonomy.classification import active_tree
 from app.domain.taxonomy.tree import Level, TaxonomyTree
 
 
@@ -34,7 +34,7 @@ class ProductListPage:
 
 def product_list(site_id: int, asked: ProductList) -> ProductListPage:
     """An unknown level finds nothing."""
-    taxonomy = active_taxonomy(site_id) or TaxonomyTree()
+    taxonomy = active_tree(site_id)
     level_ids = taxonomy.below(asked.level_id) if asked.level_id else None
     return ProductListPage(
         asked=asked,
