@@ -42,7 +42,7 @@ def _apply_batch(indexing: Indexing, site_id: int, index: IndexName) -> int:
             return 0
         failures = _apply(indexing, site_id, index, {(wish.kind, wish.record_id) for wish in batch})
         with indexing.transaction():
-            _note_outcome(site_id, batch, failures)
+            _note_outcome(site_id, index, batch, failures)
     return len(batch)
 
 
@@ -74,12 +74,14 @@ def _apply_singly(indexing: Indexing, site_id: int, index: IndexName, records: S
     return failures
 
 
-def _note_outcome(site_id: int, batch: Sequence[Wish], failures: Failures) -> None:
-    failed = {wish.entry_id: failures.get((wish.kind, wish.record_id)) for wish in batch}
-    wishes.settle(site_id, [entry_id for entry_id, error in failed.items() if error is None])
-    for entry_id, error in failed.items():
-        if error is not None:
-            wishes.note_failure([entry_id], error)
+def _note_outcome(site_id: int, index: IndexName, batch: Sequence[Wish], failures: Failures) -> None:
+    applied = {(wish.kind, wish.record_id) for wish in batch} - failures.keys()
+    cured = [wish for wish in wishes.set_aside_wishes(site_id, index) if (wish.kind, wish.record_id) in applied]
+    fulfilled = [wish for wish in batch if (wish.kind, wish.record_id) in applied]
+    wishes.settle(site_id, [wish.entry_id for wish in (*fulfilled, *cured)])
+    for wish in batch:
+        if error := failures.get((wish.kind, wish.record_id)):
+            wishes.put_aside([wish.entry_id], error)
 
 
 def _forget_wishes(indexing: Indexing, site_id: int, index: IndexName) -> None:

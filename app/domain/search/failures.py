@@ -23,18 +23,19 @@ WORDS = {
 class Refusals:
     """Records that could not be indexed; the others were."""
 
-    count: int = 0
+    records: set[tuple[str, int]] = field(default_factory=set)
     examples: list[str] = field(default_factory=list)
 
     def note(self, kind: str, record_id: int, error: Exception) -> None:
-        self.count += 1
+        self.records.add((kind, record_id))
         if len(self.examples) < EXAMPLES:
             self.examples.append(f"{kind} {record_id} ({type(error).__name__}: {error})")
 
     def summary(self) -> str | None:
-        if not self.count:
+        count = len(self.records)
+        if not count:
             return None
-        number = "1 record" if self.count == 1 else f"{self.count:,} records"
+        number = "1 record" if count == 1 else f"{count:,} records"
         return f"{number} could not be indexed: {'; '.join(self.examples)}"[:1000]
 
 

@@ -18,8 +18,9 @@ class OutboxEntry(Base):
     """The wish to index one record, written in the transaction that changed it.
 
     It stays until the change is durable in the live index and no rebuild that may have missed it runs;
-    `applied_at` marks one that only waits for such a rebuild. Nothing relies on the order of ids, since
-    rows can commit out of it.
+    `applied_at` marks one that only waits for such a rebuild. `attempts` above 0 sets one aside: its record could
+    not be indexed while others could, for the reason in `error`. Nothing relies on the order of ids, since rows
+    can commit out of it.
     """
 
     __tablename__ = "index_outbox"

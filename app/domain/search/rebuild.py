@@ -123,7 +123,8 @@ class _Rebuild:
         generation.publish(changes)
         self._note_swap(index, after=self._live(index))
         with self.indexing.transaction():
-            wishes.drop(wish.entry_id for wish in everything)
+            refused = self.refusals.records
+            wishes.drop(wish.entry_id for wish in everything if (wish.kind, wish.record_id) not in refused)
 
     def _missed(self, index: IndexName, late: list[wishes.Wish]) -> list[Change]:
         records = {(wish.kind, wish.record_id) for wish in late}

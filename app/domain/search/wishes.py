@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Delete, Select, Update, case, delete, exists, func, select, update
+from sqlalchemy import ColumnElement, Delete, Select, Update, delete, exists, func, select, update
 
 from app.domain.search.engine import IndexName
 from app.domain.search.models import UNFINISHED, OutboxEntry, RebuildRun
 from app.domain.search.outbox import COLLECTION, PAGE, PRODUCT
 from app.extensions import db
 
-MOST_ATTEMPTS = 3  # After so many failures a wish is set aside, so that one bad record holds up nobody.
 KINDS = {IndexName.PRODUCTS: (PRODUCT,), IndexName.CONTENT: (PAGE, COLLECTION)}
 AT_ONCE = 500
 
@@ -54,19 +53,23 @@ def oldest_by_site() -> dict[int, int]:
 
 
 def count(site_id: int) -> tuple[int, int]:
-    """How many wishes wait, and how many are set aside."""
-    aside = case((OutboxEntry.attempts >= MOST_ATTEMPTS, 1), else_=0)
-    query = select(func.count(), func.coalesce(func.sum(aside), 0))
-    row = db.session.execute(query.where(OutboxEntry.site_id == site_id, OutboxEntry.applied_at.is_(None))).one()
-    return row[0] - row[1], row[1]
+    """How many wishes wait, and how many records are set aside."""
+    waiting_rows = select(func.count()).select_from(OutboxEntry).where(OutboxEntry.site_id == site_id, _is_waiting())
+    return db.session.scalar(waiting_rows) or 0, len(set_aside(site_id))
 
 
-def set_aside(site_id: int, limit: int = 20) -> list[SetAside]:
-    """Records that failed too often. Saving one again, or a rebuild, gives it another chance."""
-    query = select(OutboxEntry.kind, OutboxEntry.record_id, OutboxEntry.error).where(
-        OutboxEntry.site_id == site_id, OutboxEntry.attempts >= MOST_ATTEMPTS, OutboxEntry.applied_at.is_(None)
+def set_aside(site_id: int) -> list[SetAside]:
+    """Records that could not be indexed while others could. Saving one again, or a rebuild, gives it another chance."""
+    query = select(OutboxEntry.kind, OutboxEntry.record_id, func.max(OutboxEntry.error)).where(
+        OutboxEntry.site_id == site_id, _is_set_aside()
     )
-    return [SetAside(kind, record, error or "") for kind, record, error in db.session.execute(query.limit(limit))]
+    grouped = query.group_by(OutboxEntry.kind, OutboxEntry.record_id).order_by(OutboxEntry.kind, OutboxEntry.record_id)
+    return [SetAside(kind, record, error or "") for kind, record, error in db.session.execute(grouped)]
+
+
+def set_aside_wishes(site_id: int, index: IndexName) -> list[Wish]:
+    query = _wishes(site_id, index).where(_is_set_aside())
+    return [Wish(entry, kind, record) for entry, kind, record in db.session.execute(query)]
 
 
 def settle(site_id: int, entry_ids: Iterable[int]) -> None:
@@ -91,7 +94,8 @@ def drop_applied(site_id: int) -> None:
     _run(delete(OutboxEntry).where(applied, ~_rebuild_under_way(site_id)))
 
 
-def note_failure(entry_ids: Iterable[int], error: str) -> None:
+def put_aside(entry_ids: Iterable[int], error: str) -> None:
+    """The record cannot be indexed; it holds up nobody, and what is wrong with it is told."""
     for ids in portions(entry_ids):
         failed = update(OutboxEntry).where(OutboxEntry.id.in_(ids))
         _run(failed.values(attempts=OutboxEntry.attempts + 1, error=error[:1000]))
@@ -111,7 +115,11 @@ def _wishes(site_id: int, index: IndexName) -> Select[int, str, int]:
 
 
 def _is_waiting() -> ColumnElement[bool]:
-    return OutboxEntry.applied_at.is_(None) & (OutboxEntry.attempts < MOST_ATTEMPTS)
+    return OutboxEntry.applied_at.is_(None) & (OutboxEntry.attempts == 0)
+
+
+def _is_set_aside() -> ColumnElement[bool]:
+    return OutboxEntry.applied_at.is_(None) & (OutboxEntry.attempts > 0)
 
 
 def _rebuild_under_way(site_id: int) -> ColumnElement[bool]:

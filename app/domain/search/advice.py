@@ -1,0 +1,56 @@
+"""When a rebuild is worth its while: pure rules over what is known of a site's index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MANY = 5_000
+WORTH_A_LOOK = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """`products_built` and `content_built`: there is a live index of them, or none is wanted. `arranged_since`:
+    categories, filters or the taxonomy changed after the last rebuild began. `last_failed`: the latest run did.
+    `drift` counts what the latest reconciliation found wrong, `waiting` and `set_aside` what the index still lacks."""
+
+    products_built: bool = True
+    content_built: bool = True
+    arranged_since: bool = False
+    last_failed: bool = False
+    drift: int = 0
+    waiting: int = 0
+    set_aside: int = 0
+
+
+def advise(signs: Signs) -> tuple[str, ...]:
+    """A sentence each; none when all is well."""
+    if not signs.products_built:
+        return ("There is no product index yet. Rebuild everything to make the shop searchable.",)
+    sentences = (
+        (not signs.content_built, "Pages and collections are not in search yet. Rebuild the content."),
+        (signs.last_failed, "The last rebuild failed. When its reason is mended, rebuild again."),
+        (
+            signs.arranged_since,
+            "Categories or the taxonomy changed after the last rebuild. Rebuild the products so that every "
+            "category and filter shows it.",
+        ),
+        (
+            signs.waiting >= MANY,
+            f"{signs.waiting:,} changes wait for the index, after a big import perhaps. A rebuild is the quickest way.",
+        ),
+        (
+            signs.set_aside > 0,
+            f"{_records(signs.set_aside)} could not be indexed. Save them again when they are mended.",
+        ),
+        (
+            signs.drift >= WORTH_A_LOOK,
+            f"The last nightly check found {signs.drift:,} differences and repaired them. If that happens again, "
+            "look at the worker's log.",
+        ),
+    )
+    return tuple(sentence for applies, sentence in sentences if applies)
+
+
+def _records(number: int) -> str:
+    return "1 record" if number == 1 else f"{number:,} records"
