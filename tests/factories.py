@@ -1,0 +1,60 @@
+"""Records for tests, each with what a test does not care about filled in. They flush and never commit."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import count
+
+from app.domain.catalogue.models import Collection, Page, Product
+from app.domain.search.models import RebuildRun
+from app.domain.sites import accounts
+from app.domain.sites.models import Domain, Site, User
+from app.domain.sites.roles import Role
+from app.extensions import db
+from tests.fakes.clock import StoppedClock
+
+WHEN = datetime(2026, 11, 1, tzinfo=UTC)
+PASSWORD = "seven green kettles"
+_numbers = count(1)
+
+
+def make_site(host: str = "localhost", name: str = "Fern & Fell", **more: object) -> Site:
+    fields = {"capabilities": ["TAXONOMY_ENGINE"], "created_at": WHEN} | more
+    return _kept(Site(name=name, domains=[Domain(host=host, primary=True)], **fields))
+
+
+def make_user(
+    site: Site, *roles: Role, email: str | None = None, name: str = "Mia Moss", password: str | None = PASSWORD
+) -> User:
+    address = email or f"user{next(_numbers)}@shop.test"
+    user = accounts.create_user(StoppedClock(WHEN), 8, address, name, password)
+    for role in roles:
+        accounts.grant(user, site.id, role)
+    return user
+
+
+def make_product(site: Site, sku: str | None = None, **more: object) -> Product:
+    sku = sku or f"SKU-{next(_numbers)}"
+    fields = {"name": f"Product {sku}", "seo_name": sku.lower(), "price": 1_250} | more
+    return _kept(Product(site_id=site.id, sku=sku, created_at=WHEN, updated_at=WHEN, **fields))
+
+
+def make_page(site: Site, seo_name: str | None = None, **more: object) -> Page:
+    seo_name = seo_name or f"page-{next(_numbers)}"
+    return _kept(Page(site_id=site.id, seo_name=seo_name, updated_at=WHEN, **({"title": "About us"} | more)))
+
+
+def make_collection(site: Site, seo_name: str | None = None, **more: object) -> Collection:
+    seo_name = seo_name or f"collection-{next(_numbers)}"
+    return _kept(Collection(site_id=site.id, seo_name=seo_name, updated_at=WHEN, **({"name": "Gifts"} | more)))
+
+
+def make_run(site: Site, state: str = "done", **more: object) -> RebuildRun:
+    fields = {"scope": "ALL", "requested_by": "Mia Moss", "created_at": WHEN, "document_count": 0} | more
+    return _kept(RebuildRun(id=f"run-{next(_numbers)}", site_id=site.id, state=state, generations={}, **fields))
+
+
+def _kept(record):
+    db.session.add(record)
+    db.session.flush()
+    return record
