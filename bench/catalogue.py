@@ -28,32 +28,32 @@ MULTI_VALUED_FACETS = (
 
 
 @cache
-def level_names(bundle: Path) -> Mapping[str, tuple[str, ...]]:
-    """The names of each level and those above it, the nearest first."""
-    names: dict[str, tuple[str, ...]] = {}
+def levels_of(bundle: Path) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+    """(name, ids from the root down) of each level."""
+    found: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def walk(levels: list[dict[str, object]], above: tuple[str, ...]) -> None:
         for level in levels:
-            own = (str(level["name"]), *above)
-            names[str(level["levelId"])] = own
-            walk(level["children"], own)  # type: ignore[arg-type]
+            path = (*above, str(level["levelId"]))
+            found[path[-1]] = (str(level["name"]), path)
+            walk(level["children"], path)  # type: ignore[arg-type]
 
     for taxonomy in json.loads((bundle / "taxonomy.json").read_text())["taxonomies"]:
         walk(taxonomy["rootLevels"], ())
-    return names
+    return found
 
 
 def documents(bundle: Path = ICECAT) -> Iterator[IndexDocument]:
     with gzip.open(bundle / "products.jsonl.gz", "rt") as lines:
         for line in lines:
-            yield document(json.loads(line), level_names(bundle))
+            yield document(json.loads(line), levels_of(bundle))
 
 
-def document(product: dict[str, object], levels: Mapping[str, tuple[str, ...]]) -> IndexDocument:
+def document(product: dict[str, object], levels: Mapping[str, tuple[str, tuple[str, ...]]]) -> IndexDocument:
     sku, name = str(product["sku"]), str(product["name"])
     taxonomy: dict[str, object] = product.get("taxonomy") or {}  # type: ignore[assignment]
     attributes: dict[str, object] = taxonomy.get("attributes") or {}  # type: ignore[assignment]
-    level = str(taxonomy.get("levelId", ""))
+    kind, path = levels.get(str(taxonomy.get("levelId", "")), ("", ()))
     values = {key: _values(value) for key, value in attributes.items() if not isinstance(value, (int, float))}
     numbers = {key: float(value) for key, value in attributes.items() if isinstance(value, (int, float))}
     manufacturer = str(product.get("manufacturer", ""))
@@ -62,15 +62,29 @@ def document(product: dict[str, object], levels: Mapping[str, tuple[str, ...]]) 
         name=name,
         terms=tuple(product.get("searchTerms", ())),  # type: ignore[arg-type]
         manufacturer=manufacturer,
-        kind=levels[level][0] if level else "",
+        kind=kind,
         description=str(product.get("description", "")),
         attributes=" ".join(value for entry in values.values() for value in entry),
         codes=tuple(str(code) for code in (sku, product.get("upc")) if code),
-        values={**values, "manufacturer": (manufacturer,), "level": (level,)},
+        values={**values, **_built_in_values(product, manufacturer, path)},
         numbers={**numbers, "price": float(str(product["price"])), "createdAt": _seconds(product)},
-        card={"sku": sku, "name": name, "price": product["price"], "manufacturer": manufacturer},
+        card=_card(product, kind),
         digest=sku,
     )
+
+
+def _built_in_values(
+    product: dict[str, object], manufacturer: str, path: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    in_stock = ("true",) if product.get("stock") else ()
+    on_sale = ("true",) if product.get("compareAtPrice") else ()
+    values = {"manufacturer": (manufacturer,), "level": path, "category": path, "sku": (str(product["sku"]),)}
+    return {name: value for name, value in {**values, "inStock": in_stock, "onSale": on_sale}.items() if value}
+
+
+def _card(product: dict[str, object], kind: str) -> dict[str, object]:
+    plain = ("sku", "name", "manufacturer", "price", "compareAtPrice", "stock", "rating")
+    return {**{name: product.get(name) for name in plain}, "seoName": product["sku"], "kind": kind, "image": None}
 
 
 def _values(value: object) -> tuple[str, ...]:
@@ -97,6 +111,7 @@ def copied(original: IndexDocument, copy: int) -> IndexDocument:
         original,
         id=f"{original.id}-{copy}",
         codes=tuple(f"{code}{copy}" for code in original.codes),
+        values={**original.values, "sku": (f"{original.id}-{copy}",)},
         numbers={**original.numbers, "price": original.numbers["price"] + 100 * copy},
         digest=f"{original.digest}-{copy}",
     )

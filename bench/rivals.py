@@ -16,6 +16,7 @@ from bench.catalogue import FACETS, MULTI_VALUED_FACETS
 
 TEXT_FIELDS = ("name", "manufacturer_text", "kind", "description", "attributes")
 ALL_FACETS = tuple(dict.fromkeys((*FACETS, *MULTI_VALUED_FACETS)))
+Counts = dict[str, object]
 _WORDS = re.compile(r"\w+")
 
 
@@ -69,7 +70,7 @@ class Tantivy:
         found = self.searcher.search(self.query(words, every_word=every_word), count, count=False).hits
         return [self.searcher.doc(address)["id"][0] for _, address in found]
 
-    def page(self, words: str, facets: Sequence[str], per_page: int = 24) -> tuple[int, list[object], dict[str, object]]:
+    def page(self, words: str, facets: Sequence[str], per_page: int = 24) -> tuple[int, list[object], Counts]:
         """Total, cards and counts: AND, and OR where that finds nothing, as the shop's engine does."""
         query = self.query(words)
         result = self.searcher.search(query, per_page)
@@ -79,9 +80,9 @@ class Tantivy:
         cards = [json.loads(self.searcher.doc(address)["card"][0]) for _, address in result.hits]
         return result.count, cards, self.counts(query, facets)
 
-    def counts(self, query: tantivy.Query, facets: Sequence[str]) -> dict[str, object]:
+    def counts(self, query: tantivy.Query, facets: Sequence[str]) -> Counts:
         asked = {name: {"terms": {"field": _facet(name), "size": 100}} for name in facets}
-        counted: dict[str, object] = self.searcher.aggregate(query, asked)
+        counted: Counts = self.searcher.aggregate(query, asked)
         return counted
 
     def category(self, facet: str, value: str) -> tantivy.Query:

@@ -89,7 +89,7 @@ def _allowed(view: View, scope: Iterable[ValueFilter]) -> Mask | None:
 
 
 def value_mask(view: View, chosen: ValueFilter) -> Mask:
-    return view.recent(("mask", chosen), lambda: view.facet(chosen.name).mask(chosen.values), lambda mask: mask.nbytes)
+    return view.recent(("mask", chosen), lambda: view.value_mask(chosen.name, chosen.values), lambda mask: mask.nbytes)
 
 
 def _range_mask(view: View, chosen: RangeFilter) -> Mask:

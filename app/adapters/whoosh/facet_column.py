@@ -68,3 +68,14 @@ def _codes(column: ValueColumn | None, count: int, codes: dict[bytes, int]) -> n
     if column is None:
         return np.zeros(count, np.int32)
     return np.array([codes[entry] for entry in column.uniques], np.int32)[column.codes]
+
+
+def entry_mask(column: ValueColumn | None, count: int, values: Iterable[str]) -> Mask:
+    """Which of a segment's documents carry any of the values, without numbering them all."""
+    if column is None:
+        return np.zeros(count, np.bool_)
+    wanted = {value.encode() for value in values}
+    separator = VALUE_SEPARATOR.encode()
+    carries = [not wanted.isdisjoint(entry.split(separator)) for entry in column.uniques]
+    mask: Mask = np.array(carries, np.bool_)[column.codes]
+    return mask

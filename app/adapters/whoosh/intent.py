@@ -14,7 +14,7 @@ from app.adapters.whoosh.scoring import Scores
 from app.adapters.whoosh.view import View
 
 KIND_COLUMN = "level"
-LIFT = 1.0
+LIFT = 0.5
 # Kinds of few products prove little; this many that do not answer are added to each.
 DOUBT = 10
 

@@ -63,7 +63,7 @@ def _featured_keys(view: View, first: tuple[str, ...]) -> Keys:
 
 
 def _by_feature_and_age(view: View) -> Keys:
-    featured = np.nan_to_num(view.numbers("featured"), nan=0.0) > 0
+    featured = view.facet("featured").mask(("true",))
     return featured * _FEATURED_WORTH + np.nan_to_num(view.numbers("createdAt"), nan=0.0)
 
 

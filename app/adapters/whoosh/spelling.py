@@ -37,11 +37,11 @@ def corrections(view: View, words: Sequence[str], *, last_may_go_on: bool) -> di
 def _corrections(view: View, words: Sequence[str], last_may_go_on: bool) -> dict[str, Spelling]:
     better = {}
     for word in words:
-        begun = last_may_go_on and word == words[-1] and bool(longer_words(view, word))
-        if not begun and not len(word_matches(view, word).docs):
-            spelling = _better(view, word, [other for other in words if other != word])
-            if spelling:
-                better[word] = spelling
+        if len(word_matches(view, word).docs) or (last_may_go_on and word == words[-1] and longer_words(view, word)):
+            continue
+        spelling = _better(view, word, [other for other in words if other != word])
+        if spelling:
+            better[word] = spelling
     return better
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from whoosh.util.numeric import byte_to_length
 
-from app.adapters.whoosh.facet_column import FacetColumn, Mask
+from app.adapters.whoosh.facet_column import FacetColumn, Mask, entry_mask
 from app.adapters.whoosh.generations import HeldLock
 from app.adapters.whoosh.postings import Postings
 from app.adapters.whoosh.recent import Recent
@@ -19,6 +19,9 @@ from app.adapters.whoosh.segment import Segment
 
 T = TypeVar("T")
 RECENT_BYTES = 64 << 20
+
+# A column of more entries is no facet but a code of each document; it is looked through instead of numbered.
+FACET_ENTRIES = 20_000
 BYTE_LENGTHS = np.array([byte_to_length(byte) for byte in range(256)], np.float64)
 
 
@@ -99,6 +102,13 @@ class View:
         return self.cached(
             ("facet", name), lambda: FacetColumn([segment.values(name) for segment in self.segments], self.counts)
         )
+
+    def value_mask(self, name: str, values: Sequence[str]) -> Mask:
+        """Which documents carry any of the values under a name."""
+        columns = [segment.values(name) for segment in self.segments]
+        if sum(len(column.uniques) for column in columns if column is not None) <= FACET_ENTRIES:
+            return self.facet(name).mask(values)
+        return np.concatenate([entry_mask(c, n, values) for c, n in zip(columns, self.counts, strict=True)])
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
         """The number of each document, NaN where it has none."""

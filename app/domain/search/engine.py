@@ -24,7 +24,8 @@ class IndexName(StrEnum):
 
 
 class Sort(StrEnum):
-    """Orders of a listing. RELEVANCE without words is the order of FEATURED."""
+    """Orders of a listing. RELEVANCE without words is the order of FEATURED: the documents that the request
+    names first, then those whose value `featured` is `true`, then the others, the newest of each before the older."""
 
     RELEVANCE = "relevance"
     FEATURED = "featured"

@@ -1,0 +1,126 @@
+"""How fast a results page is answered: 24 cards, total and ten facets, beside tantivy on the same documents.
+
+Warm is the second time that a process sees a query: words decoded and spellings found stay until the next commit.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from app.adapters.whoosh import WhooshEngine
+from app.domain.search.engine import SearchRequest, ValueFilter
+from bench.catalogue import FACETS, MULTI_VALUED_FACETS, documents, many, queries
+from bench.measuring import (
+    PRODUCTS,
+    ROUNDS,
+    SITE,
+    at_most,
+    build,
+    heading,
+    median,
+    milliseconds,
+    percentile,
+    seconds,
+    workspace,
+)
+from bench.rivals import Tantivy
+
+LARGE = 100_000
+CATEGORIES = 24
+WORKERS, CLIENTS_A_WORKER = 2, 4
+
+Times = dict[str, list[float]]
+
+
+def main() -> None:
+    for count in (0, LARGE):
+        with workspace() as directory:
+            made = list(many(count) if count else documents())
+            build(WhooshEngine(directory / "shop"), made)
+            Tantivy(directory / "tantivy", made)
+            heading(f"Search, {len(made):,} products, {len(queries()):,} real queries")
+            del made
+            _compare(directory)
+
+
+def _compare(directory: Path) -> None:
+    engine, tantivy = WhooshEngine(directory / "shop"), Tantivy(directory / "tantivy", None)
+    _cold(engine, tantivy)
+    for name, facets in (("single-valued", FACETS), ("multi-valued", MULTI_VALUED_FACETS)):
+        pages = _interleaved(_page(engine, facets), lambda words, f=facets: tantivy.page(words, f), queries())  # type: ignore[misc]
+        _report(f"search and ten {name} facets", pages)
+        values = _common_levels(engine)
+        counts = _interleaved(
+            lambda value, f=facets: engine.search(SITE, PRODUCTS, _category(value, f)),  # type: ignore[misc]
+            lambda value, f=facets: tantivy.counts(tantivy.category("level", value), f),  # type: ignore[misc]
+            values * 10,
+        )
+        _report(f"ten {name} facets alone", counts)
+    _concurrent(directory)
+
+
+def _page(engine: WhooshEngine, facets: Sequence[str]) -> Callable[[str], object]:
+    return lambda words: engine.search(SITE, PRODUCTS, SearchRequest(words=words, facets=tuple(facets)))
+
+
+def _category(value: str, facets: Sequence[str]) -> SearchRequest:
+    return SearchRequest(scope=(ValueFilter("level", (value,)),), facets=tuple(facets), per_page=0)
+
+
+def _common_levels(engine: WhooshEngine) -> list[str]:
+    counted = engine.search(SITE, PRODUCTS, SearchRequest(facets=("level",), per_page=0)).facets["level"]
+    return [value for value, _ in counted[:CATEGORIES]]
+
+
+def _interleaved(ours: Callable[[str], object], theirs: Callable[[str], object], asked: Sequence[str]) -> Times:
+    """The median time of each question over the rounds, engines taking turns."""
+    milliseconds(ours, asked)
+    rounds: dict[str, list[list[float]]] = {"shop": [], "tantivy": []}
+    for _ in range(ROUNDS):
+        rounds["shop"].append(milliseconds(ours, asked))
+        rounds["tantivy"].append(milliseconds(theirs, asked))
+    return {name: [median(times) for times in zip(*lists, strict=True)] for name, lists in rounds.items()}
+
+
+def _report(name: str, times: Times) -> None:
+    for label, share in (("p50", 0.5), ("p95", 0.95)):
+        limit = percentile(times["tantivy"], share)
+        at_most(f"{name}, {label}", percentile(times["shop"], share), limit, "ms", "tantivy")
+
+
+def _cold(engine: WhooshEngine, tantivy: Tantivy) -> None:
+    times = milliseconds(_page(engine, FACETS), queries())
+    at_most("each query for the first time, p95", percentile(times, 0.95), 10, "ms", "a cold word")
+
+
+def _concurrent(directory: Path) -> None:
+    limits = _under_load(directory, "tantivy")
+    figures = _under_load(directory, "shop")
+    clients = WORKERS * CLIENTS_A_WORKER
+    for label, figure, limit in zip(("p50", "p95"), figures, limits, strict=True):
+        at_most(f"{clients} clients at once on {WORKERS} workers, {label}", figure, limit, "ms", "tantivy")
+
+
+def _under_load(directory: Path, name: str) -> tuple[float, float]:
+    with multiprocessing.get_context("spawn").Pool(WORKERS) as pool:
+        asked = [queries()[worker::WORKERS] for worker in range(WORKERS)]
+        times = [t for part in pool.starmap(_serve, [(directory, name, part) for part in asked]) for t in part]
+    return percentile(times, 0.5), percentile(times, 0.95)
+
+
+def _serve(directory: Path, name: str, asked: Sequence[str]) -> list[float]:
+    """One worker process with four clients, each with a quarter of the queries, after one pass alone."""
+    engine = WhooshEngine(directory / "shop") if name == "shop" else None
+    tantivy = Tantivy(directory / "tantivy", None) if name == "tantivy" else None
+    page = _page(engine, FACETS) if engine else lambda words: tantivy.page(words, FACETS)  # type: ignore[union-attr]
+    seconds(lambda: milliseconds(page, asked))
+    shares = [asked[client::CLIENTS_A_WORKER] for client in range(CLIENTS_A_WORKER)]
+    with ThreadPoolExecutor(CLIENTS_A_WORKER) as clients:
+        return [time for part in clients.map(lambda share: milliseconds(page, share), shares) for time in part]
+
+
+if __name__ == "__main__":
+    main()
