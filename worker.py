@@ -12,7 +12,7 @@ import structlog
 from flask import Flask
 from redis.exceptions import RedisError
 from rq import Queue, Worker
-from rq.job import Job
+from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
 
 from app import create_app, metrics
@@ -34,8 +34,13 @@ class ShopWorker(Worker):
         with self.application.app_context(), structlog.contextvars.bound_contextvars(job=job.func_name, job_id=job.id):
             db.engine.dispose(close=False)  # The parent's connections must not be used by two processes.
             succeeded: bool = super().perform_job(job, queue)
-            metrics.JOBS.labels(job.func_name, "done" if succeeded else "failed").inc()
             return succeeded
+
+    def execute_job(self, job: Job, queue: Queue) -> None:
+        """Counts here, since each process that counts leaves a file and jobs are many."""
+        super().execute_job(job, queue)
+        failed = Job.exists(job.id, self.connection) and job.get_status() == JobStatus.FAILED
+        metrics.JOBS.labels(job.func_name, "failed" if failed else "done").inc()
 
     def setup_work_horse_signals(self) -> None:
         """A job that is told to end gets the chance to clear up behind it."""

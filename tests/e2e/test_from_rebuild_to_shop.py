@@ -1,0 +1,63 @@
+"""The main way through everything: sign in, rebuild, save a product, find it in the shop."""
+
+import re
+import time
+
+from playwright.sync_api import Page, expect
+
+SECONDS_UNTIL_FOUND = 10
+
+
+def sign_in(page: Page, email: str = "merch@demo.test") -> None:
+    page.goto("/admin/login")
+    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Password").fill("demo-password-1")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page).to_have_url(re.compile(r"/admin/?$"))
+
+
+def found_in_shop(page: Page, words: str, name: str) -> bool:
+    page.goto(f"/search?q={words}")
+    return page.get_by_role("main").get_by_role("link", name=name).count() > 0
+
+
+def until_found(page: Page, words: str, name: str) -> None:
+    deadline = time.monotonic() + SECONDS_UNTIL_FOUND
+    while not found_in_shop(page, words, name):
+        assert time.monotonic() < deadline, f"{name} was not found within {SECONDS_UNTIL_FOUND} s"
+
+
+def test_a_rebuild_is_followed_live_until_it_is_done(page: Page) -> None:
+    sign_in(page)
+    page.get_by_role("navigation", name="Sections").get_by_role("link", name="Search").click()
+    page.get_by_role("button", name="Rebuild…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Everything").check()
+    dialog.get_by_role("button", name="Rebuild").click()
+    run = page.locator("#run")
+    expect(run).to_contain_text(re.compile(r"asked for by"))
+    # The card asks for itself until the run has ended; nobody reloads the page.
+    expect(run).to_contain_text(re.compile(r"\d+ documents"), timeout=60_000)
+    expect(run).not_to_have_attribute("hx-get", re.compile("."))
+
+
+def test_a_saved_product_is_found_in_the_shop_within_seconds(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/catalogue/products")
+    page.locator("main table").get_by_role("link").first.click()
+    page.get_by_label("Name", exact=True).fill("Quokkaberry lantern")
+    page.get_by_label("Search terms").fill("wandering glowworm")
+    page.get_by_role("button", name="Save").last.click()
+    expect(page.get_by_text("Saved. Search shows it in a few seconds.")).to_be_visible()
+    until_found(page, "quokkaberry", "Quokkaberry lantern")
+    until_found(page, "glowworm", "Quokkaberry lantern")
+
+
+def test_a_shopper_filters_a_category_in_place(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("navigation").get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile("/c/"))
+    before = page.locator("main").inner_text()
+    page.locator("main").get_by_role("checkbox").first.check()
+    expect(page).to_have_url(re.compile(r"\?"))
+    assert page.locator("main").inner_text() != before
