@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from flask import Flask
 
-from app.cli import bundle
+from app.cli import bundle, sites, users
 
 
 def register(app: Flask) -> None:
     """Add every command to `flask --app wsgi`."""
-    app.cli.add_command(bundle.group)
+    for module in (bundle, sites, users):
+        app.cli.add_command(module.group)

@@ -12,6 +12,7 @@ from app.domain.shared.problems import DomainError, Invalid
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 REFUSED = 1
+ACTOR = "command line"  # Who the activity log names.
 
 
 def telling(command: Command) -> Command:

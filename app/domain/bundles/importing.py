@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.bundles.archive import MEDIA, Bundle, open_bundle
+from app.domain.bundles.listed import import_collections, import_pages
 from app.domain.bundles.products.importing import import_products
 from app.domain.bundles.reading import read_document, read_rows
 from app.domain.bundles.report import BrokenBundle, Report
@@ -15,6 +16,7 @@ from app.domain.bundles.task import ImportTask, Transaction
 from app.domain.bundles.taxonomy_file import import_taxonomies
 from app.domain.bundles.trees.importing import import_trees
 from app.domain.bundles.trees.orders import import_orders
+from app.domain.bundles.users_file import import_users
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.shared.clock import Clock
 from app.domain.sites import audit
@@ -38,6 +40,7 @@ def import_bundle(
     images: ImageStore,
     transaction: Transaction,
     actor: str,
+    password_memory_kib: int,
     dry_run: bool = False,
 ) -> Report:
     """Take a folder or .zip into the site of `host`, or of the primary domain in site.json; a site that is not there
@@ -54,6 +57,7 @@ def import_bundle(
             report=Report(host, dry_run),
             actor=actor,
             dry_run=dry_run,
+            password_memory_kib=password_memory_kib,
             documents=documents,
         )
         _name_skipped(task)
@@ -94,9 +98,12 @@ def _name_skipped(task: ImportTask) -> None:
 
 def _import(task: ImportTask) -> None:
     import_site(task, task.report.host)
+    import_users(task)
     import_taxonomies(task)
     orders = import_trees(task)
     import_products(task)
+    import_collections(task)
+    import_pages(task)
     import_orders(task, orders)
     if task.report.of("products").added + task.report.of("products").changed > REBUILD_ADVISED:
         task.report.note("Many products changed: a rebuild of the search index is quicker than the single updates.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 from zoneinfo import available_timezones
 
@@ -57,7 +56,7 @@ def import_site(task: ImportTask, host: str) -> None:
     """Find or make the site, then give it what site.json says; each field that cannot be taken is left out."""
     document = task.documents.get(FILE)
     counts = task.report.of(KIND)
-    with nullcontext() if task.dry_run else task.transaction():
+    with task.writing():
         site = sites.site_by_host(host)
         if site is None:
             counts.added += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from app.domain.bundles.archive import Bundle
@@ -33,8 +33,13 @@ class ImportTask:
     dry_run: bool = False
     site_id: int = NO_SITE
     tree: TaxonomyTree = field(default_factory=TaxonomyTree)
+    password_memory_kib: int = 0
     documents: dict[str, Document] = field(default_factory=dict)
     skus: dict[str, int] = field(default_factory=dict)
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Around each part that is committed by itself."""
+        return nullcontext() if self.dry_run else self.transaction()
 
     def refuse(self, kind: str, document: Document, problems: Iterable[Problem]) -> None:
         """A record of a JSON document that is left out."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 from sqlalchemy import select
@@ -45,7 +44,7 @@ def import_taxonomies(task: ImportTask) -> None:
     if task.site_id:
         task.tree = active_tree(task.site_id)
     for index, raw in enumerate(document.content["taxonomies"] if document else ()):
-        with nullcontext() if task.dry_run else task.transaction():
+        with task.writing():
             _import_one(task, document, raw, f"#/taxonomies/{index}")  # type: ignore[arg-type]
 
 

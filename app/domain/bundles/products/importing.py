@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from itertools import islice
 
 from app.domain.bundles.products import stored
@@ -46,7 +45,7 @@ class ProductImport:
     def run(self) -> None:
         candidates = (candidate for row in self._rows() if (candidate := self._candidate(row)))
         while batch := list(islice(candidates, BATCH)):
-            with nullcontext() if self._task.dry_run else self._task.transaction():
+            with self._task.writing():
                 self._take(batch)
 
     def _rows(self) -> Iterator[ProductRow]:

@@ -4,7 +4,6 @@ their records by their path."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +49,7 @@ def import_trees(task: ImportTask) -> list[WishedOrder]:
     orders: list[WishedOrder] = []
     task.report.of(TREES)
     task.report.of(NODES)
-    with nullcontext() if task.dry_run else task.transaction():
+    with task.writing():
         changes = task.report.changes
         names: set[str] = set()
         for index, raw in enumerate(document.content["trees"]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 
 from sqlalchemy import Table, delete, insert, select
 
@@ -27,7 +26,7 @@ def import_orders(task: ImportTask, orders: Sequence[WishedOrder]) -> None:
     if document is None or not orders:
         return
     task.report.of(KIND)
-    with nullcontext() if task.dry_run else task.transaction():
+    with task.writing():
         for order in orders:
             _import_order(task, document, order)
 

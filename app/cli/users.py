@@ -1,0 +1,61 @@
+"""`user create` and `user set-password`."""
+
+from __future__ import annotations
+
+import click
+from flask import current_app
+from flask.cli import AppGroup
+
+from app.cli.sites import chosen_site
+from app.cli.telling import ACTOR, telling
+from app.domain.shared.problems import Invalid
+from app.domain.sites import accounts, audit
+from app.domain.sites.roles import Role
+from app.ports import clock
+from app.transaction import transaction
+
+group = AppGroup("user", help="People who sign in.")
+ROLES = click.Choice([role.value for role in Role])
+
+
+@group.command("create")
+@click.argument("email")
+@click.option("--role", "roles", type=ROLES, required=True, multiple=True, help="May be given several times.")
+@click.option("--site", "host", help="Host of the site; may be left out where there is one site only.")
+@click.option("--name", help="How the admin pages call this person; the address where left out.")
+@click.option("--password", help="Without one nobody can sign in until set-password.")
+@telling
+def create_command(
+    email: str, roles: tuple[str, ...], host: str | None, name: str | None, password: str | None
+) -> None:
+    """Make a user with a role on a site; somebody who is known already gets the role there."""
+    with transaction():
+        site = chosen_site(host)
+        user = accounts.find_user(email)
+        if user is None:
+            user = accounts.create_user(clock(), _memory_kib(), email, name or email, password)
+        elif password is not None:
+            raise Invalid.one("user_exists", f"There is a user {email} already; change the password by set-password.")
+        for role in roles:
+            accounts.grant(user, site.id, Role(role))
+        summary = f"Gave {user.email} {', '.join(roles)}"
+        audit.record(clock(), site.id, ACTOR, "user.create", ("user", str(user.id)), summary)
+        told = f"{user.email} is {', '.join(roles)} of {site.name}"
+        can_sign_in = user.password_hash is not None
+    click.echo(told if can_sign_in else f"{told}; set a password with: user set-password {email}")
+
+
+@group.command("set-password")
+@click.argument("email")
+@click.option("--password", prompt=True, hide_input=True, confirmation_prompt=True, help="Asked for when left out.")
+@telling
+def set_password_command(email: str, password: str) -> None:
+    """Give a user a new password; all sessions of the user end."""
+    with transaction():
+        accounts.set_password(_memory_kib(), accounts.get_user(email), password)
+    click.echo(f"{email} has a new password")
+
+
+def _memory_kib() -> int:
+    memory: int = current_app.config["SHOP"].password_memory_kib
+    return memory

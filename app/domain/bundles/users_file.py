@@ -1,0 +1,103 @@
+"""The people of a bundle's site and their roles on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import delete, select
+
+from app.domain.bundles.task import ImportTask
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.shared.shapes import Field, Kind, Shape, read_fields
+from app.domain.sites import accounts
+from app.domain.sites.models import RoleGrant, User
+from app.domain.sites.passwords import password_problems
+from app.domain.sites.roles import Role
+from app.extensions import db
+
+FILE = "users.json"
+KIND = "users"
+USER: Shape = {
+    "email": Field(Kind.TEXT, required=True),
+    "displayName": Field(Kind.TEXT),
+    "roles": Field(Kind.TEXTS, required=True),
+    "password": Field(Kind.TEXT, nullable=True),
+}
+
+
+def import_users(task: ImportTask) -> None:
+    """A user is matched by e-mail. Somebody who is known already keeps name and password, since other sites may be
+    theirs too; only the roles on this site become those of the bundle."""
+    document = task.documents.get(FILE)
+    if document is None:
+        return
+    task.report.of(KIND)
+    seen: set[str] = set()
+    for index, raw in enumerate(document.content):
+        try:
+            fields = _checked(raw, f"#/{index}", seen)
+        except Invalid as refused:
+            task.refuse(KIND, document, refused.problems)
+            continue
+        with task.writing():
+            _import_user(task, fields)
+
+
+def _checked(raw: Any, at: str, seen: set[str]) -> dict[str, Any]:
+    problems: list[Problem] = []
+    fields = read_fields(raw, USER, at, problems)
+    if problems:
+        raise Invalid(problems)
+    email = accounts.normal_email(fields["email"])
+    fields["email"] = email
+    fields.setdefault("displayName", email)
+    found = accounts.user_problems(email, fields["displayName"])
+    found += password_problems(fields["password"]) if fields.get("password") is not None else []
+    problems += [Problem(problem.code, problem.message, f"{at}/{problem.pointer[2:]}") for problem in found]
+    for place, role in enumerate(fields["roles"]):
+        if role not in Role.__members__:
+            problems.append(Problem("unknown_role", f"There is no role “{role[:40]}”.", f"{at}/roles/{place}"))
+    if email in seen:
+        problems.append(Problem("duplicate_email", f"“{email[:80]}” stands in the file twice.", f"{at}/email"))
+    seen.add(email)
+    if problems:
+        raise Invalid(problems)
+    return fields
+
+
+def _import_user(task: ImportTask, fields: dict[str, Any]) -> None:
+    counts = task.report.of(KIND)
+    user = accounts.find_user(fields["email"])
+    wanted = {Role(role) for role in fields["roles"]}
+    if user is None:
+        counts.added += 1
+        if task.dry_run:
+            return
+        user = accounts.create_user(
+            task.clock, task.password_memory_kib, fields["email"], fields["displayName"], fields.get("password")
+        )
+        if fields.get("password") is None:
+            task.report.note("Users without a password cannot sign in until one is set.")
+    elif _roles(user, task.site_id) == wanted:
+        counts.unchanged += 1
+        return
+    else:
+        counts.changed += 1
+    if not task.dry_run:
+        _set_roles(user, task.site_id, wanted)
+
+
+def _roles(user: User, site_id: int) -> set[Role]:
+    query = select(RoleGrant.role).where(RoleGrant.user_id == user.id, RoleGrant.site_id == site_id)
+    return {Role(role) for role in db.session.scalars(query)}
+
+
+def _set_roles(user: User, site_id: int, wanted: set[Role]) -> None:
+    for role in sorted(_roles(user, site_id) - wanted):
+        db.session.execute(
+            delete(RoleGrant).where(
+                RoleGrant.user_id == user.id, RoleGrant.site_id == site_id, RoleGrant.role == role.value
+            )
+        )
+    for role in sorted(wanted):
+        accounts.grant(user, site_id, role)
