@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
-from werkzeug.exceptions import BadRequest, RequestURITooLarge, UnsupportedMediaType
+from werkzeug.exceptions import BadRequest, LengthRequired, RequestURITooLarge, UnsupportedMediaType
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.config import Config
@@ -44,7 +44,7 @@ def init_guards(app: Flask, config: Config) -> None:
     app.request_class = ShopRequest
     app.json = StrictJSON(app)
     app.before_request(_refuse_oversized_query)
-    app.before_request(_refuse_encoded_body)
+    app.before_request(_refuse_body_of_unknown_size)
     app.before_request(_refuse_foreign_origin)
     app.after_request(_set_headers)
     if config.production:
@@ -65,8 +65,10 @@ def _refuse_oversized_query() -> None:
         raise BadRequest("The address contains a NUL character.")
 
 
-def _refuse_encoded_body() -> None:
-    """A compressed body could unpack to any size."""
+def _refuse_body_of_unknown_size() -> None:
+    """A compressed body could unpack to any size, and one sent in chunks would be cut off at the limit unnoticed."""
+    if "Transfer-Encoding" in request.headers:
+        raise LengthRequired("Send the body with its Content-Length, not in chunks.")
     if request.headers.get("Content-Encoding", "identity") != "identity":
         raise UnsupportedMediaType("Send the body without Content-Encoding.")
 

@@ -77,6 +77,11 @@ def test_a_compressed_body_is_refused(guarded) -> None:
     assert answer.status_code == 415
 
 
+def test_a_body_in_chunks_is_refused(guarded) -> None:
+    answer = guarded.post("/rest/echo", data=b"x", headers={"Transfer-Encoding": "chunked"})
+    assert answer.status_code == 411
+
+
 @pytest.mark.parametrize(
     "headers",
     [
