@@ -7,16 +7,23 @@ from flask.blueprints import BlueprintSetupState
 
 from app import ports
 from app.blueprints.hosts import asked_host
+from app.blueprints.storefront.keeping import KeptParts
 from app.domain.merchandising.shop import Shop, ShopWindow
 from app.domain.shared.problems import NotFound
 
 bp = Blueprint("storefront", __name__)
 WINDOW = "shop-window"
+KEPT_LISTINGS = "shop-kept-listings"
+KEPT_CARDS = "shop-kept-cards"
+LISTINGS = 200  # A listing is some 30 kB, a card half of one: a process keeps a few megabytes.
+CARDS = 5_000
 
 
 @bp.record_once
 def _keep_window(state: BlueprintSetupState) -> None:
     state.app.extensions[WINDOW] = ShopWindow()
+    state.app.extensions[KEPT_LISTINGS] = KeptParts(LISTINGS)
+    state.app.extensions[KEPT_CARDS] = KeptParts(CARDS)
 
 
 def current_shop() -> Shop:
@@ -26,6 +33,16 @@ def current_shop() -> Shop:
         g.shop = window.shop_at(ports.clock(), asked_host())
     shop: Shop = g.shop
     return shop
+
+
+def kept_listings() -> KeptParts:
+    kept: KeptParts = current_app.extensions[KEPT_LISTINGS]
+    return kept
+
+
+def kept_cards() -> KeptParts:
+    kept: KeptParts = current_app.extensions[KEPT_CARDS]
+    return kept
 
 
 def shop_or_none() -> Shop | None:

@@ -8,7 +8,7 @@ from typing import Any
 from flask import current_app, request
 from markupsafe import Markup
 
-from app.blueprints.storefront.blueprint import bp, current_shop, shop_or_none
+from app.blueprints.storefront.blueprint import bp, current_shop, kept_cards, shop_or_none
 from app.domain.catalogue.pictures import picture_path, shape_among, shape_path
 from app.domain.merchandising.colours import colour_of
 from app.domain.merchandising.shop import Shop
@@ -50,6 +50,15 @@ def footer(shop: Shop) -> Markup:
 @bp.app_template_filter("shop_money")
 def shop_money(amount: int) -> str:
     return format_money(amount, current_shop().currency)
+
+
+@bp.app_template_filter("card")
+def card(card: Mapping[str, Any], eager: bool) -> Markup:
+    """A product in a list. The same product looks the same in every list, so it is drawn once."""
+    shop = current_shop()
+    template = current_app.jinja_env.get_template("storefront/_card.html")
+    key = (shop.site_id, shop.currency, eager, *card.values())
+    return kept_cards().part(key, lambda: template.module.draw(card, eager))  # type: ignore[attr-defined]
 
 
 @bp.app_template_filter("card_picture")

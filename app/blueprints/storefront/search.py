@@ -19,7 +19,7 @@ def search() -> Response:
     if not asked.words and not asked.is_filtered:
         return make_response(drawn("storefront/search_start.html", shop=shop))
     found = search_listing(ports.search_engine(), shop, asked)
-    template = "storefront/_search_listing.html" if wants_listing() else "storefront/search.html"
+    template = "storefront/_search_swap.html" if wants_listing() else "storefront/search.html"
     response = make_response(drawn(template, shop=shop, found=found, listing=found.listing))
     response.vary.add("HX-Target")
     return response

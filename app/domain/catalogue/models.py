@@ -9,6 +9,7 @@ from sqlalchemy import CheckConstraint, Float, ForeignKey, Index, Integer, Strin
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.domain.shared.columns import JsonValue, UtcDateTime
+from app.domain.sites.models import ShopConfiguration
 from app.extensions import Base
 
 
@@ -108,7 +109,7 @@ class ProductImage(Base):
     height: Mapped[int]
 
 
-class Collection(Base):
+class Collection(Base, ShopConfiguration):
     """A hand-made list of products with an address of its own."""
 
     __tablename__ = "collections"
@@ -140,7 +141,7 @@ class CollectionEntry(Base):
     position: Mapped[int]
 
 
-class Page(Base):
+class Page(Base, ShopConfiguration):
     """A page of text. `body` is HTML, sanitised on the way in."""
 
     __tablename__ = "pages"

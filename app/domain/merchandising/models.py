@@ -66,7 +66,7 @@ class Node(Base, ShopConfiguration):
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-class Placement(Base):
+class Placement(Base, ShopConfiguration):
     """A product placed in a category by hand; `position` is the category's own order."""
 
     __tablename__ = "merchandising_placements"

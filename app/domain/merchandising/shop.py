@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 
 from app.domain.merchandising.content import ContentLink, collection_links, page_links
-from app.domain.merchandising.queries import load_tree
+from app.domain.merchandising.queries import hand_made_order, load_tree
 from app.domain.merchandising.tree import NUMBER_FACETS, VALUE_FACETS, ShopTree
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound
@@ -28,7 +28,8 @@ MOST_LINKS = 12  # Pages and collections that are linked from every page.
 class Shop:
     """A site as its shoppers meet it. `attributes` are those of the active taxonomy, by id (the first definition
     where several levels have one); `value_facets` and `number_facets` name everything that a listing can be
-    filtered by, price apart. Surfaces keep in `drawn` what they made of this state of the shop."""
+    filtered by, price apart. `orders` keeps the hand-made orders that were asked for, by category, and `drawn`
+    what surfaces made of this state of the shop."""
 
     site_id: int
     version: int
@@ -44,7 +45,14 @@ class Shop:
     number_facets: frozenset[str]
     pages: tuple[ContentLink, ...]
     collections: tuple[ContentLink, ...]
-    drawn: dict[str, str] = field(default_factory=dict, compare=False)
+    orders: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    drawn: dict[str, str] = field(default_factory=dict)
+
+    def hand_made_order(self, node_id: int) -> tuple[int, ...]:
+        """Ids of the products that lead a category's own order."""
+        if node_id not in self.orders:
+            self.orders[node_id] = tuple(hand_made_order(self.site_id, node_id))
+        return self.orders[node_id]
 
 
 @dataclass(frozen=True, slots=True)

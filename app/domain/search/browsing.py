@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from app.domain.merchandising.content import ContentLink, content_link
 from app.domain.merchandising.filters import Filter, default_facets, filters_of
-from app.domain.merchandising.queries import hand_made_order
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import Display, Facet, ShopNode
 from app.domain.search import rail
 from app.domain.search.engine import (
+    EngineState,
     Hit,
     IndexName,
     SearchEngine,
@@ -112,8 +112,14 @@ def category_at(shop: Shop, path: str) -> ShopNode:
 def category_listing(engine: SearchEngine, shop: Shop, node: ShopNode, request: ListingRequest) -> Listing:
     """Raises NotFound past the last page and SearchUnavailable."""
     scope = (ValueFilter("category", (str(node.id),)),)
-    by_hand = hand_made_order(shop.site_id, node.id) if request.order is Sort.FEATURED else ()
+    by_hand = shop.hand_made_order(node.id) if request.order is Sort.FEATURED else ()
     return _listing(engine, shop, request, shop.tree.facets(node.id), scope, tuple(f"p{id}" for id in by_hand))
+
+
+def listing_version(engine: SearchEngine, shop: Shop) -> str | None:
+    """Changes with everything that a listing shows of the index; None while there is nothing to show."""
+    status = engine.status(shop.site_id, IndexName.PRODUCTS)
+    return f"{status.generation} {status.version}" if status.state is EngineState.HEALTHY else None
 
 
 def search_listing(engine: SearchEngine, shop: Shop, request: ListingRequest) -> SearchPage:
