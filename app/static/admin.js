@@ -8,13 +8,14 @@
   // Leaving with unsaved changes asks first, in forms that carry data-warn.
   document.addEventListener("input", (event) => {
     const form = event.target.form;
-    if (form && typed(form)) dirty.add(form);
+    if (form && typed(form) && !event.target.matches("[data-harmless]")) dirty.add(form);
   });
   const forget = (event) => dirty.delete(event.target);
   document.addEventListener("submit", forget);
   document.addEventListener("reset", forget);
   document.addEventListener("htmx:after:swap", () => {
     for (const form of dirty) if (!form.isConnected) dirty.delete(form);
+    for (const mark of document.querySelectorAll("form[data-warn] [data-unsaved]")) dirty.add(mark.closest("form"));
   });
   window.addEventListener("beforeunload", (event) => {
     if (dirty.size) event.preventDefault();
@@ -32,7 +33,8 @@
   // A pressed button shows that it works; a page that comes back from the browser's memory shows it ready again.
   document.addEventListener("submit", (event) => {
     const button = event.submitter;
-    if (!button || !button.dataset.busy || event.defaultPrevented) return;
+    if (!button || !button.dataset.busy) return;
+    if (event.defaultPrevented && !event.target.hasAttribute("hx-post")) return;
     setTimeout(() => {
       button.dataset.text = button.textContent;
       button.textContent = button.dataset.busy;
@@ -47,7 +49,18 @@
     }
   };
   window.addEventListener("pageshow", ready);
-  document.addEventListener("htmx:after:request", ready);
+  document.addEventListener("htmx:finally:request", ready);
+
+  // When no answer comes, what was typed stays and the page says so.
+  document.addEventListener("htmx:error", (event) => {
+    const place = document.getElementById("flashes");
+    if (!place || event.detail?.error?.name === "AbortError") return;
+    const note = document.createElement("p");
+    note.className = "note bad";
+    note.textContent = "The shop did not answer, so nothing was saved. What you typed is still here: try again.";
+    place.replaceChildren(note);
+    note.scrollIntoView({ block: "nearest" });
+  });
 
   // Dialogs, where the browser does not know invoker commands.
   if (!("command" in HTMLButtonElement.prototype)) {

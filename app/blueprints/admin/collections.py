@@ -108,7 +108,10 @@ def _products(collection: Collection | None, form: CollectionForm) -> Response:
     if not wants_fragment():
         return _editor(collection, form)
     rows = queries.products_by_id(current_user.site_id, form.product_ids)
-    return make_response(render_template("admin/collections/_products.html", rows=rows, changed=True))
+    moved_focus = request.form["intent"].startswith("remove")
+    return make_response(
+        render_template("admin/collections/_products.html", rows=rows, changed=True, moved_focus=moved_focus)
+    )
 
 
 def _editor(

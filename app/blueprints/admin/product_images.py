@@ -87,7 +87,9 @@ def _actor() -> str:
 def _images(product: Product, errors: FieldErrors | None = None) -> Answer:
     """With JavaScript the list of pictures; without it the editor, or the reason on a page of its own."""
     if wants_fragment():
-        fragment = render_template("admin/products/_images.html", product=product, errors=errors or FieldErrors())
+        removed = request.endpoint == "admin.product_image_remove"
+        context = {"product": product, "errors": errors or FieldErrors(), "moved_focus": removed}
+        fragment = render_template("admin/products/_images.html", **context)
         return fragment, errors.status if errors else 200
     if errors:
         raise Invalid(errors.problems)

@@ -168,7 +168,9 @@ def _answer(page: str, context: dict[str, object], status: int) -> Answer:
 def _rows_or_page(form: ProductForm, page: Callable[[ProductForm], Answer]) -> Answer:
     """A button of the variants was pressed: nothing is saved, only the rows change."""
     if wants_fragment():
-        return render_template("admin/products/_variants.html", form=form, errors=NOT_SAVED)
+        removed = request.form["intent"].startswith("remove")
+        context = {"form": form, "errors": NOT_SAVED, "changed": True, "moved_focus": removed}
+        return render_template("admin/products/_variants.html", **context)
     return page(form)
 
 

@@ -58,10 +58,11 @@ def move(clock: Clock, site_id: int, product_id: int, image_id: int, steps: int,
     image = _image(product, image_id)
     rest = [other for other in product.images if other is not image]
     place = max(0, min(len(rest), product.images.index(image) + steps))
-    _renumber([*rest[:place], image, *rest[place:]])
-    _note(clock, product, actor, "product.image.move", f"Reordered the pictures of {product.name}")
-    db.session.flush()
-    db.session.refresh(product, ["images"])
+    wanted = [*rest[:place], image, *rest[place:]]
+    if wanted != product.images:
+        _renumber(wanted)
+        _note(clock, product, actor, "product.image.move", f"Reordered the pictures of {product.name}")
+        db.session.refresh(product, ["images"])
     return product
 
 
