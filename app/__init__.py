@@ -6,7 +6,7 @@ from pathlib import Path
 
 from flask import Flask
 
-from app import cli
+from app import cli, jobs
 from app.adapters import sqlite
 from app.adapters.clock import SystemClock
 from app.adapters.images import FileImages
@@ -49,6 +49,7 @@ def create_app(config: Config | None = None, ports: Ports | None = None) -> Flas
     init_errors(app)
     register_blueprints(app)
     cli.register(app)
+    jobs.register(app)
     check_every_route_declares(app)
     return app
 

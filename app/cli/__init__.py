@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from flask import Flask
 
-from app.cli import bundle, sites, users
+from app.cli import bundle, index, search, sites, users
 
 
 def register(app: Flask) -> None:
     """Add every command to `flask --app wsgi`."""
-    for module in (bundle, sites, users):
+    for module in (bundle, index, sites, users):
         app.cli.add_command(module.group)
+    app.cli.add_command(search.command)

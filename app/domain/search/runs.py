@@ -106,6 +106,10 @@ def end(run: RebuildRun, now: datetime, state: str, error: str | None) -> None:
     wishes.drop_applied(run.site_id)
 
 
+def any_unfinished() -> bool:
+    return db.session.scalar(select(RebuildRun.id).where(RebuildRun.state.in_(UNFINISHED)).limit(1)) is not None
+
+
 def waiting_runs() -> list[RebuildRun]:
     return list(db.session.scalars(select(RebuildRun).where(RebuildRun.state == WAITING)))
 

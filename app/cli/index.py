@@ -1,0 +1,91 @@
+"""`index rebuild`, `index reconcile` and `index status`."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import click
+from flask.cli import AppGroup
+
+from app.cli.sites import chosen_site
+from app.cli.telling import ACTOR, REFUSED, telling
+from app.domain.search import reconcile, runs, status
+from app.domain.search.engine import EngineState
+from app.domain.search.indexing import Indexing, read_afresh
+from app.domain.search.models import RebuildRun
+from app.domain.search.rebuild import rebuild
+from app.ports import clock, search_engine
+from app.transaction import transaction
+
+SECONDS_BETWEEN_LOOKS = 0.5
+
+group = AppGroup("index", help="The search indexes of a site.")
+with_site = click.option("--site", "host", help="Host of the site; may be left out where there is one site only.")
+
+
+@group.command("rebuild")
+@with_site
+@click.option("--scope", type=click.Choice([*runs.Scope]), default="ALL", show_default=True)
+@click.option("--wait", is_flag=True, help="Do it in this process, or follow who does it, until it is done.")
+@telling
+def rebuild_command(host: str | None, scope: str, wait: bool) -> None:
+    """Build fresh indexes and swap them in. The exit status is 1 when a rebuild that was waited for failed."""
+    site_id = chosen_site(host).id
+    with transaction():
+        run, joined = runs.request_rebuild(clock(), search_engine(), site_id, scope, ACTOR)
+        run_id = run.id
+    click.echo(f"{'Joined' if joined else 'Asked for'} rebuild {run_id}")
+    if wait:
+        raise SystemExit(_tell(_finished(site_id, run_id)))
+
+
+def _finished(site_id: int, run_id: str) -> RebuildRun:
+    """The run at its end, whoever brings it there."""
+    means = _means()
+    while True:
+        rebuild(means, run_id)
+        read_afresh()
+        run = runs.run_of(site_id, run_id)
+        if run.finished_at is not None:
+            return run
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def _tell(run: RebuildRun) -> int:
+    if run.error:
+        click.echo(run.error, err=True)
+    if run.state == runs.FAILED:
+        click.echo("The rebuild failed; the old index stays in use.", err=True)
+        return REFUSED
+    assert run.started_at and run.finished_at
+    seconds = (run.finished_at - run.started_at).total_seconds()
+    click.echo(f"Done: {run.document_count:,} documents in {seconds:.1f} s")
+    return 0
+
+
+@group.command("reconcile")
+@with_site
+@telling
+def reconcile_command(host: str | None) -> None:
+    """Compare the indexes with the database and repair what differs."""
+    report = reconcile.reconcile(_means(), chosen_site(host).id)
+    if report is None:
+        click.echo("There is no index to compare with. Run `index rebuild` first.", err=True)
+        raise SystemExit(REFUSED)
+    click.echo(f"Repaired: {report.missing:,} missing, {report.extra:,} too many, {report.stale:,} out of date")
+
+
+@group.command("status")
+@with_site
+@telling
+def status_command(host: str | None) -> None:
+    """The state of search as JSON. The exit status is 1 unless the engine is healthy."""
+    view = status.status_view(search_engine(), chosen_site(host).id)
+    click.echo(json.dumps(view, indent=2, ensure_ascii=False))
+    if view["engine"]["state"] != EngineState.HEALTHY:
+        raise SystemExit(REFUSED)
+
+
+def _means() -> Indexing:
+    return Indexing(search_engine(), clock(), transaction)

@@ -1,0 +1,28 @@
+"""Who runs a scheduled job: whoever writes its slot first."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+
+from app.domain.search.models import JobSlot
+from app.domain.shared.clock import Clock
+from app.extensions import db
+
+
+def claim(clock: Clock, job: str, slot: datetime) -> bool:
+    """Whether the job is the caller's to run for this slot. Call it in a transaction. Of the slots missed while
+    nobody was there only the last is made up for. The very first slot of a job is only noted: what a new shop
+    has not missed it need not make up for."""
+    last = db.session.scalar(select(func.max(JobSlot.slot)).where(JobSlot.job == job))
+    if last is not None and last >= slot:
+        return False
+    try:
+        with db.session.begin_nested():
+            db.session.add(JobSlot(job=job, slot=slot, claimed_at=clock.now()))
+            db.session.flush()
+    except IntegrityError:
+        return False
+    return last is not None

@@ -1,0 +1,63 @@
+"""Long work beside the scheduler: a process of its own, one at a time, that does not outlive it."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
+from types import FrameType
+
+import structlog
+from flask import Flask
+
+from app.extensions import db
+
+PR_SET_PDEATHSIG = 1
+SECONDS_TO_END = 6.0
+
+log = structlog.get_logger()
+
+
+class BackgroundProcess:
+    """Forked, since the application is loaded already; the caller must have no threads."""
+
+    def __init__(self, application: Flask) -> None:
+        self._application = application
+        self._process: BaseProcess | None = None
+
+    def begin(self, name: str, work: Callable[[], object]) -> bool:
+        """False while earlier work goes on."""
+        if self._process is not None and self._process.is_alive():
+            return False
+        context = multiprocessing.get_context("fork")
+        self._process = context.Process(target=self._run, args=(name, work), name=name, daemon=True)
+        self._process.start()
+        return True
+
+    def end(self) -> None:
+        """Asks the work to stop and waits until it has, or makes it."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        self._process.join(SECONDS_TO_END)
+        self._process.kill()
+        self._process.join()
+
+    def _run(self, name: str, work: Callable[[], object]) -> None:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        signal.signal(signal.SIGTERM, _stop)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with self._application.app_context(), structlog.contextvars.bound_contextvars(job=name, pid=os.getpid()):
+            db.engine.dispose(close=False)  # The parent's connections must not be used by two processes.
+            try:
+                work()
+            except Exception:
+                log.exception("job_failed")
+                raise SystemExit(1) from None
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit("The scheduler is being stopped.")

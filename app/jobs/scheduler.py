@@ -1,0 +1,100 @@
+"""The process that sees to it that nothing waits for ever: it runs what is due by the clock, and does what the
+queue should have done when the queue or its workers do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+
+import structlog
+from croniter import croniter
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.domain.search import builders, runs, slots, wishes
+from app.domain.search.indexing import read_afresh
+from app.domain.shared.problems import DomainError
+from app.extensions import db
+from app.jobs import indexing
+from app.jobs.scheduled import SCHEDULED
+from app.ports import clock, queue, search_engine
+from app.transaction import transaction
+
+LOOKS_BEFORE_HELP = 2  # A second apart: a wish that stands there so often was not taken up by a worker.
+REST_AFTER_FAILURE = timedelta(seconds=30)
+ASK_AGAIN_AFTER = timedelta(seconds=10)
+
+log = structlog.get_logger()
+Background = Callable[[str, Callable[[], object]], bool]
+
+
+@dataclass
+class Scheduler:
+    """`in_background` runs a function beside this one and says whether it could begin; a busy one is asked again."""
+
+    in_background: Background
+    _oldest: dict[int, tuple[int, int]] = field(default_factory=dict)
+    _resting: dict[int, datetime] = field(default_factory=dict)
+    _asked: dict[str, datetime] = field(default_factory=dict)
+    _claimed: dict[str, datetime] = field(default_factory=dict)
+
+    def look(self) -> None:
+        """Once a second. A step that fails is logged and tried again at the next look."""
+        for step in (self._apply_forgotten_wishes, self._end_dead_runs, self._start_waiting_runs, self._run_due_jobs):
+            try:
+                read_afresh()
+                step()
+            except (DomainError, SQLAlchemyError, OSError) as error:
+                db.session.rollback()
+                log.warning("scheduler_step_failed", step=step.__name__, error=str(error))
+        db.session.remove()
+
+    def _apply_forgotten_wishes(self) -> None:
+        known, self._oldest = self._oldest, {}
+        for site_id, entry_id in wishes.oldest_by_site().items():
+            seen, looks = known.get(site_id, (entry_id, 0))
+            self._oldest[site_id] = (entry_id, looks + 1 if seen == entry_id else 1)
+            if self._oldest[site_id][1] > LOOKS_BEFORE_HELP:
+                self._apply(site_id)
+
+    def _apply(self, site_id: int) -> None:
+        now = clock().now()
+        if now < self._resting.get(site_id, now):
+            return
+        try:
+            indexing.apply_outbox(site_id)
+        except DomainError as error:
+            self._resting[site_id] = now + REST_AFTER_FAILURE
+            log.warning("changes_wait", site=site_id, error=error.message)
+
+    def _end_dead_runs(self) -> None:
+        if not runs.any_unfinished():
+            return
+        with transaction():
+            ended = [(run.id, run.state, run.error) for run in builders.end_dead_runs(clock(), search_engine())]
+        for run_id, state, error in ended:
+            log.warning("rebuild_ended_for_its_builder", run=run_id, state=state, error=error)
+
+    def _start_waiting_runs(self) -> None:
+        """Asks the queue again, which may have lost its jobs; without a queue, builds."""
+        now = clock().now()
+        waiting = [run.id for run in runs.waiting_runs()]
+        self._asked = {run_id: self._asked.get(run_id, now) for run_id in waiting}
+        for run_id in waiting:
+            if now - self._asked[run_id] >= ASK_AGAIN_AFTER:
+                self._asked[run_id] = now
+                if not queue().enqueue("indexing:rebuild", run_id):
+                    self.in_background(f"rebuild {run_id}", partial(indexing.rebuild, run_id))
+
+    def _run_due_jobs(self) -> None:
+        now = clock().now()
+        for name, job in SCHEDULED.items():
+            slot = croniter(job.times, now).get_prev(datetime)
+            if self._claimed.get(name) != slot and self._claim(name, slot):
+                self.in_background(name, job.run)
+            self._claimed[name] = slot
+
+    def _claim(self, name: str, slot: datetime) -> bool:
+        with transaction():
+            return slots.claim(clock(), name, slot)
