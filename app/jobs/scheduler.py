@@ -37,7 +37,8 @@ class Scheduler:
     _oldest: dict[int, tuple[int, int]] = field(default_factory=dict)
     _resting: dict[int, datetime] = field(default_factory=dict)
     _asked: dict[str, datetime] = field(default_factory=dict)
-    _claimed: dict[str, datetime] = field(default_factory=dict)
+    _known_slots: dict[str, datetime] = field(default_factory=dict)
+    _due: list[str] = field(default_factory=list)
 
     def look(self) -> None:
         """Once a second. A step that fails is logged and tried again at the next look."""
@@ -91,9 +92,12 @@ class Scheduler:
         now = clock().now()
         for name, job in SCHEDULED.items():
             slot = croniter(job.times, now).get_prev(datetime)
-            if self._claimed.get(name) != slot and self._claim(name, slot):
-                self.in_background(name, job.run)
-            self._claimed[name] = slot
+            if self._known_slots.get(name) != slot:
+                self._known_slots[name] = slot
+                if self._claim(name, slot):
+                    self._due.append(name)
+        while self._due and self.in_background(self._due[0], SCHEDULED[self._due[0]].run):
+            self._due.pop(0)
 
     def _claim(self, name: str, slot: datetime) -> bool:
         with transaction():
