@@ -11,7 +11,6 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.form_numbers import sent_id
 from app.domain.merchandising import placement
 from app.domain.merchandising.product_editor import product_editor
-from app.domain.shared.problems import Invalid
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -24,8 +23,6 @@ Answer = str | Response
 @requires(Permission.MANAGE_CATALOGUE)
 def product_category_add(product_id: int) -> Answer:
     chosen = sent_id(request.form.get("category", ""))
-    if chosen is None:
-        raise Invalid.one("no_category", "Choose a category first.", "#/category")
     with transaction():
         placement.add(ports.clock(), current_user.site_id, product_id, chosen, current_user.display_name)
     return _categories(product_id)

@@ -14,10 +14,12 @@ from app.extensions import db
 MOST_CATEGORIES = 50
 
 
-def add(clock: Clock, site_id: int, product_id: int, node_id: int, actor: str) -> None:
+def add(clock: Clock, site_id: int, product_id: int, node_id: int | None, actor: str) -> None:
     """Place a product at the end of a category's own order; one that is there already stays where it is.
     Raises NotFound, Invalid."""
     product = product_of(site_id, product_id, to_change=True)
+    if node_id is None:
+        raise Invalid.one("no_category", "Choose a category first.", "#/category")
     placed = _placements(site_id, product_id)
     if node_id in placed:
         return
