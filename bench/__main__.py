@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-NOT_BENCHMARKS = {"__init__", "__main__", "catalogue", "measuring", "rivals"}
+NOT_BENCHMARKS = {"__init__", "__main__", "bare_page", "catalogue", "measuring", "rivals", "web_load"}
 
 
 def main() -> None:
