@@ -88,7 +88,7 @@ def grant(user: User, site_id: int, role: Role) -> bool:
 
 def roles_of(user_id: int, site_id: int) -> frozenset[Role]:
     """What the user may do on the site; SUPERADMIN anywhere is SUPERADMIN here."""
-    rows = db.session.execute(select(RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id == user_id)).tuples()
+    rows = db.session.execute(select(RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id == user_id))
     return roles_among(rows, site_id)
 
 

@@ -76,7 +76,7 @@ def find_session(clock: Clock, token: str, host: str) -> SignedIn | None:
     session, user, site_name = found
     if not _holds(clock, session, user):
         return None
-    grants = db.session.execute(select(RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id == user.id)).tuples()
+    grants = db.session.execute(select(RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id == user.id))
     return SignedIn(
         token=token,
         user_id=user.id,

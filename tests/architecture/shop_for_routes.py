@@ -1,0 +1,114 @@
+"""Two small shops with one record of everything that an address can name, and people of every kind."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app.domain.catalogue.models import ProductImage
+from app.domain.merchandising.models import Node, Tree
+from app.domain.sites.models import Site
+from app.domain.sites.roles import Role
+from app.extensions import db
+from app.transaction import transaction
+from tests.architecture.role_matrix import Principal
+from tests.factories import (
+    PASSWORD,
+    WHEN,
+    make_collection,
+    make_page,
+    make_product,
+    make_run,
+    make_site,
+    make_user,
+)
+
+ROLES = {
+    Principal.WITHOUT_ROLE: (),
+    Principal.POS_AGENT: (Role.POS_AGENT,),
+    Principal.MERCHANDISER: (Role.MERCHANDISER,),
+    Principal.ADMIN: (Role.ADMIN,),
+    Principal.SUPERADMIN: (Role.SUPERADMIN,),
+}
+CONVERTER = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
+COMMON = {
+    "filename": "admin.css",
+    "file": "x.webp",
+    "path": "home",
+    "seo_name": "nothing",
+    "shape": "wide",
+    "name": "x",
+}
+
+
+@dataclass
+class Shops:
+    """Ids by the name of the parameter, for the shop of the users and for the other one."""
+
+    own: dict[str, str] = field(default_factory=dict)
+    other: dict[str, str] = field(default_factory=dict)
+
+
+def plain(rule: str) -> str:
+    """`/p/<int(max=9):id>` as `/p/<id>`."""
+    return CONVERTER.sub(r"<\1>", rule)
+
+
+def routes(app: Flask) -> list[tuple[str, str]]:
+    """Every (method, rule); those that delete come late and signing out last, so that they spoil nothing."""
+    pairs = {(method, plain(rule.rule)) for rule in app.url_map.iter_rules() for method in rule.methods or ()}
+    found = [pair for pair in pairs if pair[0] not in ("HEAD", "OPTIONS")]
+    return sorted(found, key=lambda pair: ("logout" in pair[1], "/delete" in pair[1], pair[1], pair[0]))
+
+
+def address(rule: str, ids: dict[str, str]) -> str:
+    known = COMMON | ids
+    return re.sub(r"<(\w+)>", lambda name: known[name[1]], rule)
+
+
+def names_a_record(rule: str) -> bool:
+    return any(f"<{name}>" in rule for name in ("product_id", "page_id", "collection_id", "run_id"))
+
+
+def build_shops() -> Shops:
+    with transaction():
+        sites = make_site("localhost", "Own"), make_site("other.localhost", "Other")
+        for principal, roles in ROLES.items():
+            make_user(sites[0], *roles, email=email_of(principal))
+        return Shops(*(_records(site) for site in sites))
+
+
+def email_of(principal: Principal) -> str:
+    return f"{principal.name.lower()}@shop.test"
+
+
+def client_of(app: Flask, principal: Principal) -> FlaskClient:
+    """Signed in, but for anybody. Needs the CSRF check to be off."""
+    client = app.test_client()
+    if principal is not Principal.ANYBODY:
+        answer = client.post("/admin/login", data={"email": email_of(principal), "password": PASSWORD})
+        assert answer.status_code == 302
+    return client
+
+
+def _records(site: Site) -> dict[str, str]:
+    product = make_product(site)
+    image = ProductImage(product_id=product.id, site_id=site.id, file="x.webp", width=1, height=1, alt="", position=0)
+    tree = Tree(site_id=site.id, name="Shop", primary=True, updated_at=WHEN)
+    db.session.add_all([image, tree])
+    db.session.flush()
+    node = Node(site_id=site.id, tree_id=tree.id, name="All", slug="all", path="all", updated_at=WHEN)
+    db.session.add(node)
+    db.session.flush()
+    return {
+        "site_id": str(site.id),
+        "product_id": str(product.id),
+        "image_id": str(image.id),
+        "node_id": str(node.id),
+        "page_id": str(make_page(site).id),
+        "collection_id": str(make_collection(site).id),
+        "run_id": make_run(site).id,
+    }

@@ -1,0 +1,88 @@
+"""Every route declares who may call it, and lets in nobody else."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from app.extensions import db
+from tests.architecture.role_matrix import MATRIX, Principal
+from tests.architecture.shop_for_routes import (
+    Shops,
+    address,
+    build_shops,
+    client_of,
+    names_a_record,
+    routes,
+)
+
+Row = tuple[str, str]
+
+
+@pytest.fixture
+def shops(app: Flask) -> Shops:
+    app.config["WTF_CSRF_ENABLED"] = False
+    with app.app_context():
+        return build_shops()
+
+
+def test_every_route_has_a_row_and_every_row_a_route(app: Flask) -> None:
+    found = set(routes(app))
+    assert found - MATRIX.keys() == set(), "give each of these routes a row in tests/architecture/role_matrix.py"
+    assert MATRIX.keys() - found == set(), "these rows have no route any more"
+
+
+@pytest.mark.parametrize("principal", Principal)
+def test_a_route_lets_in_whom_its_row_names_and_nobody_else(app: Flask, shops: Shops, principal: Principal) -> None:
+    client = client_of(app, principal)
+    wrong = []
+    for method, rule in routes(app):
+        answer = client.open(address(rule, shops.own), method=method, buffered=True)
+        if not _is_right(principal, (method, rule), answer):
+            wrong.append(f"{principal} {method} {rule}: {answer.status_code}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("principal", (Principal.MERCHANDISER, Principal.ADMIN, Principal.SUPERADMIN))
+def test_another_shops_records_are_not_found(app: Flask, shops: Shops, principal: Principal) -> None:
+    client = client_of(app, principal)
+    before = _digest(app, shops)
+    wrong = []
+    for method, rule in routes(app):
+        if rule.startswith("/admin") and names_a_record(rule):
+            answer = client.open(address(rule, shops.other), method=method, data=_form(method, shops), buffered=True)
+            if answer.status_code != 404:
+                wrong.append(f"{method} {rule}: {answer.status_code}")
+    assert wrong == []
+    assert _digest(app, shops) == before
+
+
+def _form(method: str, shops: Shops) -> dict[str, str]:
+    """What a form must hold to get as far as looking for its record."""
+    return {"category": shops.own["node_id"]} if method == "POST" else {}
+
+
+def _is_right(principal: Principal, row: Row, answer: TestResponse) -> bool:
+    refused = answer.status_code in (401, 403) or (answer.location is not None and "/admin/login" in answer.location)
+    if row[1] in ("/admin/logout", "/metrics"):  # The one leads to sign-in for all, the other has its own token.
+        return answer.status_code in (302, 401, 404)
+    if principal in MATRIX[row]:
+        return not refused and (answer.status_code < 500 or row[1] in ("/readyz", "/search"))
+    if principal is Principal.ANYBODY:
+        return refused and answer.status_code in (302, 401)
+    return answer.status_code == 403
+
+
+def _digest(app: Flask, shops: Shops) -> str:
+    """Of everything that the other shop owns."""
+    digest = hashlib.sha256()
+    with app.app_context():
+        for table in db.metadata.sorted_tables:
+            if "site_id" in table.columns:
+                owned = select(table).where(table.c.site_id == int(shops.other["site_id"]))
+                digest.update(repr(sorted(map(repr, db.session.execute(owned)))).encode())
+    return digest.hexdigest()

@@ -1,0 +1,88 @@
+"""Guessing passwords gets slow, and costs those who do not guess little."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+from app.domain.shared.problems import TooManyRequests
+from app.domain.sites import throttle
+from app.domain.sites.models import SignInFailure
+from app.extensions import db
+from tests.fakes.clock import StoppedClock
+
+EMAIL, ADDRESS = "mia@shop.test", "203.0.113.9"
+
+pytestmark = pytest.mark.usefixtures("context")
+
+
+@pytest.mark.parametrize(
+    ("failures", "minutes"), [(0, 0), (4, 0), (5, 1), (6, 2), (7, 4), (8, 8), (9, 15), (10, 15), (10_000, 15)]
+)
+def test_the_delay_doubles_after_five_failures_and_stays_within_the_window(failures: int, minutes: int) -> None:
+    assert throttle.delay_after(failures) == timedelta(minutes=minutes)
+
+
+def test_the_sixth_try_waits(clock: StoppedClock) -> None:
+    _try(clock, times=5)
+    with pytest.raises(TooManyRequests) as refused:
+        _try(clock)
+    assert refused.value.retry_after == 61
+    assert "2 minutes" in refused.value.message
+
+
+def test_a_try_that_had_to_wait_does_not_count(clock: StoppedClock) -> None:
+    _try(clock, times=5)
+    before = _rows()
+    for _ in range(3):
+        with pytest.raises(TooManyRequests):
+            _try(clock)
+    assert _rows() == before
+
+
+def test_after_the_wait_there_is_one_try_and_then_a_longer_wait(clock: StoppedClock) -> None:
+    _try(clock, times=5)
+    clock.move(seconds=61)
+    _try(clock)
+    with pytest.raises(TooManyRequests) as refused:
+        _try(clock)
+    assert refused.value.retry_after == 121
+
+
+def test_failures_are_forgotten_after_fifteen_minutes(clock: StoppedClock) -> None:
+    _try(clock, times=5)
+    clock.move(minutes=15, seconds=1)
+    _try(clock, times=5)
+
+
+def test_another_account_is_not_held_up(clock: StoppedClock) -> None:
+    _try(clock, times=5)
+    _try(clock, email="other@shop.test")
+
+
+def test_a_success_clears_the_account(clock: StoppedClock) -> None:
+    _try(clock, times=5)
+    throttle.take_back(EMAIL, ADDRESS)
+    _try(clock, times=5)
+
+
+def test_an_address_has_twenty_tries_a_minute_whatever_the_accounts(clock: StoppedClock) -> None:
+    for number in range(20):
+        _try(clock, email=f"user{number}@shop.test")
+    with pytest.raises(TooManyRequests):
+        _try(clock, email="one.more@shop.test")
+    _try(clock, email="one.more@shop.test", address="203.0.113.10")
+    clock.move(seconds=60)
+    _try(clock, email="one.more@shop.test")
+
+
+def _try(clock: StoppedClock, times: int = 1, email: str = EMAIL, address: str = ADDRESS) -> None:
+    for _ in range(times):
+        throttle.note_try(clock, email, address)
+        db.session.flush()
+
+
+def _rows() -> int:
+    return db.session.scalar(select(func.count()).select_from(SignInFailure)) or 0
