@@ -16,7 +16,7 @@ from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
 
 from app import create_app, metrics
-from app.adapters.queue import KINDS, connect, queue_name
+from app.adapters.queue import KINDS, asked_key, connect, queue_name
 from app.config import Config, ConfigurationError
 from app.extensions import db
 
@@ -32,6 +32,7 @@ class ShopWorker(Worker):
 
     def perform_job(self, job: Job, queue: Queue) -> bool:
         with self.application.app_context(), structlog.contextvars.bound_contextvars(job=job.func_name, job_id=job.id):
+            self.connection.delete(asked_key(queue.name, job.func_name, job.args))
             db.engine.dispose(close=False)  # The parent's connections must not be used by two processes.
             succeeded: bool = super().perform_job(job, queue)
             return succeeded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -14,10 +15,17 @@ PAUSE = 5.0  # Seconds without further tries after a failure, so that saves stay
 JOB_TIMEOUT = 3600  # Seconds: the longest a job may run.
 KINDS = ("default", "builds")  # Builds take minutes; apart, they do not hold up what takes a moment.
 BUILDS = {"indexing:rebuild"}
+ASKED_FOR = 15  # Seconds that a job counts as waiting in the queue if no worker begins it.
 
 
 def queue_name(prefix: str, kind: str) -> str:
     return f"{prefix}-{kind}"
+
+
+def asked_key(queue_name: str, function: str, args: Iterable[object]) -> str:
+    """There while a job waits in the queue; a worker removes it before it begins. Equal jobs that are asked for
+    meanwhile need not queue up behind it: it has not looked yet at what they are about."""
+    return ":".join([queue_name, "asked", function, *map(str, args)])
 
 
 def connect(url: str, timeout: float | None = TIMEOUT) -> Redis:
@@ -37,14 +45,10 @@ class RqQueue:
     def enqueue(self, job: str, *args: object) -> bool:
         if time.monotonic() < self._resting_until:
             return False
+        queue, function = self._queues["builds" if job in BUILDS else "default"], f"app.jobs.{job.replace(':', '.')}"
         try:
-            self._queues["builds" if job in BUILDS else "default"].enqueue_call(
-                func=f"app.jobs.{job.replace(':', '.')}",
-                args=args,
-                timeout=JOB_TIMEOUT,
-                result_ttl=0,
-                failure_ttl=86_400,
-            )
+            if self._connection.set(asked_key(queue.name, function, args), 1, nx=True, ex=ASKED_FOR):
+                queue.enqueue_call(function, args=args, timeout=JOB_TIMEOUT, result_ttl=0, failure_ttl=86_400)
         except (RedisError, OSError):
             self._resting_until = time.monotonic() + PAUSE
             return False

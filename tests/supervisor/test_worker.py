@@ -105,6 +105,21 @@ def test_the_job_of_another_shop_is_left_alone(worker: Worker, connection: Redis
     assert connection.llen(f"rq:queue:{queue_name(prefix_of('sqlite:///other.db'), 'default')}") == 1
 
 
+def test_equal_jobs_queue_up_once_until_one_of_them_begins(
+    worker: Worker, connection: Redis, tmp_path: Path, redis_url: str
+) -> None:
+    shop = RqQueue(redis_url, prefix_of(worker.database))
+    waiting = queue_of(worker, "builds", connection)
+    for run in ("a", "a", "b", "a"):
+        assert shop.enqueue("indexing:rebuild", run)
+    assert waiting.count == 2
+    builder = Worker(tmp_path, redis_url, "builds")
+    until(lambda: waiting.count == 0)
+    assert builder.stop() == 0
+    assert shop.enqueue("indexing:rebuild", "a")
+    assert waiting.count == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "environment", "words", "exit_status"),
     [
