@@ -13,7 +13,7 @@ from app.domain.shared.problems import Forbidden
 from app.json_input import ShopRequest, StrictJSON
 
 MAX_QUERY = 8_192  # Characters of the query string.
-MAX_PARAMETERS = 100
+MAX_PARAMETERS = 250  # A listing reads 20 of 10 values each; those that only track visitors come on top.
 MAX_PARAMETER_NAME = 200
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 POLICY = "; ".join(

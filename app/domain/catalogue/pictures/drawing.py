@@ -135,7 +135,7 @@ def _softened(colour: tuple[int, int, int]) -> tuple[int, int, int]:
     """Pure screen colours look like no dye, and white on a pale ground like nothing: both move to grey, the purest
     the farthest."""
     purity = (max(colour) - min(colour)) / 255
-    return _mixed(colour, 128, 0.26 if min(colour) > 225 else 0.12 + 0.22 * purity)
+    return _mixed(colour, 128, 0.26 if min(colour) > 225 else 0.12 + 0.3 * purity)
 
 
 def _mixed(colour: tuple[int, int, int], with_grey: int, share: float) -> tuple[int, int, int]:
