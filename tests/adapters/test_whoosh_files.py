@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,10 @@ from whoosh.filedb.structfile import BufferFile
 from app.adapters.whoosh.column_files import (
     TextColumn,
     read_numbers,
+    read_rare_numbers,
     read_values,
     write_numbers,
+    write_rare_numbers,
     write_texts,
     write_values,
 )
@@ -59,6 +62,15 @@ def test_numbers_come_back_and_whoosh_reads_them(numbers: list[float]) -> None:
     theirs = columns.NumericColumn("d").reader(BufferFile(content), 0, len(content), len(numbers))
     assert read_numbers(content, len(numbers)).tolist() == numbers
     assert list(theirs) == numbers
+
+
+@given(st.lists(st.none() | st.floats(allow_nan=False), max_size=30))
+def test_rare_numbers_come_back_and_whoosh_reads_them_as_values(numbers: list[float | None]) -> None:
+    column = np.array([np.nan if number is None else number for number in numbers], np.float64)
+    content = write_rare_numbers(column)
+    theirs = columns.RefBytesColumn().reader(BufferFile(content), 0, len(content), len(numbers))
+    assert np.array_equal(read_rare_numbers(content, len(numbers)), column, equal_nan=True)
+    assert [value for value in theirs] == [b"" if number is None else struct.pack("!d", number) for number in numbers]
 
 
 @given(st.dictionaries(st.binary(max_size=12), st.binary(max_size=12), max_size=300))

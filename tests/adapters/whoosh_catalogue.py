@@ -35,7 +35,11 @@ def product(number: int, seed: int = 0) -> IndexDocument:
             "colour": tuple(chance.sample(COLOURS, chance.randint(0, 3))),
             "level": (chance.choice(THINGS),),
         },
-        numbers={"price": float(chance.randint(1, 50) * 100), "createdAt": float(chance.randint(1, 10**9))},
+        numbers={
+            "price": float(chance.randint(1, 50) * 100),
+            "createdAt": float(chance.randint(1, 10**9)),
+            **({"weight": float(chance.randint(1, 9))} if chance.random() < 0.1 else {}),
+        },
         card={"name": name},
         digest=f"{number}.{seed}",
     )

@@ -50,6 +50,23 @@ def read_numbers(buffer: Buffer, count: int) -> npt.NDArray[np.float64]:
     return np.frombuffer(buffer, ">f8", count).astype(np.float64)
 
 
+def write_rare_numbers(numbers: npt.NDArray[np.float64]) -> bytes:
+    """As values: every distinct number once, packed as in a column of numbers, and nothing for no number."""
+    present = ~np.isnan(numbers)
+    distinct, places = np.unique(numbers[present], return_inverse=True)
+    codes = np.zeros(len(numbers), np.int64)
+    codes[present] = places + 1
+    packed = write_numbers(distinct)
+    return write_values(ValueColumn(codes, [b"", *(packed[start : start + 8] for start in range(0, len(packed), 8))]))
+
+
+def read_rare_numbers(buffer: Buffer, count: int) -> npt.NDArray[np.float64]:
+    codes, packed = read_values(buffer, count)
+    distinct = np.concatenate(([np.nan], np.frombuffer(b"".join(packed), ">f8")))
+    numbers: npt.NDArray[np.float64] = distinct[codes]
+    return numbers
+
+
 def write_texts(texts: Sequence[bytes]) -> bytes:
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     offsets = np.cumsum(lengths) - lengths

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from whoosh.codec.whoosh3 import W3Segment
 
 from app.adapters.whoosh.inverted import Ints, Inverted, InvertedField, ValueColumn
-from app.adapters.whoosh.schema import BYTES_COLUMNS, INDEXED_FIELDS, NUMBER_PREFIX, TEXT_FIELDS, VALUES_PREFIX
+from app.adapters.whoosh.schema import BYTES_COLUMNS, INDEXED_FIELDS, TEXT_FIELDS
 from app.adapters.whoosh.segment import Segment
 
 SMALL = 10_000
@@ -37,9 +37,9 @@ def merged(segments: Sequence[Segment], deleted: Sequence[Iterable[int]]) -> Inv
     places = _places(segments, live)
     for name in INDEXED_FIELDS:
         inverted.fields[name] = _merged_field(name, segments, live, places)
-    for name in sorted({name for segment in segments for name in segment.columns(VALUES_PREFIX)}):
+    for name in sorted({name for segment in segments for name in segment.value_names()}):
         inverted.values[name] = _merged_values(name, segments, live)
-    for name in sorted({name for segment in segments for name in segment.columns(NUMBER_PREFIX)}):
+    for name in sorted({name for segment in segments for name in segment.number_names()}):
         inverted.numbers[name] = _merged_numbers(name, segments, live)
     for name in BYTES_COLUMNS:
         columns = [segment.text(name) for segment in segments]

@@ -22,6 +22,8 @@ BYTES_COLUMNS = (ID_COLUMN, CARD_COLUMN, DIGEST_COLUMN, SORT_NAME_COLUMN)
 
 VALUES_PREFIX = "v_"
 NUMBER_PREFIX = "n_"
+# Numbers that few documents have, such as the width of a screen, kept as references to the distinct ones.
+RARE_NUMBER_PREFIX = "r_"
 
 # Separates the values of one document within its column entry.
 VALUE_SEPARATOR = "\x1f"
@@ -38,6 +40,7 @@ def index_schema() -> fields.Schema:
     for name in BYTES_COLUMNS:
         schema.add(name, fields.COLUMN(columns.VarBytesColumn()))
     schema.add(VALUES_PREFIX + "*", fields.COLUMN(columns.RefBytesColumn()), glob=True)
+    schema.add(RARE_NUMBER_PREFIX + "*", fields.COLUMN(columns.RefBytesColumn()), glob=True)
     schema.add(NUMBER_PREFIX + "*", fields.COLUMN(columns.NumericColumn("d", default=float("nan"))), glob=True)
     return schema
 

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 from whoosh.codec.whoosh3 import W3Codec, W3Segment
 
-from app.adapters.whoosh.column_files import TextColumn, read_numbers, read_values
+from app.adapters.whoosh.column_files import TextColumn, read_numbers, read_rare_numbers, read_values
 from app.adapters.whoosh.inverted import ValueColumn
 from app.adapters.whoosh.postings import Postings, document_frequency, read_postings
-from app.adapters.whoosh.schema import ID_FIELD, NUMBER_PREFIX, VALUES_PREFIX
+from app.adapters.whoosh.schema import ID_FIELD, NUMBER_PREFIX, RARE_NUMBER_PREFIX, VALUES_PREFIX
 from app.adapters.whoosh.segment_file import column_file, length_column, segment_path
 from app.adapters.whoosh.term_file import TermFile
 
@@ -38,7 +38,8 @@ class Segment:
         self.count: int = entry.doc_count_all()
         self.field_lengths: dict[str, int] = dict(getattr(entry, "_fieldlengths", {}))
         with open(segment_path(directory, entry), "rb") as file:
-            self._map = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            self._file_map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._map = memoryview(self._file_map)
         start, length = _START.unpack_from(self._map)
         self._entries: dict[str, dict[str, int]] = pickle.loads(self._map[start : start + length])
         self._terms = TermFile(self._file(str(entry.make_filename(W3Codec.TERMS_EXT))))
@@ -55,7 +56,13 @@ class Segment:
         file = column_file(self.entry, name)
         return self._file(file) if file in self._entries else None
 
-    def columns(self, prefix: str) -> list[str]:
+    def value_names(self) -> set[str]:
+        return set(self._columns(VALUES_PREFIX))
+
+    def number_names(self) -> set[str]:
+        return {*self._columns(NUMBER_PREFIX), *self._columns(RARE_NUMBER_PREFIX)}
+
+    def _columns(self, prefix: str) -> list[str]:
         """The names of the columns of a kind, without the prefix of the kind."""
         start = column_file(self.entry, prefix)[: -len(W3Codec.COLUMN_EXT)]
         end = len(W3Codec.COLUMN_EXT)
@@ -79,10 +86,17 @@ class Segment:
 
     def frequencies(self, field: str) -> Mapping[str, int]:
         """The terms of a field, sorted, and how many documents hold each."""
-        if field not in self._frequencies:
+        known = self._frequencies.get(field)
+        if known is None:
             vocabulary = self._terms.vocabulary(field)
-            self._frequencies[field] = {term.decode(): document_frequency(info) for term, info in vocabulary}
-        return self._frequencies[field]
+            known = {term.decode(): document_frequency(info) for term, info in vocabulary}
+            if self.count < LARGE:
+                self._frequencies[field] = known
+        return known
+
+    def release(self) -> None:
+        """Gives back the memory that reading the file took; the operating system keeps what it has room for."""
+        self._file_map.madvise(mmap.MADV_DONTNEED)
 
     def lengths(self, field: str) -> npt.NDArray[np.uint8]:
         """Whoosh's one-byte field length of each document."""
@@ -102,7 +116,10 @@ class Segment:
 
     def numbers(self, name: str) -> npt.NDArray[np.float64] | None:
         column = self._column(NUMBER_PREFIX + name)
-        return None if column is None else read_numbers(column, self.count)
+        if column is not None:
+            return read_numbers(column, self.count)
+        column = self._column(RARE_NUMBER_PREFIX + name)
+        return None if column is None else read_rare_numbers(column, self.count)
 
     def text(self, name: str) -> TextColumn:
         if name not in self._texts:

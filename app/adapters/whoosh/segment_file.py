@@ -9,17 +9,21 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 from whoosh.codec.whoosh3 import W3Codec, W3Segment
 
-from app.adapters.whoosh.column_files import write_numbers, write_texts, write_values
+from app.adapters.whoosh.column_files import write_numbers, write_rare_numbers, write_texts, write_values
 from app.adapters.whoosh.inverted import Inverted
 from app.adapters.whoosh.postings import write_postings
-from app.adapters.whoosh.schema import INDEXED_FIELDS, NUMBER_PREFIX, VALUES_PREFIX
+from app.adapters.whoosh.schema import INDEXED_FIELDS, NUMBER_PREFIX, RARE_NUMBER_PREFIX, VALUES_PREFIX
 from app.adapters.whoosh.term_file import term_key, write_terms
 
 INDEX_NAME = "MAIN"
 _START = struct.Struct("!qi")
 _ALIGNMENT = 8
+
+# A number is rare in a segment when fewer than one in so many documents have it.
+RARE = 4
 
 
 def length_column(field: str) -> str:
@@ -67,7 +71,9 @@ def _files(segment: W3Segment, inverted: Inverted) -> Iterator[tuple[str, bytes]
     for name, values in inverted.values.items():
         yield column_file(segment, VALUES_PREFIX + name), write_values(values)
     for name, numbers in inverted.numbers.items():
-        yield column_file(segment, NUMBER_PREFIX + name), write_numbers(numbers)
+        rare = RARE * np.count_nonzero(~np.isnan(numbers)) < len(numbers)
+        prefix, write = (RARE_NUMBER_PREFIX, write_rare_numbers) if rare else (NUMBER_PREFIX, write_numbers)
+        yield column_file(segment, prefix + name), write(numbers)
     for name, texts in inverted.texts.items():
         yield column_file(segment, name), write_texts(texts)
     # Whoosh asks every segment for stored fields; ours come from columns that need no decompression.

@@ -19,6 +19,7 @@ from app.adapters.whoosh.segment import Segment
 
 T = TypeVar("T")
 RECENT_BYTES = 64 << 20
+RELEASE_PAGES = 6_000
 
 # A column of more entries is no facet but a code of each document; it is looked through instead of numbered.
 FACET_ENTRIES = 20_000
@@ -50,6 +51,7 @@ class View:
         self.documents = self.size - sum(map(len, self._deleted))
         self._cache: dict[object, object] = {}
         self._recent = Recent(RECENT_BYTES)
+        self._pages_read = 0
         self.kept = {} if lasting is None else lasting
 
     def _live_mask(self) -> Mask | None:
@@ -60,6 +62,14 @@ class View:
         for base, docs in zip(self.bases.tolist(), self._deleted, strict=False):
             live[[base + doc for doc in docs]] = False
         return live
+
+    def count_read(self, pages: int) -> None:
+        """Counts, roughly, what a read maps of the index files, and gives all of it back when it is much."""
+        self._pages_read += pages
+        if self._pages_read >= RELEASE_PAGES:
+            self._pages_read = 0
+            for segment in self.segments:
+                segment.release()
 
     def cached(self, key: object, make: Callable[[], T]) -> T:
         """What `make` gives, once for each key. Two threads may make the same thing; both get a right one."""

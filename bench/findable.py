@@ -1,0 +1,145 @@
+"""From a save to the page that shows it: the shop as it really runs, with its worker and queue, over HTTP."""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from flask import Flask
+from sqlalchemy import select
+
+from app import create_app
+from app.config import REDIS_ADDRESS_FILE, Config
+from app.domain.catalogue import terms
+from app.domain.catalogue.models import Product
+from app.domain.sites.sites import site_at
+from app.extensions import db
+from app.ports import clock
+from app.transaction import transaction
+from bench.catalogue import ICECAT
+from bench.measuring import at_most, heading, median, percentile, workspace
+from tests.processes import RunningShop
+
+HOST = "icecat.localhost"
+SAVES = 60
+BURST = 5_000
+WAIT = 0.01  # Seconds between two looks.
+
+
+def main() -> None:
+    heading("From a save to the page that shows it, 19,406 products, all processes running")
+    with _running_shop() as (shop, app), app.app_context():
+        site_id = site_at(HOST).id
+        products = list(db.session.scalars(select(Product.id).where(Product.site_id == site_id).limit(BURST)))
+        delays = [_save_and_look(shop, site_id, [product]) for product in products[:SAVES]]
+        at_most("a saved product findable, p50", median(delays), 0.5, "s", "goal")
+        at_most("a saved product findable, p99", percentile(delays, 0.99), 3, "s", "goal")
+        hundred = [_save_and_look(shop, site_id, products[:100]) for _ in range(5)]
+        at_most("100 products saved at once findable", median(hundred), 5, "s", "promise")
+        _burst(shop, site_id, products)
+
+
+def _burst(shop: RunningShop, site_id: int, products: list[int]) -> None:
+    idle = list(itertools.islice(_page_times(shop), 200))
+    times: list[float] = []
+    with _meanwhile(shop, times.append):
+        caught_up = _save_and_look(shop, site_id, products)
+    at_most(f"{len(products):,} saved products findable", caught_up, 60, "s", "a minute")
+    at_most("a search page meanwhile, p95", percentile(times, 0.95), 2 * percentile(idle, 0.95), "ms", "twice idle")
+
+
+def _save_and_look(shop: RunningShop, site_id: int, products: list[int]) -> float:
+    """Seconds from the commit until the shop shows all of them for a new word, unlike any that it knows."""
+    word = "".join(random.choices("bcdfghjklmnpqrstvwxz", k=16))
+    with transaction():
+        for product_id in products:
+            terms.add_terms(clock(), site_id, product_id, [word], "Benchmark")
+    db.session.remove()
+    saved = time.perf_counter()
+    wanted = f"<strong>{len(products):,}</strong>".encode()
+    while wanted not in _page(shop, word):
+        if time.perf_counter() - saved > 120:
+            raise SystemExit(f"{word} was not findable within two minutes.")
+        time.sleep(WAIT)
+    return time.perf_counter() - saved
+
+
+def _page(shop: RunningShop, words: str) -> bytes:
+    connection = http.client.HTTPConnection("127.0.0.1", shop.port, timeout=10)
+    try:
+        connection.request("GET", f"/search?q={quote(words)}", headers={"Host": HOST})
+        return connection.getresponse().read()
+    finally:
+        connection.close()
+
+
+def _page_times(shop: RunningShop) -> Iterator[float]:
+    """Milliseconds of one search page after the other."""
+    for words in itertools.cycle(("laptop", "hdmi cable", "toner black", "usb hub", "monitor 24")):
+        start = time.perf_counter()
+        _page(shop, words)
+        yield 1000 * (time.perf_counter() - start)
+
+
+@contextmanager
+def _meanwhile(shop: RunningShop, note: Callable[[float], None]) -> Iterator[None]:
+    """A shopper who goes on searching."""
+    done = threading.Event()
+
+    def search() -> None:
+        for duration in _page_times(shop):
+            if done.is_set():
+                return
+            note(duration)
+            time.sleep(0.02)
+
+    shopper = threading.Thread(target=search)
+    shopper.start()
+    try:
+        yield
+    finally:
+        done.set()
+        shopper.join()
+
+
+@contextmanager
+def _running_shop() -> Iterator[tuple[RunningShop, Flask]]:
+    with workspace() as folder:
+        shop = RunningShop(folder).start()
+        try:
+            _must(shop, "bundle", "import", str(ICECAT), "--site", HOST)
+            _must(shop, "index", "rebuild", "--site", HOST, "--wait")
+            yield shop, _app_beside(folder / "instance")
+        finally:
+            shop.stop()
+
+
+def _must(shop: RunningShop, *command: str) -> None:
+    done = shop.flask(*command)
+    if done.returncode:
+        raise SystemExit(done.stdout + done.stderr)
+
+
+def _app_beside(instance: Path) -> Flask:
+    """This process saves as a web process of the shop would."""
+    return create_app(
+        Config(
+            secret_key="x" * 40,
+            database_url=f"sqlite:///{instance / 'shop.db'}",
+            redis_url=(instance / REDIS_ADDRESS_FILE).read_text().strip(),
+            index_dir=instance / "index",
+            media_dir=instance / "media",
+            log_level="ERROR",
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
