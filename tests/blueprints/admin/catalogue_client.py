@@ -1,0 +1,46 @@
+"""A merchandiser of a small shop, for tests of the catalogue's pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.domain.sites.roles import Role
+from app.ports import EXTENSION
+from app.transaction import transaction
+from tests.factories import make_site, make_user
+from tests.page_client import PageClient, Reading
+
+
+@dataclass
+class Merchandiser:
+    """`get` and `post` are the page client's; `swap` posts as htmx does and gives the raw answer."""
+
+    pages: PageClient
+    site_id: int
+
+    def get(self, path: str, status: int = 200) -> Reading:
+        return self.pages.get(path, status)
+
+    def post(self, path: str, form: dict[str, Any], status: int = 302) -> Any:
+        return self.pages.post(path, form, status)
+
+    def swap(self, path: str, form: dict[str, Any]) -> TestResponse:
+        headers = {"HX-Request": "true", "X-CSRFToken": self.pages.token}
+        answer = self.pages.client.post(path, data=form, base_url=self.pages.base, headers=headers, buffered=True)
+        answer.request.environ["wsgi.input"].close()  # A large upload lies in a temporary file.
+        return answer
+
+    def fragment(self, path: str) -> TestResponse:
+        return self.pages.client.get(path, base_url=self.pages.base, headers={"HX-Request": "true"})
+
+
+def merchandiser(app: Flask, host: str = "localhost") -> Merchandiser:
+    with app.app_context(), transaction():
+        site = make_site(host)
+        email, site_id = make_user(site, Role.MERCHANDISER).email, site.id
+    app.extensions[EXTENSION].clock.move(seconds=2)  # Hosts are read anew once a second.
+    return Merchandiser(PageClient(app, host).signed_in(email), site_id)
