@@ -24,6 +24,12 @@ def counted(number: int) -> str:
     return f"{number:,}"
 
 
+@bp.app_template_filter("numbered")
+def numbered(number: int, noun: str) -> str:
+    """ "1 page", "19,406 products"; for nouns that take an s."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 @bp.app_template_filter("ago")
 def ago(moment: datetime) -> str:
     """How long ago, in the one unit that fits; dates after six weeks."""
@@ -32,8 +38,7 @@ def ago(moment: datetime) -> str:
         return "just now"
     for limit, size, noun in STEPS:
         if seconds < limit:
-            number = seconds // size
-            return f"{number} {noun}{'' if number == 1 else 's'} ago"
+            return f"{numbered(seconds // size, noun)} ago"
     return f"on {moment.day} {moment:%B %Y}"
 
 

@@ -41,7 +41,7 @@ def _about_search(search: Overview) -> list[Attention]:
     if search.was_never_built:
         return [Attention("search", "The search index was never built. Rebuild everything to open the shop.", "bad")]
     if not search.is_healthy:
-        return [Attention("search", f"Search does not answer: {search.status.engine.error}", "bad")]
+        return [Attention("search", search.status.engine.error or "Search does not answer.", "bad")]
     return [Attention("search", sentence) for sentence in search.status.advice]
 
 

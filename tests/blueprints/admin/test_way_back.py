@@ -6,7 +6,8 @@ from app.blueprints.admin.way_back import way_back
 
 ELSEWHERE = """
 //evil.example /\\evil.example \\\\evil.example \\/evil.example https:evil.example https://evil.example
-http:/evil.example https:/evil.example ///evil.example ////evil.example javascript:alert(1) JaVaScRiPt:alert(1) data:text/html,x
+http:/evil.example https:/evil.example ///evil.example ////evil.example javascript:alert(1)
+JaVaScRiPt:alert(1) data:text/html,x
 /%09/evil.example /admin\\..\\..\\evil /admin//evil.example /admin/..//evil.example /admin@evil.example //admin/search
 admin/search ./admin ../admin ?next=/admin #admin . .. / /p/boots /administrator /admin.evil.example /Admin
 /ADMIN/search https://localhost/admin //localhost/admin http://localhost:80/admin localhost/admin /admin\\ /admin/\\evil

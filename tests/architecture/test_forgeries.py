@@ -1,0 +1,77 @@
+"""Nothing changes for a request that did not come from a page of this admin, and every page forbids what it can."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from sqlalchemy import event
+from werkzeug.test import TestResponse
+
+from app.extensions import db
+from app.guards import POLICY
+from tests.architecture.role_matrix import OPEN, Principal
+from tests.architecture.shop_for_routes import Shops, address, build_shops, client_of, routes
+
+FORGERIES: dict[str, dict[str, str]] = {
+    "no token": {},
+    "a made-up token": {"X-CSRFToken": "made-up"},
+    "from another site": {"Sec-Fetch-Site": "cross-site", "X-CSRFToken": "{token}"},
+    "from a sister site": {"Sec-Fetch-Site": "same-site", "X-CSRFToken": "{token}"},
+    "an old browser at another site": {"Origin": "https://evil.example", "X-CSRFToken": "{token}"},
+    "from nowhere": {"Origin": "null", "X-CSRFToken": "{token}"},
+    "JSON as text": {"Content-Type": "text/plain"},
+}
+
+
+@pytest.fixture
+def shops(app: Flask) -> Shops:
+    app.config["WTF_CSRF_ENABLED"] = False
+    with app.app_context():
+        return build_shops()
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_no_unsafe_route_takes_a_forged_request(app: Flask, shops: Shops, forgery: str) -> None:
+    client = client_of(app, Principal.SUPERADMIN)
+    token = client.get("/admin/password").text.split('name="csrf_token" value="')[1].split('"')[0]
+    app.config["WTF_CSRF_ENABLED"] = True
+    headers = {name: value.format(token=token) for name, value in FORGERIES[forgery].items()}
+    writes = _watch_writes(app)
+    answers = [
+        (rule, client.open(address(rule, shops.own), method=method, headers=headers, data=b'{"scope": "ALL"}'))
+        for method, rule in routes(app)
+        if method not in ("GET", "HEAD")
+    ]
+    assert [(rule, answer.status_code) for rule, answer in answers if answer.status_code != 403] == []
+    assert writes == []
+
+
+def test_every_page_forbids_scripts_frames_and_guesses(app: Flask, shops: Shops) -> None:
+    client = client_of(app, Principal.SUPERADMIN)
+    for method, rule in routes(app):
+        if method == "GET":
+            _check_headers(rule, client.get(address(rule, shops.own), buffered=True))
+
+
+def _check_headers(rule: str, answer: TestResponse) -> None:
+    if answer.mimetype != "text/html":
+        assert answer.headers["X-Content-Type-Options"] == "nosniff", rule
+        return
+    assert answer.headers["Content-Security-Policy"] == POLICY, rule
+    assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin", rule
+    if rule.startswith("/admin"):
+        assert answer.headers["Cache-Control"] == "no-store", rule
+    assert " style=" not in answer.text and " onclick=" not in answer.text, rule
+    assert ("GET", rule) in OPEN or rule.startswith("/admin")
+
+
+def _watch_writes(app: Flask) -> list[str]:
+    statements: list[str] = []
+
+    def note(_connection, _cursor, statement: str, *_more: object) -> None:
+        if statement.lstrip().upper().startswith(("INSERT", "UPDATE", "DELETE")):
+            statements.append(statement)
+
+    with app.app_context():
+        event.listen(db.engine, "before_cursor_execute", note)
+    return statements

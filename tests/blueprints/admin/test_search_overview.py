@@ -1,0 +1,154 @@
+"""The Overview of the Search section, with the engine in every state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.adapters.null_engine import NullEngine
+from app.domain.search.models import RebuildRun, ReconcileReport
+from app.domain.search.runs import view
+from app.domain.sites.models import Site
+from app.domain.sites.settings import change_settings
+from app.extensions import db
+from app.jobs import indexing
+from app.ports import EXTENSION
+from app.transaction import transaction
+from tests.factories import make_page, make_product
+from tests.fakes.clock import StoppedClock
+from tests.page_client import PageClient, check_page
+
+
+@pytest.fixture
+def shop(app: Flask, site_id: int) -> int:
+    """Two shown products, a hidden one and a page."""
+    with app.app_context(), transaction():
+        site = db.session.get(Site, site_id)
+        assert site is not None
+        make_product(site)
+        make_product(site)
+        make_product(site, enabled=False)
+        make_page(site)
+    return site_id
+
+
+def test_a_shop_that_was_never_indexed_is_told_to_rebuild(shop: int, signed_in) -> None:
+    html = _html(signed_in())
+    assert "never built" in html
+    assert "Unreachable" in html
+    assert "Rebuild…" in html
+
+
+def test_a_rebuild_is_followed_from_waiting_to_done(app: Flask, shop: int, signed_in) -> None:
+    browser: PageClient = signed_in()
+    browser.get("/admin/search")
+    browser.post("/admin/search/rebuild", {"scope": "ALL"})
+    assert "A rebuild waits for its turn" in _html(browser)
+    same = _fragment(browser, was="waiting")
+    assert "every 1500ms" in same and "hx-partial" not in same
+    with app.app_context():
+        indexing.rebuild(_run().id)
+    done = _fragment(browser, was="waiting")
+    assert "The last rebuild is done: Everything. 3 documents." in done
+    assert "every 1500ms" not in done and "Healthy" in done
+    page = _html(browser)
+    assert "all that the shop shows" in page and "asked for by The Merchandiser" in page
+
+
+def test_a_second_request_joins_the_first_and_says_whose_it_is(app: Flask, shop: int, signed_in) -> None:
+    browser: PageClient = signed_in()
+    browser.get("/admin/search")
+    browser.post("/admin/search/rebuild", {"scope": "PRODUCTS"})
+    browser.post("/admin/search/rebuild", {"scope": "ALL"})
+    assert "serves yours too: products, asked for by The Merchandiser" in _html(browser)
+    with app.app_context():
+        assert len(db.session.scalars(select(RebuildRun)).all()) == 1
+
+
+def test_a_failed_rebuild_gives_its_reason_and_comforts(app: Flask, shop: int, signed_in, clock: StoppedClock) -> None:
+    with app.app_context(), transaction():
+        db.session.add(_failed_run(shop, clock))
+    html = _html(signed_in())
+    assert "The last rebuild failed" in html and "no space left" in html and "The old index stays live" in html
+
+
+def test_without_an_engine_the_page_works_and_shows_the_way(app: Flask, shop: int, signed_in) -> None:
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=NullEngine())
+    browser: PageClient = signed_in()
+    html = _html(browser)
+    assert "Not set up" in html and "/admin/settings/search" in html and "Rebuild…" not in html
+    assert "SEARCH_ENGINE=whoosh" in browser.client.get("/admin/settings/search").text
+    browser.post("/admin/search/rebuild", {"scope": "ALL"})
+    assert "Search is not set up" in _html(browser)
+
+
+def test_pages_are_off_while_content_search_is_off(app: Flask, shop: int, signed_in) -> None:
+    with app.app_context(), transaction():
+        change_settings(shop, {"search-content-enabled": False})
+    browser: PageClient = signed_in()
+    html = _html(browser)
+    assert "content search is off" in html and ">Off" in html
+    browser.post("/admin/search/rebuild", {"scope": "CONTENT"})
+    assert "Content search is switched off" in _html(browser)
+
+
+def test_the_nightly_comparison_shows_what_it_found(app: Flask, shop: int, signed_in, clock: StoppedClock) -> None:
+    with app.app_context(), transaction():
+        for days, missing in ((0, 2), (3, 0), (29, 5), (31, 100)):
+            db.session.add(ReconcileReport(site_id=shop, at=clock.now() - timedelta(days=days), missing=missing))
+    html = _html(signed_in())
+    assert "The last one found 2 missing, 0 out of date and 0 that should not be there" in html
+    assert "over 30 days: 7 in all" in html
+
+
+def test_an_unknown_scope_is_refused_and_nothing_starts(app: Flask, shop: int, signed_in) -> None:
+    browser: PageClient = signed_in()
+    browser.get("/admin/search")
+    browser.post("/admin/search/rebuild", {"scope": "EVERYTHING"}, status=400)
+    with app.app_context():
+        assert db.session.scalars(select(RebuildRun)).all() == []
+
+
+def test_the_dashboard_tells_what_wants_a_look(shop: int, signed_in) -> None:
+    html = signed_in().client.get("/admin/").text
+    assert "never built" in html and "1 product is hidden from the shop." in html
+
+
+def test_the_json_of_a_run_is_the_contracts(app: Flask, shop: int, clock: StoppedClock) -> None:
+    with app.app_context():
+        assert set(view(_failed_run(shop, clock))) == {
+            "runId", "scope", "state", "documentCount", "totalCount", "outcome", "error", "requestedBy",
+            "createdAt", "startedAt", "finishedAt", "joined",
+        }  # fmt: skip
+
+
+def _html(browser: PageClient) -> str:
+    answer = browser.client.get("/admin/search")
+    check_page(answer.text)
+    return " ".join(answer.text.split())
+
+
+def _fragment(browser: PageClient, was: str) -> str:
+    return browser.client.get(f"/admin/search/run?was={was}", headers={"HX-Request": "true"}).text
+
+
+def _run() -> RebuildRun:
+    return db.session.scalars(select(RebuildRun)).one()
+
+
+def _failed_run(site_id: int, clock: StoppedClock) -> RebuildRun:
+    return RebuildRun(
+        id="r1",
+        site_id=site_id,
+        scope="ALL",
+        state="failed",
+        document_count=0,
+        error="no space left on the disk",
+        requested_by="Mia Moss",
+        created_at=clock.now(),
+        generations={},
+    )

@@ -1,0 +1,116 @@
+"""The search settings: what is found, what is counted, and the filters beside results."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.blueprints.admin.search_settings_form import SearchSettingsForm
+from app.domain.search.search_settings import MOST_FILTERS, SearchSettings, stored_settings
+from app.domain.sites.models import AuditEntry, Setting
+from app.domain.sites.settings import change_settings
+from app.domain.taxonomy.models import Taxonomy
+from app.extensions import db
+from app.transaction import transaction
+from tests.factories import WHEN
+from tests.page_client import PageClient
+
+PATH = "/admin/settings/search"
+ON = {"contentSearch": "on", "tracking": "on", "clickTracking": "on"}
+
+
+@pytest.fixture
+def browser(signed_in) -> PageClient:
+    page: PageClient = signed_in()
+    page.get(PATH)
+    return page
+
+
+def test_settings_are_saved_and_noted(app: Flask, browser: PageClient, site_id: int) -> None:
+    browser.post(PATH, {"contentSearch": "on", "filter": ["price", "rating"]})
+    with app.app_context():
+        assert stored_settings(site_id) == SearchSettings(True, False, False, ("price", "rating"))
+        entry = db.session.scalars(select(AuditEntry)).one()
+        assert (entry.actor, entry.action) == ("The Merchandiser", "settings.search")
+        assert entry.after["search-default-filters"] == ["price", "rating"]
+        assert "search-content-enabled" not in entry.after
+
+
+def test_saving_what_is_stored_changes_nothing(app: Flask, browser: PageClient) -> None:
+    browser.post(PATH, ON | {"filter": ["manufacturer", "price", "inStock", "onSale"]})
+    assert "Nothing had changed." in browser.client.get(PATH).text
+    with app.app_context():
+        assert db.session.scalars(select(AuditEntry)).all() == []
+
+
+def test_attributes_of_the_active_taxonomy_can_be_filters(app: Flask, browser: PageClient, site_id: int) -> None:
+    with app.app_context(), transaction():
+        _activate_taxonomy(site_id)
+    assert "Colour (main-colour)" in browser.client.get(PATH).text
+    browser.post(PATH, ON | {"filter": ["main-colour", "price"]})
+    with app.app_context():
+        assert stored_settings(site_id).filters == ("main-colour", "price")
+
+
+@pytest.mark.parametrize(
+    "filters", [["nothing"], ["price", "price"], ["<script>"], [f"f{n}" for n in range(MOST_FILTERS + 1)]]
+)
+def test_filters_that_cannot_be_are_refused_and_nothing_is_saved(
+    app: Flask, browser: PageClient, filters: list[str]
+) -> None:
+    page = browser.post(PATH, {"filter": filters}, status=400)
+    assert page.value("filter") == filters[0]
+    with app.app_context():
+        assert db.session.scalars(select(Setting)).all() == []
+
+
+def test_a_filter_that_the_taxonomy_lost_may_stay(app: Flask, browser: PageClient, site_id: int) -> None:
+    with app.app_context(), transaction():
+        change_settings(site_id, {"search-default-filters": ["gone", "price"]})
+    browser.get(PATH)
+    browser.post(PATH, ON | {"filter": ["price", "gone"]})
+    with app.app_context():
+        assert stored_settings(site_id).filters == ("price", "gone")
+
+
+@pytest.mark.parametrize(
+    ("intent", "after"),
+    [
+        ("up:1", ("b", "a", "c")),
+        ("down:0", ("b", "a", "c")),
+        ("up:0", ("a", "b", "c")),
+        ("down:2", ("a", "b", "c")),
+        ("remove:1", ("a", "c")),
+        ("add", ("a", "b", "c", "d")),
+        ("remove:9", ("a", "b", "c")),
+        ("remove:-1", ("a", "b", "c")),
+        ("dance:1", ("a", "b", "c")),
+        ("up:٣", ("a", "b", "c")),
+    ],
+)
+def test_the_buttons_of_the_filters_only_arrange_them(intent: str, after: tuple[str, ...]) -> None:
+    form = SearchSettingsForm(SearchSettings(True, True, True, ("a", "b", "c")), chosen="d")
+    assert form.after(intent).settings.filters == after
+
+
+def test_a_button_answers_with_the_list_alone_and_saves_nothing(app: Flask, browser: PageClient) -> None:
+    form = {"csrf_token": browser.token, "filter": ["price", "rating"], "intent": "up:1"}
+    fragment = browser.client.post(PATH, data=form, headers={"HX-Request": "true"}).text
+    assert fragment.index('value="rating"') < fragment.index('value="price"')
+    assert "<html" not in fragment
+    page = browser.post(PATH, form, status=200)
+    assert page.texts["h1"] == "Search settings"
+    with app.app_context():
+        assert db.session.scalars(select(Setting)).all() == []
+
+
+def _activate_taxonomy(site_id: int) -> None:
+    attribute = {"attributeId": "main-colour", "name": "Colour", "type": "STRING"}
+    level = {"levelId": "all", "name": "All", "attributes": [attribute], "children": []}
+    db.session.add(
+        Taxonomy(
+            site_id=site_id, id="t", catalogue_id="c", name="T", root_levels=[level], created_at=WHEN, updated_at=WHEN
+        )
+    )
+    change_settings(site_id, {"taxonomy-active-id": "t"})
