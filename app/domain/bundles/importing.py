@@ -31,6 +31,7 @@ DOCUMENTS: Mapping[str, str | type] = {
 ROWS = ("products.jsonl", "collections.jsonl", "pages.jsonl")
 NOT_YET = ("synonyms.json", "rules.json", "pos.json")
 REBUILD_ADVISED = 2_000
+IMPORTED = "bundle.import"  # The last line of every import in the activity log.
 
 
 def import_bundle(
@@ -115,6 +116,4 @@ def _note_in_log(task: ImportTask) -> None:
     counts = {kind: counts.as_json() for kind, counts in task.report.counts.items()}
     with task.transaction():
         summary = f"Imported a bundle into {task.report.host}"
-        audit.record(
-            task.clock, task.site_id, task.actor, "bundle.import", ("site", str(task.site_id)), summary, after=counts
-        )
+        audit.record(task.clock, task.site_id, task.actor, IMPORTED, ("site", str(task.site_id)), summary, after=counts)

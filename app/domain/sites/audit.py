@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlalchemy import select
+
 from app.domain.shared.clock import Clock
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
@@ -34,3 +36,9 @@ def record(
             after=after,
         )
     )
+
+
+def has_entry(site_id: int, action: str) -> bool:
+    """Whether something of this kind was ever done on the site."""
+    query = select(AuditEntry.id).where(AuditEntry.site_id == site_id, AuditEntry.action == action).limit(1)
+    return db.session.scalar(query) is not None

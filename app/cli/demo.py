@@ -1,0 +1,28 @@
+"""`demo create`."""
+
+from __future__ import annotations
+
+import click
+from flask import current_app
+from flask.cli import AppGroup
+
+from app.cli.reports import print_report
+from app.cli.telling import ACTOR, telling
+from app.config import Config
+from app.demo.shop import HOST, create_demo
+from app.ports import clock, images
+from app.transaction import transaction
+
+group = AppGroup("demo", help="A shop to look at.")
+
+
+@group.command("create")
+@telling
+def create_command() -> None:
+    """Make the demo shop on localhost, once; refused in production."""
+    config: Config = current_app.config["SHOP"]
+    report = create_demo(clock(), images(), transaction, ACTOR, config.password_memory_kib, config.production)
+    if report is None:
+        click.echo(f"There is a shop at {HOST} already.")
+    else:
+        print_report(report)
