@@ -11,9 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from app.adapters.whoosh.file_bytes import Bytes
 from app.adapters.whoosh.inverted import ValueColumn
-
-Buffer = memoryview | bytes
 
 
 def write_values(column: ValueColumn) -> bytes:
@@ -28,8 +27,9 @@ def write_values(column: ValueColumn) -> bytes:
     return b"".join(chunks)
 
 
-def read_values(buffer: Buffer, count: int) -> tuple[npt.NDArray[np.int64], list[bytes]]:
+def read_values(file: Bytes, count: int) -> tuple[npt.NDArray[np.int64], list[bytes]]:
     """(one reference by document, the values they point at)."""
+    buffer = file[:]
     dtype = np.dtype(">" + _numpy_code(chr(buffer[-1])))
     codes = np.frombuffer(buffer, dtype, count)
     position = count * dtype.itemsize
@@ -37,7 +37,7 @@ def read_values(buffer: Buffer, count: int) -> tuple[npt.NDArray[np.int64], list
     uniques = []
     for _ in range(total):
         length, position = _read_varint(buffer, position)
-        uniques.append(bytes(buffer[position : position + length]))
+        uniques.append(buffer[position : position + length])
         position += length
     return codes, uniques
 
@@ -46,8 +46,8 @@ def write_numbers(numbers: npt.NDArray[np.float64]) -> bytes:
     return numbers.astype(">f8").tobytes()
 
 
-def read_numbers(buffer: Buffer, count: int) -> npt.NDArray[np.float64]:
-    return np.frombuffer(buffer, ">f8", count).astype(np.float64)
+def read_numbers(file: Bytes, count: int) -> npt.NDArray[np.float64]:
+    return np.frombuffer(file[:], ">f8", count).astype(np.float64)
 
 
 def write_rare_numbers(numbers: npt.NDArray[np.float64]) -> bytes:
@@ -60,8 +60,8 @@ def write_rare_numbers(numbers: npt.NDArray[np.float64]) -> bytes:
     return write_values(ValueColumn(codes, [b"", *(packed[start : start + 8] for start in range(0, len(packed), 8))]))
 
 
-def read_rare_numbers(buffer: Buffer, count: int) -> npt.NDArray[np.float64]:
-    codes, packed = read_values(buffer, count)
+def read_rare_numbers(file: Bytes, count: int) -> npt.NDArray[np.float64]:
+    codes, packed = read_values(file, count)
     distinct = np.concatenate(([np.nan], np.frombuffer(b"".join(packed), ">f8")))
     numbers: npt.NDArray[np.float64] = distinct[codes]
     return numbers
@@ -77,18 +77,18 @@ def write_texts(texts: Sequence[bytes]) -> bytes:
 class TextColumn:
     """The byte strings of a column, read one at a time."""
 
-    def __init__(self, buffer: Buffer, count: int) -> None:
-        offsets = len(buffer) - 3 - 4 * count
-        self._buffer = buffer
-        self._starts = np.frombuffer(buffer, ">u4", count, offsets)
-        self._lengths = np.frombuffer(buffer, ">u4", count, offsets - 4 * count)
+    def __init__(self, file: Bytes, count: int) -> None:
+        offsets = len(file) - 3 - 4 * count
+        self._file = file
+        self._starts = np.frombuffer(file[offsets : offsets + 4 * count], ">u4")
+        self._lengths = np.frombuffer(file[offsets - 4 * count : offsets], ">u4")
 
     def __len__(self) -> int:
         return len(self._starts)
 
     def __getitem__(self, doc: int) -> bytes:
         start = int(self._starts[doc])
-        return bytes(self._buffer[start : start + int(self._lengths[doc])])
+        return self._file[start : start + int(self._lengths[doc])]
 
 
 def _numpy_code(typecode: str) -> str:
@@ -104,7 +104,7 @@ def _varint(number: int) -> bytes:
     return bytes(out)
 
 
-def _read_varint(buffer: Buffer, position: int) -> tuple[int, int]:
+def _read_varint(buffer: bytes, position: int) -> tuple[int, int]:
     number = shift = 0
     while True:
         byte = buffer[position]

@@ -33,7 +33,6 @@ class Answer:
 def evaluate(view: View, request: SearchRequest) -> SearchResult:
     if not view.size:
         return SearchResult(0)
-    view.count_read(2 * request.per_page)
     answer = answer_words(view, request)
     filters = _Filters(view, request, answer.docs)
     kept = filters.kept()

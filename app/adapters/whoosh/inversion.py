@@ -141,7 +141,7 @@ class Inverter:
             docs, numbers = self._numbers.setdefault(name, ([], []))
             docs.append(doc)
             numbers.append(number)
-        self._texts[CARD_COLUMN].append(json.dumps(document.card, ensure_ascii=False, separators=(",", ":")).encode())
+        self._texts[CARD_COLUMN].append(_hit(document))
         self._texts[DIGEST_COLUMN].append(document.digest.encode())
         self._texts[SORT_NAME_COLUMN].append(fold(document.name).encode())
 
@@ -171,6 +171,11 @@ def invert(documents: Iterable[IndexDocument]) -> Inverted:
     for document in documents:
         inverter.add(document)
     return inverter.finish()
+
+
+def _hit(document: IndexDocument) -> bytes:
+    """What comes back with a hit, in one piece: the id and the card."""
+    return json.dumps((document.id, document.card), ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _length_bytes(lengths: Ints) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from app.adapters.whoosh.column_files import Buffer
+from app.adapters.whoosh.file_bytes import Bytes
 from app.adapters.whoosh.inverted import Ints, InvertedField
 
 _INFO = struct.Struct("!BfIBBfII")
@@ -126,7 +126,7 @@ def document_frequency(info: bytes) -> int:
     return frequency
 
 
-def read_postings(info: bytes, posting_file: Buffer) -> Postings:
+def read_postings(info: bytes, posting_file: Bytes) -> Postings:
     """The documents of a term, rising, and its frequency in each."""
     inlined, weight, _, _, _, _, first, _ = _INFO.unpack_from(info)
     if inlined:
@@ -138,7 +138,7 @@ def read_postings(info: bytes, posting_file: Buffer) -> Postings:
     return np.concatenate([docs for docs, _ in blocks]), np.concatenate([weights for _, weights in blocks])
 
 
-def _read_blocks(buffer: Buffer) -> Iterator[Postings]:
+def _read_blocks(buffer: bytes) -> Iterator[Postings]:
     if buffer[:4] != _MAGIC:
         raise ValueError("a posting list does not start with its mark")
     position = len(_MAGIC)
@@ -147,7 +147,7 @@ def _read_blocks(buffer: Buffer) -> Iterator[Postings]:
         (length,) = _BLOCK_LENGTH.unpack_from(buffer, position)
         last = length < 0
         position += _BLOCK_LENGTH.size
-        block = _Block(bytes(buffer[position : position + abs(length)]))
+        block = _Block(buffer[position : position + abs(length)])
         position += abs(length)
         yield block.postings()
 

@@ -17,9 +17,6 @@ FIELD_WEIGHTS = {"name": 6.0, "terms": 6.0, "manufacturer": 2.0, "kind": 3.0, "d
 FIELD_B = {"name": 0.5, "terms": 0.5, "manufacturer": 0.3, "kind": 0.5, "description": 0.3, "attributes": 0.9}
 EXACT_WEIGHTS = {"codes": 8.0, "pairs": 4.0, "parts": 1.0}
 
-# A slot and a record of the term file in each field, and some postings.
-WORD_PAGES = 3 * len((*TEXT_FIELDS, *EXACT_FIELDS))
-
 Scores = npt.NDArray[np.float32]
 FieldScores = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]
 
@@ -67,7 +64,6 @@ def word_matches(view: View, word: str) -> Matches:
 
 
 def _word_matches(view: View, term: bytes) -> Matches:
-    view.count_read(WORD_PAGES * len(view.segments))
     totals = np.zeros(view.size, np.float32)
     found = np.zeros(view.size, np.uint16)
     for bit, field in enumerate(FIELDS):

@@ -1,11 +1,10 @@
-"""One segment for reading: its file mapped into memory, its postings and columns as arrays on first use.
+"""One segment for reading: its postings and columns as arrays on first use.
 
 A segment file never changes, so what is decoded here stays true until the segment is dropped.
 """
 
 from __future__ import annotations
 
-import mmap
 import pickle
 import struct
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from whoosh.codec.whoosh3 import W3Codec, W3Segment
 
 from app.adapters.whoosh.column_files import TextColumn, read_numbers, read_rare_numbers, read_values
+from app.adapters.whoosh.file_bytes import FilePart, open_file
 from app.adapters.whoosh.inverted import ValueColumn
 from app.adapters.whoosh.postings import Postings, document_frequency, read_postings
 from app.adapters.whoosh.schema import ID_FIELD, NUMBER_PREFIX, RARE_NUMBER_PREFIX, VALUES_PREFIX
@@ -37,22 +37,20 @@ class Segment:
         self.id: str = entry.segment_id()
         self.count: int = entry.doc_count_all()
         self.field_lengths: dict[str, int] = dict(getattr(entry, "_fieldlengths", {}))
-        with open(segment_path(directory, entry), "rb") as file:
-            self._file_map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        self._map = memoryview(self._file_map)
-        start, length = _START.unpack_from(self._map)
-        self._entries: dict[str, dict[str, int]] = pickle.loads(self._map[start : start + length])
+        self._whole = open_file(segment_path(directory, entry))
+        start, length = _START.unpack(self._whole[: _START.size])
+        self._entries: dict[str, dict[str, int]] = pickle.loads(self._whole[start : start + length])
         self._terms = TermFile(self._file(str(entry.make_filename(W3Codec.TERMS_EXT))))
         self._posting_file = self._file(str(entry.make_filename(W3Codec.POSTS_EXT)))
         self._texts: dict[str, TextColumn] = {}
         self._values: dict[str, ValueColumn | None] = {}
         self._frequencies: dict[str, Mapping[str, int]] = {}
 
-    def _file(self, name: str) -> memoryview:
+    def _file(self, name: str) -> FilePart:
         entry = self._entries[name]
-        return self._map[entry["offset"] : entry["offset"] + entry["length"]]
+        return self._whole.part(entry["offset"], entry["length"])
 
-    def _column(self, name: str) -> memoryview | None:
+    def _column(self, name: str) -> FilePart | None:
         file = column_file(self.entry, name)
         return self._file(file) if file in self._entries else None
 
@@ -94,14 +92,10 @@ class Segment:
                 self._frequencies[field] = known
         return known
 
-    def release(self) -> None:
-        """Gives back the memory that reading the file took; the operating system keeps what it has room for."""
-        self._file_map.madvise(mmap.MADV_DONTNEED)
-
     def lengths(self, field: str) -> npt.NDArray[np.uint8]:
         """Whoosh's one-byte field length of each document."""
         column = self._column(length_column(field))
-        return np.zeros(self.count, np.uint8) if column is None else np.frombuffer(column, np.uint8, self.count)
+        return np.zeros(self.count, np.uint8) if column is None else np.frombuffer(column[:], np.uint8, self.count)
 
     def terms_from(self, field: str, prefix: bytes, limit: int) -> list[tuple[bytes, int]]:
         """Up to `limit` terms that begin with the prefix and how many documents hold each."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from app.adapters.whoosh.column_files import Buffer
+from app.adapters.whoosh.file_bytes import Bytes
 
 _HEADER = b"HSH3" + struct.pack("!Bii", 1, 0, 0)  # 1: keys are hashed by CRC32
 _LENGTHS = struct.Struct("!ii")
@@ -21,6 +21,12 @@ _POINTER = struct.Struct("!Iq")
 _DIRECTORY_ENTRY = struct.Struct("!qi")
 _SLOT = np.dtype([("hash", ">u4"), ("position", ">i8")])
 _FIELD = struct.Struct("!H")
+_POSITION = struct.Struct("!q")
+
+# Reads are cheap and their number is what counts, so each takes what it most likely needs.
+_LIKELY_RECORD = 128
+_RECORDS_AT_ONCE = 512
+_LONGEST_EXTRAS = 4096
 
 
 def term_key(field_number: int, term: bytes) -> bytes:
@@ -71,15 +77,16 @@ def _hash_tables(keys: Sequence[bytes], positions: np.ndarray, start: int) -> tu
 class TermFile:
     """Reads a term index: look-up by key, and the vocabulary of a field in its order."""
 
-    def __init__(self, buffer: Buffer) -> None:
-        self._buffer = buffer
-        (tail,) = struct.unpack_from("!i", buffer, len(buffer) - 4)
-        extras_start = len(buffer) - 4 - tail
-        extras = pickle.loads(buffer[extras_start:])
-        self.field_numbers: dict[str, int] = extras["fieldmap"]
-        self._positions = np.frombuffer(buffer, ">i8", extras["indexlen"], len(buffer) - 4 - 8 * extras["indexlen"])
+    def __init__(self, file: Bytes) -> None:
+        self._file = file
+        (tail,) = struct.unpack("!i", file[len(file) - 4 :])
+        extras_start = len(file) - 4 - tail
         directory = extras_start - 256 * _DIRECTORY_ENTRY.size
-        self._tables = list(_DIRECTORY_ENTRY.iter_unpack(buffer[directory:extras_start]))
+        extras = pickle.loads(file[extras_start : extras_start + _LONGEST_EXTRAS])
+        self.field_numbers: dict[str, int] = extras["fieldmap"]
+        self._keys: int = extras["indexlen"]
+        self._positions_start = len(file) - 4 - _POSITION.size * self._keys
+        self._tables = list(_DIRECTORY_ENTRY.iter_unpack(file[directory:extras_start]))
 
     def info(self, field: str, term: bytes) -> bytes | None:
         """The packed term info, or None where the segment does not have the term."""
@@ -91,7 +98,7 @@ class TermFile:
         start, size = self._tables[hashed & 255]
         for probe in range(size):
             slot = start + ((hashed >> 8) + probe) % size * _POINTER.size
-            found, position = _POINTER.unpack_from(self._buffer, slot)
+            found, position = _POINTER.unpack(self._file[slot : slot + _POINTER.size])
             if not position:
                 return None
             if found == hashed:
@@ -105,18 +112,48 @@ class TermFile:
         number = self.field_numbers.get(field)
         if number is None:
             return
-        first = bisect_left(self._positions, term_key(number, start), key=self._key_at)
-        for place in range(first, len(self._positions)):
-            key, info = self._record(int(self._positions[place]))
-            if key[:2] != _FIELD.pack(number):
-                return
-            yield key[2:], info
+        first = bisect_left(range(self._keys), term_key(number, start), key=self._key_at)
+        for place in range(first, self._keys, _RECORDS_AT_ONCE):
+            for key, info in self._records(place, min(place + _RECORDS_AT_ONCE, self._keys)):
+                if key[:2] != _FIELD.pack(number):
+                    return
+                yield key[2:], info
 
-    def _key_at(self, position: int) -> bytes:
-        return self._record(int(position))[0]
+    def _position(self, place: int) -> int:
+        start = self._positions_start + _POSITION.size * place
+        position: int = _POSITION.unpack(self._file[start : start + _POSITION.size])[0]
+        return position
+
+    def _key_at(self, place: int) -> bytes:
+        return self._record(self._position(place))[0]
 
     def _record(self, position: int) -> tuple[bytes, bytes]:
-        key_length, info_length = _LENGTHS.unpack_from(self._buffer, position)
-        start = position + _LENGTHS.size
-        middle = start + key_length
-        return bytes(self._buffer[start:middle]), bytes(self._buffer[middle : middle + info_length])
+        return _parted(self._file[position : position + _LIKELY_RECORD], 0) or self._long_record(position)
+
+    def _long_record(self, position: int) -> tuple[bytes, bytes]:
+        key_length, info_length = _LENGTHS.unpack(self._file[position : position + _LENGTHS.size])
+        record = _parted(self._file[position : position + _LENGTHS.size + key_length + info_length], 0)
+        if record is None:
+            raise ValueError("a term reaches beyond its file")
+        return record
+
+    def _records(self, first: int, end: int) -> Iterator[tuple[bytes, bytes]]:
+        """Neighbouring records lie side by side, so many are read in one go."""
+        start, last = self._position(first), self._position(end - 1)
+        run = self._file[start : last + _LIKELY_RECORD]
+        position = 0
+        for place in range(first, end):
+            record = _parted(run, position) or self._long_record(self._position(place))
+            yield record
+            position += _LENGTHS.size + len(record[0]) + len(record[1])
+
+
+def _parted(run: bytes, position: int) -> tuple[bytes, bytes] | None:
+    """(key, info) of the record that starts there; None where it does not lie wholly in the run."""
+    if position + _LENGTHS.size > len(run):
+        return None
+    key_length, info_length = _LENGTHS.unpack_from(run, position)
+    start = position + _LENGTHS.size
+    middle = start + key_length
+    end = middle + info_length
+    return (run[start:middle], run[middle:end]) if end <= len(run) else None

@@ -19,7 +19,6 @@ from app.adapters.whoosh.segment import Segment
 
 T = TypeVar("T")
 RECENT_BYTES = 64 << 20
-RELEASE_PAGES = 6_000
 
 # A column of more entries is no facet but a code of each document; it is looked through instead of numbered.
 FACET_ENTRIES = 20_000
@@ -51,7 +50,6 @@ class View:
         self.documents = self.size - sum(map(len, self._deleted))
         self._cache: dict[object, object] = {}
         self._recent = Recent(RECENT_BYTES)
-        self._pages_read = 0
         self.kept = {} if lasting is None else lasting
 
     def _live_mask(self) -> Mask | None:
@@ -62,14 +60,6 @@ class View:
         for base, docs in zip(self.bases.tolist(), self._deleted, strict=False):
             live[[base + doc for doc in docs]] = False
         return live
-
-    def count_read(self, pages: int) -> None:
-        """Counts, roughly, what a read maps of the index files, and gives all of it back when it is much."""
-        self._pages_read += pages
-        if self._pages_read >= RELEASE_PAGES:
-            self._pages_read = 0
-            for segment in self.segments:
-                segment.release()
 
     def cached(self, key: object, make: Callable[[], T]) -> T:
         """What `make` gives, once for each key. Two threads may make the same thing; both get a right one."""
@@ -143,9 +133,9 @@ class View:
         """What hits show of documents; all cards are read in one go."""
         places = self.bases.searchsorted(docs, side="right") - 1
         located = list(zip(places.tolist(), (docs - self.bases[places]).tolist(), strict=True))
-        ids = [self.segments[place].text(ID_COLUMN)[local].decode() for place, local in located]
-        cards = b",".join([self.segments[place].text(CARD_COLUMN)[local] for place, local in located])
-        return list(zip(ids, json.loads(f"[{cards.decode()}]"), strict=True))
+        pairs = b",".join([self.segments[place].text(CARD_COLUMN)[local] for place, local in located])
+        found: list[tuple[str, Mapping[str, object]]] = json.loads(f"[{pairs.decode()}]")
+        return found
 
     def digests(self) -> Iterator[tuple[str, str]]:
         for segment, deleted in zip(self.segments, self._deleted, strict=True):

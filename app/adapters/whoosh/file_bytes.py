@@ -1,0 +1,55 @@
+"""The bytes of a file, read where they are asked for.
+
+A file mapped into memory would count, page after page, as memory of every process that reads it. Reading costs
+about as little, the operating system caches it all the same, and an open file can be read on after its removal.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Protocol
+
+
+class Bytes(Protocol):
+    """What `bytes` and parts of a file have in common."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice) -> bytes: ...
+
+
+class _Descriptor:
+    """An open file, closed with the last part that refers to it."""
+
+    def __init__(self, path: Path) -> None:
+        self.number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def __del__(self) -> None:
+        if hasattr(self, "number"):
+            os.close(self.number)
+
+
+class FilePart:
+    """A stretch of a file; slices must not have a step."""
+
+    def __init__(self, descriptor: _Descriptor, offset: int, length: int) -> None:
+        self._descriptor = descriptor
+        self._number = descriptor.number
+        self._offset = offset
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, part: slice) -> bytes:
+        start, stop, _ = part.indices(self._length)
+        return os.pread(self._number, stop - start, self._offset + start)
+
+    def part(self, offset: int, length: int) -> FilePart:
+        return FilePart(self._descriptor, self._offset + offset, length)
+
+
+def open_file(path: Path) -> FilePart:
+    descriptor = _Descriptor(path)
+    return FilePart(descriptor, 0, os.fstat(descriptor.number).st_size)
