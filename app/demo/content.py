@@ -113,8 +113,8 @@ PAGES: list[dict[str, Any]] = [
         "metaDescription": "How our sizes measure, for coats, trousers, boots and gloves.",
         "body": (
             "<h2>Coats and jumpers</h2><p>Measure round the fullest part of the chest, over a shirt. S is 92 cm, "
-            "M 100, L 108, XL 116 and XXL 124.</p><h2>Boots</h2><p>Try them in the afternoon, with the socks you will wear. "
-            "When you stand on a slope facing down, your toes should not touch the front.</p>"
+            "M 100, L 108, XL 116 and XXL 124.</p><h2>Boots</h2><p>Try them in the afternoon, with the socks you will "
+            "wear. When you stand on a slope facing down, your toes should not touch the front.</p>"
             "<h2>Gloves</h2><p>Round the knuckles without the thumb: S 19 cm, M 21, L 23, XL 25.</p>"
         ),
     },

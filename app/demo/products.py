@@ -78,12 +78,13 @@ def _product(line: Line) -> dict[str, Any]:
     found = PRICE.match(line.price)
     if found is None:
         raise ValueError(f"{line.sku} has no price.")
-    product = {
+    price = _pence(found["price"])
+    product: dict[str, Any] = {
         "sku": line.sku,
         "name": _name(line, attributes),
         "manufacturer": line.manufacturer,
         "description": _description(line, words),
-        "price": _pence(found["price"]),
+        "price": price,
         "compareAtPrice": _pence(found["was"]) if found["was"] else None,
         "upc": _barcode(line.sku),
         "stock": _stock(line, found["stock"]),
@@ -95,7 +96,7 @@ def _product(line: Line) -> dict[str, Any]:
         "taxonomy": {"levelId": line.level_id, "attributes": attributes},
     }
     if line.variants != "-":
-        product["variants"] = _variants(line, product["price"])
+        product["variants"] = _variants(line, price)
     return product
 
 

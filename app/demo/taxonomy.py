@@ -66,9 +66,9 @@ HANDMADE = yes_no("handmade", "Made by hand")
 CAPACITY = number("capacity-ml", "Holds", displayLabel="Holds (ml)", validation=needed(minValue=10, maxValue=20_000))
 FABRICS = "Cotton/Down/Felt/Hemp/Leather/Merino/Nylon/Recycled nylon/Recycled polyester/Silk/Waxed cotton/Wool"
 MATERIALS = (
-    "Ash/Beeswax/Brass/Carbon steel/Cast iron/Coir/Copper/Cotton/Enamel/Glass/Goat’s milk/Jute/Leather/Linen/Merino/Oak/Paper/"
-    "Porcelain/Recycled cotton/Recycled plastic/Recycled polyester/Recycled wool/Seeds/Slate/Soy wax/Steel/Stoneware/"
-    "Terracotta/Waxed cotton/Willow/Wool"
+    "Ash/Beeswax/Brass/Carbon steel/Cast iron/Coir/Copper/Cotton/Enamel/Glass/Goat’s milk/Jute/Leather/Linen/Merino/"
+    "Oak/Paper/Porcelain/Recycled cotton/Recycled plastic/Recycled polyester/Recycled wool/Seeds/Slate/Soy wax/"
+    "Steel/Stoneware/Terracotta/Waxed cotton/Willow/Wool"
 )
 
 CAMPING = level(

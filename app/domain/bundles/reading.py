@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from app.domain.bundles.archive import MOST_SWELLING, SMALL_ANYWAY, Bundle
 from app.domain.bundles.report import BrokenBundle
@@ -106,7 +106,7 @@ def _stream(bundle: Bundle, name: str, inflate: bool = True) -> Iterator[IO[byte
         with bundle.open(name) as packed:
             if inflate and name.endswith(".gz"):
                 with gzip.open(packed, "rb") as stream:
-                    yield stream
+                    yield cast(IO[bytes], stream)
             else:
                 yield packed
     except UNREADABLE as error:

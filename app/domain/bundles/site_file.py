@@ -9,11 +9,11 @@ from zoneinfo import available_timezones
 
 from app.domain.bundles.reading import Document
 from app.domain.bundles.report import BrokenBundle
-from app.domain.bundles.task import ImportTask
+from app.domain.bundles.task import NO_SITE, ImportTask
 from app.domain.shared.problems import Conflict, DomainError, Invalid, Problem
 from app.domain.shared.shapes import Field, Kind, Shape, read_fields
 from app.domain.sites import sites
-from app.domain.sites.models import Site
+from app.domain.sites.models import Domain, Site
 from app.domain.sites.settings import SETTINGS, change_settings, settings_of
 
 FILE = "site.json"
@@ -60,15 +60,21 @@ def import_site(task: ImportTask, host: str) -> None:
         site = sites.site_by_host(host)
         if site is None:
             counts.added += 1
-            if task.dry_run:
-                return
-            site = sites.create_site(task.clock, host, host)
+            site = _unsaved(host) if task.dry_run else sites.create_site(task.clock, host, host)
             task.site_id = site.id
             SiteFile(task, document, site).apply()
             return
         task.site_id = site.id
         counts.changed += (changed := SiteFile(task, document, site).apply())
         counts.unchanged += not changed
+
+
+def _unsaved(host: str) -> Site:
+    """Stands for the site that a dry run does not make."""
+    site = Site(id=NO_SITE, name=host, currency="gbp", time_zone="Europe/London", staging=False)
+    site.capabilities = list(sites.CAPABILITIES)
+    site.domains = [Domain(host=host, primary=True)]
+    return site
 
 
 class SiteFile:

@@ -83,5 +83,5 @@ def _type_name(value: object) -> str:
         return "true or false"
     for kind in (Kind.WHOLE, Kind.NUMBER, Kind.TEXT, Kind.LIST):
         if kind.accepts(value):
-            return kind.value
+            return str(kind.value)
     return "an object"

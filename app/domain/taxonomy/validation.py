@@ -121,8 +121,8 @@ def _attribute_id_problems(
         yield "duplicate_attribute_id", message, "/attributeId"
     if attribute.id in existing:
         return
-    if message := _id_problem(attribute.id):
-        yield "invalid_id", message, "/attributeId"
+    if id_message := _id_problem(attribute.id):
+        yield "invalid_id", id_message, "/attributeId"
     elif is_reserved(attribute.id):
         yield "reserved_id", f"“{attribute.id}” is a name that the shop uses for something else.", "/attributeId"
 
