@@ -8,11 +8,13 @@ from flask import Response, request
 
 
 def wants_fragment() -> bool:
-    """True for a swap into a page; False for a boosted link or a restored history entry, which want the page."""
+    """True for a swap into a page; False for a link that replaces the body or a restored history entry, which
+    want the page."""
     headers = request.headers
+    replaces_body = headers.get("HX-Boosted") == "true" and headers.get("HX-Target", "body") == "body"
     return (
         headers.get("HX-Request") == "true"
-        and headers.get("HX-Boosted") != "true"
+        and not replaces_body
         and headers.get("HX-History-Restore-Request") != "true"
     )
 

@@ -1,4 +1,4 @@
-"""Every address has one form and belongs to a shop."""
+"""Every address has one form and belongs to a shop, and says calmly when it has nothing to show."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from flask import redirect, request
 from werkzeug.wrappers import Response
 
 from app.blueprints.storefront.blueprint import bp, current_shop
+from app.domain.search.engine import SearchUnavailable
+from app.errors import problem
 
+SECONDS_TO_WAIT = 5
 OTHER_SURFACES = ("/admin/", "/v1/", "/static/", "/media/")
 
 
@@ -28,3 +31,11 @@ def drop_trailing_slash() -> Response | None:
     plain = "/" + quote(path.strip("/"))
     query = urlencode(list(request.args.items(multi=True)), errors="replace")
     return redirect(f"{plain}?{query}" if query else plain, 301)
+
+
+@bp.errorhandler(SearchUnavailable)
+def search_is_down(error: SearchUnavailable) -> Response:
+    """What is wrong and how to mend it is for the admin; a shopper is told what to do."""
+    answer = problem(503, error.code, "We cannot show this list just now. Please try again in a moment.")
+    answer.headers["Retry-After"] = str(SECONDS_TO_WAIT)
+    return answer

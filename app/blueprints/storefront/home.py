@@ -5,7 +5,7 @@ from __future__ import annotations
 from app import ports
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import drawn
-from app.domain.search.browsing import home_shelves
+from app.domain.search.home import home_page
 from app.permissions import public
 
 
@@ -13,4 +13,4 @@ from app.permissions import public
 @public
 def home() -> str:
     shop = current_shop()
-    return drawn("storefront/home.html", shop=shop, shelves=home_shelves(ports.search_engine(), shop))
+    return drawn("storefront/home.html", shop=shop, page=home_page(ports.search_engine(), shop))

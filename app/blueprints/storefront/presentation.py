@@ -14,6 +14,7 @@ from app.domain.merchandising.colours import colour_of
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.shared.money import format_money
+from app.htmx import wants_fragment
 
 LISTING = "#listing"
 QUIET_COLOURS = ("#4f7942", "#3b5b85", "#c1613f", "#6b5b7b", "#b8862b", "#14525f")
@@ -79,8 +80,7 @@ def _kept(shop: Shop, template: str) -> Markup:
 
 def wants_listing() -> bool:
     """True when a link or form of a listing asks to swap the listing alone."""
-    headers = request.headers
-    return headers.get("HX-Target", "").endswith(LISTING) and "HX-History-Restore-Request" not in headers
+    return wants_fragment() and request.headers.get("HX-Target", "").endswith(LISTING)
 
 
 @bp.app_template_filter("category_picture")

@@ -1,4 +1,4 @@
-"""The listings of a shop: a category, a search, a shelf of the home page; each one call to the engine."""
+"""The listings of a shop: a category, a search, a collection; each one call to the engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from app.domain.search.listing_parameters import ListingGrammar, read_listing
 from app.domain.shared.problems import NotFound
 
 CONTENT_SHOWN = 5
-ON_A_SHELF = 8
 SORT_LABELS = {
     Sort.RELEVANCE: "Best match",
     Sort.FEATURED: "Featured",
@@ -81,14 +80,6 @@ class SearchPage:
         return result.suggestion if result.corrected and result.suggestion else self.words
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """A row of products with a heading."""
-
-    name: str
-    hits: tuple[Hit, ...]
-
-
 def read_request(shop: Shop, path: str, parameters: Iterable[tuple[str, str]]) -> ListingRequest:
     """Raises Invalid when the address carries more than a listing reads."""
     grammar = ListingGrammar(
@@ -129,20 +120,6 @@ def search_listing(engine: SearchEngine, shop: Shop, request: ListingRequest) ->
     return SearchPage(listing, _content(engine, shop, request))
 
 
-def home_shelves(engine: SearchEngine, shop: Shop) -> list[Shelf]:
-    """Rows of products for the home page; none while search does not answer."""
-    rows = (
-        ("Featured", Sort.FEATURED, "featured"),
-        ("New in", Sort.NEWEST, None),
-        ("On sale", Sort.FEATURED, "onSale"),
-    )
-    try:
-        shelves = [Shelf(name, _shelf(engine, shop, sort, only)) for name, sort, only in rows]
-    except SearchUnavailable:
-        return []
-    return [shelf for shelf in shelves if shelf.hits]
-
-
 def collection_products(
     engine: SearchEngine, shop: Shop, collection_id: int, product_ids: Sequence[int]
 ) -> tuple[Hit, ...]:
@@ -150,12 +127,6 @@ def collection_products(
     scope = (ValueFilter("collection", (str(collection_id),)),)
     first = tuple(f"p{id}" for id in product_ids)
     asked = SearchRequest(scope=scope, sort=Sort.FEATURED, first=first, per_page=max(1, len(first)))
-    return engine.search(shop.site_id, IndexName.PRODUCTS, asked).hits
-
-
-def _shelf(engine: SearchEngine, shop: Shop, sort: Sort, only: str | None) -> tuple[Hit, ...]:
-    scope = (ValueFilter(only, (rail.YES,)),) if only else ()
-    asked = SearchRequest(scope=scope, sort=sort, per_page=ON_A_SHELF)
     return engine.search(shop.site_id, IndexName.PRODUCTS, asked).hits
 
 

@@ -28,6 +28,10 @@ class Choice:
     url: str
     colour: str | None = None
 
+    @property
+    def count_text(self) -> str:
+        return f"{self.count:,}"
+
 
 @dataclass(frozen=True, slots=True)
 class Ends:

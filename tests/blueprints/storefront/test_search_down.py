@@ -26,9 +26,10 @@ def test_lists_say_so_calmly_and_keep_the_way_open(get: Get, path: str):
 
 
 def test_a_swap_gets_the_news_in_place(get: Get):
-    page = get("/c/camping", HX_Request="true", HX_Target="div#listing")
+    page = get("/c/camping", HX_Request="true", HX_Boosted="true", HX_Target="div#listing")
     assert page.status_code == 503
-    assert "<html" not in page.text
+    assert "<html" not in page.text and "Please try again" in page.text
+    assert page.headers["Retry-After"] == "5"
 
 
 @pytest.mark.parametrize("path", ["/", "/p/tent-5", "/pages/delivery", "/search"])
