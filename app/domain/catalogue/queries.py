@@ -13,6 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.domain.catalogue.listing import PAGE_SIZE, Order, ProductList, Shown, Stock
 from app.domain.catalogue.models import Collection as ProductCollection
 from app.domain.catalogue.models import CollectionEntry, Page, Product, ProductImage
+from app.domain.shared.containing import containing
 from app.domain.shared.paging import Paged
 from app.extensions import db
 
@@ -119,19 +120,13 @@ def collections(site_id: int, words: str, page_number: int) -> Paged[ContentRow]
 def contains_words(words: str) -> ColumnElement[bool]:
     """Name, SKU or SEO name contains the words, to the letter but for case."""
     text = words.strip()
-    return or_(
-        _contains(Product.name, text), _contains_ascii(Product.sku, text), _contains_ascii(Product.seo_name, text)
-    )
+    return or_(_contains(Product.name, text), containing(Product.sku, text), containing(Product.seo_name, text))
 
 
 def _contains(column: InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
     """SQLite knows the case of ASCII letters only, so other letters are looked for in their usual spellings."""
     spellings = {text} if text.isascii() else {text, text.lower(), text.upper(), text.capitalize()}
-    return or_(*(_contains_ascii(column, spelling) for spelling in sorted(spellings)))
-
-
-def _contains_ascii(column: InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
-    return column.icontains(text, autoescape=True)
+    return or_(*(containing(column, spelling) for spelling in sorted(spellings)))
 
 
 def _narrowed(query: Query, asked: ProductList, level_ids: Collection[str] | None) -> Query:
