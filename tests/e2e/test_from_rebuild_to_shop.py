@@ -57,6 +57,7 @@ def test_a_shopper_filters_a_category_in_place(page: Page) -> None:
     page.goto("/")
     page.get_by_role("navigation").get_by_role("link").first.click()
     expect(page).to_have_url(re.compile("/c/"))
+    page.wait_for_load_state()
     category, loads = page.url, []
     page.on("load", lambda loaded: loads.append(loaded.url))
     page.get_by_label("Filters", exact=True).get_by_role("link").first.click()
