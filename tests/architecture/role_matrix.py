@@ -57,6 +57,16 @@ SEARCH: Rows = {
     ("POST", "/admin/settings/search"): STAFF,
 }
 
+STAFF_OF_SHOP: Rows = {
+    ("GET", "/admin/users"): ADMINS,
+    ("GET", "/admin/user/new"): ADMINS,
+    ("POST", "/admin/user/new"): ADMINS,
+    ("GET", "/admin/user/<user_id>"): ADMINS,
+    ("POST", "/admin/user/<user_id>"): ADMINS,
+    ("POST", "/admin/user/<user_id>/password"): ADMINS,
+    ("GET", "/admin/activity"): ADMINS,
+}
+
 PRODUCT = "/admin/catalogue/product/<product_id>"
 CATALOGUE: Rows = {
     ("GET", "/admin/catalogue/products"): STAFF,
@@ -91,4 +101,4 @@ CONTENT: Rows = {
     ("POST", "/admin/content/page/<page_id>/delete"): STAFF,
 }
 
-MATRIX: Rows = OPEN | SHELL | SEARCH | CATALOGUE | CONTENT
+MATRIX: Rows = OPEN | SHELL | SEARCH | STAFF_OF_SHOP | CATALOGUE | CONTENT

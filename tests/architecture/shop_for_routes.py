@@ -70,7 +70,7 @@ def address(rule: str, ids: dict[str, str]) -> str:
 
 
 def names_a_record(rule: str) -> bool:
-    return any(f"<{name}>" in rule for name in ("product_id", "page_id", "collection_id", "run_id"))
+    return any(f"<{name}>" in rule for name in ("product_id", "page_id", "collection_id", "run_id", "user_id"))
 
 
 def build_shops() -> Shops:
@@ -111,4 +111,5 @@ def _records(site: Site) -> dict[str, str]:
         "page_id": str(make_page(site).id),
         "collection_id": str(make_collection(site).id),
         "run_id": make_run(site).id,
+        "user_id": str(make_user(site, Role.MERCHANDISER).id),
     }

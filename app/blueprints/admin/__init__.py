@@ -1,6 +1,7 @@
 """The admin. Importing the modules registers their views."""
 
 from app.blueprints.admin import (
+    activity,
     catalogue_display,
     collections,
     dashboard,
@@ -14,10 +15,12 @@ from app.blueprints.admin import (
     search_settings,
     shell,
     sign_in,
+    users,
 )
 from app.blueprints.admin.blueprint import bp
 
 __all__ = [
+    "activity",
     "bp",
     "catalogue_display",
     "collections",
@@ -32,4 +35,5 @@ __all__ = [
     "search_settings",
     "shell",
     "sign_in",
+    "users",
 ]

@@ -75,9 +75,8 @@ GROUPS = (
     Group(
         "Shop",
         (
-            Section("Users", "admin.users_list", "people", Permission.MANAGE_USERS, ("/admin/users",)),
-            Section("Settings", "admin.settings", "gear", Permission.MANAGE_SETTINGS),
-            Section("Activity", "admin.activity", "list", Permission.USE_ADMIN),
+            Section("Users", "admin.users_list", "people", Permission.MANAGE_USERS, ("/admin/user",)),
+            Section("Activity", "admin.activity", "list", Permission.MANAGE_SETTINGS),
         ),
     ),
 )

@@ -1,0 +1,119 @@
+"""The people who work for the shop."""
+
+from __future__ import annotations
+
+from flask import current_app, flash, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.shell import ROLE_NAMES
+from app.domain.shared.problems import Invalid
+from app.domain.sites import staff
+from app.domain.sites.staff_rules import grantable
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+USER = "/user/<int(max=2147483647):user_id>"
+NO_ERRORS = FieldErrors()
+Answer = str | Response | tuple[str, int]
+
+
+@bp.get("/users")
+@requires(Permission.MANAGE_USERS)
+def users_list() -> str:
+    return render_template("admin/users/list.html", members=staff.members(current_user), role_names=ROLE_NAMES)
+
+
+@bp.get("/user/new")
+@requires(Permission.MANAGE_USERS)
+def user_new() -> str:
+    return _new_page(NO_ERRORS)
+
+
+@bp.post("/user/new")
+@requires(Permission.MANAGE_USERS)
+def user_create() -> Answer:
+    sent = request.form
+    try:
+        with transaction():
+            user = staff.invite(
+                ports.clock(),
+                current_app.config["SHOP"].password_memory_kib,
+                current_user,
+                sent.get("email", ""),
+                sent.get("displayName", ""),
+                sent.get("password", ""),
+                sent.getlist("role"),
+            )
+            name = user.display_name
+    except Invalid as invalid:
+        return _new_page(FieldErrors(invalid)), 400
+    flash(f"{name} can work on this shop now.", "good")
+    return redirect(url_for("admin.users_list"))
+
+
+@bp.get(USER)
+@requires(Permission.MANAGE_USERS)
+def user_edit(user_id: int) -> str:
+    return _edit_page(user_id, NO_ERRORS)
+
+
+@bp.post(USER)
+@requires(Permission.MANAGE_USERS)
+def user_save(user_id: int) -> Answer:
+    sent = request.form
+    try:
+        with transaction():
+            user, changed = staff.change(
+                ports.clock(),
+                current_user,
+                user_id,
+                sent.get("displayName", ""),
+                sent.getlist("role"),
+                "enabled" in sent,
+            )
+            name = user.display_name
+    except Invalid as invalid:
+        return _edit_page(user_id, FieldErrors(invalid)), 400
+    flash(f"Saved {name}." if changed else "Nothing had changed.", "good")
+    return redirect(url_for("admin.users_list"))
+
+
+@bp.post(f"{USER}/password")
+@requires(Permission.MANAGE_USERS)
+def user_password(user_id: int) -> Answer:
+    memory_kib = current_app.config["SHOP"].password_memory_kib
+    try:
+        with transaction():
+            user = staff.reset_password(
+                ports.clock(), memory_kib, current_user, user_id, request.form.get("password", "")
+            )
+            name = user.display_name
+    except Invalid as invalid:
+        return _edit_page(user_id, FieldErrors(invalid)), 400
+    flash(f"{name} has a new password and is signed out everywhere.", "good")
+    return redirect(url_for("admin.user_edit", user_id=user_id))
+
+
+def _new_page(errors: FieldErrors) -> str:
+    return render_template("admin/users/new.html", errors=errors, sent=request.form, **_roles())
+
+
+def _edit_page(user_id: int, errors: FieldErrors) -> str:
+    member = staff.member(current_user, user_id)
+    return render_template("admin/users/edit.html", member=member, errors=errors, **_roles())
+
+
+def _roles() -> dict[str, object]:
+    return {"grantable": grantable(current_user.roles), "role_names": ROLE_NAMES, "role_meanings": ROLE_MEANINGS}
+
+
+ROLE_MEANINGS = {
+    "MERCHANDISER": "Products, collections, pages and search.",
+    "ADMIN": "All of that, and the shop’s users and settings.",
+    "POS_AGENT": "Takes payments with the till app; no pages of this admin.",
+    "SUPERADMIN": "Everything on every shop of this server.",
+}

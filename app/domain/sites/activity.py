@@ -1,0 +1,71 @@
+"""Reading the activity log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+
+from app.domain.shared.paging import Paged
+from app.domain.sites.models import AuditEntry
+from app.extensions import db
+
+PAGE_SIZE = 50
+LONGEST_VALUE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    field: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    at: datetime
+    actor: str
+    summary: str
+    differences: tuple[Difference, ...]
+
+
+def activity(site_id: int, page_number: int) -> Paged[Entry]:
+    """The latest first."""
+    of_site = AuditEntry.site_id == site_id
+    total = db.session.scalar(select(func.count()).select_from(AuditEntry).where(of_site)) or 0
+    rows = db.session.scalars(
+        select(AuditEntry)
+        .where(of_site)
+        .order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
+        .limit(PAGE_SIZE)
+        .offset((page_number - 1) * PAGE_SIZE)
+    )
+    entries = [Entry(row.at, row.actor, row.summary, differences(row.before, row.after)) for row in rows]
+    return Paged(entries, page_number, PAGE_SIZE, total)
+
+
+def differences(before: Any, after: Any) -> tuple[Difference, ...]:
+    """Field by field where both sides are records, else the one value against the other."""
+    if not isinstance(before, dict) and not isinstance(after, dict):
+        return () if before == after else (Difference("", written(before), written(after)),)
+    old = before if isinstance(before, dict) else {}
+    new = after if isinstance(after, dict) else {}
+    names = dict.fromkeys((*old, *new))
+    return tuple(
+        Difference(name, written(old.get(name)), written(new.get(name)))
+        for name in names
+        if old.get(name) != new.get(name)
+    )
+
+
+def written(value: Any) -> str:
+    """For people; a long one is cut."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        text = ", ".join(written(item) for item in value)
+    else:
+        text = "" if value is None else str(value)
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"

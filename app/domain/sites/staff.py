@@ -1,0 +1,153 @@
+"""The people who work for a shop: who they are there, and changing that."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Forbidden, Invalid, NotFound
+from app.domain.shared.text import line_problems, one_line
+from app.domain.sites import accounts, audit
+from app.domain.sites.models import RoleGrant, SignInSession, User
+from app.domain.sites.passwords import password_problems
+from app.domain.sites.roles import Role
+from app.domain.sites.sign_in_sessions import SignedIn
+from app.domain.sites.staff_rules import Standing, role_problems
+from app.extensions import db
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Somebody who holds a role on the shop. `seen_at` is the last time that they used a session that still stands."""
+
+    user_id: int
+    email: str
+    display_name: str
+    enabled: bool
+    roles: tuple[Role, ...]
+    standing: Standing
+    seen_at: datetime | None = None
+
+
+def members(actor: SignedIn) -> list[Member]:
+    """Everybody of the shop that the actor works on, by name; three queries however many there are."""
+    here = select(RoleGrant.user_id).where(RoleGrant.site_id == actor.site_id)
+    users = db.session.scalars(select(User).where(User.id.in_(here)).order_by(User.display_name, User.id)).all()
+    return _members(actor, users)
+
+
+def member(actor: SignedIn, user_id: int) -> Member:
+    """Raises NotFound for somebody who holds no role on the shop."""
+    return _members(actor, [_user(actor.site_id, user_id)])[0]
+
+
+def invite(
+    clock: Clock, memory_kib: int, actor: SignedIn, email: str, name: str, password: str, roles: Collection[str]
+) -> User:
+    """A new user with roles on the actor's shop. Somebody known from another shop is given the roles and keeps name
+    and password. Raises Invalid with every problem."""
+    known = accounts.find_user(email)
+    problems = role_problems(roles, actor.roles, some=True)
+    if known is None:
+        problems += [*accounts.user_problems(email.strip(), name), *password_problems(password)]
+    if problems:
+        raise Invalid(problems)
+    user = known or accounts.create_user(clock, memory_kib, email, one_line(name), password)
+    for role in roles:
+        accounts.grant(user, actor.site_id, Role(role))
+    _note(clock, actor, user, "user.add", f"Added {user.display_name}", after={"roles": sorted(roles)})
+    return user
+
+
+def change(
+    clock: Clock, actor: SignedIn, user_id: int, name: str, roles: Collection[str], enabled: bool
+) -> tuple[User, bool]:
+    """The user, and whether anything changed. Without a role here they are no member any more. Raises NotFound,
+    Forbidden, and Invalid with every problem."""
+    found = member(actor, user_id)
+    if not found.standing.may_change_roles:
+        raise Forbidden(found.standing.why_not or "You cannot change this user.")
+    if problems := [
+        *role_problems(roles, actor.roles),
+        *line_problems(name, "The name", 100, "#/displayName", required=True),
+    ]:
+        raise Invalid(problems)
+    user = _user(actor.site_id, user_id)
+    before = _facts(found.display_name, [role.value for role in found.roles], found.enabled)
+    held = _set_roles(user, actor.site_id, {Role(role) for role in roles})
+    if found.standing.may_change_account:
+        user.display_name, user.enabled = one_line(name), enabled
+    after = _facts(user.display_name, held, user.enabled)
+    if after != before:
+        _note(clock, actor, user, "user.change", f"Changed {user.display_name}", before, after)
+    return user, after != before
+
+
+def reset_password(clock: Clock, memory_kib: int, actor: SignedIn, user_id: int, password: str) -> User:
+    """Ends all sessions of the user. Raises NotFound, Forbidden, Invalid."""
+    found = member(actor, user_id)
+    if not found.standing.may_change_account:
+        raise Forbidden(found.standing.why_not or "You cannot change this user.")
+    user = _user(actor.site_id, user_id)
+    accounts.set_password(memory_kib, user, password)
+    _note(clock, actor, user, "user.password", f"Set a new password for {user.display_name}")
+    return user
+
+
+def _members(actor: SignedIn, users: Collection[User]) -> list[Member]:
+    ids = [user.id for user in users]
+    grants: dict[int, list[tuple[str, int]]] = {user_id: [] for user_id in ids}
+    query = select(RoleGrant.user_id, RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id.in_(ids))
+    for user_id, role, site_id in db.session.execute(query):
+        grants[user_id].append((role, site_id))
+    seen = _seen(ids)
+    return [_member(actor, user, grants[user.id], seen.get(user.id)) for user in users]
+
+
+def _member(actor: SignedIn, user: User, grants: list[tuple[str, int]], seen_at: datetime | None) -> Member:
+    roles = accounts.roles_among(grants, actor.site_id)
+    standing = Standing(
+        actor_id=actor.user_id,
+        actor_roles=actor.roles,
+        user_id=user.id,
+        user_roles=roles,
+        elsewhere=any(site_id != actor.site_id for _, site_id in grants),
+    )
+    return Member(user.id, user.email, user.display_name, user.enabled, tuple(sorted(roles)), standing, seen_at)
+
+
+def _seen(user_ids: list[int]) -> dict[int, datetime]:
+    query = select(SignInSession.user_id, func.max(SignInSession.last_seen_at))
+    rows = db.session.execute(query.where(SignInSession.user_id.in_(user_ids)).group_by(SignInSession.user_id))
+    return {user_id: seen_at for user_id, seen_at in rows}
+
+
+def _user(site_id: int, user_id: int) -> User:
+    here = select(RoleGrant.user_id).where(RoleGrant.site_id == site_id)
+    user = db.session.scalar(select(User).where(User.id == user_id, User.id.in_(here)))
+    if user is None:
+        raise NotFound("There is no such user of this shop.")
+    return user
+
+
+def _set_roles(user: User, site_id: int, wanted: set[Role]) -> list[Role]:
+    """The roles that count on the site afterwards; a superadmin's may stand on another site and stays there."""
+    user.grants = [grant for grant in user.grants if grant.site_id != site_id or Role(grant.role) in wanted]
+    held = accounts.roles_among(((grant.role, grant.site_id) for grant in user.grants), site_id)
+    user.grants += [RoleGrant(user_id=user.id, site_id=site_id, role=role.value) for role in sorted(wanted - held)]
+    db.session.flush()
+    return sorted(held | wanted)
+
+
+def _facts(name: str, roles: Collection[str], enabled: bool) -> dict[str, object]:
+    return {"displayName": name, "roles": sorted(roles), "enabled": enabled}
+
+
+def _note(
+    clock: Clock, actor: SignedIn, user: User, action: str, summary: str, before: object = None, after: object = None
+) -> None:
+    audit.record(clock, actor.site_id, actor.display_name, action, ("user", str(user.id)), summary, before, after)

@@ -1,0 +1,65 @@
+"""What one member of staff may change about another. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from app.domain.shared.problems import Problem
+from app.domain.sites.roles import Role
+
+ORDER = (Role.MERCHANDISER, Role.ADMIN, Role.POS_AGENT, Role.SUPERADMIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Who acts (`actor_*`) and whom it is about. `elsewhere` says that the user also works for another shop."""
+
+    actor_id: int
+    actor_roles: frozenset[Role]
+    user_id: int
+    user_roles: frozenset[Role]
+    elsewhere: bool = False
+
+    @property
+    def actor_is_superadmin(self) -> bool:
+        return Role.SUPERADMIN in self.actor_roles
+
+    @property
+    def is_oneself(self) -> bool:
+        return self.actor_id == self.user_id
+
+    @property
+    def may_change_roles(self) -> bool:
+        """A superadmin is changed by superadmins only, and nobody changes their own roles."""
+        return not self.is_oneself and (self.actor_is_superadmin or Role.SUPERADMIN not in self.user_roles)
+
+    @property
+    def may_change_account(self) -> bool:
+        """Name, password and whether they can sign in hold on every shop, so another shop's people are left alone."""
+        return self.may_change_roles and (self.actor_is_superadmin or not self.elsewhere)
+
+    @property
+    def why_not(self) -> str | None:
+        if self.is_oneself:
+            return "This is you: somebody else has to change your roles. Your password is in the menu under your name."
+        if not self.may_change_roles:
+            return "A superadmin can only be changed by a superadmin."
+        if not self.may_change_account:
+            return "They also work for another shop, so only a superadmin can change their name, password or sign-in."
+        return None
+
+
+def grantable(actor_roles: Collection[Role]) -> tuple[Role, ...]:
+    """Admins make everything but superadmins."""
+    return tuple(role for role in ORDER if role is not Role.SUPERADMIN or Role.SUPERADMIN in actor_roles)
+
+
+def role_problems(wanted: Collection[str], actor_roles: Collection[Role], some: bool = False) -> list[Problem]:
+    """`some`: at least one role is needed."""
+    allowed = {role.value for role in grantable(actor_roles)}
+    refused = sorted(set(wanted) - allowed)
+    problems = [Problem("role_not_allowed", f"You cannot give the role {name[:40]!r}.", "#/role") for name in refused]
+    if some and not wanted:
+        problems.append(Problem("required", "Choose at least one role.", "#/role"))
+    return problems

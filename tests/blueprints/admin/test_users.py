@@ -1,0 +1,131 @@
+"""An admin looks after the people of the shop, and of no other."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from sqlalchemy import event, select
+
+from app.domain.sites import accounts
+from app.domain.sites.models import AuditEntry, Site
+from app.domain.sites.roles import Role
+from app.extensions import db
+from app.transaction import transaction
+from tests.factories import make_site, make_user
+from tests.page_client import PageClient
+
+NEW = {"email": "Nia@Shop.test", "displayName": " Nia  Nettle ", "password": "nine blue kettles"}
+
+
+@pytest.fixture
+def admin(signed_in) -> PageClient:
+    browser: PageClient = signed_in(Role.ADMIN)
+    browser.get("/admin/users")
+    browser.get("/admin/user/new")
+    return browser
+
+
+def test_a_new_user_can_sign_in_with_their_role(app: Flask, admin: PageClient) -> None:
+    admin.post("/admin/user/new", NEW | {"role": ["MERCHANDISER"]})
+    assert "Nia Nettle" in admin.client.get("/admin/users").text
+    assert PageClient(app).signed_in("nia@shop.test", NEW["password"]).get("/admin/").texts["h1"] == "Dashboard"
+    with app.app_context():
+        entry = db.session.scalars(select(AuditEntry)).one()
+        assert (entry.action, entry.after) == ("user.add", {"roles": ["MERCHANDISER"]})
+
+
+def test_all_that_is_wrong_with_a_new_user_is_said_and_nobody_is_made(app: Flask, admin: PageClient) -> None:
+    page = admin.post("/admin/user/new", {"email": "x", "displayName": "Nia", "password": "short"}, status=400)
+    assert page.value("displayName") == "Nia"
+    assert len([link for link in page.all("a") if link.get("href", "").startswith("#f-")]) == 3
+    with app.app_context():
+        assert accounts.find_user("x") is None
+
+
+def test_an_admin_makes_no_superadmin(app: Flask, admin: PageClient) -> None:
+    admin.post("/admin/user/new", NEW | {"role": ["SUPERADMIN"]}, status=400)
+    merchandiser = _id(app, "merchandiser@shop.test")
+    admin.post(f"/admin/user/{merchandiser}", {"displayName": "M", "role": ["SUPERADMIN"]}, status=400)
+    with app.app_context():
+        assert accounts.find_user("nia@shop.test") is None
+
+
+def test_somebody_known_from_another_shop_keeps_name_and_password(app: Flask, admin: PageClient) -> None:
+    with app.app_context(), transaction():
+        make_user(make_site("other.localhost", "Other"), Role.MERCHANDISER, email="oz@shop.test", name="Oz Oak")
+    admin.post("/admin/user/new", {"email": "oz@shop.test", "role": ["MERCHANDISER"]})
+    page = admin.get(f"/admin/user/{_id(app, 'oz@shop.test')}")
+    assert page.texts["h1"] == "Oz Oak"
+    assert "password" not in {field.get("name") for field in page.all("input")}
+    admin.post(f"/admin/user/{_id(app, 'oz@shop.test')}/password", {"password": "nine blue kettles"}, status=403)
+
+
+def test_roles_and_sign_in_can_be_taken_away(app: Flask, admin: PageClient, signed_in) -> None:
+    merchandiser = signed_in(Role.MERCHANDISER)
+    user_id = _id(app, "merchandiser@shop.test")
+    admin.get(f"/admin/user/{user_id}")
+    admin.post(f"/admin/user/{user_id}", {"displayName": "Mo", "role": ["POS_AGENT"], "enabled": "on"})
+    assert merchandiser.client.get("/admin/").status_code == 403
+    admin.post(f"/admin/user/{user_id}", {"displayName": "Mo", "role": ["POS_AGENT"]})
+    assert merchandiser.client.get("/admin/").status_code == 302
+
+
+def test_saving_what_is_stored_notes_nothing(app: Flask, admin: PageClient) -> None:
+    form = {"displayName": "The Merchandiser", "role": ["MERCHANDISER"], "enabled": "on"}
+    admin.post(f"/admin/user/{_id(app, 'merchandiser@shop.test')}", form)
+    with app.app_context():
+        assert db.session.scalars(select(AuditEntry)).all() == []
+
+
+def test_nobody_changes_themselves_nor_an_admin_a_superadmin(app: Flask, admin: PageClient) -> None:
+    for email in ("admin@shop.test", "superadmin@shop.test"):
+        admin.get(f"/admin/user/{_id(app, email)}")
+        admin.post(f"/admin/user/{_id(app, email)}", {"displayName": "X", "role": []}, status=403)
+        admin.post(f"/admin/user/{_id(app, email)}/password", {"password": "nine blue kettles"}, status=403)
+    with app.app_context():
+        assert accounts.get_user("superadmin@shop.test").display_name == "The Superadmin"
+
+
+def test_a_new_password_signs_the_user_out(app: Flask, admin: PageClient, signed_in) -> None:
+    merchandiser = signed_in(Role.MERCHANDISER)
+    path = f"/admin/user/{_id(app, 'merchandiser@shop.test')}/password"
+    admin.post(path, {"password": "short"}, status=400)
+    assert merchandiser.client.get("/admin/").status_code == 200
+    admin.post(path, {"password": "nine blue kettles"})
+    assert merchandiser.client.get("/admin/").status_code == 302
+
+
+def test_the_list_takes_as_many_queries_for_many_as_for_few(app: Flask, admin: PageClient, site_id: int) -> None:
+    few = _queries(app, admin)
+    with app.app_context(), transaction():
+        site = db.session.get(Site, site_id)
+        assert site is not None
+        for _ in range(20):
+            make_user(site, Role.MERCHANDISER)
+    assert _queries(app, admin) == few
+
+
+def test_the_activity_page_shows_what_changed(app: Flask, admin: PageClient) -> None:
+    assert "Nothing was changed yet" in admin.client.get("/admin/activity").text
+    admin.post("/admin/user/new", NEW | {"role": ["MERCHANDISER"]})
+    admin.get("/admin/activity")
+    html = admin.client.get("/admin/activity").text
+    assert "Added Nia Nettle" in html and "<ins>MERCHANDISER</ins>" in html
+
+
+def _id(app: Flask, email: str) -> int:
+    with app.app_context():
+        return accounts.get_user(email).id
+
+
+def _queries(app: Flask, browser: PageClient) -> int:
+    statements: list[str] = []
+
+    def note(_connection, _cursor, statement: str, *_more: object) -> None:
+        statements.append(statement)
+
+    with app.app_context():
+        event.listen(db.engine, "before_cursor_execute", note)
+        browser.get("/admin/users")
+        event.remove(db.engine, "before_cursor_execute", note)
+    return len(statements)
