@@ -25,6 +25,7 @@ from app.adapters.whoosh.segment_file import INDEX_NAME, segment_path
 
 MANIFEST = "manifest.json"
 _TABLE = re.compile(rf"_{INDEX_NAME}_(\d+)\.toc")
+_UNFINISHED = re.compile(rf"_{INDEX_NAME}_\d+\.toc\..+")
 _SCHEMA = index_schema()
 
 
@@ -150,7 +151,8 @@ def fsync_path(path: Path) -> None:
 
 
 def _remove_files_before(directory: Path, number: int) -> None:
-    """Removes the tables before `number` and the segments that neither it nor its successor holds."""
+    """Removes the tables before `number`, the segments that neither it nor its successor holds, and what a
+    commit left that did not come to its end."""
     tables = _tables(directory)
     old = [name for table, name in tables.items() if table < number]
     if not old:
@@ -159,6 +161,8 @@ def _remove_files_before(directory: Path, number: int) -> None:
     for table in tables:
         if table >= number:
             kept |= {segment.segment_id() for segment in _read_table(directory, table).segments}
-    segments = [name for name in os.listdir(directory) if name.endswith(".seg") and name[:-4] not in kept]
-    for name in (*old, *segments):
+    names = os.listdir(directory)
+    segments = [name for name in names if name.endswith(".seg") and name[:-4] not in kept]
+    unfinished = [name for name in names if _UNFINISHED.fullmatch(name)]
+    for name in (*old, *segments, *unfinished):
         (directory / name).unlink(missing_ok=True)

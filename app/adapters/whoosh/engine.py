@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
+import struct
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from whoosh.codec.whoosh3 import W3Segment
@@ -59,10 +61,12 @@ class WhooshEngine:
         )
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
-        return evaluate(self._reader(site_id, index).view(), request)
+        with _readable():
+            return evaluate(self._reader(site_id, index).view(), request)
 
     def explain(self, site_id: int, index: IndexName, request: SearchRequest, document_id: str) -> Explanation:
-        return explain(self._reader(site_id, index).view(), request, document_id)
+        with _readable():
+            return explain(self._reader(site_id, index).view(), request, document_id)
 
     def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
         return self._place(site_id, index).publish_lock()
@@ -96,3 +100,12 @@ class WhooshEngine:
             for key in [key for key in self._readers if key[0] == site_id]:
                 del self._readers[key]
         shutil.rmtree(self._directory / str(site_id), ignore_errors=True)
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """What a failing disk raises in the middle of a search is told like an index that cannot be opened."""
+    try:
+        yield
+    except (OSError, EOFError, ValueError, struct.error, pickle.UnpicklingError) as error:
+        raise SearchUnavailable("Search does not answer: its index cannot be read. Rebuild to mend it.") from error

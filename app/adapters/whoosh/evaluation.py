@@ -34,7 +34,7 @@ def evaluate(view: View, request: SearchRequest) -> SearchResult:
     if not view.size:
         return SearchResult(0)
     answer = answer_words(view, request)
-    filters = _Filters(view, request, answer.docs)
+    filters = Filters(view, request, answer.docs)
     kept = filters.kept()
     return SearchResult(
         total=int(np.count_nonzero(kept)) if kept is not None else len(answer.docs),
@@ -103,7 +103,7 @@ def _all_of(masks: Sequence[Mask]) -> Mask | None:
     return reduce(np.logical_and, masks) if masks else None
 
 
-class _Filters:
+class Filters:
     """The shopper's filters over the documents that answer. Each facet is counted without its own filter."""
 
     def __init__(self, view: View, request: SearchRequest, docs: Docs) -> None:

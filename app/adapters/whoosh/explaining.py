@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from app.adapters.whoosh.evaluation import Answer, answer_words, value_mask
+from app.adapters.whoosh.evaluation import Answer, Filters, answer_words
 from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.ordering import Keys, sort_keys
 from app.adapters.whoosh.scoring import FIELDS, word_matches
@@ -42,9 +42,8 @@ def _fields_with(view: View, word: str, doc: int) -> list[str]:
 
 def _rank(view: View, request: SearchRequest, doc: int) -> tuple[int | None, float | None]:
     answer = answer_words(view, request)
-    kept = np.ones(len(answer.docs), np.bool_)
-    for chosen in request.filters:
-        kept &= value_mask(view, chosen)[answer.docs]
+    kept = Filters(view, request, answer.docs).kept()
+    kept = np.ones(len(answer.docs), np.bool_) if kept is None else kept
     docs = answer.docs[kept]
     place = np.flatnonzero(docs == doc)
     if not len(place):

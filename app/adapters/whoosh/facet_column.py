@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from app.adapters.whoosh.inverted import ValueColumn
+from app.adapters.whoosh.inverted import ValueColumn, utf8
 from app.adapters.whoosh.schema import VALUE_SEPARATOR
 
 Docs = npt.NDArray[np.intp]
@@ -74,7 +74,7 @@ def entry_mask(column: ValueColumn | None, count: int, values: Iterable[str]) ->
     """Which of a segment's documents carry any of the values, without numbering them all."""
     if column is None:
         return np.zeros(count, np.bool_)
-    wanted = {value.encode() for value in values}
+    wanted = {utf8(value) for value in values}
     separator = VALUE_SEPARATOR.encode()
     carries = [not wanted.isdisjoint(entry.split(separator)) for entry in column.uniques]
     mask: Mask = np.array(carries, np.bool_)[column.codes]

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from whoosh.util.numeric import length_to_byte
 
-from app.adapters.whoosh.inverted import Ints, Inverted, InvertedField, ValueColumn, group_postings
+from app.adapters.whoosh.inverted import Ints, Inverted, InvertedField, ValueColumn, group_postings, utf8
 from app.adapters.whoosh.schema import (
     CARD_COLUMN,
     DIGEST_COLUMN,
@@ -110,7 +110,7 @@ class Inverter:
     def add(self, document: IndexDocument) -> None:
         self._add_words(document)
         self._add_columns(document)
-        self._ids.append(document.id.encode())
+        self._ids.append(utf8(document.id))
         self.count += 1
 
     def _add_words(self, document: IndexDocument) -> None:
@@ -142,11 +142,11 @@ class Inverter:
             docs.append(doc)
             numbers.append(number)
         self._texts[CARD_COLUMN].append(_hit(document))
-        self._texts[DIGEST_COLUMN].append(document.digest.encode())
-        self._texts[SORT_NAME_COLUMN].append(fold(document.name).encode())
+        self._texts[DIGEST_COLUMN].append(utf8(document.digest))
+        self._texts[SORT_NAME_COLUMN].append(utf8(fold(document.name)))
 
     def finish(self) -> Inverted:
-        names = [term.encode("utf-8", "surrogatepass") for term in self._terms.names]
+        names = [term.encode() for term in self._terms.names]
         inverted = Inverted(self.count)
         for name, occurrences in self._fields.items():
             inverted.fields[name] = occurrences.inverted(names, scored=name in TEXT_FIELDS)
@@ -175,7 +175,7 @@ def invert(documents: Iterable[IndexDocument]) -> Inverted:
 
 def _hit(document: IndexDocument) -> bytes:
     """What comes back with a hit, in one piece: the id and the card."""
-    return json.dumps((document.id, document.card), ensure_ascii=False, separators=(",", ":")).encode()
+    return utf8(json.dumps((document.id, document.card), ensure_ascii=False, separators=(",", ":")))
 
 
 def _length_bytes(lengths: Ints) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
@@ -194,7 +194,7 @@ def _value_column(count: int, docs: list[int], entries: list[tuple[str, ...]]) -
 
 def _entry(values: tuple[str, ...]) -> bytes:
     distinct = dict.fromkeys(value.replace(VALUE_SEPARATOR, " ") for value in values)
-    return VALUE_SEPARATOR.join(distinct).encode()
+    return utf8(VALUE_SEPARATOR.join(distinct))
 
 
 def _number_column(count: int, docs: list[int], numbers: list[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -44,6 +44,11 @@ class Inverted:
     texts: dict[str, list[bytes]] = field(default_factory=dict)
 
 
+def utf8(text: str) -> bytes:
+    """Text as it is kept; a half of a surrogate pair, which is no character, becomes a question mark."""
+    return text.encode("utf-8", "replace")
+
+
 def group_postings(terms: list[bytes], term_ids: Ints, docs: Ints, count: int) -> tuple[list[bytes], Ints, Ints, Ints]:
     """Sorts single occurrences into postings: (sorted terms, starts, docs, frequencies).
 

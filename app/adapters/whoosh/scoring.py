@@ -58,9 +58,7 @@ def field_scores(view: View, field: str, term: bytes) -> FieldScores | None:
 
 def word_matches(view: View, word: str) -> Matches:
     """Where a word is found in any field, with its scores summed over the fields."""
-    return view.recent(
-        ("word", word), lambda: _word_matches(view, word.encode("utf-8", "surrogatepass")), Matches.size_in_bytes
-    )
+    return view.recent(("word", word), lambda: _word_matches(view, word.encode()), Matches.size_in_bytes)
 
 
 def _word_matches(view: View, term: bytes) -> Matches:

@@ -17,7 +17,7 @@ from whoosh.codec.whoosh3 import W3Codec, W3Segment
 
 from app.adapters.whoosh.column_files import TextColumn, read_numbers, read_rare_numbers, read_values
 from app.adapters.whoosh.file_bytes import FilePart, open_file
-from app.adapters.whoosh.inverted import ValueColumn
+from app.adapters.whoosh.inverted import ValueColumn, utf8
 from app.adapters.whoosh.postings import Postings, document_frequency, read_postings
 from app.adapters.whoosh.schema import ID_FIELD, NUMBER_PREFIX, RARE_NUMBER_PREFIX, VALUES_PREFIX
 from app.adapters.whoosh.segment_file import column_file, length_column, segment_path
@@ -43,7 +43,7 @@ class Segment:
         self._terms = TermFile(self._file(str(entry.make_filename(W3Codec.TERMS_EXT))))
         self._posting_file = self._file(str(entry.make_filename(W3Codec.POSTS_EXT)))
         self._texts: dict[str, TextColumn] = {}
-        self._values: dict[str, ValueColumn | None] = {}
+        self._values: dict[str, ValueColumn] = {}
         self._frequencies: dict[str, Mapping[str, int]] = {}
 
     def _file(self, name: str) -> FilePart:
@@ -67,7 +67,7 @@ class Segment:
         return [name[len(start) : -end] for name in self._entries if name.startswith(start)]
 
     def document_of(self, document_id: str) -> int | None:
-        info = self._terms.info(ID_FIELD, document_id.encode())
+        info = self._terms.info(ID_FIELD, utf8(document_id))
         return None if info is None else int(read_postings(info, self._posting_file)[0][0])
 
     def document_frequency(self, field: str, term: bytes) -> int:
@@ -103,10 +103,15 @@ class Segment:
         return [(term, document_frequency(info)) for term, info in takewhile(lambda t: t[0].startswith(prefix), found)]
 
     def values(self, name: str) -> ValueColumn | None:
+        column = self._column(VALUES_PREFIX + name)
+        if column is None:
+            return None
         if name not in self._values:
-            column = self._column(VALUES_PREFIX + name)
-            self._values[name] = None if column is None else ValueColumn(*read_values(column, self.count))
+            self._values[name] = ValueColumn(*read_values(column, self.count))
         return self._values[name]
+
+    def has_numbers(self, name: str) -> bool:
+        return any(self._column(prefix + name) is not None for prefix in (NUMBER_PREFIX, RARE_NUMBER_PREFIX))
 
     def numbers(self, name: str) -> npt.NDArray[np.float64] | None:
         column = self._column(NUMBER_PREFIX + name)

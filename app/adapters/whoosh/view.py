@@ -99,9 +99,10 @@ class View:
         return self.cached(("lengths", field), lambda: np.concatenate([s.lengths(field) for s in self.segments]))
 
     def facet(self, name: str) -> FacetColumn:
-        return self.cached(
-            ("facet", name), lambda: FacetColumn([segment.values(name) for segment in self.segments], self.counts)
-        )
+        columns = [segment.values(name) for segment in self.segments]
+        if not any(columns):
+            return FacetColumn(columns, self.counts)
+        return self.cached(("facet", name), lambda: FacetColumn(columns, self.counts))
 
     def value_mask(self, name: str, values: Sequence[str]) -> Mask:
         """Which documents carry any of the values under a name."""
@@ -112,6 +113,8 @@ class View:
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
         """The number of each document, NaN where it has none."""
+        if not any(segment.has_numbers(name) for segment in self.segments):
+            return np.full(self.size, np.nan)
         return self.cached(("numbers", name), lambda: self._joined_numbers(name))
 
     def _joined_numbers(self, name: str) -> npt.NDArray[np.float64]:
@@ -119,7 +122,7 @@ class View:
         for segment in self.segments:
             numbers = segment.numbers(name)
             columns.append(np.full(segment.count, np.nan) if numbers is None else numbers)
-        return np.concatenate(columns) if columns else np.zeros(0)
+        return np.concatenate(columns)
 
     def document_of(self, document_id: str) -> int | None:
         """The number of a live document."""

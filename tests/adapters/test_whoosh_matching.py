@@ -1,0 +1,161 @@
+"""Which products answer words, and in which order: what the shop's own engine adds to Whoosh's scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.adapters.whoosh import WhooshEngine
+from app.adapters.whoosh.spelling import one_edit_away
+from app.domain.search.engine import Delete, IndexDocument, SearchRequest, SearchResult, Sort, Upsert
+from tests.adapters.whoosh_catalogue import PRODUCTS, SITE, apply
+
+
+def shop(directory: Path, *documents: IndexDocument) -> WhooshEngine:
+    engine = WhooshEngine(directory)
+    generation = engine.start_generation(SITE, PRODUCTS)
+    generation.add(documents)
+    generation.seal()
+    with engine.exclusive(SITE, PRODUCTS):
+        generation.publish([])
+    return engine
+
+
+def named(number: int, name: str, kind: str = "", **given: object) -> IndexDocument:
+    values = {"level": (kind,)} if kind else {}
+    return IndexDocument(id=f"P{number}", name=name, kind=kind, values=values, card={"name": name}, **given)  # type: ignore[arg-type]
+
+
+def searched(engine: WhooshEngine, words: str, **asked: object) -> SearchResult:
+    return engine.search(SITE, PRODUCTS, SearchRequest(words=words, **asked))  # type: ignore[arg-type]
+
+
+def ids(engine: WhooshEngine, words: str, **asked: object) -> list[str]:
+    return [hit.id for hit in searched(engine, words, **asked).hits]
+
+
+def test_a_word_that_names_a_kind_lifts_the_kind(tmp_path: Path) -> None:
+    """Bags mention laptops in some names; laptops are laptops whatever they are called."""
+    laptops = [named(n, f"Acme Book {n} laptop with screen", "Laptops") for n in range(40)]
+    bags = [named(100 + n, "Laptop bag" if n < 3 else "Rolling case", "Bags") for n in range(40)]
+    found = ids(shop(tmp_path, *laptops, *bags), "laptop", per_page=60)
+    assert len(found) == 43
+    assert not {"P100", "P101", "P102"} & set(found[:40])
+
+
+def test_when_very_few_products_have_all_words_others_follow(tmp_path: Path) -> None:
+    tablets = [named(n, f"Tablet {chr(97 + n)}{chr(97 + n)}") for n in range(10)]
+    result = searched(shop(tmp_path, named(99, "Android tablet"), *tablets), "android tablet")
+    assert (result.relaxed, result.total, result.hits[0].id) == (True, 11, "P99")
+
+
+def test_words_with_digits_are_not_watered_down(tmp_path: Path) -> None:
+    phones = [named(n, f"Phone {n} case") for n in range(10, 30)]
+    assert ids(shop(tmp_path, *phones), "phone 17") == ["P17"]
+
+
+def test_linking_words_need_not_match_but_count(tmp_path: Path) -> None:
+    engine = shop(tmp_path, named(1, "Case for phone"), named(2, "Phone case"), named(3, "Charger"))
+    result = searched(engine, "case for a phone")
+    assert ({hit.id for hit in result.hits}, result.relaxed) == ({"P1", "P2"}, True)
+
+
+def test_a_linking_word_alone_is_a_word(tmp_path: Path) -> None:
+    assert ids(shop(tmp_path, named(1, "With"), named(2, "Without")), "with", prefix_last=False) == ["P1"]
+
+
+def test_a_whole_code_comes_first(tmp_path: Path) -> None:
+    chargers = [named(n, f"Charger for AB 12 C {n}") for n in range(20, 40)]
+    engine = shop(tmp_path, *chargers, named(1, "Charger", codes=("AB-12/C",)))
+    for words in ("AB-12/C", "ab12c", "ab 12 c"):
+        assert ids(engine, words)[0] == "P1"
+
+
+def test_words_side_by_side_in_the_name_come_first(tmp_path: Path) -> None:
+    apart = [named(n, "Red wine and a glass") for n in range(2, 8)]
+    assert ids(shop(tmp_path, *apart, named(1, "Glass for a red wine too")), "red wine")[0] in {
+        f"P{n}" for n in range(1, 8)
+    }
+    engine = shop(tmp_path, *(named(n, "Wine bottle red") for n in range(2, 8)), named(1, "Bottle red wine"))
+    assert ids(engine, "red wine")[0] == "P1"
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("wireles mouse", "wireless mouse"),
+        ("wireless mosue", "wireless mouse"),
+        ("wirelessmouse", "wireless mouse"),
+        ("whireles", "wireless"),
+        ("keybaord", "keyboard"),
+        ("keybordd", "keyboard"),
+        ("keyboarding", "keyboard"),
+        ("KEYBAORD, Wireless", "keyboard wireless"),
+    ],
+)
+def test_unknown_words_are_read_as_the_likeliest_known_ones(tmp_path: Path, typed: str, read: str) -> None:
+    engine = shop(
+        tmp_path,
+        *(named(n, "Wireless keyboard") for n in range(5)),
+        *(named(10 + n, "Wireless laser mouse") for n in range(5)),
+    )
+    result = searched(engine, typed)
+    pieces = {"wireless mouse": "wirelessmouse"}
+    if typed == pieces.get(read):
+        assert result.total or result.suggestion == read
+    else:
+        assert (result.suggestion, result.corrected) == (read, True)
+
+
+def test_the_likeliest_reading_goes_with_the_other_words(tmp_path: Path) -> None:
+    tables = [named(n, "Kitchen table") for n in range(20)]
+    engine = shop(tmp_path, *tables, *(named(50 + n, "Audio cable") for n in range(3)))
+    assert searched(engine, "audio xable").suggestion == "audio cable"
+    assert searched(engine, "kitchen xable").suggestion == "kitchen table"
+
+
+def test_a_rare_misspelling_in_the_catalogue_does_not_hide_the_word(tmp_path: Path) -> None:
+    cables = [named(n, "Audio cable") for n in range(60)]
+    engine = shop(tmp_path, *cables, named(99, "Guitar cabel"))
+    result = searched(engine, "audio cabel")
+    assert (result.suggestion, result.corrected, result.total) == ("audio cable", True, 60)
+
+
+def test_numbers_and_codes_are_never_corrected(tmp_path: Path) -> None:
+    engine = shop(tmp_path, named(1, "Cartridge 305xl"), named(2, "Cartridge 304"))
+    assert searched(engine, "306").suggestion is None
+    assert searched(engine, "305xk", prefix_last=False).suggestion is None
+
+
+def test_one_edit_makes_every_slip_and_not_the_word_itself() -> None:
+    assert {"cat", "at", "act", "ca", "bat", "cart", "cats"} - one_edit_away("cat") == {"cat"}
+
+
+def test_what_bots_ask_for_is_remembered_within_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.adapters.whoosh.view.RECENT_BYTES", 50_000)
+    engine = shop(tmp_path, named(1, "Lamp"))
+    for number in range(500):
+        searched(engine, f"bot{number} word{number}")
+    recent = engine._reader(SITE, PRODUCTS).view()._recent
+    assert recent._used <= 50_000
+    assert len(recent._kept) < 120
+
+
+def test_the_order_by_name_holds_across_large_and_small_segments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.adapters.whoosh.name_order.LARGE", 5)
+    engine = shop(tmp_path, *(named(n, f"Lamp {chr(98 + 2 * n)}") for n in range(10)))
+    apply(engine, Upsert(named(20, "Lamp a")), Upsert(named(21, "Lamp c")), Upsert(named(22, "Lamp z")), Delete("P4"))
+    apply(engine, Upsert(named(23, "lamp E")))
+    names = [hit.card["name"] for hit in searched(engine, "lamp", sort=Sort.NAME).hits]
+    assert names == sorted(names, key=lambda name: str(name).lower())
+    assert len(names) == 13
+
+
+def test_text_that_is_no_text_is_kept_without_harm(tmp_path: Path) -> None:
+    engine = shop(
+        tmp_path, IndexDocument(id="P\ud800", name="Lamp \ud800", values={"c": ("\ud83d",)}, card={"n": "\ud800"})
+    )
+    assert searched(engine, "lamp \ud800").total == 1
