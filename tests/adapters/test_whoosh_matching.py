@@ -73,10 +73,6 @@ def test_a_whole_code_comes_first(tmp_path: Path) -> None:
 
 
 def test_words_side_by_side_in_the_name_come_first(tmp_path: Path) -> None:
-    apart = [named(n, "Red wine and a glass") for n in range(2, 8)]
-    assert ids(shop(tmp_path, *apart, named(1, "Glass for a red wine too")), "red wine")[0] in {
-        f"P{n}" for n in range(1, 8)
-    }
     engine = shop(tmp_path, *(named(n, "Wine bottle red") for n in range(2, 8)), named(1, "Bottle red wine"))
     assert ids(engine, "red wine")[0] == "P1"
 
@@ -87,7 +83,7 @@ def test_words_side_by_side_in_the_name_come_first(tmp_path: Path) -> None:
         ("wireles mouse", "wireless mouse"),
         ("wireless mosue", "wireless mouse"),
         ("wirelessmouse", "wireless mouse"),
-        ("whireles", "wireless"),
+        ("whirelss", "wireless"),
         ("keybaord", "keyboard"),
         ("keybordd", "keyboard"),
         ("keyboarding", "keyboard"),
@@ -101,11 +97,7 @@ def test_unknown_words_are_read_as_the_likeliest_known_ones(tmp_path: Path, type
         *(named(10 + n, "Wireless laser mouse") for n in range(5)),
     )
     result = searched(engine, typed)
-    pieces = {"wireless mouse": "wirelessmouse"}
-    if typed == pieces.get(read):
-        assert result.total or result.suggestion == read
-    else:
-        assert (result.suggestion, result.corrected) == (read, True)
+    assert (result.suggestion, result.corrected) == (read, True)
 
 
 def test_the_likeliest_reading_goes_with_the_other_words(tmp_path: Path) -> None:
@@ -155,7 +147,6 @@ def test_the_order_by_name_holds_across_large_and_small_segments(
 
 
 def test_text_that_is_no_text_is_kept_without_harm(tmp_path: Path) -> None:
-    engine = shop(
-        tmp_path, IndexDocument(id="P\ud800", name="Lamp \ud800", values={"c": ("\ud83d",)}, card={"n": "\ud800"})
-    )
-    assert searched(engine, "lamp \ud800").total == 1
+    half = "\ud800"
+    engine = shop(tmp_path, IndexDocument(id=f"P{half}", name=f"Lamp {half}", values={"c": (half,)}, card={"n": half}))
+    assert searched(engine, f"lamp {half}").total == 1
