@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import structlog
 
+from app.domain.catalogue import images as pictures
 from app.domain.search import purge as search_purge
 from app.domain.search import reconcile as reconciling
 from app.domain.sites import purge as sites_purge
 from app.domain.sites.sites import all_sites
 from app.jobs.indexing import means
-from app.ports import clock
+from app.ports import clock, images
 from app.transaction import transaction
 
 log = structlog.get_logger()
@@ -37,10 +38,13 @@ def reconcile() -> None:
 def purge() -> None:
     with transaction():
         removed = search_purge.purge(clock()) + sites_purge.purge(clock())
-    log.info("purged", removed=removed)
+    files = sum(pictures.discard_unused(clock(), images(), site.id) for site in all_sites())
+    log.info("purged", removed=removed, pictures=files)
 
 
 SCHEDULED: Mapping[str, ScheduledJob] = {
     "reconcile": ScheduledJob("15 3 * * *", reconcile, "Compare the search indexes with the database and repair them."),
-    "purge": ScheduledJob("45 3 * * *", purge, "Remove old rebuild runs, reports, sessions and failed sign-ins."),
+    "purge": ScheduledJob(
+        "45 3 * * *", purge, "Remove old runs, reports, sessions, failed sign-ins and unused pictures."
+    ),
 }

@@ -94,7 +94,7 @@ def save(
 ) -> tuple[Collection, tuple[str, ...]]:
     """The collection and the names of what changed. Raises NotFound, StaleRevision, Invalid."""
     collection = collection_of(site_id, collection_id, to_change=True)
-    check_revision(collection.revision, revision, "collection")
+    check_revision(site_id, ("collection", collection.id), collection.revision, revision)
     clean = _checked(site_id, draft, collection.id)
     before = assign(collection, replace(clean, seo_name=clean.seo_name or collection.seo_name), FIELDS)
     after = {name: getattr(collection, name) for name in before}

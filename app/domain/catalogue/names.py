@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Mapping
 
 from sqlalchemy import select
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.catalogue.models import Collection as ProductCollection
 from app.domain.catalogue.models import Page, Product, Variant
@@ -15,6 +15,11 @@ from app.domain.shared.problems import Problem
 from app.extensions import db
 
 Named = type[Product] | type[Page] | type[ProductCollection]
+TITLES: Mapping[Named, InstrumentedAttribute[str]] = {
+    Product: Product.name,
+    Page: Page.title,
+    ProductCollection: ProductCollection.name,
+}
 
 
 def free_seo_name(site_id: int, wanted: str, kind: Named = Product) -> str:
@@ -28,35 +33,38 @@ def free_seo_name(site_id: int, wanted: str, kind: Named = Product) -> str:
 
 def seo_name_problems(site_id: int, seo_name: str, own_id: int | None, kind: Named) -> list[Problem]:
     """One problem when another record of this kind on the site has the name."""
-    query = select(kind.id).where(kind.site_id == site_id, kind.seo_name == seo_name)
-    return [_taken("SEO name", seo_name, "#/seoName")] if _other(query, own_id) else []
+    query = select(kind.id, TITLES[kind]).where(kind.site_id == site_id, kind.seo_name == seo_name)
+    return [
+        _taken("SEO name", seo_name, owner, "#/seoName")
+        for owner_id, owner in db.session.execute(query)
+        if owner_id != own_id
+    ]
 
 
 def taken_problems(site_id: int, draft: ProductDraft, own_id: int | None) -> list[Problem]:
     """The SKUs and the SEO name of a tidied draft that other products of the site have."""
-    problems = seo_name_problems(site_id, draft.seo_name, own_id, Product)
-    if _other(select(Product.id).where(Product.site_id == site_id, Product.sku == draft.sku), own_id):
-        problems.append(_taken("SKU", draft.sku, "#/sku"))
-    foreign = _foreign_variant_skus(site_id, [variant.sku for variant in draft.variants], own_id)
-    for index, variant in enumerate(draft.variants):
-        if variant.sku in foreign:
-            problems.append(_taken("SKU", variant.sku, f"#/variants/{index}/sku"))
-    return problems
+    query = select(Product.id, Product.name).where(Product.site_id == site_id, Product.sku == draft.sku)
+    others = (owner for owner_id, owner in db.session.execute(query) if owner_id != own_id)
+    owners = _owners_of_variants(site_id, [variant.sku for variant in draft.variants], own_id)
+    return [
+        *seo_name_problems(site_id, draft.seo_name, own_id, Product),
+        *(_taken("SKU", draft.sku, owner, "#/sku") for owner in others),
+        *(
+            _taken("SKU", variant.sku, owners[variant.sku], f"#/variants/{index}/sku")
+            for index, variant in enumerate(draft.variants)
+            if variant.sku in owners
+        ),
+    ]
 
 
-def _other(query: Any, own_id: int | None) -> bool:
-    found = db.session.scalar(query)
-    return found is not None and found != own_id
-
-
-def _foreign_variant_skus(site_id: int, skus: Collection[str], own_id: int | None) -> set[str]:
+def _owners_of_variants(site_id: int, skus: Collection[str], own_id: int | None) -> dict[str, str]:
+    """The names of other products that have variants of these SKUs."""
     if not skus:
-        return set()
-    query = select(Variant.sku).where(Variant.site_id == site_id, Variant.sku.in_(skus))
-    if own_id is not None:
-        query = query.where(Variant.product_id != own_id)
-    return set(db.session.scalars(query))
+        return {}
+    query = select(Variant.sku, Product.name).join(Product, Product.id == Variant.product_id)
+    query = query.where(Variant.site_id == site_id, Variant.sku.in_(skus), Variant.product_id != (own_id or 0))
+    return {sku: owner for sku, owner in db.session.execute(query)}
 
 
-def _taken(label: str, text: str, pointer: str) -> Problem:
-    return Problem("taken", f"The {label} “{text[:80]}” belongs to another record of this site.", pointer)
+def _taken(label: str, text: str, owner: str, pointer: str) -> Problem:
+    return Problem("taken", f"The {label} “{text[:80]}” belongs to “{owner[:80]}”.", pointer)

@@ -83,7 +83,7 @@ def save(
 ) -> tuple[Page, tuple[str, ...]]:
     """The page and the names of what changed. Raises NotFound, StaleRevision, Invalid."""
     page = page_of(site_id, page_id, to_change=True)
-    check_revision(page.revision, revision, "page")
+    check_revision(site_id, ("page", page.id), page.revision, revision)
     clean = _checked(site_id, draft, page.id)
     before = assign(page, replace(clean, seo_name=clean.seo_name or page.seo_name), FIELDS)
     if before:

@@ -71,7 +71,7 @@ def save(
     """Change a product that was read at `revision`. None in `terms` leaves the search terms; an empty SEO name keeps
     the one it has. Raises NotFound, StaleRevision, Invalid; a bad list of terms alone is reported in the answer."""
     product = product_of(site_id, product_id, to_change=True)
-    check_revision(product.revision, revision, "product")
+    check_revision(site_id, ("product", product.id), product.revision, revision)
     clean = _checked(site_id, draft, product)
     before = snapshot(product)
     _fill(product, replace(clean, seo_name=clean.seo_name or product.seo_name))

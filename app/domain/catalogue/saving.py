@@ -6,16 +6,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.shared.problems import Conflict, StaleRevision
+from app.domain.sites.models import AuditEntry
 from app.extensions import db
 
 
-def check_revision(current: int, known: int, noun: str) -> None:
-    """Raises StaleRevision."""
-    if current != known:
-        raise StaleRevision(f"Somebody else saved this {noun} while you worked on it.", current)
+def check_revision(site_id: int, subject: tuple[str, int], current: int, known: int) -> None:
+    """`subject` is (type, id). Raises StaleRevision, which names who saved in between."""
+    if current == known:
+        return
+    who = select(AuditEntry.actor).where(
+        AuditEntry.site_id == site_id,
+        AuditEntry.subject_type == subject[0],
+        AuditEntry.subject_id == str(subject[1]),
+    )
+    actor = db.session.scalar(who.order_by(AuditEntry.id.desc()).limit(1)) or "Somebody else"
+    raise StaleRevision(f"{actor} saved this {subject[0]} while you worked on it.", current)
 
 
 def assign(record: object, draft: object, fields: Iterable[str]) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from app.domain.shared.problems import NotFound
     ("kind", "shape"),
     [
         ("Walking boots", "boot"),
+        ("Sleeping bags", "sleepingbag"),
+        ("Warm sleeping bags for children", "sleepingbag"),
         ("Bags and backpacks", "backpack"),
         ("Laptop Bag", "bag"),
         ("Cases for phones", "phone"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 
 from app.domain.catalogue.pictures import clothing, electronics, home
 from app.domain.shared.problems import NotFound
@@ -14,7 +15,8 @@ DRAWN_ANEW = 1  # Raised when a drawing changes, so that browsers fetch pictures
 PLAIN = "7d8a86"  # The colour of a product whose colour is not known.
 GROUNDS = ("#f3f0e9", "#eaf0ee", "#f2ecec", "#ebeef4", "#f1f1ea", "#eef0eb")  # What stands behind a product.
 
-# The first word of a kind that is here, read from its end, says what is drawn.
+# The first word of a kind that is here, read from its end, says what is drawn; two words that mean something of
+# their own are joined by a hyphen.
 WORDS = {
     "laptop": "laptop laptops notebook computer computers",
     "monitor": "monitor monitors television televisions tv screen display displays",
@@ -58,7 +60,7 @@ WORDS = {
     "tie": "tie ties",
     "wallet": "wallet wallets purse",
     "tent": "tent tents tarp tarps shelter shelters camping",
-    "sleepingbag": "sleeping quilt quilts duvet bedding",
+    "sleepingbag": "sleeping sleeping-bag sleeping-bags quilt quilts duvet bedding",
     "mat": "mat mats rug rugs mattress pad",
     "stove": "stove stoves cooker burner",
     "bottle": "bottle bottles flask flasks hydration vase vases jug carafe",
@@ -71,7 +73,8 @@ WORDS = {
     "candle": "candle candles fragrance diffuser",
     "cushion": "cushion cushions pillow pillows",
     "blanket": "blanket blankets towel towels linen textiles bath",
-    "chair": "chair chairs stool stools bench seating seat hammock",
+    "chair": "chair chairs stool stools bench seating seat",
+    "hammock": "hammock hammocks",
     "table": "table tables desk shelf shelves furniture",
     "basket": "basket baskets organiser hamper laundry picnic",
     "plant": "plant plants planter planters seeds garden gardening",
@@ -80,7 +83,7 @@ WORDS = {
     "rope": "rope ropes climbing harness carabiner",
     "poles": "pole poles walking trekking",
     "book": "book books map maps guide guides stationery paper notebooks labels journal",
-    "clock": "clock clocks thermometer compass",
+    "clock": "clock clocks thermometer compass compasses",
     "toy": "toy toys",
 }
 _SHAPE_OF_WORD = {word: shape for shape, words in WORDS.items() for word in words.split()}
@@ -91,7 +94,9 @@ _AFTER = re.compile(r" (?:for|with|and accessories)\b")  # "Cases for phones" ar
 def shape_of(kind: str) -> str:
     """The name of the outline for a kind ("Walking boots" is a boot); `box` for what nothing fits."""
     words = re.findall(r"[a-z]+", _AFTER.split(kind.casefold())[0])
-    return next((_SHAPE_OF_WORD[word] for word in reversed(words) if word in _SHAPE_OF_WORD), "box")
+    pairs = ["", *(f"{first}-{second}" for first, second in pairwise(words))]
+    endings = (name for pair, word in zip(reversed(pairs), reversed(words), strict=False) for name in (pair, word))
+    return next((_SHAPE_OF_WORD[name] for name in endings if name in _SHAPE_OF_WORD), "box")
 
 
 def shape_among(kinds: Iterable[str]) -> str:

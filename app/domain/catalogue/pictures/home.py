@@ -20,6 +20,13 @@ SHAPES = {
         '<circle cx="274" cy="218" r="30" fill="{l}"/><circle cx="274" cy="218" r="16" fill="{d}"/>'
         '<path d="M84 240v22h190" fill="none" stroke="{d}" stroke-width="6"/>'
     ),
+    "hammock": (
+        '<path d="M84 96v214M316 96v214" stroke="{d}" stroke-width="16" stroke-linecap="round"/>'
+        '<path d="M84 132c40 30 46 40 52 50M316 132c-40 30-46 40-52 50" fill="none" stroke="{l}" '
+        'stroke-width="8"/>'
+        '<path d="M126 172c10 70 40 96 74 96s64-26 74-96c-30 34-118 34-148 0z" fill="{c}"/>'
+        '<path d="M150 196c12 34 28 54 50 54s38-20 50-54" fill="none" stroke="{l}" stroke-width="6"/>'
+    ),
     "stove": (
         '<path d="M132 148h136l-10 60H142z" fill="{d}"/><path d="M126 132h148v18H126z" fill="{l}"/>'
         '<path d="M152 216h96l-12 34h-72z" fill="{c}"/>'

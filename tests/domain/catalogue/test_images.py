@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from app.adapters.images import FileImages
+from app.domain.catalogue import images, products
+from app.domain.catalogue.image_store import LONGEST_SIDE, StoredImage, small
+from app.domain.catalogue.rules import ProductDraft
+from app.domain.shared.problems import Invalid, NotFound
+from app.transaction import transaction
+from tests.fakes.clock import StoppedClock
+
+TENT = ProductDraft(sku="T-1", name="Ridge tent", price=12_000)
+DAY = 86_400
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FileImages:
+    return FileImages(tmp_path / "pictures")
+
+
+def drawn(colour: str, size: tuple[int, int] = (30, 20)) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", size, colour).save(out, "PNG")
+    return out.getvalue()
+
+
+def with_picture(clock: StoppedClock, site_id: int, stored: StoredImage, sku: str = "T-1") -> int:
+    with transaction():
+        product_id = products.create(clock, site_id, ProductDraft(sku, "Tent", 1), (), "Mia").product.id
+        images.add(clock, site_id, product_id, stored, "", "Mia")
+        return product_id
+
+
+def test_the_same_picture_is_kept_once(store: FileImages) -> None:
+    assert store.keep(1, drawn("red")) == store.keep(1, drawn("red"))
+    assert len(store.files(1)) == 1
+
+
+def test_a_kept_picture_moves_to_another_shop_unchanged(store: FileImages) -> None:
+    first = store.keep(1, drawn("red", (LONGEST_SIDE * 2, 500)))
+    moved = store.keep(2, store.read(1, first.file))
+    assert moved == first
+    assert store.read(2, moved.file) == store.read(1, first.file)
+
+
+def test_sites_do_not_share_pictures(store: FileImages) -> None:
+    kept = store.keep(1, drawn("red"))
+    with pytest.raises(NotFound):
+        store.read(2, kept.file)
+
+
+def test_files_that_no_product_names_go_after_a_day(clock: StoppedClock, site_id: int, store: FileImages) -> None:
+    used, unused, fresh = (store.keep(site_id, drawn(colour)) for colour in ("red", "green", "blue"))
+    with_picture(clock, site_id, used)
+    now = clock.now().timestamp()
+    folder = store._folder / str(site_id)
+    for stored, age in ((used, 3 * DAY), (unused, 3 * DAY), (fresh, DAY / 2)):
+        os.utime(folder / stored.file, (now - age, now - age))
+    assert images.discard_unused(clock, store, site_id) == 1
+    assert {file for file, _ in store.files(site_id)} == {used.file, fresh.file}
+    assert not (folder / small(unused.file)).exists()
+
+
+def test_pictures_leave_the_revision_of_their_product(clock: StoppedClock, site_id: int) -> None:
+    product_id = with_picture(clock, site_id, StoredImage("0" * 32 + ".webp", 30, 20))
+    assert products.product_of(site_id, product_id).revision == 1
+
+
+def test_a_product_takes_thirty_pictures_and_no_more(clock: StoppedClock, site_id: int) -> None:
+    product_id = with_picture(clock, site_id, StoredImage("a.webp", 1, 1))
+    with transaction():
+        for number in range(29):
+            images.add(clock, site_id, product_id, StoredImage(f"{number}.webp", 1, 1), "", "Mia")
+    with pytest.raises(Invalid, match="at most 30"), transaction():
+        images.add(clock, site_id, product_id, StoredImage("one-more.webp", 1, 1), "", "Mia")
+
+
+def test_another_products_picture_is_not_found(clock: StoppedClock, site_id: int) -> None:
+    first = with_picture(clock, site_id, StoredImage("a.webp", 1, 1))
+    second = with_picture(clock, site_id, StoredImage("b.webp", 1, 1), "T-2")
+    picture = products.product_of(site_id, first).images[0].id
+    with pytest.raises(NotFound), transaction():
+        images.remove(clock, site_id, second, picture, "Mia")
