@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import click
 from flask import current_app
 from flask.cli import AppGroup
@@ -10,7 +12,10 @@ from app.cli.reports import print_report
 from app.cli.telling import ACTOR, telling
 from app.config import Config
 from app.demo.shop import HOST, create_demo
-from app.ports import clock, images
+from app.domain.search import runs
+from app.domain.shared.problems import Conflict
+from app.domain.sites.sites import site_at
+from app.ports import clock, images, search_engine
 from app.transaction import transaction
 
 group = AppGroup("demo", help="A shop to look at.")
@@ -24,5 +29,8 @@ def create_command() -> None:
     report = create_demo(clock(), images(), transaction, ACTOR, config.password_memory_kib, config.production)
     if report is None:
         click.echo(f"There is a shop at {HOST} already.")
-    else:
-        print_report(report)
+        return
+    print_report(report)
+    # So that the shop finds things as soon as the worker is there. One without an engine is a shop all the same.
+    with suppress(Conflict), transaction():
+        runs.request_rebuild(clock(), search_engine(), site_at(HOST).id, runs.Scope.ALL, ACTOR)

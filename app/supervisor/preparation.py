@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import io
 import signal
 import sys
+from contextlib import redirect_stdout
 from typing import NoReturn
 
 from flask.cli import ScriptInfo
@@ -22,7 +24,8 @@ def run(production: bool) -> NoReturn:
         _flask("db", "upgrade")
         if production:
             sys.exit(READY)
-        _flask("demo", "create")
+        with redirect_stdout(io.StringIO()):
+            _flask("demo", "create")
     except OperationalError as error:
         print(f"The database does not answer: {error.orig}", file=sys.stderr)
         sys.exit(1)
