@@ -69,7 +69,7 @@ def _users(site_id: int) -> list[dict[str, Any]]:
         .order_by(User.email, RoleGrant.role)
     )
     users: dict[str, dict[str, Any]] = {}
-    for email, display_name, role in db.session.execute(query).tuples():
+    for email, display_name, role in db.session.execute(query):
         users.setdefault(email, {"email": email, "displayName": display_name, "roles": []})["roles"].append(role)
     return list(users.values())
 

@@ -69,7 +69,7 @@ def _placed(tree: Tree) -> dict[int, list[str]]:
         .order_by(Placement.position, Product.id)
     )
     found: dict[int, list[str]] = {}
-    for node_id, sku in db.session.execute(query).tuples():
+    for node_id, sku in db.session.execute(query):
         found.setdefault(node_id, []).append(sku)
     return found
 

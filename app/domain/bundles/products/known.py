@@ -19,7 +19,7 @@ def ids_by_sku(task: ImportTask, skus: Sequence[str]) -> dict[str, int]:
     for start in range(0, len(skus), AT_ONCE):
         part = skus[start : start + AT_ONCE]
         query = select(Product.sku, Product.id).where(Product.site_id == task.site_id, Product.sku.in_(part))
-        found.update(db.session.execute(query).tuples().all())
+        found.update(db.session.execute(query).all())
     if task.dry_run:
         found.update({sku: NO_SITE for sku in skus if sku not in found and sku in task.skus})
     return found

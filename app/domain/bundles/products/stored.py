@@ -57,7 +57,7 @@ def variant_owners(site_id: int, skus: Collection[str]) -> dict[str, int]:
     if not skus:
         return {}
     query = select(Variant.sku, Variant.product_id).where(Variant.site_id == site_id, Variant.sku.in_(skus))
-    return dict(db.session.execute(query).tuples().all())
+    return dict(db.session.execute(query).all())
 
 
 def seo_names(site_id: int) -> list[str]:

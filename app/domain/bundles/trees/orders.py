@@ -57,7 +57,7 @@ def _stored_order(node_id: int | None) -> dict[str, int]:
         .where(Placement.node_id == node_id)
         .order_by(Placement.position, Product.id)
     )
-    return dict(db.session.execute(query).tuples().all())
+    return dict(db.session.execute(query).all())
 
 
 def _write(task: ImportTask, node_id: int, product_ids: Sequence[int], before: Sequence[int]) -> None:
