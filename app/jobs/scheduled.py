@@ -45,6 +45,6 @@ def purge() -> None:
 SCHEDULED: Mapping[str, ScheduledJob] = {
     "reconcile": ScheduledJob("15 3 * * *", reconcile, "Compare the search indexes with the database and repair them."),
     "purge": ScheduledJob(
-        "45 3 * * *", purge, "Remove old runs, reports, sessions, failed sign-ins and unused pictures."
+        "45 3 * * *", purge, "Remove old runs, reports, sessions, sign-ins and unused pictures."
     ),
 }
