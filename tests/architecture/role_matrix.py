@@ -65,6 +65,8 @@ STAFF_OF_SHOP: Rows = {
     ("POST", "/admin/user/<user_id>"): ADMINS,
     ("POST", "/admin/user/<user_id>/password"): ADMINS,
     ("GET", "/admin/activity"): ADMINS,
+    ("GET", "/admin/settings"): ADMINS,
+    ("POST", "/admin/settings"): ADMINS,
 }
 
 PRODUCT = "/admin/catalogue/product/<product_id>"

@@ -11,6 +11,7 @@ from app.extensions import db
 from app.guards import POLICY
 from tests.architecture.role_matrix import OPEN, Principal
 from tests.architecture.shop_for_routes import Shops, address, build_shops, client_of, routes
+from tests.page_client import check_page
 
 FORGERIES: dict[str, dict[str, str]] = {
     "no token": {},
@@ -51,6 +52,24 @@ def test_every_page_forbids_scripts_frames_and_guesses(app: Flask, shops: Shops)
     for method, rule in routes(app):
         if method == "GET":
             _check_headers(rule, client.get(address(rule, shops.own), buffered=True))
+
+
+def test_every_page_of_the_admin_is_sound(app: Flask, shops: Shops) -> None:
+    client = client_of(app, Principal.SUPERADMIN)
+    pages = [
+        (rule, client.get(address(rule, shops.own))) for method, rule in routes(app) if _is_admin_page(method, rule)
+    ]
+    whole = [(rule, page.text) for rule, page in pages if "<!doctype" in page.text]
+    assert len(whole) >= 15
+    for rule, html in whole:
+        try:
+            check_page(html)
+        except AssertionError as wrong:
+            raise AssertionError(f"{rule}: {wrong}") from wrong
+
+
+def _is_admin_page(method: str, rule: str) -> bool:
+    return method == "GET" and rule.startswith("/admin") and rule != "/admin/login"
 
 
 def _check_headers(rule: str, answer: TestResponse) -> None:

@@ -76,6 +76,7 @@ GROUPS = (
         "Shop",
         (
             Section("Users", "admin.users_list", "people", Permission.MANAGE_USERS, ("/admin/user",)),
+            Section("Settings", "admin.settings", "gear", Permission.MANAGE_SETTINGS),
             Section("Activity", "admin.activity", "list", Permission.MANAGE_SETTINGS),
         ),
     ),

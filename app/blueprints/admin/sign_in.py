@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flask import Response, current_app, flash, redirect, render_template, request, session, url_for
+from flask import current_app, flash, redirect, render_template, request, session, url_for
 from flask_login import current_user, login_user
 from sqlalchemy.exc import OperationalError
-from werkzeug.wrappers import Response as AnyResponse
+from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
@@ -23,7 +23,7 @@ from app.extensions import login_manager
 from app.permissions import Permission, public, requires
 from app.transaction import transaction
 
-Answer = str | AnyResponse | tuple[str, int]
+Answer = str | Response | tuple[str, int]
 
 
 @login_manager.user_loader
@@ -78,9 +78,7 @@ def sign_out() -> Answer:
         with transaction():
             sign_in_sessions.close_session(current_user.token)
     session.clear()
-    response: Response = redirect(url_for("admin.sign_in"))  # type: ignore[assignment]
-    response.headers["Clear-Site-Data"] = '"cache"'
-    return response
+    return redirect(url_for("admin.sign_in"))
 
 
 @bp.post("/site")

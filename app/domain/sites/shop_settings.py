@@ -1,0 +1,73 @@
+"""What an admin sets for the shop as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Invalid, NotFound, Problem
+from app.domain.shared.text import one_line
+from app.domain.sites import audit
+from app.domain.sites.models import Site
+from app.domain.sites.settings import SETTINGS, change_settings, settings_of
+from app.domain.sites.sites import name_problems
+from app.extensions import db
+
+PAGE_SIZE = "listing-page-size"
+
+
+@dataclass(frozen=True, slots=True)
+class ShopSettings:
+    """What can be changed, and what is only shown. `hosts` begin with the primary one."""
+
+    name: str
+    page_size: int
+    currency: str
+    time_zone: str
+    hosts: tuple[str, ...]
+
+
+def shop_settings(site_id: int) -> ShopSettings:
+    site = _site(site_id)
+    hosts = sorted((not domain.primary, domain.host) for domain in site.domains)
+    return ShopSettings(
+        name=site.name,
+        page_size=settings_of(site_id)[PAGE_SIZE],
+        currency=site.currency,
+        time_zone=site.time_zone,
+        hosts=tuple(host for _, host in hosts),
+    )
+
+
+def save(clock: Clock, site_id: int, actor: str, name: str, page_size: int | None) -> bool:
+    """Whether anything changed. `page_size` None is no number. Raises Invalid with every problem."""
+    name = one_line(name)
+    problems = [*name_problems(name), *_page_size_problems(page_size)]
+    if problems:
+        raise Invalid(problems)
+    site = _site(site_id)
+    changed = change_settings(site_id, {PAGE_SIZE: page_size})
+    before = {key: old for key, (old, _) in changed.items()}
+    after = {key: new for key, (_, new) in changed.items()}
+    if site.name != name:
+        before["name"], after["name"] = site.name, name
+        site.name = name
+    if after:
+        subject = ("settings", "shop")
+        audit.record(clock, site_id, actor, "settings.shop", subject, "Changed the shop’s settings", before, after)
+    return bool(after)
+
+
+def _page_size_problems(page_size: int | None) -> list[Problem]:
+    setting = SETTINGS[PAGE_SIZE]
+    if page_size is not None and setting.accepts(page_size):
+        return []
+    message = f"Products on a page must be a whole number from {setting.low} to {setting.high}."
+    return [Problem("invalid_page_size", message, "#/pageSize")]
+
+
+def _site(site_id: int) -> Site:
+    site = db.session.get(Site, site_id)
+    if site is None:
+        raise NotFound("There is no such shop.")
+    return site

@@ -1,0 +1,55 @@
+"""The settings of the shop as a whole."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.domain.sites.models import AuditEntry, Site
+from app.domain.sites.roles import Role
+from app.domain.sites.shop_settings import shop_settings
+from app.extensions import db
+from tests.page_client import PageClient
+
+PATH = "/admin/settings"
+
+
+@pytest.fixture
+def browser(signed_in) -> PageClient:
+    page: PageClient = signed_in(Role.ADMIN)
+    page.get(PATH)
+    return page
+
+
+def test_name_and_page_size_are_saved_noted_and_told_to_the_shop(app: Flask, browser: PageClient, site_id: int) -> None:
+    browser.post(PATH, {"name": " Moss  & Co ", "pageSize": "36"})
+    with app.app_context():
+        saved, site = shop_settings(site_id), db.session.get(Site, site_id)
+        assert (saved.name, saved.page_size) == ("Moss & Co", 36)
+        assert site is not None and site.config_version > 1
+        assert db.session.scalars(select(AuditEntry)).one().after == {"listing-page-size": 36, "name": "Moss & Co"}
+
+
+@pytest.mark.parametrize("size", ["0", "101", "", "x", "1.5", "-1", "٣", "9" * 30])
+def test_a_page_size_that_cannot_be_is_refused_and_nothing_is_saved(
+    app: Flask, browser: PageClient, site_id: int, size: str
+) -> None:
+    page = browser.post(PATH, {"name": "Other", "pageSize": size}, status=400)
+    assert page.value("name") == "Other"
+    with app.app_context():
+        assert shop_settings(site_id).name == "Fern & Fell"
+
+
+def test_all_problems_are_told_at_once(browser: PageClient) -> None:
+    page = browser.post(PATH, {"name": " ", "pageSize": "0"}, status=400)
+    assert [link["href"] for link in page.all("a") if link.get("href", "").startswith("#f-")] == [
+        "#f-name",
+        "#f-pageSize",
+    ]
+
+
+def test_saving_what_is_stored_notes_nothing(app: Flask, browser: PageClient) -> None:
+    browser.post(PATH, {"name": "Fern & Fell", "pageSize": "24"})
+    with app.app_context():
+        assert db.session.scalars(select(AuditEntry)).all() == []
