@@ -9,6 +9,7 @@ from flask import current_app, request
 from markupsafe import Markup
 
 from app.blueprints.storefront.blueprint import bp, current_shop, kept_cards, shop_or_none
+from app.domain.catalogue.image_store import small
 from app.domain.catalogue.pictures import picture_path, shape_among, shape_path
 from app.domain.merchandising.colours import colour_of
 from app.domain.merchandising.shop import Shop
@@ -66,7 +67,7 @@ def card(card: Mapping[str, Any], eager: bool) -> Markup:
 def card_picture(card: Mapping[str, Any]) -> str:
     """The address of a card's picture: its photograph, else a drawing of its kind in its colour."""
     if card["image"]:
-        return f"/media/{current_shop().site_id}/{card['image']}"
+        return f"/media/{current_shop().site_id}/{small(str(card['image']))}"
     return picture_path(card["kind"] or "", colour_of(card["colour"] or ""), int(card["id"]))
 
 
