@@ -126,6 +126,7 @@ def content_document(facts: ContentFacts) -> IndexDocument:
             "id": facts.id,
             "type": facts.kind,
             "name": facts.name,
+            "seoName": facts.seo_name,
             "path": f"{CONTENT_PATHS[facts.kind]}/{facts.seo_name}",
             "summary": _shortened(text),
         },
