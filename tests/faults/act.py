@@ -1,0 +1,148 @@
+"""One deed of a shop in a process of its own: `python -m tests.faults.act DEED [ARGUMENT]`.
+
+The shop is the one that the environment names, its engine the real one with the fault that FAULT describes.
+What was acknowledged to the outside is printed, a line each, the moment it is.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from flask import Flask
+from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
+
+from app import create_app
+from app.adapters.clock import SystemClock
+from app.adapters.images import FileImages
+from app.adapters.queue import NoQueue, RqQueue
+from app.adapters.whoosh import WhooshEngine
+from app.config import from_environment
+from app.domain.catalogue.models import Product
+from app.domain.search import runs
+from app.domain.sites.models import Site
+from app.extensions import db
+from app.jobs import indexing
+from app.jobs.scheduled import SCHEDULED
+from app.ports import Ports, clock, search_engine
+from app.transaction import transaction
+from tests.faults.faulty_engine import FaultyEngine
+from tests.searching import add_product
+from worker import make_worker
+
+
+def shop() -> Flask:
+    config = from_environment()
+    engine = FaultyEngine(WhooshEngine(config.index_dir), os.environ.get("FAULT", ""))
+    queue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
+    return create_app(config, Ports(engine, SystemClock(), queue, FileImages(config.media_dir)))
+
+
+def say(*words: object) -> None:
+    print(*words, flush=True)
+
+
+def site_id() -> int:
+    return db.session.scalars(select(Site.id).order_by(Site.id)).first() or 0
+
+
+def ask() -> str:
+    with transaction():
+        run, joined = runs.request_rebuild(clock(), search_engine(), site_id(), "PRODUCTS", "tests")
+        run_id = run.id
+    say("joined" if joined else "asked", run_id)
+    return run_id
+
+
+def rebuild() -> None:
+    indexing.rebuild(ask())
+
+
+def build() -> None:
+    """What waits already."""
+    for run in runs.waiting_runs():
+        indexing.rebuild(run.id)
+
+
+def ask_often(times: str) -> None:
+    """From several threads at once."""
+    application = shop_of_this_process
+
+    def press() -> None:
+        with application.app_context():
+            for _ in range(int(times) // 5):
+                ask()
+
+    threads = [threading.Thread(target=press) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def save(times: str) -> None:
+    """Creates, changes and deletes products, and says so after each commit; `0` goes on until killed."""
+    for done in saves(int(times)):
+        say(done)
+
+
+def saves(times: int) -> Iterator[str]:
+    """What was done, each after its commit, or refused by the database; 0 times is for ever."""
+    rng = random.Random()
+    ids = list(db.session.scalars(select(Product.id)))
+    for number in itertools.count() if times == 0 else range(times):
+        try:
+            with transaction():
+                done = save_one(rng, ids, f"new-{number}-{rng.randrange(10**12)}")
+        except OperationalError as refused:
+            db.session.rollback()
+            done = f"refused {refused.orig}"
+        yield done
+
+
+def save_one(rng: random.Random, ids: list[int], sku: str) -> str:
+    product = db.session.get(Product, rng.choice(ids))
+    if product is None or rng.random() < 0.4:
+        ids.append(add_product(site_id(), sku, f"name-{sku}").id)
+        return f"saved {sku} name-{sku}"
+    if rng.random() < 0.2:
+        db.session.delete(product)
+        return f"deleted {product.sku}"
+    product.name = f"name-{sku}"
+    return f"saved {product.sku} {product.name}"
+
+
+def apply() -> None:
+    indexing.apply_outbox(site_id())
+    say("applied")
+
+
+def lock(seconds: str) -> None:
+    with transaction():
+        say("locked")
+        time.sleep(float(seconds))
+
+
+def work(kind: str) -> None:
+    make_worker(shop_of_this_process, [kind]).work(logging_level="WARNING")
+
+
+def job(name: str) -> None:
+    SCHEDULED[name].run()
+    say("done")
+
+
+DEEDS: dict[str, Callable[..., object]] = {
+    deed.__name__: deed for deed in (ask, ask_often, build, rebuild, save, apply, lock, work, job)
+}
+
+if __name__ == "__main__":
+    shop_of_this_process = shop()
+    with shop_of_this_process.app_context():
+        DEEDS[sys.argv[1]](*sys.argv[2:])

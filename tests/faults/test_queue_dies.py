@@ -1,0 +1,57 @@
+"""F14 to F17: the queue only wakes; what must happen stands in the database and happens without it."""
+
+from __future__ import annotations
+
+import time
+
+from redis import Redis
+
+from app.adapters.queue import RqQueue
+from app.supervisor.embedded_redis import EmbeddedRedis
+from app.transaction import transaction
+from tests.faults.shops import SITE, Shop, check, until
+from tests.searching import add_product
+
+
+def run_has_ended(shop: Shop) -> bool:
+    return shop.run()[0] in ("done", "failed")
+
+
+def test_a_save_is_found_in_time_although_the_queue_stays_down(shop: Shop, redis: EmbeddedRedis) -> None:
+    """F14 and F15: the scheduler applies the outbox, and builds what nobody else does."""
+    redis.stop(5)
+    shop.scheduler()
+    with shop.opened(queue=RqQueue(redis.url, shop.config.queue_prefix)):
+        before = time.monotonic()
+        with transaction():
+            add_product(SITE, "late", "saved without a queue")
+        assert time.monotonic() - before < 0.5
+    until(lambda: shop.found().get("late"), seconds=10)
+    shop.do("ask").finish()
+    assert shop.run()[0] in ("waiting", "running")
+    until(lambda: shop.run()[0] == "done", seconds=30)
+    check(shop)
+
+
+def test_a_build_survives_the_death_of_the_queue(shop: Shop, redis: EmbeddedRedis) -> None:
+    """F16: the worker ends; its build ends with a result."""
+    worker = shop.do("work", "builds", fault="added:2")
+    shop.do("ask").finish()
+    until(lambda: shop.run()[0] == "running")
+    redis.stop(0)
+    worker.finish()
+    until(lambda: run_has_ended(shop))
+    check(shop)
+
+
+def test_what_a_flushed_queue_forgot_is_asked_for_again(shop: Shop, redis: EmbeddedRedis) -> None:
+    """F17."""
+    said = shop.save(3)
+    shop.do("ask").finish()
+    with Redis.from_url(redis.url) as connection:
+        assert connection.keys("*builds*")
+        connection.flushall()
+    shop.do("work", "builds")
+    shop.scheduler()
+    until(lambda: shop.run()[0] == "done", seconds=30)
+    check(shop, said)

@@ -1,0 +1,106 @@
+"""F22, F23, F27 and F28: what was acknowledged is kept and found, whatever runs beside it or dies."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sqlite3
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.catalogue.models import Product
+from app.extensions import db
+from app.transaction import transaction
+from tests.faults.shops import Shop, check
+
+
+def test_saves_all_through_several_rebuilds_are_all_found(shop: Shop) -> None:
+    """F22: random saves from two processes, an applier and a builder, none waiting for the others."""
+    savers = [shop.do("save", "0") for _ in range(2)]
+    for _ in range(3):
+        builder, applier = shop.do("rebuild"), shop.do("apply")
+        assert (builder.finish(), applier.finish()) == (0, 0)
+    for saver in savers:
+        saver.signal("KILL")
+        saver.finish()
+    # Each saver changes products of its own and of the model; about the latter the database has the last word.
+    check(shop, [line for saver in savers for line in saver.said if " new-" in line])
+
+
+def test_an_older_state_never_follows_a_newer_one(shop: Shop) -> None:
+    """F23: an applier halted after it read does not overtake the one that read later."""
+    change_name(shop, "older")
+    first = shop.do("apply", fault="apply:STOP")
+    first.until_stopped()
+    change_name(shop, "newer")
+    second = shop.do("apply")
+    first.signal("CONT")
+    assert (first.finish(), second.finish()) == (0, 0)
+    assert shop.found()["sku-1"] == "newer"
+    check(shop)
+
+
+def change_name(shop: Shop, name: str) -> None:
+    with shop.opened(), transaction():
+        db.session.scalars(select(Product).where(Product.sku == "sku-1")).one().name = name
+
+
+def test_a_locked_database_is_waited_for(shop: Shop) -> None:
+    """F27."""
+    holder = shop.do("lock", "1")
+    assert holder.line() == "locked"
+    said = shop.save(1)
+    assert said[0].startswith(("saved", "deleted"))
+    holder.finish()
+    check(shop, said)
+
+
+def test_a_database_that_stays_locked_refuses_and_writes_nothing(shop: Shop) -> None:
+    """F27: a page says 503 and when to try again."""
+    holder = shop.do("lock", "30")
+    assert holder.line() == "locked"
+    said = shop.save(1)
+    assert said == ["refused database is locked"]
+    holder.signal("KILL")
+    holder.finish()
+    check(shop)
+
+
+@pytest.mark.parametrize("after", [3, 11, 30])
+def test_a_process_killed_among_its_commits_loses_nothing_it_acknowledged(shop: Shop, after: int) -> None:
+    """F28."""
+    saver = shop.do("save", "0")
+    for _ in range(after):
+        assert saver.line()
+    saver.signal("KILL")
+    assert saver.finish() == -signal.SIGKILL
+    assert integrity(shop.folder / "shop.db") == "ok"
+    check(shop, saver.said)
+
+
+@pytest.mark.parametrize("torn", [1, 700, 4000])
+def test_a_torn_end_of_the_write_ahead_log_is_left_out(shop: Shop, torn: int) -> None:
+    """F28: as after a power cut in the middle of a write."""
+    saver = shop.do("save", "0")
+    for _ in range(8):
+        assert saver.line()
+    saver.signal("STOP")
+    copy = shop.folder / "torn.db"
+    shutil.copy(shop.folder / "shop.db", copy)
+    log = (shop.folder / "shop.db-wal").read_bytes()
+    Path(f"{copy}-wal").write_bytes(log[:-torn])
+    assert integrity(copy) == "ok"
+    saver.signal("KILL")
+    saver.finish()
+    check(shop, saver.said)
+
+
+def integrity(file: Path) -> str:
+    database = sqlite3.connect(file)
+    try:
+        (found,) = database.execute("PRAGMA integrity_check").fetchone()
+        return str(found)
+    finally:
+        database.close()
