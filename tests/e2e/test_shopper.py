@@ -1,0 +1,140 @@
+"""A shopper in a real browser, on a large screen and a phone, with and without scripts."""
+
+from __future__ import annotations
+
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.processes import RunningShop
+
+WIDE, PHONE = (1280, 800), (390, 844)
+CATEGORY = "/c/outdoor"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def stocked(shop: RunningShop) -> None:
+    """A fresh shop needs a moment until its products can be found."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            urllib.request.urlopen(shop.address + CATEGORY, timeout=5).close()
+            return
+        except urllib.error.HTTPError:
+            assert time.monotonic() < deadline, "The demo shop was not indexed."
+            time.sleep(0.2)
+
+
+@pytest.fixture
+def without_scripts(browser: Browser, shop: RunningShop) -> Iterator[Page]:
+    width, height = PHONE
+    context = browser.new_context(
+        base_url=shop.address, java_script_enabled=False, viewport={"width": width, "height": height}
+    )
+    yield context.new_page()
+    context.close()
+
+
+def products(page: Page) -> int:
+    return int(re.sub(r"\D", "", page.get_by_role("status").first.inner_text()))
+
+
+def loaded_once(page: Page, path: str) -> None:
+    """Open a page and mark it: the mark is gone when the browser loads another page."""
+    page.goto(path)
+    page.evaluate("window.mark = 1")
+
+
+def still_the_same_page(page: Page) -> bool:
+    return page.evaluate("window.mark === 1")
+
+
+def test_filters_work_in_place_and_in_the_history(page: Page) -> None:
+    loaded_once(page, CATEGORY)
+    before = products(page)
+    brand = page.locator("#f-manufacturer-1")
+    brand.click()
+    expect(page).to_have_url(re.compile(r"\?manufacturer="))
+    expect(page.locator("#f-manufacturer-1")).to_have_attribute("aria-current", "true")
+    assert 0 < products(page) < before
+    assert page.evaluate("document.activeElement.id") == "f-manufacturer-1"
+    page.go_back()
+    expect(page).to_have_url(re.compile(rf"{CATEGORY}$"))
+    expect(page.get_by_role("status").first).to_contain_text(str(before))
+    assert still_the_same_page(page)
+
+
+def test_a_price_is_typed_and_a_chip_takes_it_away(page: Page) -> None:
+    loaded_once(page, CATEGORY)
+    page.locator("[name=price_max]").fill("50")
+    page.keyboard.press("Enter")
+    chip = page.get_by_role("list", name="Chosen filters").get_by_role("link", name="Price: up to £50.00")
+    expect(chip).to_be_visible()
+    chip.click()
+    expect(chip).to_be_hidden()
+    assert still_the_same_page(page)
+
+
+def test_a_new_order_begins_with_the_cheapest(page: Page) -> None:
+    loaded_once(page, CATEGORY)
+    page.get_by_text("Sort: Featured").click()
+    page.get_by_role("link", name="Price, low to high").click()
+    expect(page.get_by_text("Sort: Price, low to high")).to_be_visible()
+    shown = page.locator(".card .price strong").all_inner_texts()
+    prices = [float(text.replace("£", "").replace(",", "")) for text in shown]
+    assert prices == sorted(prices)
+    assert still_the_same_page(page)
+
+
+@pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["phone"])
+def test_on_a_phone_filters_are_a_sheet_with_apply(page: Page) -> None:
+    loaded_once(page, CATEGORY)
+    sheet = page.locator("#filters")
+    expect(sheet).to_be_hidden()
+    page.get_by_role("button", name="Filters").click()
+    expect(sheet).to_be_visible()
+    page.locator("#f-manufacturer-1").click()
+    expect(page).to_have_url(re.compile(r"\?manufacturer="))
+    expect(sheet).to_be_visible()
+    page.get_by_role("button", name=re.compile("Apply")).click()
+    expect(sheet).to_be_hidden()
+    expect(page.get_by_role("button", name="Filters (1)")).to_be_visible()
+    assert still_the_same_page(page)
+
+
+@pytest.mark.parametrize("page", [WIDE, PHONE], indirect=True, ids=["wide", "phone"])
+@pytest.mark.parametrize("path", ["/", CATEGORY, "/search?q=tent", "/search?q=zzzzzz", "/pages/none"])
+def test_no_page_is_wider_than_the_screen(page: Page, path: str) -> None:
+    page.goto(path)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_from_the_front_page_to_a_product(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("searchbox").fill("tent")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/search\?q=tent"))
+    first = page.locator(".card a").first
+    name = first.locator(".name").inner_text()
+    first.click()
+    expect(page).to_have_url(re.compile("/p/"))
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+
+
+def test_everything_works_without_scripts(without_scripts: Page) -> None:
+    page = without_scripts
+    page.goto(CATEGORY)
+    before = products(page)
+    page.get_by_role("button", name="Filters").click()
+    page.locator("#f-manufacturer-1").click()
+    page.wait_for_url(re.compile(r"\?manufacturer="))
+    assert 0 < products(page) < before
+    page.get_by_role("button", name=re.compile("Filters")).click()
+    page.locator("[name=price_max]").fill("100")
+    page.get_by_role("button", name="Set").first.click()
+    page.wait_for_url(re.compile(r"manufacturer=.*price_max=100"))
