@@ -23,7 +23,7 @@ SECRET_VALUES = re.compile(
     r"(?:sk|rk|pk)_(?:live|test)_\w+|whsec_\w+|pst_\w+|(?:pi|seti)_\w+_secret_\w+|(?i:bearer\s+)\S+|eyJ[\w-]+\.[\w-]+\.[\w-]+"
     r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
 )
-QUIET = ("static", "health.", "media.")  # Endpoints that say nothing worth a line each.
+QUIET = ("static", "health.", "media.", "storefront.picture")  # Endpoints that say nothing worth a line each.
 
 
 def configure(level: str) -> None:
