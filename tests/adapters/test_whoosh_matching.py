@@ -100,6 +100,20 @@ def test_unknown_words_are_read_as_the_likeliest_known_ones(tmp_path: Path, type
     assert (result.suggestion, result.corrected) == (read, True)
 
 
+def test_words_written_apart_find_the_catalogues_one_word(tmp_path: Path) -> None:
+    others = [named(n, "Wine glasses") for n in range(20)]
+    engine = shop(tmp_path, *others, named(98, "Sun hat"), named(99, "Sunglasses"))
+    result = searched(engine, "sun glasses", prefix_last=False)
+    assert result.hits[0].id == "P99"
+    why = engine.explain(SITE, PRODUCTS, SearchRequest(words="sun glasses"), "P99")
+    assert (why.rank, why.missing_words) == (1, ())
+
+
+def test_a_suggestion_is_written_as_the_catalogue_writes_it(tmp_path: Path) -> None:
+    engine = shop(tmp_path, *(named(n, "Adidas trainers") for n in range(5)))
+    assert searched(engine, "adiddas").suggestion == "adidas"
+
+
 def test_the_likeliest_reading_goes_with_the_other_words(tmp_path: Path) -> None:
     tables = [named(n, "Kitchen table") for n in range(20)]
     engine = shop(tmp_path, *tables, *(named(50 + n, "Audio cable") for n in range(3)))

@@ -11,7 +11,7 @@ import numpy as np
 from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.matching import Found, find, match_some
 from app.adapters.whoosh.ordering import Keys, page_of, sort_keys
-from app.adapters.whoosh.spelling import Spelling, corrections, replaced, slips
+from app.adapters.whoosh.spelling import Spelling, as_written, corrections, replaced, slips
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import Hit, RangeCount, RangeFilter, SearchRequest, SearchResult, Sort, ValueFilter
 from app.domain.search.text import MAX_CHARACTERS, query_words, stem, tokens
@@ -58,7 +58,7 @@ def answer_words(view: View, request: SearchRequest) -> Answer:
     better = corrections(view, words, last_may_go_on=request.prefix_last)
     if not len(found.docs) and not better and len(words) > 1:
         better = slips(view, words)
-    suggestion = suggested(request.words, better)
+    suggestion = suggested(view, request.words, better)
     if len(found.docs):
         return _answer(found, suggestion)
     if better and request.correct:
@@ -70,11 +70,12 @@ def answer_words(view: View, request: SearchRequest) -> Answer:
     return _answer(match_some(view, words, allowed), suggestion)
 
 
-def suggested(typed: str, better: Mapping[str, Spelling]) -> str | None:
-    """The typed words with the better spellings in their places."""
+def suggested(view: View, typed: str, better: Mapping[str, Spelling]) -> str | None:
+    """The typed words with the better spellings in their places, written as the catalogue writes them."""
     if not better:
         return None
-    return " ".join(" ".join(better.get(stem(token), (token,))) for token in tokens(typed[:MAX_CHARACTERS]))
+    spoken = {word: " ".join(as_written(view, part) for part in spelling) for word, spelling in better.items()}
+    return " ".join(spoken.get(stem(token), token) for token in tokens(typed[:MAX_CHARACTERS]))
 
 
 def _answer(found: Found, suggestion: str | None, *, corrected: bool = False) -> Answer:

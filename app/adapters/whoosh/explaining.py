@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from app.adapters.whoosh.compounds import matches_of
 from app.adapters.whoosh.evaluation import Answer, Filters, answer_words
 from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.ordering import Keys, sort_keys
-from app.adapters.whoosh.scoring import FIELDS, word_matches
+from app.adapters.whoosh.scoring import FIELDS, Matches
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import Explanation, FieldMatch, SearchRequest, Sort
 from app.domain.search.text import query_words
@@ -20,8 +21,8 @@ def explain(view: View, request: SearchRequest, document_id: str) -> Explanation
         return Explanation(words, False, None, None, (), words)
     by_field: dict[str, list[str]] = {}
     missing = []
-    for word in words:
-        fields = _fields_with(view, word, doc)
+    for word, match in zip(words, matches_of(view, words), strict=True):
+        fields = _fields_with(match, doc)
         if not fields:
             missing.append(word)
         for field in fields:
@@ -31,8 +32,7 @@ def explain(view: View, request: SearchRequest, document_id: str) -> Explanation
     return Explanation(words, True, rank, score, matches, tuple(missing))
 
 
-def _fields_with(view: View, word: str, doc: int) -> list[str]:
-    matches = word_matches(view, word)
+def _fields_with(matches: Matches, doc: int) -> list[str]:
     place = int(np.searchsorted(matches.docs, doc))
     if place == len(matches.docs) or matches.docs[place] != doc:
         return []

@@ -9,9 +9,10 @@ from heapq import nsmallest
 import numpy as np
 import numpy.typing as npt
 
+from app.adapters.whoosh.compounds import matches_of
 from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.intent import lifted
-from app.adapters.whoosh.scoring import FieldScores, Matches, Scores, field_scores, word_matches
+from app.adapters.whoosh.scoring import FieldScores, Matches, Scores, field_scores, united, word_matches
 from app.adapters.whoosh.view import View
 from app.adapters.whoosh.vocabulary import vocabulary_of
 from app.domain.search.text import LINKING_WORDS, joined, neighbours
@@ -38,10 +39,11 @@ def find(view: View, words: Sequence[str], allowed: Mask | None, *, prefix_last:
     """All words must match; when few documents do, the last word may be the beginning of one, and when very
     few do still, documents with fewer of the words follow. Words that no document has together find nothing here:
     a better spelling comes before fewer words."""
-    found = match_all(view, [word_matches(view, word) for word in words], words, allowed)
-    if prefix_last and len(found.docs) < ENOUGH and words:
-        longer = [*(word_matches(view, word) for word in words[:-1]), begun_word(view, words[-1])]
-        found = match_all(view, longer, words, allowed)
+    matches = matches_of(view, words)
+    found = match_all(view, matches, words, allowed)
+    if prefix_last and len(found.docs) < ENOUGH:
+        last = united(view, [(matches[-1], 1.0), (begun_word(view, words[-1]), 1.0)])
+        found = match_all(view, [*matches[:-1], last], words, allowed)
     if len(found.docs) < FEW and _may_relax(words):
         some = match_some(view, words, allowed)
         return some if len(found.docs) else Found(found.docs, found.scores)
@@ -74,7 +76,7 @@ def match_all(view: View, matches: Sequence[Matches], words: Sequence[str], allo
 def match_some(view: View, words: Sequence[str], allowed: Mask | None) -> Found:
     """The documents with the most of the words: one word less at a time until there are enough of them.
     What scores is weighed by the square of the share of words that match."""
-    matches = [word_matches(view, word) for word in words]
+    matches = matches_of(view, words)
     counts = np.zeros(view.size, np.uint8)
     totals = np.zeros(view.size, np.float32)
     for match, word in zip(matches, words, strict=True):
@@ -103,17 +105,8 @@ def begun_word(view: View, beginning: str) -> Matches:
 
 
 def _begun_word(view: View, beginning: str) -> Matches:
-    whole = word_matches(view, beginning)
-    totals = np.zeros(view.size, np.float32)
-    fields = np.zeros(view.size, np.uint16)
-    for word in longer_words(view, beginning):
-        match = word_matches(view, word)
-        np.maximum.at(totals, match.docs, PREFIX_WORTH * match.scores)
-        fields[match.docs] |= match.fields
-    totals[whole.docs] = np.maximum(totals[whole.docs], whole.scores)
-    fields[whole.docs] |= whole.fields
-    docs = np.flatnonzero(fields)
-    return Matches(docs, totals[docs], fields[docs])
+    longer = [(word_matches(view, word), PREFIX_WORTH) for word in longer_words(view, beginning)]
+    return united(view, [(word_matches(view, beginning), 1.0), *longer])
 
 
 def longer_words(view: View, beginning: str) -> list[str]:

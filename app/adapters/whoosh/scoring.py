@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import log
 
@@ -72,3 +73,14 @@ def _word_matches(view: View, term: bytes) -> Matches:
             found[holders] |= np.uint16(1 << bit)
     docs = np.flatnonzero(found)
     return Matches(docs, totals[docs], found[docs])
+
+
+def united(view: View, parts: Iterable[tuple[Matches, float]]) -> Matches:
+    """The documents of any of the matches; each scores what it scores best, times the worth of the match."""
+    totals = np.zeros(view.size, np.float32)
+    fields = np.zeros(view.size, np.uint16)
+    for match, worth in parts:
+        totals[match.docs] = np.maximum(totals[match.docs], np.float32(worth) * match.scores)
+        fields[match.docs] |= match.fields
+    docs = np.flatnonzero(fields)
+    return Matches(docs, totals[docs], fields[docs])

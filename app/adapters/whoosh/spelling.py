@@ -3,9 +3,11 @@ two slips in a long word, or another ending of a word that is known."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
 
+import numpy as np
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
@@ -13,7 +15,7 @@ from app.adapters.whoosh.matching import longer_words, member
 from app.adapters.whoosh.scoring import word_matches
 from app.adapters.whoosh.view import View
 from app.adapters.whoosh.vocabulary import vocabulary_of
-from app.domain.search.text import LINKING_WORDS
+from app.domain.search.text import LINKING_WORDS, stem, tokens
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SHORTEST = 3
@@ -21,6 +23,7 @@ LONG_WORD = 7
 SHARED_BEGINNING = 5
 SHARED_SHARE = 0.6
 CONSIDERED = 6
+NAMES_CONSULTED = 20
 # How much commoner a neighbour must be before a word that the index knows counts as a slip.
 _RARER = 20
 
@@ -59,6 +62,18 @@ def _slips(view: View, words: Sequence[str]) -> dict[str, Spelling]:
             if rarer and _together(view, [spelling, *others]):
                 return {word: (spelling,)}
     return {}
+
+
+def as_written(view: View, word: str) -> str:
+    """How names write an indexed word, which may be a stem: `adidas` for `adida`."""
+    return view.recent(("as written", word), lambda: _as_written(view, word), len)
+
+
+def _as_written(view: View, word: str) -> str:
+    best = word_matches(view, word)
+    names = view.names(best.docs[np.argsort(-best.scores, kind="stable")[:NAMES_CONSULTED]])
+    written = Counter(token for name in names for token in tokens(name) if stem(token) == word)
+    return max(written, key=lambda token: (written[token], token), default=word)
 
 
 def replaced(words: Sequence[str], better: Mapping[str, Spelling]) -> Spelling:

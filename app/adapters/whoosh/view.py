@@ -14,7 +14,7 @@ from app.adapters.whoosh.facet_column import FacetColumn, Mask, entry_mask
 from app.adapters.whoosh.generations import HeldLock
 from app.adapters.whoosh.postings import Postings
 from app.adapters.whoosh.recent import Recent
-from app.adapters.whoosh.schema import CARD_COLUMN, DIGEST_COLUMN, ID_COLUMN
+from app.adapters.whoosh.schema import CARD_COLUMN, DIGEST_COLUMN, ID_COLUMN, SORT_NAME_COLUMN
 from app.adapters.whoosh.segment import Segment
 
 T = TypeVar("T")
@@ -134,11 +134,18 @@ class View:
 
     def ids_and_cards(self, docs: npt.NDArray[np.intp]) -> list[tuple[str, Mapping[str, object]]]:
         """What hits show of documents; all cards are read in one go."""
-        places = self.bases.searchsorted(docs, side="right") - 1
-        located = list(zip(places.tolist(), (docs - self.bases[places]).tolist(), strict=True))
-        pairs = b",".join([self.segments[place].text(CARD_COLUMN)[local] for place, local in located])
+        pairs = b",".join([segment.text(CARD_COLUMN)[local] for segment, local in self._located(docs)])
         found: list[tuple[str, Mapping[str, object]]] = json.loads(f"[{pairs.decode()}]")
         return found
+
+    def names(self, docs: npt.NDArray[np.intp]) -> list[str]:
+        """The folded names of documents."""
+        return [segment.text(SORT_NAME_COLUMN)[local].decode() for segment, local in self._located(docs)]
+
+    def _located(self, docs: npt.NDArray[np.intp]) -> Iterator[tuple[Segment, int]]:
+        places = self.bases.searchsorted(docs, side="right") - 1
+        for place, local in zip(places.tolist(), (docs - self.bases[places]).tolist(), strict=True):
+            yield self.segments[place], local
 
     def digests(self) -> Iterator[tuple[str, str]]:
         for segment, deleted in zip(self.segments, self._deleted, strict=True):
