@@ -8,6 +8,7 @@ from app import ports
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import drawn, wants_listing
 from app.domain.search.browsing import read_request, search_listing
+from app.domain.search.rail import SEARCH_PATH
 from app.permissions import public
 
 
@@ -15,7 +16,7 @@ from app.permissions import public
 @public
 def search() -> Response:
     shop = current_shop()
-    asked = read_request(shop, "/search", request.args.items(multi=True))
+    asked = read_request(shop, SEARCH_PATH, request.args.items(multi=True))
     if not asked.words and not asked.is_filtered:
         return make_response(drawn("storefront/search_start.html", shop=shop))
     found = search_listing(ports.search_engine(), shop, asked)

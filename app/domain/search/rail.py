@@ -12,6 +12,7 @@ from app.domain.search.engine import RangeCount, SearchResult
 from app.domain.search.listing import PRICE, PRICE_MAX, PRICE_MIN, ListingRequest, Span, number_text, price_text
 from app.domain.shared.money import format_money
 
+SEARCH_PATH = "/search"
 MOST_CHOICES = 100  # Values of one filter that a page offers; the shopper's own are always among them.
 SHOWN_AT_FIRST = 8
 YES = "true"
@@ -85,7 +86,8 @@ def groups(filters: Iterable[Filter], request: ListingRequest, result: SearchRes
 
 
 def chips(filters: Iterable[Filter], request: ListingRequest) -> tuple[Chip, ...]:
-    """One chip for each value and range chosen, in the order of the address."""
+    """One chip for each value and range chosen, in the order of the address. Words within a category are one
+    more filter; on the search page they are the question itself."""
     labels = {filter.facet_id: filter.label for filter in filters}
     made = [
         Chip(labels.get(name, name), "yes" if value == YES else value, request.without_value(name, value).url())
@@ -98,6 +100,8 @@ def chips(filters: Iterable[Filter], request: ListingRequest) -> tuple[Chip, ...
         for name, span in spans
         if span
     ]
+    if request.words and request.path != SEARCH_PATH:
+        made.append(Chip("Words", request.words, request.with_words("").url()))
     return tuple(made)
 
 

@@ -98,6 +98,12 @@ def test_every_choice_has_a_chip_that_lets_it_go():
     assert chips[-1].url == "/c/tents?colour=Blue&colour=Red&inStock=true&weight_max=3"
 
 
+def test_words_are_a_filter_within_a_category_and_the_question_in_a_search():
+    (chip,) = rail.chips([], ListingRequest("/c/tents", words="green", page=2))
+    assert (chip.label, chip.text, chip.url) == ("Words", "green", "/c/tents")
+    assert rail.chips([], ListingRequest("/search", words="green")) == ()
+
+
 @pytest.mark.parametrize(
     ("current", "last", "shown"),
     [
