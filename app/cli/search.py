@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import click
+from flask.cli import with_appcontext
 
 from app.cli.sites import chosen_site
 from app.cli.telling import telling
@@ -24,6 +25,7 @@ SEARCH_PATH = "/search"
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Products to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--batch", is_flag=True, help="Read a query a line from standard input, print one JSON object a line.")
+@with_appcontext
 @telling
 def command(words: tuple[str, ...], host: str | None, limit: int, as_json: bool, batch: bool) -> None:
     """What the shop would show for WORDS: SKU, name and score of the first products."""

@@ -9,7 +9,7 @@ from types import FrameType
 import click
 import structlog
 from flask import Flask, current_app
-from flask.cli import AppGroup
+from flask.cli import AppGroup, with_appcontext
 
 from app.jobs.background import BackgroundProcess
 from app.jobs.scheduled import SCHEDULED
@@ -37,6 +37,7 @@ def run_command(name: str) -> None:
 
 
 @click.command("scheduler")
+@with_appcontext
 def scheduler_command() -> None:
     """Run what is due by the clock, and help out where the queue fails, until stopped."""
     stopping = threading.Event()
