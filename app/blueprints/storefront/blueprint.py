@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, current_app, g
 from flask.blueprints import BlueprintSetupState
+from sqlalchemy.exc import SQLAlchemyError
 
 from app import ports
 from app.blueprints.hosts import asked_host
@@ -15,7 +16,7 @@ bp = Blueprint("storefront", __name__)
 WINDOW = "shop-window"
 KEPT_LISTINGS = "shop-kept-listings"
 KEPT_CARDS = "shop-kept-cards"
-LISTINGS = 200  # A listing is some 30 kB, a card half of one: a process keeps a few megabytes.
+LISTINGS = 200  # A listing is some 30 kB and a card 0.5 kB, so that a process keeps a few megabytes.
 CARDS = 5_000
 
 
@@ -46,8 +47,8 @@ def kept_cards() -> KeptParts:
 
 
 def shop_or_none() -> Shop | None:
-    """For pages that must also be drawn where no shop is."""
+    """For pages that must also be drawn where no shop is, or none can be read."""
     try:
         return current_shop()
-    except NotFound:
+    except (NotFound, SQLAlchemyError):
         return None

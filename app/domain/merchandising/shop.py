@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
 
 from app.domain.merchandising.content import ContentLink, collection_links, page_links
 from app.domain.merchandising.queries import hand_made_order, load_tree
@@ -66,7 +67,8 @@ class _Directory:
 
 class ShopWindow:
     """The shops of this process. Asks the database at most once a second whether a site's configuration
-    changed, and reads only a site that did. Safe to share between threads; holds nothing for unknown hosts."""
+    changed, and reads only a site that did; while the database does not answer, shops stay as they were last
+    seen. Safe to share between threads; holds nothing for unknown hosts."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -91,7 +93,7 @@ class ShopWindow:
             return known
         with self._lock:
             if self._directory is known:
-                self._directory = _read_directory(now)
+                self._directory = _next_directory(known, now)
             return self._directory or _read_directory(now)
 
 
@@ -126,6 +128,16 @@ def read_shop(site_id: int) -> Shop:
 def _primary_host(site_id: int) -> str:
     hosts = select(Domain.host).where(Domain.site_id == site_id).order_by(Domain.primary.desc(), Domain.host)
     return db.session.scalars(hosts.limit(1)).one()
+
+
+def _next_directory(known: _Directory | None, now: datetime) -> _Directory:
+    try:
+        return _read_directory(now)
+    except OperationalError:
+        if known is None:
+            raise
+        db.session.rollback()
+        return replace(known, read_at=now)
 
 
 def _read_directory(now: datetime) -> _Directory:

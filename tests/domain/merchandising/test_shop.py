@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 from flask import Flask
 from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
 
 from app.domain.merchandising.models import Node, Placement
 from app.domain.merchandising.shop import ShopWindow
@@ -105,3 +106,23 @@ def test_many_threads_see_one_shop(app: Flask, clock: StoppedClock):
 
     with ThreadPoolExecutor(8) as threads:
         assert len(set(threads.map(look, range(40)))) == 1
+
+
+@contextmanager
+def database_away() -> Iterator[None]:
+    def refuse(*_: object) -> None:
+        raise OperationalError("SELECT", {}, Exception("the database is away"))
+
+    event.listen(db.engine, "before_cursor_execute", refuse)
+    yield
+    event.remove(db.engine, "before_cursor_execute", refuse)
+
+
+def test_a_shop_stays_as_it_was_while_the_database_is_away(clock: StoppedClock):
+    window = ShopWindow()
+    shop = window.shop_at(clock, "shop.test")
+    clock.move(seconds=5)
+    with database_away():
+        assert window.shop_at(clock, "shop.test") is shop
+        with pytest.raises(OperationalError):
+            ShopWindow().shop_at(clock, "shop.test")
