@@ -43,13 +43,6 @@ def _see(token: str) -> None:
         current_app.logger.info("sign_in_not_seen")
 
 
-@bp.before_request
-def refuse_unknown_hosts() -> None:
-    """A session belongs to a host that has a shop; without one the host is asked for."""
-    if not current_user.is_authenticated and site_by_host(asked_host()) is None:
-        raise NotFound("There is no shop at this address.")
-
-
 @bp.get("/login")
 @public
 def sign_in() -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, case, func, select
+from sqlalchemy import ColumnElement, func, select
 
 from app.domain.catalogue.models import Collection, Page, Product
 from app.extensions import db
@@ -22,21 +22,19 @@ class Counts:
 
 
 def counts(site_id: int) -> Counts:
-    sold_out = case((Product.enabled & (Product.stock == 0) & ~Product.variants.any(), 1), else_=0)
-    query = select(func.count(), _sum(case((Product.enabled, 1), else_=0)), _sum(sold_out))
-    total, shown, out = db.session.execute(query.where(Product.site_id == site_id)).one()
+    shown = _number_of(Product, site_id, Product.enabled.is_(True))
+    sold_out = (Product.enabled.is_(True), Product.stock == 0, ~Product.variants.any())
     return Counts(
         products_shown=shown,
-        products_hidden=total - shown,
-        sold_out=out,
+        products_hidden=_number_of(Product, site_id) - shown,
+        sold_out=_number_of(Product, site_id, *sold_out),
         collections=_number_of(Collection, site_id),
         pages=_number_of(Page, site_id),
     )
 
 
-def _sum(condition: ColumnElement[int]) -> ColumnElement[int]:
-    return func.coalesce(func.sum(condition), 0)
-
-
-def _number_of(model: type[Collection] | type[Page], site_id: int) -> int:
-    return db.session.scalar(select(func.count()).select_from(model).where(model.site_id == site_id)) or 0
+def _number_of(
+    model: type[Product] | type[Collection] | type[Page], site_id: int, *conditions: ColumnElement[bool]
+) -> int:
+    query = select(func.count()).select_from(model).where(model.site_id == site_id, *conditions)
+    return db.session.scalar(query) or 0

@@ -42,7 +42,8 @@ def _about_search(search: Overview) -> list[Attention]:
         return [Attention("search", "The search index was never built. Rebuild everything to open the shop.", "bad")]
     if not search.is_healthy:
         return [Attention("search", search.status.engine.error or "Search does not answer.", "bad")]
-    return [Attention("search", sentence) for sentence in search.status.advice]
+    sentences = (search.held_up_told, *search.status.advice)
+    return [Attention("search", sentence) for sentence in sentences if sentence]
 
 
 def _about_products(counted: Counts) -> list[Attention]:

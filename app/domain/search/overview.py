@@ -19,18 +19,20 @@ from app.domain.shared.clock import Clock
 from app.extensions import db
 
 RECENT_RUNS = 10
+HELD_UP = timedelta(minutes=2)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchStatus:
     """What the index holds, None where there is none to count or, of pages, content search is off; how many
-    changes are `waiting` to get into it, and the records that cannot."""
+    changes are `waiting` to get into it, `held_up` if for minutes already, and the records that cannot."""
 
     engine: EngineStatus
     products_indexed: int | None
     pages_indexed: int | None
     content_search: bool
     waiting: int
+    held_up: bool
     set_aside: tuple[SetAside, ...]
     advice: tuple[str, ...]
 
@@ -63,6 +65,14 @@ class Overview:
         return self.is_set_up and not self.is_healthy and not self.recent
 
     @property
+    def held_up_told(self) -> str | None:
+        """When changes do not get into the index though it could take them."""
+        if not self.status.held_up or (self.run and self.run.is_unfinished):
+            return None
+        changes = "1 change waits" if self.status.waiting == 1 else f"{self.status.waiting:,} changes wait"
+        return f"{changes} for more than two minutes to get into search. See whether the worker is running."
+
+    @property
     def products_told(self) -> str:
         """How the index compares with the catalogue."""
         if self.status.products_indexed == self.products_shown:
@@ -74,7 +84,7 @@ class Overview:
 def overview(clock: Clock, engine: SearchEngine, site_id: int) -> Overview:
     """Whatever state the engine is in, this answers."""
     return Overview(
-        status=_status(engine, site_id),
+        status=_status(clock, engine, site_id),
         products_shown=_shown(Product, site_id),
         pages_shown=_shown(Page, site_id),
         recent=_recent(site_id),
@@ -87,16 +97,18 @@ def latest_story(site_id: int) -> RunStory | None:
     return story_of(run) if run else None
 
 
-def _status(engine: SearchEngine, site_id: int) -> SearchStatus:
+def _status(clock: Clock, engine: SearchEngine, site_id: int) -> SearchStatus:
     products = engine.status(site_id, IndexName.PRODUCTS)
     content_search = runs.content_search_is_on(site_id)
     waiting, set_aside = wishes.count(site_id)
+    since = wishes.waiting_since(site_id) if waiting else None
     return SearchStatus(
         engine=products,
         products_indexed=products.documents,
         pages_indexed=pages_indexed(engine, site_id) if content_search else None,
         content_search=content_search,
         waiting=waiting,
+        held_up=products.documents is not None and since is not None and clock.now() - since > HELD_UP,
         set_aside=tuple(wishes.set_aside(site_id)) if set_aside else (),
         advice=advice_of(engine, site_id),
     )

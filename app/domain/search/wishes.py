@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import ColumnElement, Delete, Select, Update, delete, exists, func, select, update
 
@@ -56,6 +57,12 @@ def count(site_id: int) -> tuple[int, int]:
     """How many wishes wait, and how many records are set aside."""
     waiting_rows = select(func.count()).select_from(OutboxEntry).where(OutboxEntry.site_id == site_id, _is_waiting())
     return db.session.scalar(waiting_rows) or 0, len(set_aside(site_id))
+
+
+def waiting_since(site_id: int) -> datetime | None:
+    """When the oldest change that still waits was saved."""
+    query = select(OutboxEntry.created_at).where(OutboxEntry.site_id == site_id, _is_waiting())
+    return db.session.scalars(query.order_by(OutboxEntry.created_at).limit(1)).first()
 
 
 def set_aside(site_id: int) -> list[SetAside]:

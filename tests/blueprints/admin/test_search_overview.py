@@ -10,13 +10,13 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
-from app.domain.search.models import RebuildRun, ReconcileReport
-from app.domain.search.runs import view
+from app.domain.search.models import OutboxEntry, RebuildRun, ReconcileReport
+from app.domain.search.runs import request_rebuild, view
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.jobs import indexing
-from app.ports import EXTENSION
+from app.ports import EXTENSION, search_engine
 from app.transaction import transaction
 from tests.factories import make_page, make_product
 from tests.fakes.clock import StoppedClock
@@ -111,6 +111,22 @@ def test_an_unknown_scope_is_refused_and_nothing_starts(app: Flask, shop: int, s
     browser.post("/admin/search/rebuild", {"scope": "EVERYTHING"}, status=400)
     with app.app_context():
         assert db.session.scalars(select(RebuildRun)).all() == []
+
+
+def test_changes_that_do_not_get_through_are_noticed(app: Flask, shop: int, signed_in, clock: StoppedClock) -> None:
+    with app.app_context():
+        with transaction():
+            run, _ = request_rebuild(clock, search_engine(), shop, "ALL", "Mia Moss")
+            run_id = run.id
+        indexing.rebuild(run_id)
+        with transaction():
+            db.session.add(OutboxEntry(site_id=shop, kind="product", record_id=1, created_at=clock.now()))
+    browser = signed_in()
+    clock.move(minutes=2)
+    assert "See whether the worker is running" not in _html(browser)
+    clock.move(seconds=1)
+    assert "1 change waits for more than two minutes" in _html(browser)
+    assert "1 change waits for more than two minutes" in browser.client.get("/admin/").text
 
 
 def test_the_dashboard_tells_what_wants_a_look(shop: int, signed_in) -> None:

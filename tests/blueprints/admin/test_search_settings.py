@@ -53,14 +53,11 @@ def test_attributes_of_the_active_taxonomy_can_be_filters(app: Flask, browser: P
         assert stored_settings(site_id).filters == ("main-colour", "price")
 
 
-@pytest.mark.parametrize(
-    "filters", [["nothing"], ["price", "price"], ["<script>"], [f"f{n}" for n in range(MOST_FILTERS + 1)]]
-)
-def test_filters_that_cannot_be_are_refused_and_nothing_is_saved(
-    app: Flask, browser: PageClient, filters: list[str]
-) -> None:
-    page = browser.post(PATH, {"filter": filters}, status=400)
-    assert page.value("filter") == filters[0]
+def test_filters_that_cannot_be_are_refused_and_nothing_is_saved(app: Flask, browser: PageClient) -> None:
+    too_many = [f"f{number}" for number in range(MOST_FILTERS + 1)]
+    for filters in (["nothing"], ["price", "price"], ["<script>"], too_many):
+        page = browser.post(PATH, {"filter": filters}, status=400)
+        assert page.value("filter") == filters[0]
     with app.app_context():
         assert db.session.scalars(select(Setting)).all() == []
 

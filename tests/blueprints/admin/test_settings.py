@@ -31,12 +31,12 @@ def test_name_and_page_size_are_saved_noted_and_told_to_the_shop(app: Flask, bro
         assert db.session.scalars(select(AuditEntry)).one().after == {"listing-page-size": 36, "name": "Moss & Co"}
 
 
-@pytest.mark.parametrize("size", ["0", "101", "", "x", "1.5", "-1", "٣", "9" * 30])
 def test_a_page_size_that_cannot_be_is_refused_and_nothing_is_saved(
-    app: Flask, browser: PageClient, site_id: int, size: str
+    app: Flask, browser: PageClient, site_id: int
 ) -> None:
-    page = browser.post(PATH, {"name": "Other", "pageSize": size}, status=400)
-    assert page.value("name") == "Other"
+    for size in ("0", "101", "", "x", "1.5", "-1", "٣", "9" * 30):
+        page = browser.post(PATH, {"name": "Other", "pageSize": size}, status=400)
+        assert page.value("name") == "Other"
     with app.app_context():
         assert shop_settings(site_id).name == "Fern & Fell"
 

@@ -151,10 +151,10 @@ def test_a_superadmin_switches_to_any_shop(app: Flask, signed_in) -> None:
     assert "Other" in browser.get("/admin/").texts["title"]
 
 
-@pytest.mark.parametrize("wanted", ["{other}", "999999", "", "x", "-1", "1e3", "٣", "9" * 40])
-def test_nobody_switches_to_a_shop_that_is_not_theirs(app: Flask, signed_in, wanted: str) -> None:
+def test_nobody_switches_to_a_shop_that_is_not_theirs(app: Flask, signed_in) -> None:
     browser = signed_in(Role.ADMIN)
-    browser.post("/admin/site", {"site": wanted.format(other=_other_shop(app))}, status=404)
+    for wanted in (_other_shop(app), "999999", "", "x", "-1", "1e3", "٣", "9" * 40):
+        browser.post("/admin/site", {"site": wanted}, status=404)
     assert "Fern & Fell" in browser.get("/admin/").texts["title"]
 
 
