@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Table, bindparam, delete, insert, update
+from sqlalchemy import Table, bindparam, delete, insert, select, update
 
 from app.domain.bundles.products.changes import Change
 from app.domain.catalogue.models import Product, ProductAttributeValue, ProductImage, Variant
@@ -24,7 +24,7 @@ def write(site_id: int, additions: Sequence[Change], changes: Sequence[Change], 
     """Records that change go first, so that a name which one of them gives up is free for a new one."""
     for change in changes:
         _update(change, now)
-    _insert_products(additions)
+    _insert_products(site_id, additions)
     everything = [*changes, *additions]
     _replace_values(site_id, [change for change in everything if change.values is not None])
     _replace_variants(site_id, [change for change in everything if change.variants is not None])
@@ -46,12 +46,15 @@ def _update(change: Change, now: datetime) -> None:
     _run(statement)
 
 
-def _insert_products(additions: Sequence[Change]) -> None:
+def _insert_products(site_id: int, additions: Sequence[Change]) -> None:
+    """The ids are read back by SKU: one statement with thousands of parameters and RETURNING is far slower."""
     if additions:
-        statement = insert(PRODUCTS).returning(PRODUCTS.c.id, sort_by_parameter_order=True)
-        ids = _run(statement, [change.columns for change in additions]).scalars()
-        for change, product_id in zip(additions, ids, strict=True):
-            change.product_id = product_id
+        _run(insert(PRODUCTS), [change.columns for change in additions])
+        skus = [change.columns["sku"] for change in additions]
+        query = select(PRODUCTS.c.sku, PRODUCTS.c.id).where(PRODUCTS.c.site_id == site_id, PRODUCTS.c.sku.in_(skus))
+        ids = dict(db.session.execute(query).all())
+        for change in additions:
+            change.product_id = ids[change.columns["sku"]]
 
 
 def _replace_values(site_id: int, changes: Sequence[Change]) -> None:

@@ -1,0 +1,101 @@
+"""An export taken into an empty site gives an equal export."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from sqlalchemy import delete, func, select
+
+from app.demo.shop import write_demo_bundle
+from app.domain.bundles.archive import Bundle, open_bundle
+from app.domain.bundles.exporting import export_bundle
+from app.domain.catalogue.models import Product
+from app.domain.search.models import OutboxEntry
+from app.domain.shared.problems import Conflict
+from app.domain.sites import sites
+from app.domain.sites.models import Site, User
+from app.extensions import db
+from app.ports import images
+from app.transaction import transaction
+from tests.domain.bundles.conftest import SITE, Take, product, write_bundle
+from tests.surroundings import real_bundle
+
+
+def export(path: Path, host: str) -> dict[str, bytes]:
+    export_bundle(path, sites.site_at(host), images())
+    with open_bundle(path) as bundle:
+        return {name: _read(bundle, name) for name in bundle.files}
+
+
+def _read(bundle: Bundle, name: str) -> bytes:
+    with bundle.open(name) as file:
+        return file.read()
+
+
+def forget_everything() -> None:
+    with transaction():
+        for model in (Site, User):
+            db.session.execute(delete(model))
+    db.session.remove()
+
+
+def assert_comes_back(take: Take, tmp_path: Path, host: str, ending: str) -> None:
+    before = export(tmp_path / f"before{ending}", host)
+    forget_everything()
+    take(tmp_path / f"before{ending}", host=None)
+    after = export(tmp_path / f"after{ending}", host)
+    assert sorted(after) == sorted(before)
+    for name, content in before.items():
+        assert after[name] == content, name
+
+
+@pytest.mark.parametrize("ending", ["", ".zip"])
+def test_the_demo_shop_comes_back(take: Take, tmp_path: Path, ending: str):
+    (tmp_path / "demo").mkdir()
+    write_demo_bundle(tmp_path / "demo")
+    report = take(tmp_path / "demo", host=None)
+    assert (report.refusals, report.dropped) == ([], {})
+    assert_comes_back(take, tmp_path, "localhost", ending)
+
+
+def test_pictures_come_back_byte_for_byte(take: Take, tmp_path: Path):
+    folder = write_bundle(tmp_path / "pictures", site=SITE, products=[product(images=["media/red.png", "blue.png"])])
+    (folder / "media").mkdir()
+    for colour in ("red", "blue"):
+        drawn = io.BytesIO()
+        Image.new("RGB", (40, 30), colour).save(drawn, "PNG")
+        (folder / "media" / f"{colour}.png").write_bytes(drawn.getvalue())
+    take(folder, host=None)
+    assert [(image.width, image.height) for image in db.session.scalars(select(Product)).one().images] == [(40, 30)] * 2
+    assert take(folder, host=None).changes == 0
+    assert_comes_back(take, tmp_path, "shop.test", ".zip")
+
+
+@pytest.mark.parametrize(("name", "products", "dropped"), [("icecat", 19_406, 96), ("fashion", 39_596, 0)])
+def test_a_real_shop_comes_in_twice_and_back(take: Take, tmp_path: Path, name: str, products: int, dropped: int):
+    bundle = real_bundle(name)
+    report = take(bundle)
+    assert (report.of("products").added, report.of("products").refused) == (products, 0)
+    assert report.dropped_in_all == dropped
+    wishes = select(func.count()).select_from(OutboxEntry)
+    before = db.session.scalar(wishes)
+    assert take(bundle).changes == 0
+    assert db.session.scalar(wishes) == before
+    assert_comes_back(take, tmp_path, "shop.test", ".zip")
+
+
+def test_an_export_overwrites_nothing(take: Take, tmp_path: Path):
+    take(products=[product()])
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "letter.txt").write_text("dear")
+    with pytest.raises(Conflict, match="empty folder"):
+        export_bundle(tmp_path / "there", sites.site_at("shop.test"), images())
+    assert [file.name for file in (tmp_path / "there").iterdir()] == ["letter.txt"]
+
+
+def test_passwords_stay_behind(take: Take, tmp_path: Path):
+    take(users=[{"email": "mia@shop.test", "roles": ["ADMIN"], "password": "a long secret"}])
+    assert export(tmp_path / "out", "shop.test")["users.json"].count(b"assword") == 0
