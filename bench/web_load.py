@@ -44,6 +44,7 @@ end
 class Load:
     """What came of asking for some seconds. Times in milliseconds."""
 
+    requests: int
     per_second: float
     p50: float
     p95: float
@@ -97,6 +98,7 @@ def load(port: int, host: str, paths: Sequence[str], directory: Path) -> Load:
     printed = subprocess.run(command, env=named, check=True, capture_output=True, text=True).stdout
     told = json.loads(printed.strip().splitlines()[-1])
     return Load(
+        requests=told["requests"],
         per_second=told["requests"] / told["microseconds"] * 1e6,
         p50=told["p50"] / 1000,
         p95=told["p95"] / 1000,
