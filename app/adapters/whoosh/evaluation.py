@@ -48,12 +48,12 @@ def evaluate(view: View, request: SearchRequest) -> SearchResult:
 
 
 def answer_words(view: View, request: SearchRequest) -> Answer:
-    allowed = _allowed(view, request.scope)
     words = query_words(request.words)
     if not words:
-        docs = np.arange(view.size) if allowed is None else np.flatnonzero(allowed)
+        docs = _all_docs(view, request.scope)
         # Words that hold no letter or digit ask for something and find nothing.
         return Answer(docs[:0] if request.words.strip() else docs, None)
+    allowed = _allowed(view, request.scope)
     found = find(view, words, allowed, prefix_last=request.prefix_last)
     better = corrections(view, words, last_may_go_on=request.prefix_last)
     if not len(found.docs) and not better and len(words) > 1:
@@ -80,6 +80,16 @@ def suggested(view: View, typed: str, better: Mapping[str, Spelling]) -> str | N
 
 def _answer(found: Found, suggestion: str | None, *, corrected: bool = False) -> Answer:
     return Answer(found.docs, found.scores, suggestion, corrected, found.relaxed and bool(len(found.docs)))
+
+
+def _all_docs(view: View, scope: tuple[ValueFilter, ...]) -> Docs:
+    """Every document of a listing without words: a category, say, which many ask for one after another."""
+
+    def listed() -> Docs:
+        allowed = _allowed(view, scope)
+        return np.arange(view.size) if allowed is None else np.flatnonzero(allowed)
+
+    return view.recent(("listing", scope), listed, lambda docs: docs.nbytes)
 
 
 def _allowed(view: View, scope: Iterable[ValueFilter]) -> Mask | None:

@@ -42,8 +42,9 @@ def find(view: View, words: Sequence[str], allowed: Mask | None, *, prefix_last:
     matches = matches_of(view, words)
     found = match_all(view, matches, words, allowed)
     if prefix_last and len(found.docs) < ENOUGH:
-        last = united(view, [(matches[-1], 1.0), (begun_word(view, words[-1]), 1.0)])
-        found = match_all(view, [*matches[:-1], last], words, allowed)
+        last = _begun(view, words[-1], matches[-1])
+        if len(last.docs) > len(matches[-1].docs):
+            found = match_all(view, [*matches[:-1], last], words, allowed)
     if len(found.docs) < FEW and _may_relax(words):
         some = match_some(view, words, allowed)
         return some if len(found.docs) else Found(found.docs, found.scores)
@@ -92,11 +93,19 @@ def match_some(view: View, words: Sequence[str], allowed: Mask | None) -> Found:
 
 def _with_most(counts: npt.NDArray[np.uint8], most: int) -> Docs:
     """The documents with the highest counts, as many counts down as it takes to have enough of them."""
-    for count in range(most, 0, -1):
-        docs = np.flatnonzero(counts >= count)
-        if len(docs) >= ENOUGH:
-            return docs
-    return docs
+    docs = np.flatnonzero(counts > 0)
+    found = counts[docs]
+    at_least = np.bincount(found, minlength=most + 1)[::-1].cumsum()[::-1]
+    enough = [count for count in range(most, 0, -1) if at_least[count] >= ENOUGH]
+    return docs[found >= enough[0]] if enough else docs
+
+
+def _begun(view: View, beginning: str, match: Matches) -> Matches:
+    """`match` is what the word finds, which may be more than the word alone, and stays among what is found."""
+    begun = begun_word(view, beginning)
+    if len(match.docs) == len(word_matches(view, beginning).docs):
+        return begun
+    return united(view, [(match, 1.0), (begun, 1.0)])
 
 
 def begun_word(view: View, beginning: str) -> Matches:

@@ -110,9 +110,6 @@ class Segment:
             self._values[name] = ValueColumn(*read_values(column, self.count))
         return self._values[name]
 
-    def has_numbers(self, name: str) -> bool:
-        return any(self._column(prefix + name) is not None for prefix in (NUMBER_PREFIX, RARE_NUMBER_PREFIX))
-
     def numbers(self, name: str) -> npt.NDArray[np.float64] | None:
         column = self._column(NUMBER_PREFIX + name)
         if column is not None:

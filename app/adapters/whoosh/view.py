@@ -49,6 +49,8 @@ class View:
         self.live = self._live_mask()
         self.documents = self.size - sum(map(len, self._deleted))
         self._cache: dict[object, object] = {}
+        self._facets: dict[str, FacetColumn] = {}
+        self._numbers: dict[str, npt.NDArray[np.float64]] = {}
         self._recent = Recent(RECENT_BYTES)
         self.kept = {} if lasting is None else lasting
 
@@ -99,10 +101,14 @@ class View:
         return self.cached(("lengths", field), lambda: np.concatenate([s.lengths(field) for s in self.segments]))
 
     def facet(self, name: str) -> FacetColumn:
-        columns = [segment.values(name) for segment in self.segments]
-        if not any(columns):
-            return FacetColumn(columns, self.counts)
-        return self.cached(("facet", name), lambda: FacetColumn(columns, self.counts))
+        """Kept for names that documents carry; others, which anybody can make up, are not worth it."""
+        facet = self._facets.get(name)
+        if facet is None:
+            columns = [segment.values(name) for segment in self.segments]
+            facet = FacetColumn(columns, self.counts)
+            if any(columns):
+                self._facets[name] = facet
+        return facet
 
     def value_mask(self, name: str, values: Sequence[str]) -> Mask:
         """Which documents carry any of the values under a name."""
@@ -113,16 +119,14 @@ class View:
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
         """The number of each document, NaN where it has none."""
-        if not any(segment.has_numbers(name) for segment in self.segments):
-            return np.full(self.size, np.nan)
-        return self.cached(("numbers", name), lambda: self._joined_numbers(name))
-
-    def _joined_numbers(self, name: str) -> npt.NDArray[np.float64]:
-        columns = []
-        for segment in self.segments:
-            numbers = segment.numbers(name)
-            columns.append(np.full(segment.count, np.nan) if numbers is None else numbers)
-        return np.concatenate(columns)
+        numbers = self._numbers.get(name)
+        if numbers is None:
+            columns = [segment.numbers(name) for segment in self.segments]
+            bare = [np.full(count, np.nan) if c is None else c for c, count in zip(columns, self.counts, strict=True)]
+            numbers = np.concatenate(bare)
+            if any(column is not None for column in columns):
+                self._numbers[name] = numbers
+        return numbers
 
     def document_of(self, document_id: str) -> int | None:
         """The number of a live document."""
