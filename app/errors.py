@@ -46,6 +46,11 @@ TITLES = {
     500: "Our mistake",
     503: "Not available just now",
 }
+PLAIN_WORDS = {
+    404: "There is nothing at this address. It may have moved, or never have been here.",
+    405: "This address cannot be used in that way.",
+    413: "What was sent is larger than this address takes.",
+}
 
 
 def init_errors(app: Flask) -> None:
@@ -111,11 +116,18 @@ def _http_error(error: HTTPException) -> AnyResponse:
     status = error.code or 500
     if status < 400:
         return error.get_response()
-    response = problem(status, error.name.lower().replace(" ", "_"), error.description or error.name)
+    response = problem(status, error.name.lower().replace(" ", "_"), _plain(error))
     for name, value in error.get_headers():
         if name.lower() not in ("content-type", "content-length"):
             response.headers[name] = value
     return response
+
+
+def _plain(error: HTTPException) -> str:
+    """What was said about this very case, else calmer words than the library's."""
+    if error.description == type(error).description:
+        return PLAIN_WORDS.get(error.code or 500) or error.description or error.name
+    return error.description or error.name
 
 
 def _database_error(error: OperationalError) -> AnyResponse:
