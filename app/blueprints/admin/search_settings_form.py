@@ -20,7 +20,7 @@ class SearchSettingsForm:
             content_search="contentSearch" in sent,
             tracking="tracking" in sent,
             click_tracking="clickTracking" in sent,
-            filters=tuple(sent.getlist("filter")[: MOST_FILTERS * 2]),
+            filters=tuple(dict.fromkeys(sent.getlist("filter")))[: MOST_FILTERS * 2],
         )
         return cls(settings, sent.get("addFilter", ""))
 

@@ -7,7 +7,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.blueprints.admin.search_settings_form import SearchSettingsForm
-from app.domain.search.search_settings import MOST_FILTERS, SearchSettings, stored_settings
+from app.domain.search.search_settings import MOST_FILTERS, SearchSettings, filter_problems, stored_settings
 from app.domain.sites.models import AuditEntry, Setting
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.models import Taxonomy
@@ -55,11 +55,18 @@ def test_attributes_of_the_active_taxonomy_can_be_filters(app: Flask, browser: P
 
 def test_filters_that_cannot_be_are_refused_and_nothing_is_saved(app: Flask, browser: PageClient) -> None:
     too_many = [f"f{number}" for number in range(MOST_FILTERS + 1)]
-    for filters in (["nothing"], ["price", "price"], ["<script>"], too_many):
+    for filters in (["nothing"], ["<script>"], too_many):
         page = browser.post(PATH, {"filter": filters}, status=400)
         assert page.value("filter") == filters[0]
     with app.app_context():
         assert db.session.scalars(select(Setting)).all() == []
+
+
+def test_a_filter_chosen_twice_is_shown_once(app: Flask, browser: PageClient, site_id: int) -> None:
+    assert [problem.code for problem in filter_problems(["price", "price"], {"price"})] == ["duplicate_filter"]
+    browser.post(PATH, ON | {"filter": ["price", "rating", "price"]})
+    with app.app_context():
+        assert stored_settings(site_id).filters == ("price", "rating")
 
 
 def test_a_filter_that_the_taxonomy_lost_may_stay(app: Flask, browser: PageClient, site_id: int) -> None:
