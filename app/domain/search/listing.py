@@ -113,16 +113,19 @@ class ListingRequest:
         before = [pair for pair in plain._facet_pairs() if pair[0] <= facet_id]
         after = [pair for pair in plain._facet_pairs() if pair[0] > facet_id] + plain._rest_pairs()
         head, tail, name = urlencode(before), urlencode(after), _quoted(facet_id)
-        chosen = self.chosen(facet_id)
         path = quote(self.path)
+        start = f"{path}?{head}&{name}=" if head else f"{path}?{name}="
+        end = f"&{tail}" if tail else ""
+        chosen = self.chosen(facet_id)
 
         def link(value: str) -> str:
             wanted = [kept for kept in chosen if kept != value] if value in chosen else sorted((*chosen, value))
-            middle = "&".join(f"{name}={_quoted(choice)}" for choice in wanted)
-            query = "&".join(part for part in (head, middle, tail) if part)
-            return f"{path}?{query}" if query else path
+            if wanted:
+                return start + f"&{name}=".join(map(_quoted, wanted)) + end
+            rest = "&".join(part for part in (head, tail) if part)
+            return f"{path}?{rest}" if rest else path
 
-        return link
+        return link if chosen else lambda value: start + _quoted(value) + end
 
     def hidden_fields(self, *but: str) -> list[tuple[str, str]]:
         """What a form of this listing sends along besides its own fields `but`."""
