@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import signal
@@ -16,12 +17,18 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from app.supervisor.parts import PR_SET_PDEATHSIG
 from tests.surroundings import postgresql_programs
 
 KINDS = tuple(os.environ.get("SHOP_TEST_DATABASE", "sqlite,postgresql").split(","))
 TEMPLATE = "shop_template"
 _numbers = count(1)
 CreateSchema = Callable[[str], None]
+
+
+def _stop_with_the_tests() -> None:
+    """Runs in the server's process: it is told when the tests were killed."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
 
 
 class SqliteDatabases:
@@ -64,6 +71,7 @@ class PostgresqlDatabases:
                 [programs / "postgres", "-D", data, "-k", folder, *options.split(), "-c", "max_connections=40"],
                 stderr=log,
                 cwd="/",
+                preexec_fn=_stop_with_the_tests,
                 **as_user,
             )
         self._wait()
