@@ -318,6 +318,8 @@ class SearchEngineContract:
     def test_an_empty_generation_is_an_index_that_finds_nothing(self, engine: SearchEngine) -> None:
         rebuild(engine, [])
         assert found(engine, "shoes") == found(engine) == []
+        result = engine.search(SITE, PRODUCTS, SearchRequest(facets=("brand",), range_facets=("price",)))
+        assert (result.total, dict(result.facets), result.ranges["price"].count) == (0, {"brand": ()}, 0)
         apply(engine, Upsert(SHOES[0]))
         assert found(engine, "shoes") == ["P1"]
 

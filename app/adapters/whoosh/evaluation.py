@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 
 from app.adapters.whoosh.facet_column import Docs, Mask
+from app.adapters.whoosh.filtering import Filters, all_of, value_mask
 from app.adapters.whoosh.matching import Found, find, match_some
 from app.adapters.whoosh.ordering import Keys, page_of, sort_keys
 from app.adapters.whoosh.spelling import Spelling, as_written, corrections, replaced, slips
 from app.adapters.whoosh.view import View
-from app.domain.search.engine import Hit, RangeCount, RangeFilter, SearchRequest, SearchResult, Sort, ValueFilter
+from app.domain.search.engine import Hit, RangeCount, SearchRequest, SearchResult, Sort, ValueFilter
 from app.domain.search.text import MAX_CHARACTERS, query_words, stem, tokens
-
-FACET_VALUES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ class Answer:
 
 def evaluate(view: View, request: SearchRequest) -> SearchResult:
     if not view.size:
-        return SearchResult(0)
+        return _nothing(request)
     answer = answer_words(view, request)
     filters = Filters(view, request, answer.docs)
     kept = filters.kept()
@@ -45,6 +43,11 @@ def evaluate(view: View, request: SearchRequest) -> SearchResult:
         corrected=answer.corrected,
         relaxed=answer.relaxed,
     )
+
+
+def _nothing(request: SearchRequest) -> SearchResult:
+    facets = {name: () for name in request.facets}
+    return SearchResult(0, facets=facets, ranges={name: RangeCount(None, None, 0) for name in request.range_facets})
 
 
 def answer_words(view: View, request: SearchRequest) -> Answer:
@@ -96,67 +99,7 @@ def _allowed(view: View, scope: Iterable[ValueFilter]) -> Mask | None:
     masks = [value_mask(view, f) for f in scope]
     if view.live is not None:
         masks.append(view.live)
-    return _all_of(masks)
-
-
-def value_mask(view: View, chosen: ValueFilter) -> Mask:
-    return view.recent(("mask", chosen), lambda: view.value_mask(chosen.name, chosen.values), lambda mask: mask.nbytes)
-
-
-def _range_mask(view: View, chosen: RangeFilter) -> Mask:
-    numbers = view.numbers(chosen.name)
-    low = -np.inf if chosen.low is None else chosen.low
-    high = np.inf if chosen.high is None else chosen.high
-    return (numbers >= low) & (numbers <= high)
-
-
-def _all_of(masks: Sequence[Mask]) -> Mask | None:
-    return reduce(np.logical_and, masks) if masks else None
-
-
-class Filters:
-    """The shopper's filters over the documents that answer. Each facet is counted without its own filter."""
-
-    def __init__(self, view: View, request: SearchRequest, docs: Docs) -> None:
-        self._view, self._request, self._docs = view, request, docs
-        self._values: list[tuple[str, Mask]] = [(f.name, value_mask(view, f)[docs]) for f in request.filters]
-        self._ranges: list[tuple[str, Mask]] = [(f.name, _range_mask(view, f)[docs]) for f in request.ranges]
-        kept = self.kept()
-        self._kept_docs = docs if kept is None else docs[kept]
-
-    def kept(self) -> Mask | None:
-        """Which of the documents pass all filters; None when there are none."""
-        return _all_of([mask for _, mask in (*self._values, *self._ranges)])
-
-    def facets(self) -> Mapping[str, tuple[tuple[str, int], ...]]:
-        facets = {}
-        for name in self._request.facets:
-            docs = self._without(self._ranges, [f for f in self._values if f[0] != name], self._values)
-            facets[name] = self._view.facet(name).counts(docs, FACET_VALUES)
-        return facets
-
-    def ranges(self) -> Mapping[str, RangeCount]:
-        ranges = {}
-        for name in self._request.range_facets:
-            docs = self._without(self._values, [f for f in self._ranges if f[0] != name], self._ranges)
-            ranges[name] = _range_count(self._view, name, docs)
-        return ranges
-
-    def _without(
-        self, other: list[tuple[str, Mask]], rest: list[tuple[str, Mask]], all_of_kind: list[tuple[str, Mask]]
-    ) -> Docs:
-        if len(rest) == len(all_of_kind):
-            return self._kept_docs
-        mask = _all_of([mask for _, mask in (*other, *rest)])
-        return self._docs if mask is None else self._docs[mask]
-
-
-def _range_count(view: View, name: str, docs: Docs) -> RangeCount:
-    numbers = view.numbers(name)[docs]
-    numbers = numbers[~np.isnan(numbers)]
-    if not len(numbers):
-        return RangeCount(None, None, 0)
-    return RangeCount(float(numbers.min()), float(numbers.max()), len(numbers))
+    return all_of(masks)
 
 
 def _page(view: View, request: SearchRequest, answer: Answer, kept: Mask | None) -> tuple[Hit, ...]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from app.adapters.whoosh.compounds import matches_of
-from app.adapters.whoosh.evaluation import Answer, Filters, answer_words
+from app.adapters.whoosh.evaluation import Answer, answer_words
 from app.adapters.whoosh.facet_column import Docs, Mask
+from app.adapters.whoosh.filtering import Filters
 from app.adapters.whoosh.ordering import Keys, sort_keys
 from app.adapters.whoosh.scoring import FIELDS, Matches
 from app.adapters.whoosh.view import View
