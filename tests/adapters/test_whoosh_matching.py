@@ -128,6 +128,13 @@ def test_a_rare_misspelling_in_the_catalogue_does_not_hide_the_word(tmp_path: Pa
     assert (result.suggestion, result.corrected, result.total) == ("audio cable", True, 60)
 
 
+def test_a_word_that_went_with_its_last_product_is_unknown_again(tmp_path: Path) -> None:
+    engine = shop(tmp_path, *(named(n, "Audio cable") for n in range(5)), named(9, "Audio cablo"))
+    assert searched(engine, "cablo").suggestion is None
+    apply(engine, Delete("P9"))
+    assert searched(engine, "cablo").suggestion == "cable"
+
+
 def test_numbers_and_codes_are_never_corrected(tmp_path: Path) -> None:
     engine = shop(tmp_path, named(1, "Cartridge 305xl"), named(2, "Cartridge 304"))
     assert searched(engine, "306").suggestion is None

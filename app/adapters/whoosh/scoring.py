@@ -58,7 +58,7 @@ def field_scores(view: View, field: str, term: bytes) -> FieldScores | None:
 
 
 def word_matches(view: View, word: str) -> Matches:
-    """Where a word is found in any field, with its scores summed over the fields."""
+    """The live documents that have a word in any field, with its scores summed over the fields."""
     return view.recent(("word", word), lambda: _word_matches(view, word.encode()), Matches.size_in_bytes)
 
 
@@ -71,6 +71,8 @@ def _word_matches(view: View, term: bytes) -> Matches:
             holders, scores = scored
             totals[holders] += (FIELD_WEIGHTS.get(field) or EXACT_WEIGHTS[field]) * scores
             found[holders] |= np.uint16(1 << bit)
+    if view.live is not None:
+        found *= view.live
     docs = np.flatnonzero(found)
     return Matches(docs, totals[docs], found[docs])
 
