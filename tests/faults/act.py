@@ -12,7 +12,7 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from flask import Flask
 from sqlalchemy import select
@@ -36,6 +36,8 @@ from tests.faults.faulty_engine import FaultyEngine
 from tests.searching import add_product
 from worker import make_worker
 
+shop_of_this_process: Flask
+
 
 def shop() -> Flask:
     config = from_environment()
@@ -45,7 +47,7 @@ def shop() -> Flask:
 
 
 def say(*words: object) -> None:
-    print(*words, flush=True)
+    os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
 
 def site_id() -> int:
@@ -88,18 +90,21 @@ def ask_often(times: str) -> None:
 
 def save(times: str) -> None:
     """Creates, changes and deletes products, and says so after each commit; `0` goes on until killed."""
-    for done in saves(int(times)):
+    for done in saves(int(times), lambda doing: say("about", doing)):
         say(done)
+        time.sleep(0.005)  # Others want to write as well.
 
 
-def saves(times: int) -> Iterator[str]:
-    """What was done, each after its commit, or refused by the database; 0 times is for ever."""
+def saves(times: int, announce: Callable[[str], object] = str) -> Iterator[str]:
+    """What was done, each announced before its commit and told after it, or refused by the database; 0 times is for
+    ever."""
     rng = random.Random()
     ids = list(db.session.scalars(select(Product.id)))
     for number in itertools.count() if times == 0 else range(times):
         try:
             with transaction():
                 done = save_one(rng, ids, f"new-{number}-{rng.randrange(10**12)}")
+                announce(done)
         except OperationalError as refused:
             db.session.rollback()
             done = f"refused {refused.orig}"
@@ -142,7 +147,13 @@ DEEDS: dict[str, Callable[..., object]] = {
     deed.__name__: deed for deed in (ask, ask_often, build, rebuild, save, apply, lock, work, job)
 }
 
-if __name__ == "__main__":
+
+def main(arguments: Sequence[str]) -> None:
+    global shop_of_this_process
     shop_of_this_process = shop()
     with shop_of_this_process.app_context():
-        DEEDS[sys.argv[1]](*sys.argv[2:])
+        DEEDS[arguments[0]](*arguments[1:])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

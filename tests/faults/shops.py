@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -31,45 +29,13 @@ from app.transaction import transaction
 from tests.conftest import config_for
 from tests.fakes.clock import StoppedClock
 from tests.faults.act import saves
+from tests.faults.deeds import Deed, do, run_program, traced
 from tests.processes import plain_environment
 from tests.searching import add_product, add_site, request
 from tests.surroundings import ROOT, missing
 
 PRODUCTS = 120
 SITE = 1
-
-
-class Deed:
-    """A running process of the shop, whose lines can be read as they come."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-        self.said: list[str] = []
-
-    def line(self) -> str:
-        """The next thing it says; empty when it has ended."""
-        assert self.process.stdout
-        line = self.process.stdout.readline().strip()
-        self.said.append(line)
-        return line
-
-    def finish(self, seconds: float = 60) -> int:
-        """Its exit status, negative for the signal that ended it. What it still said is in `said`."""
-        try:
-            out, _ = self.process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.communicate()
-            raise
-        self.said += out.splitlines()
-        return self.process.returncode
-
-    def signal(self, name: str) -> None:
-        self.process.send_signal(signal.Signals[f"SIG{name}"])
-
-    def until_stopped(self) -> None:
-        """Waits for a process that stops itself, as SIGSTOP does."""
-        until(lambda: _state(self.process.pid) == "T")
 
 
 class Shop:
@@ -106,30 +72,19 @@ class Shop:
 
     def do(self, *deed: str, fault: str = "", strace: tuple[str, ...] = ()) -> Deed:
         """Start a deed of tests/faults/act.py, perhaps with a fault, perhaps with injected system calls."""
-        tracer = ["strace", "-f", "-qq", "-o", os.devnull, *strace] if strace else []
-        return self.start([*tracer, sys.executable, "-m", "tests.faults.act", *deed], FAULT=fault)
-
-    def start(self, command: list[str], **environment: str) -> Deed:
-        with (self.folder / "errors.log").open("a") as errors:
-            process = subprocess.Popen(
-                command,
-                cwd=self.folder,
-                env=self.environment(**environment),
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            )
-        self.running.append(Deed(process))
-        return self.running[-1]
+        environment = self.environment(FAULT=fault)
+        started = traced(deed, self.folder, environment, strace) if strace else do(deed, self.folder, environment)
+        self.running.append(started)
+        return started
 
     def scheduler(self) -> Deed:
-        return self.start([sys.executable, "-m", "flask", "--app", "wsgi", "scheduler"], FLASK_RUN_FROM_CLI="")
+        command = [sys.executable, "-m", "flask", "--app", "wsgi", "scheduler"]
+        self.running.append(run_program(command, self.folder, self.environment()))
+        return self.running[-1]
 
     def end_all(self) -> None:
         for deed in self.running:
-            if deed.process.poll() is None:
-                deed.process.kill()
-            deed.process.communicate()
+            deed.end()
 
     @contextmanager
     def opened(self, minutes_from_now: int = 0, queue: JobQueue | None = None) -> Iterator[Indexing]:
@@ -202,22 +157,19 @@ def _check_equal(indexing: Indexing) -> None:
 
 
 def _check_acknowledged(shop: Shop, said: Sequence[str]) -> None:
-    """The last word about each SKU holds."""
-    last = {line.split()[1]: line.split() for line in said if line.startswith(("saved", "deleted"))}
+    """The last word about each SKU holds. A change that was announced and not told any more may have come or not."""
+    told: dict[str, list[str]] = {}
+    announced: set[str] = set()
+    for line in said:
+        words = line.split()
+        if words[0] == "about":
+            announced.add(words[2])
+        elif words[0] in ("saved", "deleted"):
+            announced.discard(words[1])
+            told[words[1]] = words
     found = shop.found()
-    for sku, words in last.items():
-        assert found.get(sku) == (words[2] if words[0] == "saved" else None), words
-
-
-def until(condition: Callable[[], object], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
-
-
-def _state(pid: int) -> str:
-    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    for sku in told.keys() - announced:
+        assert found.get(sku) == (told[sku][2] if told[sku][0] == "saved" else None), told[sku]
 
 
 def need_strace() -> None:

@@ -13,8 +13,9 @@ from app.domain.search.models import RebuildRun
 from app.extensions import db
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
+from tests.faults.deeds import until
 from tests.faults.faulty_engine import POINTS
-from tests.faults.shops import Shop, check, need_strace, until
+from tests.faults.shops import Shop, check, need_strace
 
 AFTER_THE_SWAP = ("published", "discard")
 
@@ -65,7 +66,7 @@ def test_an_orphan_whose_worker_was_killed_is_the_one_that_publishes(shop: Shop,
     first = shop.do("work", "builds", fault="sealed:3")
     shop.do("ask").finish()
     until(lambda: shop.run()[0] == "running")
-    os.kill(first.process.pid, signal.SIGKILL)
+    os.kill(first.pid, signal.SIGKILL)
     shop.do("work", "builds")
     until(lambda: run_is_done(shop))
     assert shop.live != before

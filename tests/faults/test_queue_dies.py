@@ -9,7 +9,8 @@ from redis import Redis
 from app.adapters.queue import RqQueue
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
-from tests.faults.shops import SITE, Shop, check, until
+from tests.faults.deeds import until
+from tests.faults.shops import SITE, Shop, check
 from tests.searching import add_product
 
 

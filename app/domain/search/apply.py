@@ -16,8 +16,9 @@ Failures = dict[Record, str]
 
 
 def apply_waiting(indexing: Indexing, site_id: int) -> int:
-    """How many wishes were fulfilled or failed. An index that cannot take changes now keeps its wishes waiting.
-    Raises SearchUnavailable when the engine fails on the way."""
+    """How many wishes were fulfilled or failed of those that wait now; what comes later has a wake-up of its own.
+    An index that cannot take changes now keeps its wishes waiting. Raises SearchUnavailable when the engine fails
+    on the way."""
     return sum(_apply_index(indexing, site_id, index) for index in IndexName)
 
 
@@ -27,22 +28,23 @@ def _apply_index(indexing: Indexing, site_id: int, index: IndexName) -> int:
         _forget_wishes(indexing, site_id, index)
     if state is not EngineState.HEALTHY:
         return 0
+    read_afresh()
+    newest = wishes.newest(site_id, index)
     applied = 0
-    while batch := _apply_batch(indexing, site_id, index):
+    while batch := _apply_batch(indexing, site_id, index, newest):
         applied += batch
     return applied
 
 
-def _apply_batch(indexing: Indexing, site_id: int, index: IndexName) -> int:
+def _apply_batch(indexing: Indexing, site_id: int, index: IndexName, newest: int) -> int:
     """The records are read under the lock under which they are applied, so an older state never follows a newer."""
     with indexing.engine.exclusive(site_id, index):
         read_afresh()
-        batch = wishes.waiting(site_id, index, wishes.AT_ONCE)
+        batch = wishes.waiting(site_id, index, newest)
         if not batch:
             return 0
         failures = _apply(indexing, site_id, index, {(wish.kind, wish.record_id) for wish in batch})
-        with indexing.transaction():
-            _note_outcome(site_id, index, batch, failures)
+        indexing.commit(lambda: _note_outcome(site_id, index, batch, failures))
     return len(batch)
 
 
@@ -87,10 +89,9 @@ def _note_outcome(site_id: int, index: IndexName, batch: Sequence[Wish], failure
 def _forget_wishes(indexing: Indexing, site_id: int, index: IndexName) -> None:
     """Without an engine there is nothing to bring up to date; one that comes later begins with a rebuild."""
     read_afresh()
-    waiting = wishes.waiting(site_id, index, wishes.AT_ONCE)
+    waiting = wishes.waiting(site_id, index, wishes.newest(site_id, index))
     if waiting:
-        with indexing.transaction():
-            wishes.settle(site_id, [wish.entry_id for wish in waiting])
+        indexing.commit(lambda: wishes.settle(site_id, [wish.entry_id for wish in waiting]))
 
 
 def _reason(error: Exception) -> str:

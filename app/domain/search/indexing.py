@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from typing import TypeVar
+
+from sqlalchemy.exc import OperationalError
 
 from app.domain.search.engine import SearchEngine
 from app.domain.shared.clock import Clock
 from app.extensions import db
+
+T = TypeVar("T")
+TRIES = 6  # Each waits as long as the database does by itself: five seconds on SQLite.
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +25,15 @@ class Indexing:
     engine: SearchEngine
     clock: Clock
     transaction: Callable[[], AbstractContextManager[None]]
+
+    def commit(self, work: Callable[[], T]) -> T:
+        """Do the work in a transaction. While others keep the database busy for longer than it waits, as a big
+        import may, the work is done again; in the end raises OperationalError."""
+        for _ in range(TRIES - 1):
+            with suppress(OperationalError), self.transaction():
+                return work()
+        with self.transaction():
+            return work()
 
 
 def read_afresh() -> None:

@@ -30,16 +30,16 @@ BETWEEN_NOTES = timedelta(seconds=1)
 def rebuild(indexing: Indexing, run_id: str, lease: timedelta = LEASE) -> bool:
     """Do a waiting run. False when it is not this caller's to do: somebody else builds, or has built. How it ended
     stands in the run; what nobody expected is raised as well."""
-    with indexing.transaction():
-        builder = builders.take_up(indexing.clock, run_id, lease)
+    builder = indexing.commit(lambda: builders.take_up(indexing.clock, run_id, lease))
     if builder is None:
         return False
     with kept_alive(indexing.clock, builder):
         try:
             return _Rebuild(indexing, builder).run()
         except BaseException as error:
-            with suppress(RunLost), indexing.transaction():
-                builders.finish(indexing.clock, builder, why_it_failed(error), failed=True)
+            words = why_it_failed(error)
+            with suppress(RunLost):
+                indexing.commit(lambda: builders.finish(indexing.clock, builder, words, failed=True))
             if not is_expected(error):
                 raise
     return True
@@ -62,13 +62,13 @@ class _Rebuild:
             for index in self._indexes():
                 self._build(index)
         except BuildInProgress:
-            with suppress(RunLost), self.indexing.transaction():
-                builders.let_go(self.builder)
+            with suppress(RunLost):
+                self.indexing.commit(lambda: builders.let_go(self.builder))
             return False
         except RunLost:
             return False
-        with suppress(RunLost), self.indexing.transaction():
-            builders.finish(self.indexing.clock, self.builder, self.refusals.summary())
+        with suppress(RunLost):
+            self.indexing.commit(lambda: builders.finish(self.indexing.clock, self.builder, self.refusals.summary()))
         return True
 
     def _indexes(self) -> list[IndexName]:
@@ -122,9 +122,9 @@ class _Rebuild:
         self._note_swap(index, before=self._live(index))
         generation.publish(changes)
         self._note_swap(index, after=self._live(index))
-        with self.indexing.transaction():
-            refused = self.refusals.records
-            wishes.drop(wish.entry_id for wish in everything if (wish.kind, wish.record_id) not in refused)
+        refused = self.refusals.records
+        held = [wish.entry_id for wish in everything if (wish.kind, wish.record_id) not in refused]
+        self.indexing.commit(lambda: wishes.drop(held))
 
     def _missed(self, index: IndexName, late: list[wishes.Wish]) -> list[Change]:
         records = {(wish.kind, wish.record_id) for wish in late}
@@ -141,5 +141,4 @@ class _Rebuild:
 
     def _note(self, **columns: object) -> None:
         self.noted_at = self.indexing.clock.now()
-        with self.indexing.transaction():
-            builders.note_progress(self.indexing.clock, self.builder, **columns)
+        self.indexing.commit(lambda: builders.note_progress(self.indexing.clock, self.builder, **columns))

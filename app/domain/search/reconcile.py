@@ -48,9 +48,7 @@ def reconcile(indexing: Indexing, site_id: int) -> ReconcileReport | None:
     drift = Drift()
     for index in _live_indexes(indexing, site_id):
         drift |= _drift(indexing, site_id, index)
-    with indexing.transaction():
-        report = _report(indexing, site_id, drift)
-        _ask_for_repair(site_id, drift.ids())
+    report = indexing.commit(lambda: _report(indexing, site_id, drift))
     apply_waiting(indexing, site_id)
     return report
 
@@ -104,6 +102,8 @@ def _ignore(_kind: str, _record_id: int, _error: Exception) -> None:
 
 
 def _report(indexing: Indexing, site_id: int, drift: Drift) -> ReconcileReport:
+    """What was found, and the wishes that repair it, in one transaction."""
+    _ask_for_repair(site_id, drift.ids())
     report = ReconcileReport(
         site_id=site_id,
         at=indexing.clock.now(),

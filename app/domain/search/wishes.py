@@ -35,9 +35,16 @@ class SetAside:
     error: str
 
 
-def waiting(site_id: int, index: IndexName, limit: int) -> list[Wish]:
-    """The oldest wishes that are neither applied nor set aside."""
-    query = _wishes(site_id, index).where(_is_waiting()).order_by(OutboxEntry.id).limit(limit)
+def newest(site_id: int, index: IndexName) -> int:
+    """The id of the newest wish; 0 without any."""
+    query = select(func.max(OutboxEntry.id)).where(OutboxEntry.site_id == site_id, OutboxEntry.kind.in_(KINDS[index]))
+    return db.session.scalar(query) or 0
+
+
+def waiting(site_id: int, index: IndexName, up_to: int) -> list[Wish]:
+    """The oldest wishes that are neither applied nor set aside, as many as are applied at once."""
+    query = _wishes(site_id, index).where(_is_waiting(), OutboxEntry.id <= up_to)
+    query = query.order_by(OutboxEntry.id).limit(AT_ONCE)
     return [Wish(entry, kind, record) for entry, kind, record in db.session.execute(query)]
 
 
