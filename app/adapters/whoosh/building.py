@@ -7,6 +7,7 @@ import os
 import pickle
 import shutil
 import signal
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -176,7 +177,8 @@ class _Child:
 def _write_in_child(directory: Path, documents: Sequence[IndexDocument], pipe: int, parent: int) -> None:
     """Never returns: the child must not run on into its parent's code, nor outlive it."""
     try:
-        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
         try:
