@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
 import sqlite3
 from pathlib import Path
 
 import pytest
+from flask import current_app
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
@@ -57,8 +59,23 @@ def test_a_locked_database_is_waited_for(shop: Shop) -> None:
     check(shop, said)
 
 
-def test_a_database_that_stays_locked_refuses_and_writes_nothing(shop: Shop) -> None:
-    """F27: a page says 503 and when to try again."""
+def test_a_page_says_when_to_try_again_while_the_database_stays_locked(shop: Shop) -> None:
+    """F27: 503, never 500. A sign-in that fails is noted, so it writes."""
+    holder = shop.do("lock", "30")
+    assert holder.line() == "locked"
+    with shop.opened():
+        client = current_app.test_client()
+        form = client.get("/admin/login", base_url="http://shop.test").text
+        token = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', form)
+        assert token
+        sent = {"csrf_token": token[1], "email": "nobody@shop.test", "password": "wrong"}
+        answer = client.post("/admin/login", data=sent, base_url="http://shop.test")
+    assert answer.status_code == 503
+    assert int(answer.headers["Retry-After"]) > 0
+
+
+def test_a_save_is_refused_whole_while_the_database_stays_locked(shop: Shop) -> None:
+    """F27."""
     holder = shop.do("lock", "30")
     assert holder.line() == "locked"
     said = shop.save(1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import Connection, insert, select, update
+from sqlalchemy.orm import Session
 
 from app.domain.catalogue.models import Product
 from app.domain.search import builders
@@ -262,3 +263,46 @@ def test_content_search_switched_off_meanwhile_leaves_the_products_rebuilt(index
     rebuild(Indexing(Interrupted(indexing.engine, "lock", switch_off), indexing.clock, transaction), run_id)
     assert run_of(run_id).state == "done"
     assert indexing.engine.status(site_id, IndexName.CONTENT).generation == content_before
+
+
+# SQLite lets nobody save beside somebody who does.
+out_of_order = pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)
+
+
+@pytest.fixture
+def slow_saver(app: Flask) -> Iterator[Connection]:
+    """Somebody who saves in a transaction that stays open."""
+    with app.app_context(), db.engine.connect() as connection:
+        yield connection
+
+
+@out_of_order
+def test_a_save_that_commits_after_later_ones_is_not_skipped(
+    indexing: Indexing, site_id: int, slow_saver: Connection
+) -> None:
+    """Its wish has a lower number than wishes that were applied, and than those the rebuild saw."""
+    slow = Session(slow_saver)
+    slow.execute(insert(OutboxEntry), {"site_id": site_id, "kind": "product", "record_id": product("tent").id})
+    slow.execute(update(Product.__table__).where(Product.__table__.c.sku == "tent").values(name="yurt"))
+    with transaction():
+        add_product(site_id, "lamp")
+    apply_waiting(indexing, site_id)
+    late = Interrupted(indexing.engine, "sealed", slow.commit)
+    rebuild(Indexing(late, indexing.clock, transaction), request(indexing, site_id))
+    assert found(indexing, site_id, words="yurt") == {"tent"}
+
+
+@out_of_order
+def test_a_save_that_commits_after_later_ones_is_applied(
+    indexing: Indexing, site_id: int, slow_saver: Connection
+) -> None:
+    slow = Session(slow_saver)
+    slow.execute(insert(OutboxEntry), {"site_id": site_id, "kind": "product", "record_id": product("tent").id})
+    slow.execute(update(Product.__table__).where(Product.__table__.c.sku == "tent").values(name="yurt"))
+    with transaction():
+        add_product(site_id, "lamp")
+    apply_waiting(indexing, site_id)
+    slow.commit()
+    apply_waiting(indexing, site_id)
+    assert found(indexing, site_id, words="yurt") == {"tent"}
+    assert outbox_rows() == 0
