@@ -51,17 +51,3 @@ def test_a_saved_product_is_found_in_the_shop_within_seconds(page: Page) -> None
     expect(page.get_by_text("Saved. Search shows it in a few seconds.")).to_be_visible()
     until_found(page, "quokkaberry", "Quokkaberry lantern")
     until_found(page, "glowworm", "Quokkaberry lantern")
-
-
-def test_a_shopper_filters_a_category_in_place(page: Page) -> None:
-    page.goto("/")
-    page.get_by_role("navigation").get_by_role("link").first.click()
-    expect(page).to_have_url(re.compile("/c/"))
-    page.wait_for_load_state()
-    category, loads = page.url, []
-    page.on("load", lambda loaded: loads.append(loaded.url))
-    page.get_by_label("Filters", exact=True).get_by_role("link").first.click()
-    expect(page).to_have_url(re.compile(re.escape(category) + r"\?."))
-    assert not loads, "the page was loaded anew"
-    page.go_back()
-    expect(page).to_have_url(category)
