@@ -13,9 +13,11 @@ from app import create_app
 from app.adapters.images import FileImages
 from app.adapters.whoosh import WhooshEngine
 from app.config import Config
+from app.domain.search.indexing import Indexing
 from app.extensions import db
-from app.ports import Ports
+from app.ports import Ports, search_engine
 from app.supervisor import embedded_redis
+from app.transaction import transaction
 from tests.databases import KINDS, Databases, PostgresqlDatabases, databases
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
@@ -101,6 +103,13 @@ def context(app: Flask) -> Iterator[None]:
     """For tests of the domain, which needs a database session but no request."""
     with app.app_context():
         yield
+
+
+@pytest.fixture
+def indexing(app: Flask, clock: StoppedClock) -> Indexing:
+    """What applies, rebuilds and reconciles, with the real engine."""
+    with app.app_context():
+        return Indexing(search_engine(), clock, transaction)
 
 
 @pytest.fixture(scope="session")

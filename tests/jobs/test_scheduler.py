@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
-from flask import Flask
 from sqlalchemy import select
 
 from app.domain.search import builders
@@ -15,7 +14,6 @@ from app.domain.search.models import JobSlot, RebuildRun
 from app.domain.search.rebuild import rebuild
 from app.extensions import db
 from app.jobs.scheduler import Scheduler
-from app.ports import search_engine
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
@@ -47,12 +45,6 @@ def background() -> Inline:
 @pytest.fixture
 def scheduler(background: Inline) -> Scheduler:
     return Scheduler(background)
-
-
-@pytest.fixture
-def indexing(app: Flask, clock: StoppedClock) -> Indexing:
-    with app.app_context():
-        return Indexing(search_engine(), clock, transaction)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from flask import Flask
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
@@ -16,18 +15,10 @@ from app.domain.search.indexing import Indexing
 from app.domain.search.models import OutboxEntry
 from app.domain.search.rebuild import rebuild
 from app.extensions import db
-from app.ports import search_engine
 from app.transaction import transaction
-from tests.fakes.clock import StoppedClock
 from tests.searching import add_page, add_product, add_site, found, request
 
 pytestmark = pytest.mark.usefixtures("context")
-
-
-@pytest.fixture
-def indexing(app: Flask, clock: StoppedClock) -> Indexing:
-    with app.app_context():
-        return Indexing(search_engine(), clock, transaction)
 
 
 @pytest.fixture

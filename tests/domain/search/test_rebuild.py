@@ -20,7 +20,6 @@ from app.domain.search.models import OutboxEntry, RebuildRun
 from app.domain.search.rebuild import rebuild
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.ports import search_engine
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 from tests.searching import add_page, add_product, add_site, found, request
@@ -78,12 +77,6 @@ class InterruptedGeneration:
 
 
 STEPS = ("start", "add", "added", "sealed", "lock")
-
-
-@pytest.fixture
-def indexing(app: Flask, clock: StoppedClock) -> Indexing:
-    with app.app_context():
-        return Indexing(search_engine(), clock, transaction)
 
 
 @pytest.fixture

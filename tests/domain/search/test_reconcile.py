@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from flask import Flask
 from sqlalchemy import delete, select
 
 from app.domain.catalogue.models import Product
@@ -14,18 +13,10 @@ from app.domain.search.models import OutboxEntry, ReconcileReport
 from app.domain.search.rebuild import rebuild
 from app.domain.search.reconcile import reconcile
 from app.extensions import db
-from app.ports import search_engine
 from app.transaction import transaction
-from tests.fakes.clock import StoppedClock
 from tests.searching import add_page, add_product, add_site, found, request
 
 pytestmark = pytest.mark.usefixtures("context")
-
-
-@pytest.fixture
-def indexing(app: Flask, clock: StoppedClock) -> Indexing:
-    with app.app_context():
-        return Indexing(search_engine(), clock, transaction)
 
 
 @pytest.fixture

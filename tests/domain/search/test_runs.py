@@ -17,19 +17,12 @@ from app.domain.search.models import RebuildRun
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.ports import search_engine
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
 from tests.searching import add_site, request
 
 pytestmark = pytest.mark.usefixtures("context")
-
-
-@pytest.fixture
-def indexing(app: Flask, clock: StoppedClock) -> Indexing:
-    with app.app_context():
-        return Indexing(search_engine(), clock, transaction)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from flask import Flask
 
 from app.adapters.null_engine import NullEngine
 from app.domain.merchandising.models import Tree
@@ -12,18 +11,11 @@ from app.domain.search.rebuild import rebuild
 from app.domain.search.status import advice_of, status_view
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.ports import search_engine
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 from tests.searching import add_page, add_product, add_site, request
 
 pytestmark = pytest.mark.usefixtures("context")
-
-
-@pytest.fixture
-def indexing(app: Flask, clock: StoppedClock) -> Indexing:
-    with app.app_context():
-        return Indexing(search_engine(), clock, transaction)
 
 
 @pytest.fixture
