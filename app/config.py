@@ -55,6 +55,7 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
     environment = _choice(env, "SHOP_ENV", "development", ("development", "production", "testing"))
     return Config(
         environment=environment,
+        testing=environment == "testing",
         secret_key=_secret_key(env, environment, instance),
         database_url=_database_url(env.get("DATABASE_URL") or f"sqlite:///{instance / 'shop.db'}"),
         redis_url=env.get("REDIS_URL") or _embedded_redis(instance),

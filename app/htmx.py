@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from flask import Response, request
 
 
@@ -23,10 +21,4 @@ def redirect_page(location: str) -> Response:
     """Make the browser go to another page although htmx asked."""
     response = Response(status=204)
     response.headers["HX-Redirect"] = location
-    return response
-
-
-def trigger(response: Response, event: str, detail: object = None) -> Response:
-    """Tell the page that something happened (HX-Trigger)."""
-    response.headers["HX-Trigger"] = json.dumps({event: detail})
     return response

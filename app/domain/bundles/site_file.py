@@ -168,9 +168,7 @@ def _time_zone_problems(name: str) -> list[Problem]:
 
 
 def _capability_problems(names: list[str]) -> list[Problem]:
-    if len(names) <= MOST_CAPABILITIES and all(
-        name.isascii() and name.isidentifier() and len(name) <= 64 for name in names
-    ):
+    if len(names) <= MOST_CAPABILITIES and all(CAPABILITY.fullmatch(name) for name in names):
         return []
     return [Problem("invalid_capability", "Capabilities are words such as TAXONOMY_ENGINE.", "#/capabilities")]
 

@@ -10,8 +10,6 @@ from app.domain.catalogue.models import Collection, CollectionEntry, Page
 from app.domain.shared.problems import NotFound
 from app.extensions import db
 
-MOST_SHOWN = 200  # Products of a collection on its page.
-
 
 @dataclass(frozen=True, slots=True)
 class ShownCollection:
@@ -55,7 +53,7 @@ def collection_at(site_id: int, seo_name: str) -> ShownCollection:
     if collection is None:
         raise NotFound("This collection is not there, or not any more.")
     entries = select(CollectionEntry.product_id).where(CollectionEntry.collection_id == collection.id)
-    product_ids = db.session.scalars(entries.order_by(CollectionEntry.position).limit(MOST_SHOWN))
+    product_ids = db.session.scalars(entries.order_by(CollectionEntry.position))
     return ShownCollection(*collection, tuple(product_ids))
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.domain.merchandising.content import ContentLink, content_link
+from app.domain.merchandising.content import ContentLink, ShownCollection, content_link
 from app.domain.merchandising.filters import Filter, default_facets, filters_of
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import Display, Facet, ShopNode
 from app.domain.search import rail
 from app.domain.search.engine import (
     EngineState,
-    Hit,
     IndexName,
     SearchEngine,
     SearchRequest,
@@ -120,14 +119,12 @@ def search_listing(engine: SearchEngine, shop: Shop, request: ListingRequest) ->
     return SearchPage(listing, _content(engine, shop, request))
 
 
-def collection_products(
-    engine: SearchEngine, shop: Shop, collection_id: int, product_ids: Sequence[int]
-) -> tuple[Hit, ...]:
-    """The products of a collection that are for sale, in its own order."""
-    scope = (ValueFilter("collection", (str(collection_id),)),)
-    first = tuple(f"p{id}" for id in product_ids)
-    asked = SearchRequest(scope=scope, sort=Sort.FEATURED, first=first, per_page=max(1, len(first)))
-    return engine.search(shop.site_id, IndexName.PRODUCTS, asked).hits
+def collection_listing(engine: SearchEngine, shop: Shop, collection: ShownCollection, asked: ListingRequest) -> Listing:
+    """The products of a collection that are for sale, in its own order; of what is asked only the page counts.
+    Raises NotFound past the last page and SearchUnavailable."""
+    scope = (ValueFilter("collection", (str(collection.id),)),)
+    first = tuple(f"p{id}" for id in collection.product_ids)
+    return _listing(engine, shop, ListingRequest(path=asked.path, page=asked.page), (), scope, first)
 
 
 def _listing(

@@ -10,8 +10,6 @@ from sqlalchemy.orm.session import UOWTransaction
 
 from app.domain.sites.models import ShopConfiguration, Site
 
-VERSION_ONLY = {"config_version"}
-
 
 def listen(session_factory: type[Session] | object) -> None:
     """Register on the application's sessions, once per factory."""

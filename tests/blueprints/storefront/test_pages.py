@@ -8,6 +8,8 @@ import pytest
 from flask import Flask
 
 from app.blueprints.storefront.blueprint import WINDOW
+from app.domain.sites.settings import change_settings
+from app.transaction import transaction
 from tests.blueprints.storefront.conftest import Get
 
 
@@ -23,6 +25,15 @@ def test_the_home_page_leads_into_the_shop(get: Get):
 def test_a_collection_shows_its_products_in_its_own_order(get: Get):
     page = get("/collections/best").text
     assert re.findall(r'<span class="name">(.*?)</span>', page) == ["Moor tent 6", "Moor tent 4"]
+
+
+def test_a_long_collection_goes_on_on_further_pages(app: Flask, site_id: int, get: Get):
+    with app.app_context(), transaction():
+        change_settings(site_id, {"listing-page-size": 1})
+    second = get("/collections/best?p=2").text
+    assert re.findall(r'<span class="name">(.*?)</span>', second) == ["Moor tent 4"]
+    assert 'rel="prev"' in second and 'href="/collections/best"' in second
+    assert get("/collections/best?p=3").status_code == 404
 
 
 def test_a_page_shows_its_text(get: Get):

@@ -138,6 +138,11 @@ class NodeReader:
             return
         levels = list(dict.fromkeys(source.get("levels", [])))
         makers = list(dict.fromkeys(one_line(maker) for maker in source.get("manufacturers", []) if maker.strip()))
+        for name, given in (("levels", levels), ("manufacturers", makers)):
+            if len(given) > MOST_SOURCES:
+                message = f"A category takes at most {MOST_SOURCES} {name}; the rest is left out."
+                self.complain([Problem("too_many", message, f"{node.at}/source/{name}")])
+                del given[MOST_SOURCES:]
         for index, level_id in enumerate(levels):
             if level_id not in self.levels:
                 message = f"The active taxonomy has no level “{level_id[:80]}”."
