@@ -39,7 +39,7 @@ def user_create() -> Answer:
     sent = request.form
     try:
         with transaction():
-            user = staff.invite(
+            user, known = staff.invite(
                 ports.clock(),
                 current_app.config["SHOP"].password_memory_kib,
                 current_user,
@@ -51,7 +51,8 @@ def user_create() -> Answer:
             name = user.display_name
     except Invalid as invalid:
         return _new_page(FieldErrors(invalid)), 400
-    flash(f"{name} can work on this shop now.", "good")
+    kept = " They keep their name and password." if known else ""
+    flash(f"{name} can work on this shop now.{kept}", "good")
     return redirect(url_for("admin.users_list"))
 
 

@@ -16,7 +16,7 @@ from app.domain.sites.models import RoleGrant, SignInSession, User
 from app.domain.sites.passwords import password_problems
 from app.domain.sites.roles import Role
 from app.domain.sites.sign_in_sessions import SignedIn
-from app.domain.sites.staff_rules import Standing, role_problems
+from app.domain.sites.staff_rules import NOT_ADDABLE, Standing, may_adopt, role_problems
 from app.extensions import db
 
 
@@ -47,20 +47,24 @@ def member(actor: SignedIn, user_id: int) -> Member:
 
 def invite(
     clock: Clock, memory_kib: int, actor: SignedIn, email: str, name: str, password: str, roles: Collection[str]
-) -> User:
-    """A new user with roles on the actor's shop. Somebody known from another shop is given the roles and keeps name
-    and password. Raises Invalid with every problem."""
+) -> tuple[User, bool]:
+    """The user, with roles on the actor's shop, and whether they were known before. Only a superadmin adds somebody
+    who is known: they keep name and password, which another shop's admin may have chosen. Raises Invalid with every
+    problem; that an address is taken is said only when all else is right, so that nobody can ask without adding."""
     known = accounts.find_user(email)
+    adopted = known if may_adopt(actor.roles) else None
     problems = role_problems(roles, actor.roles, some=True)
-    if known is None:
+    if adopted is None:
         problems += [*accounts.user_problems(email.strip(), name), *password_problems(password)]
     if problems:
         raise Invalid(problems)
-    user = known or accounts.create_user(clock, memory_kib, email, one_line(name), password)
+    if known is not None and adopted is None:
+        raise Invalid.one("address_not_addable", NOT_ADDABLE, "#/email")
+    user = adopted or accounts.create_user(clock, memory_kib, email, one_line(name), password)
     for role in roles:
         accounts.grant(user, actor.site_id, Role(role))
     _note(clock, actor, user, "user.add", f"Added {user.display_name}", after={"roles": sorted(roles)})
-    return user
+    return user, adopted is not None
 
 
 def change(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from app.domain.shared.problems import Problem
 from app.domain.sites.roles import Role
 
+NOT_ADDABLE = "This address cannot be added here; ask a superadmin."
 ORDER = (Role.MERCHANDISER, Role.ADMIN, Role.POS_AGENT, Role.SUPERADMIN)
 
 
@@ -53,6 +54,12 @@ class Standing:
 def grantable(actor_roles: Collection[Role]) -> tuple[Role, ...]:
     """Admins make everything but superadmins."""
     return tuple(role for role in ORDER if role is not Role.SUPERADMIN or Role.SUPERADMIN in actor_roles)
+
+
+def may_adopt(actor_roles: Collection[Role]) -> bool:
+    """Whether the actor may give roles to somebody who is known already. Who chose that person's password could sign
+    in with the new roles, so an admin of one shop cannot judge it."""
+    return Role.SUPERADMIN in actor_roles
 
 
 def role_problems(wanted: Collection[str], actor_roles: Collection[Role], some: bool = False) -> list[Problem]:

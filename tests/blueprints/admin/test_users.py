@@ -50,14 +50,48 @@ def test_an_admin_makes_no_superadmin(app: Flask, admin: PageClient) -> None:
         assert accounts.find_user("nia@shop.test") is None
 
 
-def test_somebody_known_from_another_shop_keeps_name_and_password(app: Flask, admin: PageClient) -> None:
+@pytest.fixture
+def oz(app: Flask) -> str:
+    """The address of somebody who works for another shop."""
     with app.app_context(), transaction():
         make_user(make_site("other.localhost", "Other"), Role.MERCHANDISER, email="oz@shop.test", name="Oz Oak")
-    admin.post("/admin/user/new", {"email": "oz@shop.test", "role": ["MERCHANDISER"]})
+    return "oz@shop.test"
+
+
+def test_an_admin_cannot_add_somebody_known_from_another_shop(
+    app: Flask, admin: PageClient, oz: str, site_id: int
+) -> None:
+    page = admin.post("/admin/user/new", NEW | {"email": " OZ@shop.test", "role": ["ADMIN"]}, status=400)
+    assert [link.get("href") for link in page.all("a") if link.get("href", "").startswith("#f-")] == ["#f-email"]
+    assert page.value("displayName").strip() == NEW["displayName"].strip()
+    with app.app_context():
+        assert accounts.roles_of(accounts.get_user(oz).id, site_id) == frozenset()
+        assert db.session.scalars(select(AuditEntry)).all() == []
+
+
+def test_an_address_that_is_taken_is_told_only_to_who_would_have_added_it(admin: PageClient, oz: str) -> None:
+    asked = {"displayName": "Nia", "password": "short", "role": ["ADMIN"]}
+    for email in (oz, "nobody@shop.test"):
+        page = admin.post("/admin/user/new", asked | {"email": email}, status=400)
+        assert [a.get("href") for a in page.all("a") if a.get("href", "").startswith("#f-")] == ["#f-password"]
+
+
+def test_a_superadmin_adds_somebody_known_who_keeps_name_and_password(
+    app: Flask, admin: PageClient, signed_in, oz: str
+) -> None:
+    superadmin: PageClient = signed_in(Role.SUPERADMIN)
+    superadmin.get("/admin/user/new")
+    superadmin.post("/admin/user/new", NEW | {"email": oz, "role": ["MERCHANDISER"]})
+    assert "They keep their name and password." in superadmin.client.get("/admin/users").text
+    PageClient(app).signed_in(oz).get("/admin/")
     page = admin.get(f"/admin/user/{_id(app, 'oz@shop.test')}")
     assert page.texts["h1"] == "Oz Oak"
     assert "password" not in {field.get("name") for field in page.all("input")}
-    admin.post(f"/admin/user/{_id(app, 'oz@shop.test')}/password", {"password": "nine blue kettles"}, status=403)
+    admin.post(f"/admin/user/{_id(app, oz)}/password", {"password": "nine blue kettles"}, status=403)
+    admin.post(f"/admin/user/{_id(app, oz)}", {"displayName": "Mine", "role": ["MERCHANDISER"]})
+    with app.app_context():
+        user = accounts.get_user(oz)
+        assert (user.display_name, user.enabled) == ("Oz Oak", True)
 
 
 def test_roles_and_sign_in_can_be_taken_away(app: Flask, admin: PageClient, signed_in) -> None:
