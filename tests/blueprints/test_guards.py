@@ -89,6 +89,7 @@ def test_a_body_in_chunks_is_refused(guarded) -> None:
         {"Sec-Fetch-Site": "same-site"},
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
+        {"Origin": "http://["},
         {"Origin": "http://localhost:99"},
     ],
 )
