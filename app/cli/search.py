@@ -14,9 +14,8 @@ from app.cli.sites import chosen_site
 from app.cli.telling import telling
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.search.browsing import SearchPage, read_request, search_listing
+from app.domain.search.rail import SEARCH_PATH
 from app.ports import search_engine
-
-SEARCH_PATH = "/search"
 
 
 @click.command("search")

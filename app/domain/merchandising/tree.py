@@ -59,10 +59,6 @@ class ShopNode:
     source_levels: tuple[str, ...] = ()
     source_manufacturers: tuple[str, ...] = ()
 
-    @property
-    def has_rule(self) -> bool:
-        return bool(self.source_levels or self.source_manufacturers)
-
 
 class ShopTree:
     """The categories of a site, those of its primary tree reachable by path.

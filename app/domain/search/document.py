@@ -10,6 +10,7 @@ from datetime import datetime
 
 from app.domain.catalogue.markup import plain_text
 from app.domain.catalogue.rules import is_in_stock, is_on_sale
+from app.domain.merchandising.filters import is_colour
 from app.domain.merchandising.tree import ShopTree
 from app.domain.search.engine import IndexDocument
 from app.domain.taxonomy.attribute import Attribute, AttributeType
@@ -18,7 +19,6 @@ from app.domain.taxonomy.values import Value, value_texts
 
 LONGEST_FACET_VALUE = 200
 LONGEST_SUMMARY = 200
-COLOUR_WORDS = ("colour", "color")
 YES = ("true",)
 CONTENT_PATHS = {"page": "/pages", "collection": "/collections"}
 
@@ -203,7 +203,7 @@ def _card(facts: ProductFacts, kind: str, texts: Mapping[str, Sequence[str]]) ->
 
 def _colour(texts: Mapping[str, Sequence[str]]) -> str | None:
     for attribute_id in sorted(texts):
-        if any(word in attribute_id.casefold() for word in COLOUR_WORDS) and texts[attribute_id]:
+        if is_colour(attribute_id) and texts[attribute_id]:
             return texts[attribute_id][0]
     return None
 

@@ -14,7 +14,6 @@ from app.domain.shared.money import format_money
 
 SEARCH_PATH = "/search"
 MOST_CHOICES = 100  # Values of one filter that a page offers; the shopper's own are always among them.
-SHOWN_AT_FIRST = 8
 YES = "true"
 
 
@@ -56,14 +55,6 @@ class Group:
     choices: tuple[Choice, ...] = ()
     ends: Ends | None = None
     hidden: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def first_choices(self) -> tuple[Choice, ...]:
-        return self.choices[:SHOWN_AT_FIRST]
-
-    @property
-    def more_choices(self) -> tuple[Choice, ...]:
-        return self.choices[SHOWN_AT_FIRST:]
 
     @property
     def is_chosen(self) -> bool:

@@ -128,10 +128,6 @@ def latest_run(site_id: int) -> RebuildRun | None:
     return db.session.scalar(query.order_by(RebuildRun.created_at.desc(), RebuildRun.id).limit(1))
 
 
-def unfinished_run(site_id: int) -> RebuildRun | None:
-    return db.session.scalar(_unfinished(site_id))
-
-
 def _unfinished(site_id: int) -> Select[RebuildRun]:
     return select(RebuildRun).where(RebuildRun.site_id == site_id, RebuildRun.state.in_(UNFINISHED))
 
