@@ -6,29 +6,62 @@ import signal
 import sys
 import threading
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from flask import Flask
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 from rq import Queue, Worker
+from rq.exceptions import DeserializationError
 from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
 
 from app import create_app, metrics
-from app.adapters.queue import KINDS, asked_key, connect, queue_name
+from app.adapters.queue import FUNCTIONS, KINDS, asked_key, connect, queue_name
 from app.config import Config, ConfigurationError
 from app.extensions import db
 
 SECONDS_TO_END_A_JOB = 6.0
 SECONDS_BETWEEN_HEARTBEATS = 5
+SECONDS_TO_KEEP_THE_UNREADABLE = 86_400
+UNREADABLE = (DeserializationError, ResponseError, ValueError, TypeError, KeyError, AttributeError)
 log = structlog.get_logger()
 
 
+class ShopJob(Job):
+    """A job without the callbacks and web addresses that its record in Redis may name: the shop uses none."""
+
+    success_callback = failure_callback = stopped_callback = None
+
+    def send_webhooks(self, *_arguments: object, **_more: object) -> None:
+        return
+
+
 class ShopWorker(Worker):
-    """Runs each job in a process of its own, within the application, and ends within ten seconds of SIGTERM."""
+    """Runs each job in a process of its own, within the application, and ends within ten seconds of SIGTERM.
+    It runs `functions` and refuses all others."""
 
     application: Flask
+    functions: frozenset[str]
+
+    def dequeue_job_and_maintain_ttl(
+        self, timeout: int | None, max_idle_time: int | None = None
+    ) -> tuple[Job, Queue] | None:
+        """A record that cannot be read is put aside, so that the jobs behind it get their turn."""
+        while True:
+            try:
+                return cast("tuple[Job, Queue] | None", super().dequeue_job_and_maintain_ttl(timeout, max_idle_time))
+            except UNREADABLE as error:
+                if not hasattr(error, "job_id"):
+                    raise
+                self._put_aside(error.job_id, error.queue, error)  # type: ignore[attr-defined]
+
+    def _put_aside(self, job_id: str, queue: Queue, error: Exception) -> None:
+        log.error("job_unreadable", job_id=job_id, error=repr(error))
+        aside = f"{queue.key}:unreadable:{job_id}"
+        self.connection.rename(Job.key_for(job_id), aside)
+        self.connection.expire(aside, SECONDS_TO_KEEP_THE_UNREADABLE)
+        queue.intermediate_queue.remove(job_id)
 
     def perform_job(self, job: Job, queue: Queue) -> bool:
         with self.application.app_context(), structlog.contextvars.bound_contextvars(job=job.func_name, job_id=job.id):
@@ -39,9 +72,19 @@ class ShopWorker(Worker):
 
     def execute_job(self, job: Job, queue: Queue) -> None:
         """Counts here, since each process that counts leaves a file and jobs are many."""
+        if reason := _why_refused(job, self.functions):
+            self._refuse(job, queue, reason)
+            return
         super().execute_job(job, queue)
         failed = Job.exists(job.id, self.connection) and job.get_status() == JobStatus.FAILED
         metrics.JOBS.labels(job.func_name, "failed" if failed else "done").inc()
+
+    def _refuse(self, job: Job, queue: Queue, reason: str) -> None:
+        log.error("job_refused", job_id=job.id, reason=reason)
+        job.retries_left = None
+        self.handle_job_failure(job, queue, exc_string=reason)
+        queue.intermediate_queue.remove(job.id)
+        metrics.JOBS.labels("none of the shop's", "failed").inc()
 
     def setup_work_horse_signals(self) -> None:
         """A job that is told to end gets the chance to clear up behind it."""
@@ -56,18 +99,29 @@ class ShopWorker(Worker):
             deadline.start()
 
 
+def _why_refused(job: Job, functions: frozenset[str]) -> str | None:
+    try:
+        name, instance = job.func_name, job.instance
+    except DeserializationError:
+        return "The job cannot be read."
+    if instance is None and isinstance(name, str) and name in functions:
+        return None
+    return f"The shop has no job {str(name)[:100]!r}."
+
+
 def _end_the_job(_number: int, _frame: FrameType | None) -> None:
     raise SystemExit("The worker is being stopped.")
 
 
-def make_worker(application: Flask, kinds: list[str]) -> ShopWorker:
+def make_worker(application: Flask, kinds: list[str], functions: frozenset[str] = FUNCTIONS) -> ShopWorker:
     """Raises RedisError when the queue does not answer."""
     config: Config = application.config["SHOP"]
     if config.redis_url is None:
         raise RedisError("no queue is set up: set REDIS_URL, or start the shop with `make run`")
     connection = connect(config.redis_url, timeout=None)
     queues = [
-        Queue(queue_name(config.queue_prefix, kind), connection=connection, serializer=JSONSerializer) for kind in kinds
+        Queue(queue_name(config.queue_prefix, kind), connection, job_class=ShopJob, serializer=JSONSerializer)
+        for kind in kinds
     ]
     settings: dict[str, Any] = {
         "worker_ttl": 60,
@@ -75,17 +129,17 @@ def make_worker(application: Flask, kinds: list[str]) -> ShopWorker:
         "job_monitoring_interval": SECONDS_BETWEEN_HEARTBEATS,
         "log_job_description": False,
     }
-    worker = ShopWorker(queues, connection=connection, serializer=JSONSerializer, **settings)
-    worker.application = application
+    worker = ShopWorker(queues, connection=connection, job_class=ShopJob, serializer=JSONSerializer, **settings)
+    worker.application, worker.functions = application, functions
     return worker
 
 
-def main(kinds: list[str]) -> int:
+def main(kinds: list[str], functions: frozenset[str] = FUNCTIONS) -> int:
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         print(f"There are no jobs of the kind {', '.join(unknown)}; there are {', '.join(KINDS)}.", file=sys.stderr)
         return 2
     try:
-        make_worker(create_app(), kinds or list(KINDS)).work(logging_level="WARNING")
+        make_worker(create_app(), kinds or list(KINDS), functions).work(logging_level="WARNING")
     except ConfigurationError as error:
         print(error, file=sys.stderr)
         return 1

@@ -14,8 +14,16 @@ TIMEOUT = 0.3  # Seconds: a save may wait this long for a queue that hangs, once
 PAUSE = 5.0  # Seconds without further tries after a failure, so that saves stay quick while Redis is down.
 JOB_TIMEOUT = 3600  # Seconds: the longest a job may run.
 KINDS = ("default", "builds")  # Builds take minutes; apart, they do not hold up what takes a moment.
-BUILDS = {"indexing:rebuild"}
+JOBS = {"indexing:apply_outbox": "default", "indexing:rebuild": "builds"}  # Every job, and the kind it is of.
 ASKED_FOR = 15  # Seconds that a job counts as waiting in the queue if no worker begins it.
+
+
+def function_of(job: str) -> str:
+    return f"app.jobs.{job.replace(':', '.')}"
+
+
+# What a worker may run: it would import any other name that stands in Redis just as well.
+FUNCTIONS = frozenset(map(function_of, JOBS))
 
 
 def queue_name(prefix: str, kind: str) -> str:
@@ -29,7 +37,8 @@ def asked_key(queue_name: str, function: str, args: Iterable[object]) -> str:
 
 
 def connect(url: str, timeout: float | None = TIMEOUT) -> Redis:
-    """A connection for the queue. Jobs travel as JSON: who can write to Redis must not be able to run code."""
+    """A connection for the queue. Jobs travel as JSON and name one of FUNCTIONS: who can write to Redis must not be
+    able to run code."""
     return Redis.from_url(url, socket_connect_timeout=timeout, socket_timeout=timeout)
 
 
@@ -45,7 +54,7 @@ class RqQueue:
     def enqueue(self, job: str, *args: object) -> bool:
         if time.monotonic() < self._resting_until:
             return False
-        queue, function = self._queues["builds" if job in BUILDS else "default"], f"app.jobs.{job.replace(':', '.')}"
+        queue, function = self._queues[JOBS[job]], function_of(job)
         try:
             if self._connection.set(asked_key(queue.name, function, args), 1, nx=True, ex=ASKED_FOR):
                 queue.enqueue_call(function, args=args, timeout=JOB_TIMEOUT, result_ttl=0, failure_ttl=86_400)

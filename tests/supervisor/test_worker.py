@@ -12,11 +12,19 @@ from redis import Redis
 from rq import Queue
 from rq.job import Job
 from rq.serializers import JSONSerializer
+from rq.utils import import_attribute
 
-from app.adapters.queue import RqQueue, queue_name
+from app.adapters.queue import FUNCTIONS, RqQueue, queue_name
 from app.config import Config
 from tests.processes import plain_environment
 from tests.surroundings import ROOT
+
+
+# What a worker runs with jobs that need no database, besides the shop's own.
+PROGRAM = """
+import sys, worker
+sys.exit(worker.main(sys.argv[1:], worker.FUNCTIONS | {"math.sqrt", "time.sleep"}))
+"""
 
 
 class Worker:
@@ -26,7 +34,7 @@ class Worker:
         self.database = f"sqlite:///{folder / 'shop.db'}"
         environment = plain_environment() | {"REDIS_URL": redis_url, "DATABASE_URL": self.database}
         self.process = subprocess.Popen(
-            [sys.executable, ROOT / "worker.py", *kinds], cwd=folder, env=environment, stderr=subprocess.DEVNULL
+            [sys.executable, "-c", PROGRAM, *kinds], cwd=folder, env=environment, stderr=subprocess.DEVNULL
         )
 
     def stop(self) -> int:
@@ -79,6 +87,38 @@ def test_a_running_job_does_not_keep_the_worker_from_stopping(worker: Worker, co
     until(lambda: status(job) == "started")
     assert worker.stop() == 0
     assert status(job) == "failed"
+
+
+def test_only_jobs_of_the_shop_are_run(worker: Worker, connection: Redis, tmp_path: Path) -> None:
+    waiting = queue_of(worker, "default", connection)
+    planted = waiting.enqueue("os.mkdir", str(tmp_path / "planted"))
+    method = waiting.create_job("math.sqrt", args=(9,))
+    method.instance = "text"
+    waiting.enqueue_job(method)
+    called = waiting.create_job("math.sqrt", args=(-1,))
+    called._failure_callback_name = "os.abort"
+    waiting.enqueue_job(called)
+    until(lambda: status(called) == "failed")
+    assert (status(planted), status(method)) == ("failed", "failed")
+    assert not (tmp_path / "planted").exists()
+    assert "no job 'os.mkdir'" in planted.latest_result().exc_string
+    assert "math domain error" in called.latest_result().exc_string
+
+
+@pytest.mark.parametrize("field", ["data", "created_at"])
+def test_a_job_that_cannot_be_read_holds_up_no_other(worker: Worker, connection: Redis, field: str) -> None:
+    waiting = queue_of(worker, "default", connection)
+    broken = waiting.create_job("math.sqrt", args=(9,))
+    broken.save()
+    connection.hset(broken.key, field, b"\xff\xfe garbage")
+    connection.rpush(waiting.key, broken.id)
+    job = waiting.enqueue("math.sqrt", 9)
+    until(lambda: status(job) == "finished")
+    assert connection.llen(f"{waiting.key}:intermediate") == 0
+
+
+def test_every_job_of_the_shop_is_there() -> None:
+    assert all(callable(import_attribute(name)) for name in FUNCTIONS)
 
 
 def test_an_idle_worker_stops(worker: Worker, connection: Redis) -> None:
