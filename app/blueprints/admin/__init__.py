@@ -2,6 +2,7 @@
 
 from app.blueprints.admin import (
     activity,
+    body_sizes,
     catalogue_display,
     collections,
     dashboard,
@@ -22,6 +23,7 @@ from app.blueprints.admin.blueprint import bp
 
 __all__ = [
     "activity",
+    "body_sizes",
     "bp",
     "catalogue_display",
     "collections",

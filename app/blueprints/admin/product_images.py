@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response
@@ -12,7 +10,6 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.domain.catalogue import images
-from app.domain.catalogue.image_store import LARGEST_UPLOAD
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.products import product_of
 from app.domain.shared.problems import Invalid
@@ -22,15 +19,7 @@ from app.transaction import transaction
 
 IMAGES = "/catalogue/product/<int(max=2147483647):product_id>/images"
 IMAGE = f"{IMAGES}/<int(max=2147483647):image_id>"
-ROOM_FOR_FIELDS = 64 * 1024  # Bytes of an upload's form besides the picture.
 Answer = str | Response | tuple[str, int]
-
-
-@bp.url_value_preprocessor
-def _let_pictures_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
-    """Only the upload takes more than other requests. This runs before anything reads the form."""
-    if endpoint == "admin.product_image_add":
-        request.max_content_length = LARGEST_UPLOAD + ROOM_FOR_FIELDS
 
 
 @bp.post(IMAGES)

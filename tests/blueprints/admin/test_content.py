@@ -41,6 +41,17 @@ def test_a_page_is_added_cleaned_saved_and_deleted(app: Flask, mia: Merchandiser
     mia.get(path, 404)
 
 
+def test_texts_within_the_limit_are_saved_in_any_script(app: Flask, mia: Merchandiser) -> None:
+    mia.get(f"{PAGES}/page/new")
+    mia.post(f"{PAGES}/page/new", {"title": "О нас", "seoName": "about", "body": "я" * 60_000})
+    assert only(app, Page).body.count("я") == 60_000
+    mia.get(f"{COLLECTIONS}/collection/new")
+    path = mia.post(f"{COLLECTIONS}/collection/new", {"name": "Gifts", "description": "礼" * 49_000}).location
+    mia.get(path)
+    mia.post(path, {"name": "Gifts", "description": "物" * 49_000, "revision": "1"})
+    assert only(app, Collection).description.count("物") == 49_000
+
+
 def test_a_refused_page_keeps_what_was_typed(mia: Merchandiser) -> None:
     mia.get(f"{PAGES}/page/new")
     page = mia.post(f"{PAGES}/page/new", {"title": "", "seoName": "Bad Name", "canonicalUrl": "javascript:x"}, 400)

@@ -1,0 +1,24 @@
+"""Which requests of the admin may be larger than all others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import request
+
+from app.blueprints.admin.blueprint import bp
+from app.domain.catalogue.image_store import LARGEST_UPLOAD
+
+ROOM_FOR_FIELDS = 64 * 1024  # Bytes of an upload's form besides the picture.
+# A form takes up to nine bytes for a letter, and the longest text has 100,000 of them.
+LARGEST_TEXTS = 1024 * 1024
+TAKES_TEXTS = {f"admin.{kind}_{act}" for kind in ("product", "page", "collection") for act in ("create", "save")}
+
+
+@bp.url_value_preprocessor
+def _let_pictures_and_texts_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
+    """This runs before anything reads the form."""
+    if endpoint == "admin.product_image_add":
+        request.max_content_length = LARGEST_UPLOAD + ROOM_FOR_FIELDS
+    elif endpoint in TAKES_TEXTS:
+        request.max_content_length = request.max_form_memory_size = LARGEST_TEXTS
