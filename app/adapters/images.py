@@ -7,7 +7,6 @@ import io
 import os
 import re
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from PIL import Image, ImageOps
@@ -27,9 +26,15 @@ QUALITY = 82
 PICTURE = re.compile(r"[0-9a-f]{32}\.webp", re.ASCII)
 FILE = re.compile(r"[0-9a-f]{32}(?:-small)?\.webp", re.ASCII)
 # What a WebP of ours consists of: the picture itself, nothing that describes or follows it.
-PICTURE_CHUNKS = {b"VP8 ", b"VP8L", b"VP8X", b"ALPH"}
-# What Pillow raises for broken or hostile files, besides OSError.
-BROKEN = (OSError, SyntaxError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning)
+OWN_LAYOUTS = {
+    (b"VP8 ",),
+    (b"VP8L",),
+    (b"VP8X", b"VP8 "),
+    (b"VP8X", b"VP8L"),
+    (b"VP8X", b"ALPH", b"VP8 "),
+}
+MOST_CHUNKS = max(len(layout) for layout in OWN_LAYOUTS)
+ALPHA = 0x10  # The one flag of VP8X that is no colour profile, EXIF, XMP or animation.
 
 
 class FileImages:
@@ -94,7 +99,9 @@ def _decoded(data: bytes) -> Image.Image:
         picture.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
         upright = ImageOps.exif_transpose(picture)
         return upright.convert("RGBA" if upright.has_transparency_data else "RGB")
-    except BROKEN:
+    except Invalid:
+        raise
+    except Exception:  # Broken and hostile files make Pillow raise nearly anything, struct.error for one.
         raise _refused("not_a_picture", "This is not a whole JPEG, PNG, WebP or GIF picture.") from None
 
 
@@ -115,18 +122,26 @@ def _scaled(size: tuple[int, int], longest_side: int) -> tuple[int, int]:
 def _is_own_form(data: bytes) -> bool:
     """True for a WebP that holds nothing besides one picture. Drawing such a file anew would only lose quality, and
     a shop that is moved as a bundle would get other pictures each time."""
-    return data[:4] == b"RIFF" and data[8:12] == b"WEBP" and all(kind in PICTURE_CHUNKS for kind in _chunks(data))
+    if data[:4] != b"RIFF" or data[8:12] != b"WEBP" or int.from_bytes(data[4:8], "little") + 8 != len(data):
+        return False
+    chunks = _chunks(data)
+    if tuple(kind for kind, _ in chunks) not in OWN_LAYOUTS:
+        return False
+    kind, content = chunks[0]
+    return kind != b"VP8X" or (len(content) == 10 and content[0] in (0, ALPHA) and not any(content[1:4]))
 
 
-def _chunks(data: bytes) -> Iterator[bytes]:
-    """The kind of every chunk, and b"" for a length that does not fit the file."""
-    if int.from_bytes(data[4:8], "little") + 8 != len(data):
-        yield b""
+def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
+    """Kind and content of every chunk; none where they do not add up to the file or are more than a picture needs."""
+    chunks: list[tuple[bytes, bytes]] = []
     at = 12
-    while at < len(data):
-        yield data[at : at + 4]
+    while at < len(data) and len(chunks) < MOST_CHUNKS:
         length = int.from_bytes(data[at + 4 : at + 8], "little")
-        at += 8 + length + length % 2
+        chunks.append((data[at : at + 4], data[at + 8 : at + 8 + length]))
+        at += 8 + length
+        if length % 2:
+            at += 1 if data[at : at + 1] == b"\0" else len(data)  # What fills up must be nothing, too.
+    return chunks if at == len(data) else []
 
 
 def _refused(code: str, message: str) -> Invalid:

@@ -29,7 +29,8 @@ def small(file: str) -> str:
 class ImageStore(Protocol):
     def keep(self, site_id: int, data: bytes) -> StoredImage:
         """Check and keep an upload together with its small form; the same picture twice is kept once. What is kept
-        was drawn anew, so nothing but the picture itself survives. Raises Invalid, saying why, for what is not a
+        was drawn anew, so nothing that describes or follows the picture survives; only a WebP that consists of
+        nothing but one picture is kept as it is. Raises Invalid, saying why, for what is not a
         JPEG, PNG, WebP or GIF of at most LARGEST_UPLOAD and MOST_PIXELS."""
         ...
 
