@@ -223,6 +223,59 @@ def test_what_a_killed_builder_leaves_is_removed_by_the_next(tmp_path: Path) -> 
     assert total(engine) == 10
 
 
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), SystemExit(0)])
+def test_a_generation_that_is_live_survives_what_goes_wrong_right_after_the_swap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    engine = built(tmp_path, 10)
+    generation = engine.start_generation(SITE, PRODUCTS)
+    generation.add(product(number) for number in range(20))
+    generation.seal()
+
+    def fail(path: Path) -> None:
+        raise error
+
+    monkeypatch.setattr("app.adapters.whoosh.generations.fsync_path", fail)
+    with pytest.raises((SearchUnavailable, SystemExit)), engine.exclusive(SITE, PRODUCTS):
+        generation.publish([])
+    generation.discard()
+    monkeypatch.undo()
+    assert total(WhooshEngine(tmp_path)) == total(engine) == 20
+    engine.start_generation(SITE, PRODUCTS).discard()
+    assert len(generations(tmp_path)) == 1
+
+
+def test_pins_that_killed_builders_left_go_and_the_count_goes_on(tmp_path: Path) -> None:
+    built(tmp_path, 10)
+    pins = place(tmp_path) / "pins"
+    for name in ("gen-5-0000aaaa", "gen-6-0000bbbb", "gen-7-0000cccc"):
+        (pins / name).touch()
+    built(tmp_path, 11)
+    assert {name.split("-")[1] for name in os.listdir(pins)} == {"8"}
+
+
+def test_checksums_are_durable_before_the_table_that_needs_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = built(tmp_path, 10)
+    directory = generation_directory(tmp_path)
+    steps: list[str] = []
+    replace, fsync = os.replace, os.fsync
+
+    def noted_replace(source: str | Path, target: str | Path) -> None:
+        steps.append(Path(target).suffix)
+        replace(source, target)
+
+    def noted_fsync(descriptor: int) -> None:
+        steps.append("synced" if os.path.samestat(os.fstat(descriptor), directory.stat()) else "file")
+        fsync(descriptor)
+
+    monkeypatch.setattr("os.replace", noted_replace)
+    monkeypatch.setattr("os.fsync", noted_fsync)
+    apply(engine, Delete("P1"))
+    assert steps[steps.index(".json") :] == [".json", "synced", ".toc", "synced"]
+
+
 def test_a_build_in_another_process_holds_the_lock_as_long_as_it_lives(tmp_path: Path) -> None:
     built(tmp_path, 10)
     started, finish = fork.Event(), fork.Event()

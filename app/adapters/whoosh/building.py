@@ -42,7 +42,7 @@ class WhooshGeneration:
         self._segments: list[W3Segment] = []
         self._child: _Child | None = None
         self._added = 0
-        self._is_live = False
+        self._is_published = False
 
     def add(self, documents: Iterable[IndexDocument]) -> None:
         for document in documents:
@@ -104,7 +104,7 @@ class WhooshGeneration:
             if changes:
                 apply_changes(self._path, changes, lambda entry: Segment(self._path, entry))
             self._place.publish(self._name)
-        self._is_live = True
+        self._is_published = True
         self._place.prune()
         self._lock.release()
 
@@ -113,7 +113,7 @@ class WhooshGeneration:
             self._child.kill()
             self._child = None
         self._waiting = []
-        if not self._is_live:
+        if not self._is_published and not self._place.is_live(self._name):
             shutil.rmtree(self._path, ignore_errors=True)
             (self._place.directory / "pins" / self._name).unlink(missing_ok=True)
         self._lock.release()

@@ -100,6 +100,7 @@ class _DurableStorage:
         aside = self._directory / oldname
         fsync_path(aside)
         _write_manifest(self._directory, newname, digest_of(aside), self._segments)
+        fsync_path(self._directory)
         os.replace(aside, self._directory / newname)
         fsync_path(self._directory)
 

@@ -54,6 +54,15 @@ class Place:
         """The name of the live generation. Raises FileNotFoundError where there is none."""
         return os.path.basename(os.readlink(self._current))
 
+    def is_live(self, generation: str) -> bool:
+        """Asked of the link itself: a swap that was interrupted may have happened all the same."""
+        try:
+            return self.current() == generation
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True  # A link that cannot be read may lead there; the next build clears up what it does not.
+
     def next_generation(self) -> str:
         """A name that never comes again, not even when the folder was lost: readers know states by it."""
         return f"gen-{max(self._numbers(), default=0) + 1}-{secrets.token_hex(4)}"
@@ -93,16 +102,24 @@ class Place:
         return lock
 
     def make_pin(self, generation: str) -> None:
-        (self.directory / "pins" / generation).touch(mode=0o600)
+        pins = self.directory / "pins"
+        (pins / generation).touch(mode=0o600)
+        fsync_path(pins)
 
     def prune(self) -> None:
         """Removes what dead builders left and every generation that is neither live nor read by anybody.
         Called by the holder of the build lock, so that no living builder's folder is taken for debris."""
         live = self.current() if os.path.islink(self._current) else None
-        for name in os.listdir(self.directory):
+        for name in {*os.listdir(self.directory), *self._orphaned_pins()}:
             found = _NAME.fullmatch(name)
             if found and name != live:
                 self._remove(name)
+
+    def _orphaned_pins(self) -> list[str]:
+        """Pins whose generation is gone, but for the latest, which keeps the count of the generations."""
+        latest = max(self._numbers(), default=0)
+        orphans = [name for name in os.listdir(self.directory / "pins") if not (self.directory / name).is_dir()]
+        return [name for name in orphans if (found := _NAME.fullmatch(name)) and int(found[1]) < latest]
 
     def _remove(self, name: str) -> None:
         pin = self.directory / "pins" / name
