@@ -8,7 +8,7 @@ import pytest
 
 from app.adapters.whoosh import WhooshEngine
 from app.adapters.whoosh.spelling import one_edit_away
-from app.domain.search.engine import Delete, IndexDocument, SearchRequest, SearchResult, Sort, Upsert
+from app.domain.search.engine import Delete, IndexDocument, SearchRequest, SearchResult, Sort, Upsert, ValueFilter
 from tests.adapters.whoosh_catalogue import PRODUCTS, SITE, apply
 
 
@@ -48,6 +48,7 @@ def test_when_very_few_products_have_all_words_others_follow(tmp_path: Path) -> 
     tablets = [named(n, f"Tablet {chr(97 + n)}{chr(97 + n)}") for n in range(10)]
     result = searched(shop(tmp_path, named(99, "Android tablet"), *tablets), "android tablet")
     assert (result.relaxed, result.total, result.hits[0].id) == (True, 11, "P99")
+    assert result.full_matches == 1
 
 
 def test_words_with_digits_are_not_watered_down(tmp_path: Path) -> None:
@@ -58,7 +59,16 @@ def test_words_with_digits_are_not_watered_down(tmp_path: Path) -> None:
 def test_linking_words_need_not_match_but_count(tmp_path: Path) -> None:
     engine = shop(tmp_path, named(1, "Case for phone"), named(2, "Phone case"), named(3, "Charger"))
     result = searched(engine, "case for a phone")
-    assert ({hit.id for hit in result.hits}, result.relaxed) == ({"P1", "P2"}, True)
+    assert ({hit.id for hit in result.hits}, result.relaxed) == ({"P1", "P2"}, False)
+
+
+def test_what_the_shopper_filters_out_is_not_counted_among_the_full_matches(tmp_path: Path) -> None:
+    tablets = [named(n, f"Tablet {chr(97 + n)}{chr(97 + n)}", "Tablets") for n in range(10)]
+    engine = shop(tmp_path, named(99, "Android tablet", "Offers"), *tablets)
+    others = searched(engine, "android tablet", filters=(ValueFilter("level", ("Tablets",)),))
+    assert (others.relaxed, others.total, others.full_matches) == (True, 10, 0)
+    alone = searched(engine, "android tablet", filters=(ValueFilter("level", ("Offers",)),))
+    assert (alone.relaxed, alone.total, alone.full_matches) == (False, 1, 1)
 
 
 def test_a_linking_word_alone_is_a_word(tmp_path: Path) -> None:

@@ -138,8 +138,15 @@ class SearchEngineContract:
 
     def test_fewer_words_match_where_no_product_has_all(self, shop: SearchEngine) -> None:
         result = shop.search(SITE, PRODUCTS, SearchRequest(words="green jacket polish", correct=False))
-        assert result.relaxed
+        assert (result.relaxed, result.full_matches) == (True, 0)
         assert {hit.id for hit in result.hits} == {"P3", "P4"}
+
+    def test_results_that_have_all_words_are_counted_apart_from_those_that_lack_some(self, shop: SearchEngine) -> None:
+        some = shop.search(SITE, PRODUCTS, SearchRequest(words="running shoes"))
+        assert (some.relaxed, some.full_matches) == (some.total > 2, 2)
+        every = shop.search(SITE, PRODUCTS, SearchRequest(words="shoes"))
+        assert (every.relaxed, every.full_matches) == (False, every.total)
+        assert shop.search(SITE, PRODUCTS, SearchRequest()).full_matches is None
 
     def test_strange_words_find_nothing(self, shop: SearchEngine) -> None:
         result = shop.search(SITE, PRODUCTS, SearchRequest(words="zzqqxx", facets=("colour",)))

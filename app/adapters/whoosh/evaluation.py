@@ -19,13 +19,14 @@ from app.domain.search.text import MAX_CHARACTERS, query_words, stem, tokens
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The documents that answer the words, before the shopper's filters. `scores` is None without words."""
+    """The documents that answer the words, before the shopper's filters. `scores` is None without words,
+    `full` tells which documents have all the words, None where all of them do."""
 
     docs: Docs
     scores: Keys | None
     suggestion: str | None = None
     corrected: bool = False
-    relaxed: bool = False
+    full: Mask | None = None
 
 
 def evaluate(view: View, request: SearchRequest) -> SearchResult:
@@ -34,15 +35,26 @@ def evaluate(view: View, request: SearchRequest) -> SearchResult:
     answer = answer_words(view, request)
     filters = Filters(view, request, answer.docs)
     kept = filters.kept()
+    total = int(np.count_nonzero(kept)) if kept is not None else len(answer.docs)
+    full = _full_matches(answer, kept, total)
     return SearchResult(
-        total=int(np.count_nonzero(kept)) if kept is not None else len(answer.docs),
+        total=total,
         hits=_page(view, request, answer, kept),
         facets=filters.facets(),
         ranges=filters.ranges(),
         suggestion=answer.suggestion,
         corrected=answer.corrected,
-        relaxed=answer.relaxed,
+        relaxed=full is not None and full < total,
+        full_matches=full,
     )
+
+
+def _full_matches(answer: Answer, kept: Mask | None, total: int) -> int | None:
+    if answer.scores is None:
+        return None
+    if answer.full is None:
+        return total
+    return int(np.count_nonzero(answer.full if kept is None else answer.full & kept))
 
 
 def _nothing(request: SearchRequest) -> SearchResult:
@@ -82,7 +94,7 @@ def suggested(view: View, typed: str, better: Mapping[str, Spelling]) -> str | N
 
 
 def _answer(found: Found, suggestion: str | None, *, corrected: bool = False) -> Answer:
-    return Answer(found.docs, found.scores, suggestion, corrected, found.relaxed and bool(len(found.docs)))
+    return Answer(found.docs, found.scores, suggestion, corrected, found.full)
 
 
 def _all_docs(view: View, scope: tuple[ValueFilter, ...]) -> Docs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import nsmallest
 
 import numpy as np
@@ -28,11 +28,12 @@ CODE_WEIGHT = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The documents that answer, rising, and their scores."""
+    """The documents that answer, rising, and their scores. `full` tells which of them have all the words; None where
+    all of them do."""
 
     docs: Docs
     scores: Scores
-    relaxed: bool = False
+    full: Mask | None = None
 
 
 def find(view: View, words: Sequence[str], allowed: Mask | None, *, prefix_last: bool) -> Found:
@@ -46,8 +47,10 @@ def find(view: View, words: Sequence[str], allowed: Mask | None, *, prefix_last:
         if len(last.docs) > len(matches[-1].docs):
             found = match_all(view, [*matches[:-1], last], words, allowed)
     if len(found.docs) < FEW and _may_relax(words):
+        if not len(found.docs):
+            return found
         some = match_some(view, words, allowed)
-        return some if len(found.docs) else Found(found.docs, found.scores)
+        return replace(some, full=np.isin(some.docs, found.docs))
     return Found(found.docs, _finished(view, words, found))
 
 
@@ -76,7 +79,7 @@ def match_all(view: View, matches: Sequence[Matches], words: Sequence[str], allo
 
 def match_some(view: View, words: Sequence[str], allowed: Mask | None) -> Found:
     """The documents with the most of the words: one word less at a time until there are enough of them.
-    What scores is weighed by the square of the share of words that match."""
+    What scores is weighed by the square of the share of words that match. For words that no document has together."""
     matches = matches_of(view, words)
     counts = np.zeros(view.size, np.uint8)
     totals = np.zeros(view.size, np.float32)
@@ -88,7 +91,8 @@ def match_some(view: View, words: Sequence[str], allowed: Mask | None) -> Found:
         counts *= allowed
     docs = _with_most(counts, len(words))
     share = (counts[docs] / max(len(words), 1)).astype(np.float32)
-    return Found(docs, _finished(view, words, Found(docs, totals[docs] * share * share)), relaxed=True)
+    scores = _finished(view, words, Found(docs, totals[docs] * share * share))
+    return Found(docs, scores, full=np.zeros(len(docs), np.bool_))
 
 
 def _with_most(counts: npt.NDArray[np.uint8], most: int) -> Docs:

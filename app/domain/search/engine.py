@@ -131,7 +131,8 @@ class RangeCount:
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """`suggestion` is a better spelling of the words, `corrected` says that it was searched instead
-    because the words as typed find nothing, `relaxed` that not every word had to match."""
+    because the words as typed find nothing, `relaxed` that some of the results lack some of the words.
+    `full_matches` counts the results that have all the words; None without words."""
 
     total: int
     hits: tuple[Hit, ...] = ()
@@ -140,6 +141,7 @@ class SearchResult:
     suggestion: str | None = None
     corrected: bool = False
     relaxed: bool = False
+    full_matches: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,22 @@ def test_nothing_found_says_what_helps(get: Get):
     assert "Look for a slip in the spelling." in page
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("moor mug", "2 products have all of these words; the others have most of them."),
+        ("fell mug", "1 product has all of these words; the others have most of them."),
+        ("fell moor", "Nothing has all of these words, so these have most of them."),
+    ],
+)
+def test_a_list_with_fewer_words_says_how_many_products_have_them_all(get: Get, words: str, said: str):
+    assert f"<p>{said}</p>" in get(f"/search?q={words}").text
+
+
+def test_nothing_is_said_of_fewer_words_when_every_product_shown_has_them_all(get: Get):
+    assert "of these words" not in get("/search?q=mug").text
+
+
 def test_results_can_be_filtered_by_the_site_s_default_filters(get: Get):
     page = get("/search?q=tent&manufacturer=Moor").text
     assert "<strong>3</strong> products" in page
