@@ -52,8 +52,8 @@ def let_go(builder: Builder) -> None:
 
 
 def note_progress(clock: Clock, builder: Builder, **columns: Any) -> None:
-    """Write what changed and renew the lease. Raises RunLost."""
-    _change(builder, lease_until=clock.now() + builder.lease, **columns)
+    """Write what changed and renew the lease. Raises RunLost, also when the lease has run out."""
+    _run(renewal(clock, builder).values(**columns))
 
 
 def finish(clock: Clock, builder: Builder, error: str | None = None, failed: bool = False) -> None:
@@ -63,13 +63,24 @@ def finish(clock: Clock, builder: Builder, error: str | None = None, failed: boo
 
 
 def _change(builder: Builder, **values: Any) -> None:
-    changed = db.session.execute(renewal(builder).values(**values).execution_options(synchronize_session=False))
+    _run(_update(builder).values(**values))
+
+
+def _run(statement: Update) -> None:
+    changed = db.session.execute(statement.execution_options(synchronize_session=False))
     if changed.rowcount == 0:  # type: ignore[attr-defined]
         raise RunLost
 
 
-def renewal(builder: Builder) -> Update:
-    """An update of the run that touches nothing once the builder has lost it."""
+def renewal(clock: Clock, builder: Builder) -> Update:
+    """An update that renews the lease, and touches nothing once it has run out: a builder that was halted for
+    longer has lost its run, whether or not anybody noticed."""
+    now = clock.now()
+    return _update(builder).where(RebuildRun.lease_until > now).values(lease_until=now + builder.lease)
+
+
+def _update(builder: Builder) -> Update:
+    """An update of the run that touches nothing once somebody ended it or took it up anew."""
     return update(RebuildRun).where(
         RebuildRun.id == builder.run_id, RebuildRun.fence == builder.fence, RebuildRun.state == RUNNING
     )

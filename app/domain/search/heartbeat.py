@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from sqlalchemy import Engine
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.search.builders import Builder, renewal
 from app.domain.shared.clock import Clock
@@ -32,11 +32,11 @@ def kept_alive(clock: Clock, builder: Builder) -> Iterator[None]:
 def _beat(clock: Clock, builder: Builder, engine: Engine, ended: threading.Event) -> None:
     pause = builder.lease.total_seconds() / BEATS_IN_A_LEASE
     while not ended.wait(pause):
-        with suppress(OperationalError):  # A database that is busy now takes the next beat.
+        with suppress(SQLAlchemyError):  # A database that is busy or away now takes the next beat.
             _renew(clock, builder, engine)
 
 
 def _renew(clock: Clock, builder: Builder, engine: Engine) -> None:
     """Not through the session, which belongs to the thread that builds."""
     with engine.begin() as connection:
-        connection.execute(renewal(builder).values(lease_until=clock.now() + builder.lease))
+        connection.execute(renewal(clock, builder))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
@@ -74,11 +75,8 @@ def test_a_living_run_is_joined_for_half_an_hour(
 ) -> None:
     first, _ = ask(indexing, site_id)
     with transaction():
-        builder = builders.take_up(clock, first)
+        assert builders.take_up(clock, first, timedelta(hours=1))
     clock.move(seconds=seconds)
-    with transaction():
-        assert builder
-        builders.note_progress(clock, builder)
     second, joined = ask(indexing, site_id)
     assert (second == first, joined) == (joins, joins)
 
@@ -110,6 +108,20 @@ def test_a_builder_that_lost_its_run_changes_nothing_any_more(
     with pytest.raises(RunLost), transaction():
         builders.note_progress(clock, late, document_count=99)
     assert runs.run_of(site_id, run_id).document_count == 0
+
+
+@pytest.mark.parametrize(("seconds", "is_lost"), [(4, False), (5, True)])
+def test_a_lease_that_has_run_out_is_not_renewed_though_nobody_noticed(
+    indexing: Indexing, site_id: int, clock: StoppedClock, seconds: int, is_lost: bool
+) -> None:
+    run_id, _ = ask(indexing, site_id)
+    with transaction():
+        builder = builders.take_up(clock, run_id, timedelta(seconds=5))
+    assert builder
+    clock.move(seconds=seconds)
+    with pytest.raises(RunLost) if is_lost else nullcontext(), transaction():
+        builders.note_progress(clock, builder, document_count=99)
+    assert runs.run_of(site_id, run_id).document_count == (0 if is_lost else 99)
 
 
 def test_two_sites_rebuild_side_by_side(indexing: Indexing, site_id: int) -> None:
