@@ -37,11 +37,6 @@ class Matches:
 FIELDS = (*TEXT_FIELDS, *EXACT_FIELDS)
 
 
-def rarity(view: View, field: str, term: bytes) -> float:
-    """Whoosh's inverse document frequency."""
-    return log(view.size / (view.document_frequency(field, term) + 1)) + 1
-
-
 def field_scores(view: View, field: str, term: bytes) -> FieldScores | None:
     """(documents, scores) of a term in one field, without the field's weight."""
     postings = view.postings(field, term)

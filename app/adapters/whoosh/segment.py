@@ -70,10 +70,6 @@ class Segment:
         info = self._terms.info(ID_FIELD, utf8(document_id))
         return None if info is None else int(read_postings(info, self._posting_file)[0][0])
 
-    def document_frequency(self, field: str, term: bytes) -> int:
-        info = self._terms.info(field, term)
-        return 0 if info is None else document_frequency(info)
-
     def postings(self, field: str, term: bytes) -> Postings | None:
         info = self._terms.info(field, term)
         return None if info is None else read_postings(info, self._posting_file)

@@ -90,9 +90,6 @@ class View:
             return found[0] if found else None
         return np.concatenate([docs for docs, _ in found]), np.concatenate([weights for _, weights in found])
 
-    def document_frequency(self, field: str, term: bytes) -> int:
-        return sum(segment.document_frequency(field, term) for segment in self.segments)
-
     def average_length(self, field: str) -> float:
         total = sum(segment.field_lengths.get(field, 0) for segment in self.segments)
         return total / self.size if total else 1.0
