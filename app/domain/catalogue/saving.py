@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.exc import IntegrityError
 
-from app.domain.shared.problems import Conflict, StaleRevision
+from app.domain.shared import flushing
+from app.domain.shared.problems import StaleRevision
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
 
@@ -37,8 +37,5 @@ def assign(record: object, draft: object, fields: Iterable[str]) -> dict[str, An
 
 
 def flush_or_conflict() -> None:
-    """Two savers can both find a name free and both write it; the database stops the second. Raises Conflict."""
-    try:
-        db.session.flush()
-    except IntegrityError as error:
-        raise Conflict("Somebody else took this SKU or SEO name at the same moment. Nothing was saved.") from error
+    """Raises Conflict when somebody else took a name of the record at the same moment."""
+    flushing.flush_or_conflict("Somebody else took this SKU or SEO name at the same moment. Nothing was saved.")

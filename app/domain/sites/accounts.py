@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import exists, select
 
 from app.domain.shared.clock import Clock
+from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
 from app.domain.shared.text import line_problems
 from app.domain.sites.models import Domain, RoleGrant, Site, User
@@ -52,7 +53,7 @@ def create_user(clock: Clock, memory_kib: int, email: str, display_name: str, pa
     hashed = None if password is None else hasher(memory_kib).hash(password)
     user = User(email=email, display_name=display_name.strip(), password_hash=hashed, created_at=clock.now())
     db.session.add(user)
-    db.session.flush()
+    flush_or_conflict("Somebody else added this e-mail address at the same moment. Nothing was saved.")
     return user
 
 
@@ -77,12 +78,12 @@ def set_password(memory_kib: int, user: User, password: str) -> None:
 
 
 def grant(user: User, site_id: int, role: Role) -> bool:
-    """False when the user holds the role on the site already."""
+    """False when the user holds the role on the site already. Raises Conflict when it was given at the same moment."""
     wanted = (RoleGrant.user_id == user.id, RoleGrant.site_id == site_id, RoleGrant.role == role.value)
     if db.session.scalar(select(exists().where(*wanted))):
         return False
     db.session.add(RoleGrant(user_id=user.id, site_id=site_id, role=role.value))
-    db.session.flush()
+    flush_or_conflict("Somebody else gave this user the same role at the same moment. Nothing was saved.")
     return True
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
 from app.domain.shared.clock import Clock
+from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
 from app.domain.shared.text import line_problems, one_line
 from app.domain.sites.models import Domain, Site
@@ -17,6 +18,7 @@ from app.extensions import db
 LONGEST_NAME = 200
 LONGEST_HOST = 253
 HOST = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*", re.ASCII)
+TAKEN = "Somebody else took this host at the same moment. Nothing was saved."
 # What a new site may use unless its plan says otherwise.
 CAPABILITIES = ("TAXONOMY_ENGINE",)
 
@@ -69,7 +71,7 @@ def create_site(
     site = Site(name=name, currency=currency, capabilities=list(capabilities), created_at=clock.now())
     site.domains = [Domain(host=host, primary=True)]
     db.session.add(site)
-    db.session.flush()
+    flush_or_conflict(TAKEN)
     return site
 
 
@@ -79,7 +81,7 @@ def add_domain(site: Site, host: str) -> None:
     if all(domain.host != host for domain in site.domains):
         _check_free(host)
         site.domains.append(Domain(host=host, primary=False))
-        db.session.flush()
+        flush_or_conflict(TAKEN)
 
 
 def make_primary(site: Site, host: str) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 
 from app.domain.shared.clock import Clock
+from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Forbidden, Invalid, NotFound
 from app.domain.shared.text import line_problems, one_line
 from app.domain.sites import accounts, audit
@@ -143,7 +144,7 @@ def _set_roles(user: User, site_id: int, wanted: set[Role]) -> list[Role]:
     user.grants = [grant for grant in user.grants if grant.site_id != site_id or Role(grant.role) in wanted]
     held = accounts.roles_among(((grant.role, grant.site_id) for grant in user.grants), site_id)
     user.grants += [RoleGrant(user_id=user.id, site_id=site_id, role=role.value) for role in sorted(wanted - held)]
-    db.session.flush()
+    flush_or_conflict("Somebody else changed this user’s roles at the same moment. Nothing was saved.")
     return sorted(held | wanted)
 
 
