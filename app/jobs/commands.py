@@ -12,7 +12,7 @@ from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
 from app.jobs.background import BackgroundProcess
-from app.jobs.scheduled import SCHEDULED
+from app.jobs.scheduled import SCHEDULED, SitesFailed
 from app.jobs.scheduler import Scheduler
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -31,8 +31,11 @@ def list_command() -> None:
 @group.command("run")
 @click.argument("name", type=click.Choice([*SCHEDULED]))
 def run_command(name: str) -> None:
-    """Run a scheduled job now, whatever the time."""
-    SCHEDULED[name].run()
+    """Run a scheduled job now, whatever the time. The exit status is 1 when it failed for a site."""
+    try:
+        SCHEDULED[name].run()
+    except SitesFailed as failed:
+        raise click.ClickException(failed.message) from failed
     click.echo(f"{name}: done")
 
 

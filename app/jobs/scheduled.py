@@ -10,13 +10,23 @@ import structlog
 from app.domain.catalogue import images as pictures
 from app.domain.search import purge as search_purge
 from app.domain.search import reconcile as reconciling
+from app.domain.search.indexing import read_afresh
+from app.domain.shared.problems import DomainError
 from app.domain.sites import purge as sites_purge
 from app.domain.sites.sites import all_sites
+from app.extensions import db
 from app.jobs.indexing import means
 from app.ports import clock, images
 from app.transaction import transaction
 
 log = structlog.get_logger()
+
+
+class SitesFailed(DomainError):
+    """A job that went over all sites failed for some of them; why stands in the log."""
+
+    def __init__(self, job: str, site_ids: list[int]) -> None:
+        super().__init__(f"{job} failed for site {', '.join(map(str, site_ids))}; the log says why.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +39,45 @@ class ScheduledJob:
 
 
 def reconcile() -> None:
-    for site_id in [site.id for site in all_sites()]:
-        report = reconciling.reconcile(means(), site_id)
-        if report is not None:
-            log.info("reconciled", site=site_id, missing=report.missing, extra=report.extra, stale=report.stale)
+    """Raises SitesFailed."""
+    _for_each_site("reconcile", _reconcile)
+
+
+def _reconcile(site_id: int) -> None:
+    report = reconciling.reconcile(means(), site_id)
+    if report is not None:
+        log.info("reconciled", site=site_id, missing=report.missing, extra=report.extra, stale=report.stale)
 
 
 def purge() -> None:
+    """Raises SitesFailed."""
     with transaction():
         removed = search_purge.purge(clock()) + sites_purge.purge(clock())
-    files = sum(pictures.discard_unused(clock(), images(), site.id) for site in all_sites())
-    log.info("purged", removed=removed, pictures=files)
+    log.info("purged", removed=removed)
+    _for_each_site("purge", _discard_pictures)
+
+
+def _discard_pictures(site_id: int) -> None:
+    if went := pictures.discard_unused(clock(), images(), site_id):
+        log.info("purged", site=site_id, pictures=went)
+
+
+def _for_each_site(job: str, work: Callable[[int], None]) -> None:
+    """A site that fails does not keep the others from their turn. Raises SitesFailed after the last."""
+    failed = []
+    for site_id in [site.id for site in all_sites()]:
+        try:
+            read_afresh()
+            work(site_id)
+        except Exception:  # A broken index file makes the engine raise nearly anything.
+            db.session.rollback()
+            failed.append(site_id)
+            log.exception("scheduled_job_failed", job=job, site=site_id)
+    if failed:
+        raise SitesFailed(job, failed)
 
 
 SCHEDULED: Mapping[str, ScheduledJob] = {
     "reconcile": ScheduledJob("15 3 * * *", reconcile, "Compare the search indexes with the database and repair them."),
-    "purge": ScheduledJob(
-        "45 3 * * *", purge, "Remove old runs, reports, sessions, sign-ins and unused pictures."
-    ),
+    "purge": ScheduledJob("45 3 * * *", purge, "Remove old runs, reports, sessions, sign-ins and unused pictures."),
 }
