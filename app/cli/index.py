@@ -10,7 +10,7 @@ from flask.cli import AppGroup
 
 from app.cli.sites import chosen_site
 from app.cli.telling import ACTOR, REFUSED, telling
-from app.domain.search import reconcile, runs, status
+from app.domain.search import builders, overview, reconcile, runs, status
 from app.domain.search.engine import EngineState
 from app.domain.search.indexing import Indexing, read_afresh
 from app.domain.search.models import RebuildRun
@@ -37,14 +37,15 @@ def rebuild_command(host: str | None, scope: str, wait: bool) -> None:
         run_id = run.id
     click.echo(f"{'Joined' if joined else 'Asked for'} rebuild {run_id}")
     if wait:
-        raise SystemExit(_tell(_finished(site_id, run_id)))
+        raise SystemExit(_tell(finished_run(site_id, run_id)))
 
 
-def _finished(site_id: int, run_id: str) -> RebuildRun:
-    """The run at its end, whoever brings it there."""
+def finished_run(site_id: int, run_id: str) -> RebuildRun:
+    """The run at its end, whoever brings it there. Its builder may have died where no scheduler runs to say so."""
     means = _means()
     while True:
         rebuild(means, run_id)
+        means.commit(lambda: builders.end_dead_runs(means.clock, means.engine))
         read_afresh()
         run = runs.run_of(site_id, run_id)
         if run.finished_at is not None:
@@ -56,7 +57,7 @@ def _tell(run: RebuildRun) -> int:
     if run.error:
         click.echo(run.error, err=True)
     if run.state == runs.FAILED:
-        click.echo("The rebuild failed; the old index stays in use.", err=True)
+        click.echo(f"The rebuild failed. {overview.told(search_engine(), run).aftermath}", err=True)
         return REFUSED
     assert run.started_at and run.finished_at
     seconds = (run.finished_at - run.started_at).total_seconds()

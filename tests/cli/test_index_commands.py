@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from click.testing import Result
 from flask import Flask
+from sqlalchemy import delete, select
 
+from app.cli.index import finished_run
+from app.domain.search import builders, runs
+from app.domain.search.models import OutboxEntry, ReconcileReport
+from app.domain.sites.models import Site
+from app.extensions import db
+from app.ports import search_engine
 from app.transaction import transaction
+from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
 from tests.searching import add_page, add_product, add_site
 
@@ -31,6 +41,16 @@ def test_a_rebuild_that_is_waited_for_needs_no_worker(app: Flask) -> None:
     result = run(app, "index", "rebuild", "--wait")
     assert result.exit_code == 0
     assert "Done: 4 documents" in result.output
+
+
+def test_a_rebuild_whose_builder_died_is_not_waited_for_without_end(app: Flask, clock: StoppedClock) -> None:
+    with app.app_context():
+        with transaction():
+            site_id = db.session.scalars(select(Site.id)).one()
+            joined, _ = runs.request_rebuild(clock, search_engine(), site_id, "ALL", "tests")
+            assert builders.take_up(clock, joined.id, lease=timedelta(0))
+            run_id = joined.id
+        assert finished_run(site_id, run_id).state == runs.FAILED
 
 
 def test_a_rebuild_that_is_not_waited_for_is_asked_for(app: Flask, queue: RecordingQueue) -> None:
@@ -88,6 +108,22 @@ def test_without_an_index_a_search_says_what_to_do(app: Flask) -> None:
     result = run(app, "search", "tent")
     assert result.exit_code == 1
     assert "Rebuild" in result.output
+
+
+def test_a_site_that_fails_does_not_keep_the_others_from_their_nightly_turn(app: Flask, tmp_path: Path) -> None:
+    with app.app_context(), transaction():
+        first, second = db.session.scalars(select(Site.id)).one(), add_site("second.test").id
+    for host in ("shop.test", "second.test"):
+        run(app, "index", "rebuild", "--wait", "--site", host)
+    for segment in (tmp_path / "index").glob(f"{first}/**/*.seg"):
+        segment.write_bytes(b"not a segment")
+    with app.app_context(), transaction():
+        db.session.execute(delete(OutboxEntry))
+    result = run(app, "jobs", "run", "reconcile")
+    assert result.exit_code == 1
+    assert f"failed for site {first};" in result.output
+    with app.app_context():
+        assert second in db.session.scalars(select(ReconcileReport.site_id)).all()
 
 
 @pytest.mark.parametrize("name", ["reconcile", "purge"])

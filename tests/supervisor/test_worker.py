@@ -19,7 +19,6 @@ from app.config import Config
 from tests.processes import plain_environment
 from tests.surroundings import ROOT
 
-
 # What a worker runs with jobs that need no database, besides the shop's own.
 PROGRAM = """
 import sys, worker

@@ -87,14 +87,23 @@ def overview(clock: Clock, engine: SearchEngine, site_id: int) -> Overview:
         status=_status(clock, engine, site_id),
         products_shown=_shown(Product, site_id),
         pages_shown=_shown(Page, site_id),
-        recent=_recent(site_id),
+        recent=_recent(engine, site_id),
         drift=_drift(clock, site_id),
     )
 
 
-def latest_story(site_id: int) -> RunStory | None:
+def latest_story(engine: SearchEngine, site_id: int) -> RunStory | None:
     run = runs.latest_run(site_id)
-    return story_of(run) if run else None
+    return told(engine, run) if run else None
+
+
+def told(engine: SearchEngine, run: RebuildRun) -> RunStory:
+    """The site's latest run, with what it left behind where it failed."""
+    if run.state != runs.FAILED:
+        return story_of(run)
+    states = {index: engine.status(run.site_id, index) for index in IndexName}
+    live = {index: status.generation for index, status in states.items() if status.state is EngineState.HEALTHY}
+    return story_of(run, live)
 
 
 def _status(clock: Clock, engine: SearchEngine, site_id: int) -> SearchStatus:
@@ -120,10 +129,11 @@ def _drift(clock: Clock, site_id: int) -> Drift:
     return drift(db.session.scalars(reports).all(), clock.now().date())
 
 
-def _recent(site_id: int) -> tuple[RunStory, ...]:
+def _recent(engine: SearchEngine, site_id: int) -> tuple[RunStory, ...]:
     query = select(RebuildRun).where(RebuildRun.site_id == site_id)
     latest_first = query.order_by(RebuildRun.created_at.desc(), RebuildRun.id).limit(RECENT_RUNS)
-    return tuple(story_of(run) for run in db.session.scalars(latest_first))
+    found = db.session.scalars(latest_first).all()
+    return (*(told(engine, run) for run in found[:1]), *map(story_of, found[1:]))
 
 
 def _shown(model: type[Product] | type[Page], site_id: int) -> int:

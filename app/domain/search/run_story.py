@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -22,11 +23,12 @@ class Run(Protocol):
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    generations: dict[str, dict[str, str | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class RunStory:
-    """A run as templates ask about it."""
+    """A run as templates ask about it. `aftermath` says what shoppers search with after a run that failed."""
 
     id: str
     scope_name: str
@@ -38,6 +40,7 @@ class RunStory:
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    aftermath: str | None
 
     @property
     def is_waiting(self) -> bool:
@@ -83,7 +86,8 @@ class RunStory:
         return spoken_duration(self.finished_at - self.started_at)
 
 
-def story_of(run: Run) -> RunStory:
+def story_of(run: Run, live: Mapping[str, str | None] | None = None) -> RunStory:
+    """`live` has the generation of each index that answers now; without it there is no aftermath."""
     return RunStory(
         id=run.id,
         scope_name=SCOPE_NAMES[run.scope],
@@ -95,7 +99,24 @@ def story_of(run: Run) -> RunStory:
         created_at=run.created_at,
         started_at=run.started_at,
         finished_at=run.finished_at,
+        aftermath=_aftermath(run, live) if run.state == "failed" and live is not None else None,
     )
+
+
+def _aftermath(run: Run, live: Mapping[str, str | None]) -> str:
+    index, things = ("content", "pages and collections") if run.scope == "CONTENT" else ("products", "products")
+    if index not in live:
+        return f"There is no index of {things} in use, so shoppers cannot search them until a rebuild succeeds."
+    if not _was_swapped(run, index, live):
+        return "The old index stays live, so shoppers notice nothing."
+    rest = "; pages and collections keep what they had" if run.scope == "ALL" else ""
+    return f"The new index of {things} is in use already{rest}."
+
+
+def _was_swapped(run: Run, index: str, live: Mapping[str, str | None]) -> bool:
+    """Also where the builder could not note any more that it had swapped."""
+    swap = run.generations.get(index)
+    return swap is not None and ("after" in swap or live[index] != swap["before"])
 
 
 def spoken_duration(duration: timedelta) -> str:
