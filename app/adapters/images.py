@@ -24,6 +24,7 @@ from app.domain.shared.problems import Invalid, NotFound
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
 QUALITY = 82
 PICTURE = re.compile(r"[0-9a-f]{32}\.webp", re.ASCII)
+PART = ".part"
 FILE = re.compile(r"[0-9a-f]{32}(?:-small)?\.webp", re.ASCII)
 # What a WebP of ours consists of: the picture itself, nothing that describes or follows it.
 OWN_LAYOUTS = {
@@ -68,9 +69,17 @@ class FileImages:
         kept = (entry for entry in os.scandir(folder) if PICTURE.fullmatch(entry.name))
         return [(entry.name, entry.stat().st_mtime) for entry in kept]
 
-    def discard(self, site_id: int, file: str) -> None:
+    def discard(self, site_id: int, file: str, written_before: float) -> bool:
+        if not _is_older(self._path(site_id, file), written_before):
+            return False
         for name in (file, small(file)):
             self._path(site_id, name).unlink(missing_ok=True)
+        return True
+
+    def clear(self, site_id: int, written_before: float) -> None:
+        for part in (self._folder / str(site_id)).glob(f"*{PART}"):
+            if _is_older(part, written_before):
+                part.unlink(missing_ok=True)
 
     def _path(self, site_id: int, file: str) -> Path:
         if not FILE.fullmatch(file):
@@ -81,12 +90,19 @@ class FileImages:
         """Whole or not at all: a reader never sees half a picture."""
         path = self._path(site_id, file)
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, fresh = tempfile.mkstemp(".part", dir=path.parent)
+        handle, fresh = tempfile.mkstemp(PART, dir=path.parent)
         with os.fdopen(handle, "wb") as out:
             out.write(data)
             out.flush()
             os.fsync(out.fileno())
         os.replace(fresh, path)
+
+
+def _is_older(path: Path, moment: float) -> bool:
+    try:
+        return path.stat().st_mtime < moment
+    except FileNotFoundError:
+        return False
 
 
 def _decoded(data: bytes) -> Image.Image:

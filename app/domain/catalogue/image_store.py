@@ -42,6 +42,11 @@ class ImageStore(Protocol):
         """Every kept picture, small forms apart, with the time of its writing in seconds since 1970."""
         ...
 
-    def discard(self, site_id: int, file: str) -> None:
-        """Remove a picture and its small form; nothing happens when it is not there."""
+    def discard(self, site_id: int, file: str, written_before: float) -> bool:
+        """Remove a picture and its small form, unless it was kept anew since that moment (seconds since 1970).
+        Whether it went; nothing happens when it is not there."""
+        ...
+
+    def clear(self, site_id: int, written_before: float) -> None:
+        """Remove what uploads that broke off before that moment left behind."""
         ...

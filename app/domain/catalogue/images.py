@@ -3,10 +3,13 @@ the form, whose writer would else find it stale. Call the writing ones within a 
 
 from __future__ import annotations
 
+import re
+
 from sqlalchemy import select
 
 from app.domain.catalogue.image_store import ImageStore, StoredImage
-from app.domain.catalogue.models import Product, ProductImage
+from app.domain.catalogue.markup import MEDIA_PREFIX
+from app.domain.catalogue.models import Collection, Page, Product, ProductImage
 from app.domain.catalogue.products import product_of
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Invalid, NotFound
@@ -77,13 +80,26 @@ def remove(clock: Clock, site_id: int, product_id: int, image_id: int, actor: st
 
 
 def discard_unused(clock: Clock, store: ImageStore, site_id: int) -> int:
-    """Remove the files of a site that no product names and that are older than a day; how many pictures went."""
-    named = set(db.session.scalars(select(ProductImage.file).where(ProductImage.site_id == site_id)))
+    """Remove the files of a site that are older than a day and that nothing names; how many pictures went."""
+    named = _of_products(site_id) | _in_texts(site_id)
     oldest_kept = clock.now().timestamp() - UNUSED_SECONDS
+    store.clear(site_id, oldest_kept)
     unused = [file for file, at in store.files(site_id) if at < oldest_kept and file not in named]
-    for file in unused:
-        store.discard(site_id, file)
-    return len(unused)
+    return sum(store.discard(site_id, file, oldest_kept) for file in unused)
+
+
+def _of_products(site_id: int) -> set[str]:
+    return set(db.session.scalars(select(ProductImage.file).where(ProductImage.site_id == site_id)))
+
+
+def _in_texts(site_id: int) -> set[str]:
+    """The pictures that descriptions and pages show, by the names of their large forms."""
+    address = re.compile(rf"{MEDIA_PREFIX}{site_id}/([0-9a-f]+)(?:-small)?(\.webp)", re.ASCII)
+    named: set[str] = set()
+    for model, text in ((Product, Product.description), (Collection, Collection.description), (Page, Page.body)):
+        query = select(text).where(model.site_id == site_id, text.contains(f"{MEDIA_PREFIX}{site_id}/"))
+        named.update("".join(parts) for words in db.session.scalars(query) for parts in address.findall(words))
+    return named
 
 
 def _image(product: Product, image_id: int) -> ProductImage:

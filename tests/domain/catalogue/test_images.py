@@ -15,6 +15,7 @@ from app.domain.catalogue.rules import ProductDraft
 from app.domain.shared.problems import Invalid, NotFound
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
+from tests.searching import add_page, add_product
 
 TENT = ProductDraft(sku="T-1", name="Ridge tent", price=12_000)
 DAY = 86_400
@@ -128,6 +129,37 @@ def test_files_that_no_product_names_go_after_a_day(clock: StoppedClock, site_id
     assert images.discard_unused(clock, store, site_id) == 1
     assert {file for file, _ in store.files(site_id)} == {used.file, fresh.file}
     assert not (folder / small(unused.file)).exists()
+
+
+def test_a_picture_that_a_text_shows_stays(clock: StoppedClock, site_id: int, store: FileImages) -> None:
+    shown = [store.keep(site_id, drawn(colour)).file for colour in ("red", "green", "blue")]
+    store.keep(site_id, drawn("white"))
+    source = f"/media/{site_id}/"
+    text = f'<p><img src="{source}{shown[1]}"> <img src="{source}{small(shown[2])}"></p>'
+    with transaction():
+        add_page(site_id, "about", text)
+        add_product(site_id, "T-9").description = f'<img src="{source}{shown[0]}">'
+    clock.move(days=1000)
+    assert images.discard_unused(clock, store, site_id) == 1
+    assert {file for file, _ in store.files(site_id)} == set(shown)
+
+
+def test_a_picture_that_is_kept_anew_meanwhile_stays(store: FileImages) -> None:
+    kept = store.keep(1, drawn("red"))
+    (_, at), *_ = store.files(1)
+    assert not store.discard(1, kept.file, written_before=at)
+    assert store.discard(1, kept.file, written_before=at + 1)
+    assert not store.discard(1, kept.file, written_before=at + 1)
+
+
+def test_what_a_broken_upload_left_goes_after_a_day(clock: StoppedClock, site_id: int, store: FileImages) -> None:
+    store.keep(site_id, drawn("red"))
+    old, fresh = (store._folder / str(site_id) / name for name in ("old.part", "fresh.part"))
+    for part, age in ((old, 2 * DAY), (fresh, DAY / 2)):
+        part.write_bytes(b"RIFF")
+        os.utime(part, (clock.now().timestamp() - age,) * 2)
+    images.discard_unused(clock, store, site_id)
+    assert (old.exists(), fresh.exists()) == (False, True)
 
 
 def test_pictures_leave_the_revision_of_their_product(clock: StoppedClock, site_id: int) -> None:
