@@ -102,7 +102,7 @@ def told(engine: SearchEngine, run: RebuildRun) -> RunStory:
     if run.state != runs.FAILED:
         return story_of(run)
     states = {index: engine.status(run.site_id, index) for index in IndexName}
-    live = {index: status.generation for index, status in states.items() if status.state is EngineState.HEALTHY}
+    live = {str(index): status.generation for index, status in states.items() if status.state is EngineState.HEALTHY}
     return story_of(run, live)
 
 
