@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
+from flask.globals import request_ctx
 from werkzeug.exceptions import BadRequest, LengthRequired, RequestURITooLarge, UnsupportedMediaType
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -43,6 +44,7 @@ HEADERS = {
 def init_guards(app: Flask, config: Config) -> None:
     app.request_class = ShopRequest
     app.json = StrictJSON(app)
+    app.before_request(_refuse_broken_host)
     app.before_request(_refuse_oversized_query)
     app.before_request(_refuse_body_of_unknown_size)
     app.before_request(_refuse_foreign_origin)
@@ -51,6 +53,13 @@ def init_guards(app: Flask, config: Config) -> None:
         app.after_request(_insist_on_https)
     if hops := config.trusted_proxies:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+
+
+def _refuse_broken_host() -> Response | None:
+    """No address can be written for a Host that is none, so not even an error page: plain words answer."""
+    if request_ctx.url_adapter is not None:
+        return None
+    return Response("No shop answers to this host.\n", 404, mimetype="text/plain")
 
 
 def _refuse_oversized_query() -> None:

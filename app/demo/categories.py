@@ -48,7 +48,7 @@ OUTDOOR = category(
             "outdoor-camping-tents",
             slug="tents",
             also=[choice("season"), span("sleeps", "Sleeps"), span("weight-g", "Weight (g)")],
-            description="<p>From a tarp for one night to a bell tent for the whole summer.</p>",
+            description="From a tarp for one night to a bell tent for the whole summer.",
             landingRules=[
                 {"facetId": "manufacturer", "minProducts": 2},
                 {
@@ -75,7 +75,7 @@ OUTDOOR = category(
         category("Camp chairs", "outdoor-camping-camp-chairs", also=[span("max-load-kg", "Carries up to (kg)")]),
         category("Hammocks", "outdoor-camping-hammocks"),
         category("Lanterns", "outdoor-camping-lanterns", also=[choice("power-source"), span("lumens", "Lumens")]),
-        description="<p>Everything between the grass and the stars.</p>",
+        description="Everything between the grass and the stars.",
     ),
     category(
         "Walking",
@@ -176,7 +176,7 @@ GIFTS = category(
     ),
     category("For gardeners", None, products=["TOOL-01", "PLANT-04", "BATH-09", "TOOL-10", "TOOL-09"]),
     products=["FLASK-02", "CANDLE-01", "HAT-01", "MUG-01", "LANT-04", "THROW-01", "COMP-03", "PLANT-04"],
-    description="<p>Chosen by us, wrapped by us, and easy to return by anybody.</p>",
+    description="Chosen by us, wrapped by us, and easy to return by anybody.",
     landingRules=[],
 )
 COLD_WEATHER = category(

@@ -120,3 +120,11 @@ def test_drawn_pictures_are_kept_for_a_year(get: Get):
 @pytest.mark.parametrize("path", ["/picture/none/4f7942-1.svg", "/picture/tent/red.svg", "/picture/tent/4f7942-99.svg"])
 def test_only_known_pictures_are_drawn(get: Get, path: str):
     assert get(path).status_code == 404
+
+
+@pytest.mark.parametrize("host", ["a..b", "x" * 250, "shop.test:port", ".test"])
+@pytest.mark.parametrize("path", ["/", "/admin/login", "/static/admin.css"])
+def test_a_host_that_is_none_is_answered_calmly(app: Flask, host: str, path: str):
+    answer = app.test_client().get(path, headers={"Host": host})
+    assert answer.status_code == 404
+    assert "shop.test" not in answer.text
