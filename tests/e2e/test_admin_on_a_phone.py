@@ -1,0 +1,31 @@
+"""The admin on a phone: no page scrolls sideways."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.e2e.test_from_rebuild_to_shop import sign_in
+
+PAGES = (
+    "/admin/",
+    "/admin/search",
+    "/admin/settings/search",
+    "/admin/settings",
+    "/admin/users",
+    "/admin/activity",
+    "/admin/catalogue/products",
+    "/admin/catalogue/product/5",
+    "/admin/catalogue/collections",
+    "/admin/content/pages",
+)
+
+
+@pytest.mark.parametrize("page", [(390, 844)], indirect=True, ids=["phone"])
+def test_no_admin_page_is_wider_than_the_screen(page: Page) -> None:
+    sign_in(page, "admin@demo.test")
+    too_wide = []
+    for path in PAGES:
+        answer = page.goto(path)
+        assert answer is not None and answer.ok, path
+        if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
+            too_wide.append(path)
+    assert too_wide == []
