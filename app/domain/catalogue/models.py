@@ -27,6 +27,7 @@ class Product(Base):
         Index(None, "site_id", "name"),
         Index(None, "site_id", "manufacturer"),
         Index(None, "site_id", "taxonomy_level_id", "enabled"),
+        Index(None, "site_id", "completeness_score"),
         CheckConstraint("price >= 0", name="price_not_negative"),
         CheckConstraint("stock is null or stock >= 0", name="stock_not_negative"),
     )
@@ -134,9 +135,7 @@ class CollectionEntry(Base):
     __tablename__ = "collection_entries"
 
     collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), primary_key=True)
-    product_id: Mapped[int] = mapped_column(
-        ForeignKey("products.id", ondelete="CASCADE"), primary_key=True, index=True
-    )
+    product_id: Mapped[int] = mapped_column(ForeignKey("products.id", ondelete="CASCADE"), primary_key=True, index=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
     position: Mapped[int]
 

@@ -51,5 +51,3 @@ def colour_of(name: str, swatches: Mapping[str, str] | None = None) -> str | Non
     words = re.findall(r"[a-z]+", name.casefold())
     whole = KNOWN.get("".join(words))
     return whole or next((KNOWN[word] for word in reversed(words) if word in KNOWN), None)
-
-

@@ -2,7 +2,7 @@
 
 A session listener does so for every change that goes through the session, so that no path can forget.
 Statements that change many rows at once pass it unseen; who uses them calls `enqueue` in the same
-transaction and says so with the execution options ENQUEUED, else they are refused.
+transaction and says so with the execution options INDEX_IS_TOLD, else they are refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from app.events import publish
 from app.extensions import Base
 
 PRODUCT, PAGE, COLLECTION = "product", "page", "collection"
-ENQUEUED = {"wishes_enqueued": True}
 
 # What is indexed when a record changes: the kind, and the attribute that names the one concerned.
 _SUBJECTS: Mapping[type[Base], tuple[str, str]] = {
@@ -99,11 +98,11 @@ def _insert(session: AnySession, wishes: set[Wish]) -> None:
 
 def _refuse_unseen_changes(execution: ORMExecuteState) -> None:
     changes = execution.is_insert or execution.is_update or execution.is_delete
-    if not changes or execution.execution_options.get("wishes_enqueued"):
+    if not changes or execution.execution_options.get("index_is_told"):
         return
     table = getattr(getattr(execution.statement, "table", None), "name", None)
     if table in _TABLES:
         raise RuntimeError(
             f"A statement changes {table} in bulk, which the index would miss. Call outbox.enqueue in the same "
-            "transaction and execute the statement with execution_options=outbox.ENQUEUED."
+            "transaction and execute the statement with execution_options=INDEX_IS_TOLD (app/domain/catalogue/bulk.py)."
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, text
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.domain.shared.columns import JsonValue, UtcDateTime
@@ -102,6 +102,44 @@ class SignInSession(Base):
     session_version: Mapped[int]
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_seen_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
+class ApiSession(Base):
+    """A program that signed in at /v1 for somebody. Access tokens name it and live for minutes; the refresh token, of
+    which this row holds the SHA-256, is exchanged for another at each use. `previous_hash` is the one before: who
+    sends that stole it or was robbed, so the session ends."""
+
+    __tablename__ = "api_sessions"
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
+    refresh_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    previous_hash: Mapped[str | None] = mapped_column(String(64), index=True)
+    device_id: Mapped[str | None] = mapped_column(String(100))
+    device_name: Mapped[str | None] = mapped_column(String(100))
+    audience: Mapped[str] = mapped_column(String(20))
+    session_version: Mapped[int]
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    last_used_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+    ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    ended_because: Mapped[str | None] = mapped_column(String(100))
+
+
+class StoredEvent(Base):
+    """Something that happened and must be followed up even if the process dies right after its commit. The row is
+    written in the transaction of what happened and goes when the follow-up is done."""
+
+    __tablename__ = "stored_events"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
+    name: Mapped[str] = mapped_column(String(64))
+    payload: Mapped[dict[str, Any]] = mapped_column(JsonValue, default=dict)
+    attempts: Mapped[int] = mapped_column(default=0)
+    error: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class SignInFailure(Base):

@@ -1,11 +1,12 @@
-"""The stored form of a taxonomy: one document with its tree, saved whole."""
+"""What a taxonomy keeps in the database: its tree as one document saved whole, its earlier revisions, unsaved drafts,
+and the work on products that follows from it."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, String, Text
+from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.shared.columns import JsonValue, UtcDateTime
@@ -28,3 +29,73 @@ class Taxonomy(Base, ShopConfiguration):
     revision: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class TaxonomyRevision(Base):
+    """A taxonomy as it was after one save: the change log, and what an unsaved draft is based on. `changes` are the
+    sentences that tell what differs from the revision before."""
+
+    __tablename__ = "taxonomy_revisions"
+    __table_args__ = (
+        ForeignKeyConstraint(("site_id", "taxonomy_id"), ("taxonomies.site_id", "taxonomies.id"), ondelete="CASCADE"),
+    )
+
+    site_id: Mapped[int] = mapped_column(primary_key=True)
+    taxonomy_id: Mapped[str] = mapped_column(String(120), primary_key=True)
+    revision: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(200))
+    description: Mapped[str] = mapped_column(Text, default="")
+    root_levels: Mapped[list[dict[str, Any]]] = mapped_column(JsonValue, default=list)
+    changes: Mapped[list[str]] = mapped_column(JsonValue, default=list)
+    note: Mapped[str] = mapped_column(String(500), default="")
+    saved_by: Mapped[str] = mapped_column(String(100))
+    saved_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class TaxonomyDraft(Base):
+    """What one person changed in the editor and has not saved. `steps` are the edits in order, of which the first
+    `applied` hold and the others can be done again; app/domain/taxonomy/edits.py says what a step is. `version` rises
+    with every change of the draft."""
+
+    __tablename__ = "taxonomy_drafts"
+    __table_args__ = (
+        ForeignKeyConstraint(("site_id", "taxonomy_id"), ("taxonomies.site_id", "taxonomies.id"), ondelete="CASCADE"),
+    )
+
+    site_id: Mapped[int] = mapped_column(primary_key=True)
+    taxonomy_id: Mapped[str] = mapped_column(String(120), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    base_revision: Mapped[int]
+    steps: Mapped[list[dict[str, Any]]] = mapped_column(JsonValue, default=list)
+    applied: Mapped[int] = mapped_column(default=0)
+    version: Mapped[int] = mapped_column(default=1)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class TaxonomyTask(Base):
+    """Work on many products that goes on in the background, batch by batch. `reached` is the id of the last product
+    that was dealt with; it moves in the transaction of its batch, so a worker that dies loses and repeats nothing.
+    What `parameters` and `report` hold depends on `kind`."""
+
+    __tablename__ = "taxonomy_tasks"
+    __table_args__ = (
+        Index(None, "site_id", "created_at"),
+        Index(None, "state"),
+        CheckConstraint("state in ('waiting', 'running', 'done', 'failed')", name="state_known"),
+    )
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(32))
+    parameters: Mapped[dict[str, Any]] = mapped_column(JsonValue, default=dict)
+    state: Mapped[str] = mapped_column(String(16), default="waiting")
+    reached: Mapped[int] = mapped_column(default=0)
+    done: Mapped[int] = mapped_column(default=0)
+    total: Mapped[int | None]
+    report: Mapped[dict[str, Any]] = mapped_column(JsonValue, default=dict)
+    error: Mapped[str | None] = mapped_column(Text)
+    requested_by: Mapped[str] = mapped_column(String(100))
+    lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    started_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -9,9 +9,10 @@ from typing import Any
 from sqlalchemy import Table, bindparam, delete, insert, select, update
 
 from app.domain.bundles.products.changes import Change
+from app.domain.catalogue.bulk import INDEX_IS_TOLD
 from app.domain.catalogue.models import Product, ProductAttributeValue, ProductImage, Variant
 from app.domain.catalogue.rules import VariantDraft
-from app.domain.search.outbox import ENQUEUED, PRODUCT, enqueue
+from app.domain.search.outbox import PRODUCT, enqueue
 from app.extensions import db
 
 PRODUCTS: Table = Product.__table__  # type: ignore[assignment]
@@ -139,4 +140,4 @@ def _insert_all(table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def _run(statement: Any, rows: Sequence[Mapping[str, Any]] | None = None) -> Any:
     """`enqueue` follows in `write`."""
-    return db.session.execute(statement, rows, execution_options=ENQUEUED)
+    return db.session.execute(statement, rows, execution_options=INDEX_IS_TOLD)

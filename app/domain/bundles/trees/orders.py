@@ -10,9 +10,10 @@ from app.domain.bundles.products.known import ids_by_sku
 from app.domain.bundles.reading import Document
 from app.domain.bundles.task import ImportTask
 from app.domain.bundles.trees.importing import FILE, PARTS, WishedOrder
+from app.domain.catalogue.bulk import INDEX_IS_TOLD
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node, Placement
-from app.domain.search.outbox import ENQUEUED, PRODUCT, enqueue
+from app.domain.search.outbox import PRODUCT, enqueue
 from app.domain.shared.problems import Problem
 from app.extensions import db
 
@@ -67,11 +68,11 @@ def _write(task: ImportTask, node_id: int, product_ids: Sequence[int], before: S
         for position, product_id in enumerate(product_ids)
     ]
     if rows:
-        db.session.execute(insert(PLACEMENTS), rows, execution_options=ENQUEUED)
+        db.session.execute(insert(PLACEMENTS), rows, execution_options=INDEX_IS_TOLD)
     node = db.session.get_one(Node, node_id)
     node.updated_at = task.clock.now()
     enqueue(db.session, task.site_id, PRODUCT, {*product_ids, *before})
 
 
 def _run(statement: object) -> None:
-    db.session.execute(statement, execution_options=ENQUEUED)  # type: ignore[call-overload]
+    db.session.execute(statement, execution_options=INDEX_IS_TOLD)  # type: ignore[call-overload]
