@@ -1,0 +1,41 @@
+"""A site's taxonomies: which there are and which one is in use."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+
+from app.domain.shared.problems import NotFound, Problem
+from app.domain.shared.text import block_problems, line_problems
+from app.domain.sites.settings import settings_of
+from app.domain.taxonomy.models import Taxonomy
+from app.extensions import db
+
+ACTIVE = "taxonomy-active-id"
+LONGEST_NAME = 200
+LONGEST_DESCRIPTION = 5_000
+
+
+def taxonomy_of(site_id: int, taxonomy_id: str, to_change: bool = False) -> Taxonomy:
+    """A taxonomy of this site. `to_change` locks its row until the end of the transaction, and reads it anew.
+    Raises NotFound."""
+    query = select(Taxonomy).where(Taxonomy.site_id == site_id, Taxonomy.id == taxonomy_id)
+    if to_change:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    taxonomy = db.session.scalar(query)
+    if taxonomy is None:
+        raise NotFound("There is no such taxonomy on this site.")
+    return taxonomy
+
+
+def is_active(taxonomy: Taxonomy) -> bool:
+    """Whether the site's setting names it, whatever the plan allows: its products hold their classification even
+    while the plan lacks the engine."""
+    return bool(settings_of(taxonomy.site_id)[ACTIVE] == taxonomy.id)
+
+
+def name_problems(name: str, description: str) -> list[Problem]:
+    """What is wrong with a taxonomy's own texts."""
+    return [
+        *line_problems(name, "The taxonomy’s name", LONGEST_NAME, "#/name", required=True),
+        *block_problems(description, "The description", LONGEST_DESCRIPTION, "#/description"),
+    ]
