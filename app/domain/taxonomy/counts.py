@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 
 from app.domain.catalogue.models import Product
-from app.domain.taxonomy.classification import active_tree
+from app.domain.taxonomy.classification import active_taxonomy
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.taxonomies import is_active
 from app.domain.taxonomy.tree import Level, TaxonomyTree
@@ -50,12 +50,13 @@ def products_by_level(site_id: int) -> dict[str, int]:
     """Products by the id of the level that they name, whether or not it exists."""
     level_id = Product.taxonomy_level_id
     query = select(level_id, func.count()).where(Product.site_id == site_id, level_id.is_not(None))
-    return {level: number for level, number in db.session.execute(query.group_by(level_id))}
+    return {level: number for level, number in db.session.execute(query.group_by(level_id)) if level is not None}
 
 
 def orphaned(site_id: int) -> int:
     """Products whose level the active taxonomy no longer has; 0 while none is active."""
-    tree = active_tree(site_id)
-    if not tree.levels:
+    taxonomy = active_taxonomy(site_id)
+    if taxonomy is None:
         return 0
+    tree = TaxonomyTree.parse(taxonomy.root_levels)
     return sum(number for level_id, number in products_by_level(site_id).items() if level_id not in tree.levels)
