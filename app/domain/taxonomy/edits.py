@@ -1,0 +1,97 @@
+"""Everything that can be done to a taxonomy in the editor, and what is kept of each edit: a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from app.domain.taxonomy.attribute_edits import (
+    AddAttribute,
+    ChangeAttribute,
+    DeleteAttribute,
+    MoveAttribute,
+    OverrideAttribute,
+    RenameValue,
+    ValueRename,
+    add_attribute,
+    change_attribute,
+    delete_attribute,
+    move_attribute,
+    override_attribute,
+    rename_value,
+    split_renames,
+)
+from app.domain.taxonomy.flat import FlatLevels
+from app.domain.taxonomy.level_edits import (
+    AddLevel,
+    ChangeLevel,
+    DeleteLevel,
+    Direction,
+    MoveLevel,
+    Outcome,
+    ShiftLevel,
+    add_level,
+    change_level,
+    delete_level,
+    move_level,
+    shift_level,
+)
+from app.domain.taxonomy.steps import Step, apply_steps, differences, redo, undo
+
+__all__ = [
+    "AddAttribute",
+    "AddLevel",
+    "ChangeAttribute",
+    "ChangeLevel",
+    "DeleteAttribute",
+    "DeleteLevel",
+    "Direction",
+    "Edit",
+    "MoveAttribute",
+    "MoveLevel",
+    "OverrideAttribute",
+    "RenameValue",
+    "ShiftLevel",
+    "Step",
+    "ValueRename",
+    "apply_edit",
+    "apply_steps",
+    "redo",
+    "split_renames",
+    "undo",
+]
+
+Edit = (
+    AddLevel
+    | ChangeLevel
+    | MoveLevel
+    | ShiftLevel
+    | DeleteLevel
+    | AddAttribute
+    | ChangeAttribute
+    | MoveAttribute
+    | DeleteAttribute
+    | RenameValue
+    | OverrideAttribute
+)
+
+_EDITS: Mapping[type, Callable[[FlatLevels, Any], Outcome]] = {
+    AddLevel: add_level,
+    ChangeLevel: change_level,
+    MoveLevel: move_level,
+    ShiftLevel: shift_level,
+    DeleteLevel: delete_level,
+    AddAttribute: add_attribute,
+    ChangeAttribute: change_attribute,
+    MoveAttribute: move_attribute,
+    DeleteAttribute: delete_attribute,
+    RenameValue: rename_value,
+    OverrideAttribute: override_attribute,
+}
+
+
+def apply_edit(levels: FlatLevels, edit: Edit) -> Step:
+    """What the edit changes; `redo(levels, step)` does it. A step without changes means that nothing differs.
+    Raises Invalid for what cannot be done; new levels and attributes get ids `new-1`, `new-a1`, … free in `levels`."""
+    outcome = _EDITS[type(edit)](levels, edit)
+    return Step(outcome.label, differences(levels, outcome.levels), outcome.level_id)
