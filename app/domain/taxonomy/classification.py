@@ -10,7 +10,7 @@ from sqlalchemy import delete, select
 
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.shared.problems import Invalid
-from app.domain.sites.models import Site
+from app.domain.sites.models import Setting, Site
 from app.domain.sites.settings import settings_of
 from app.domain.taxonomy.attribute import Attribute
 from app.domain.taxonomy.completeness import completeness, missing
@@ -79,6 +79,15 @@ def _index_values(product: Product) -> None:
         ProductAttributeValue(product_id=product.id, site_id=product.site_id, attribute_id=attribute_id, value=text)
         for attribute_id, text in sorted(counted_values(product.taxonomy_attributes))
     )
+
+
+def hold_active(site_id: int) -> str | None:
+    """The id of the active taxonomy, which stays so until this transaction ends: another activation waits. Whoever
+    classifies products calls it before reading them or the tree; else, on PostgreSQL, a product could be given a
+    level of the taxonomy that was active a moment ago."""
+    row = select(Setting.value).where(Setting.site_id == site_id, Setting.key == "taxonomy-active-id")
+    held: str | None = db.session.scalar(row.with_for_update(read=True))
+    return held
 
 
 def active_taxonomy(site_id: int) -> Taxonomy | None:

@@ -27,10 +27,16 @@ def taxonomy_of(site_id: int, taxonomy_id: str, to_change: bool = False) -> Taxo
     return taxonomy
 
 
+def active_id(site_id: int) -> str | None:
+    """What the site's setting names, whatever the plan allows, and even when there is no such taxonomy any more."""
+    configured: str | None = settings_of(site_id)[ACTIVE]
+    return configured
+
+
 def is_active(taxonomy: Taxonomy) -> bool:
     """Whether the site's setting names it, whatever the plan allows: its products hold their classification even
     while the plan lacks the engine."""
-    return bool(settings_of(taxonomy.site_id)[ACTIVE] == taxonomy.id)
+    return active_id(taxonomy.site_id) == taxonomy.id
 
 
 def name_problems(name: str, description: str) -> list[Problem]:
