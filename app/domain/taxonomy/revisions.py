@@ -1,0 +1,148 @@
+"""The change log of a taxonomy: its state after every save, by revision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, select
+
+from app.domain.shared.clock import Clock
+from app.domain.shared.paging import Paged
+from app.domain.shared.problems import NotFound
+from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft, TaxonomyRevision
+from app.extensions import db
+
+KEPT = 100  # Revisions of a taxonomy; beyond them only those on which somebody's unsaved work is based.
+PAGE_SIZE = 25
+LONGEST_NOTE = 500
+BEFORE_THE_LOG = "Saved before the change log began, or by an import."
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionRow:
+    """A line of the change log. `changes` are sentences; `is_current` marks what the taxonomy is now."""
+
+    revision: int
+    name: str
+    changes: Sequence[str]
+    note: str
+    saved_by: str
+    saved_at: datetime
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A taxonomy as it was after one save."""
+
+    revision: int
+    name: str
+    description: str
+    root_levels: list[dict[str, Any]]
+    saved_by: str
+    saved_at: datetime
+
+
+def record_revision(clock: Clock, taxonomy: Taxonomy, changes: Sequence[str], note: str, actor: str) -> None:
+    """Note the state that the taxonomy has now, in the transaction that brought it about. The oldest go beyond KEPT,
+    but for those that a draft is based on."""
+    db.session.add(_row(taxonomy, list(changes), note, actor, clock.now()))
+    db.session.flush()
+    _forget_oldest(taxonomy)
+
+
+def keep_stored_state(taxonomy: Taxonomy) -> None:
+    """Note the state before a change where nobody has: a taxonomy that was imported has no line of its own. Call it
+    before the change, with the row read or locked in this transaction."""
+    key = (taxonomy.site_id, taxonomy.id, taxonomy.revision)
+    if db.session.get(TaxonomyRevision, key) is None:
+        db.session.add(_row(taxonomy, [BEFORE_THE_LOG], "", "", taxonomy.updated_at))
+        db.session.flush()
+
+
+def _row(taxonomy: Taxonomy, changes: list[str], note: str, actor: str, when: datetime) -> TaxonomyRevision:
+    return TaxonomyRevision(
+        site_id=taxonomy.site_id,
+        taxonomy_id=taxonomy.id,
+        revision=taxonomy.revision,
+        name=taxonomy.name,
+        description=taxonomy.description,
+        root_levels=taxonomy.root_levels,
+        changes=changes,
+        note=note[:LONGEST_NOTE],
+        saved_by=actor[:100],
+        saved_at=when,
+    )
+
+
+def _forget_oldest(taxonomy: Taxonomy) -> None:
+    drafts = select(TaxonomyDraft.base_revision).where(
+        TaxonomyDraft.site_id == taxonomy.site_id, TaxonomyDraft.taxonomy_id == taxonomy.id
+    )
+    old = delete(TaxonomyRevision).where(
+        TaxonomyRevision.site_id == taxonomy.site_id,
+        TaxonomyRevision.taxonomy_id == taxonomy.id,
+        TaxonomyRevision.revision <= taxonomy.revision - KEPT,
+        TaxonomyRevision.revision.not_in(drafts),
+    )
+    db.session.execute(old.execution_options(synchronize_session=False))
+
+
+def revisions(site_id: int, taxonomy_id: str, page: int) -> Paged[RevisionRow]:
+    """The change log, newest first. Raises NotFound for an unknown taxonomy."""
+    taxonomy = _taxonomy(site_id, taxonomy_id)
+    rows = _logged(taxonomy)
+    if not rows or rows[0].revision != taxonomy.revision:
+        rows.insert(0, _stored_row(taxonomy))
+    start = (page - 1) * PAGE_SIZE
+    return Paged(rows[start : start + PAGE_SIZE], page, PAGE_SIZE, len(rows))
+
+
+def _logged(taxonomy: Taxonomy) -> list[RevisionRow]:
+    """Without the trees, which are large."""
+    log = TaxonomyRevision
+    query = select(log.revision, log.name, log.changes, log.note, log.saved_by, log.saved_at)
+    of_taxonomy = query.where(log.site_id == taxonomy.site_id, log.taxonomy_id == taxonomy.id)
+    found = db.session.execute(of_taxonomy.order_by(log.revision.desc()))
+    return [RevisionRow(*row, is_current=row.revision == taxonomy.revision) for row in found]
+
+
+def _stored_row(taxonomy: Taxonomy) -> RevisionRow:
+    return RevisionRow(taxonomy.revision, taxonomy.name, [BEFORE_THE_LOG], "", "", taxonomy.updated_at, is_current=True)
+
+
+def revision_of(site_id: int, taxonomy_id: str, revision: int) -> Revision:
+    """What the taxonomy was at this revision; its present one is always known. Raises NotFound."""
+    taxonomy = _taxonomy(site_id, taxonomy_id)
+    if revision == taxonomy.revision:
+        row = db.session.get(TaxonomyRevision, (site_id, taxonomy_id, revision))
+        saved_by = row.saved_by if row is not None else ""
+        return _revision(taxonomy, saved_by, taxonomy.updated_at)
+    row = db.session.get(TaxonomyRevision, (site_id, taxonomy_id, revision))
+    if row is None:
+        raise NotFound("The change log of this taxonomy has no such revision. Only the newest are kept.")
+    return _revision(row, row.saved_by, row.saved_at)
+
+
+def _revision(state: Taxonomy | TaxonomyRevision, saved_by: str, saved_at: datetime) -> Revision:
+    return Revision(state.revision, state.name, state.description, state.root_levels, saved_by, saved_at)
+
+
+def base_levels(site_id: int, taxonomy_id: str, revision: int) -> list[dict[str, Any]] | None:
+    """The tree at a revision, on which somebody's unsaved work may be based; None when it is no longer kept.
+    Raises NotFound for an unknown taxonomy."""
+    taxonomy = _taxonomy(site_id, taxonomy_id)
+    if revision == taxonomy.revision:
+        return taxonomy.root_levels
+    row = db.session.get(TaxonomyRevision, (site_id, taxonomy_id, revision))
+    return None if row is None else row.root_levels
+
+
+def _taxonomy(site_id: int, taxonomy_id: str) -> Taxonomy:
+    taxonomy = db.session.get(Taxonomy, (site_id, taxonomy_id))
+    if taxonomy is None:
+        raise NotFound("There is no such taxonomy on this site.")
+    return taxonomy
