@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sqlalchemy.exc import OperationalError
-
 from app.domain.search.engine import SearchEngine
+from app.domain.shared import committing
 from app.domain.shared.clock import Clock
+from app.domain.shared.committing import Transaction
 from app.extensions import db
 
 T = TypeVar("T")
-TRIES = 6  # Each waits as long as the database does by itself: five seconds on SQLite.
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +22,11 @@ class Indexing:
 
     engine: SearchEngine
     clock: Clock
-    transaction: Callable[[], AbstractContextManager[None]]
+    transaction: Transaction
 
     def commit(self, work: Callable[[], T]) -> T:
-        """Do the work in a transaction. While others keep the database busy for longer than it waits, as a big
-        import may, the work is done again; in the end raises OperationalError."""
-        for _ in range(TRIES - 1):
-            with suppress(OperationalError), self.transaction():
-                return work()
-        with self.transaction():
-            return work()
+        """Do the work in a transaction, again while the database is busy; in the end raises OperationalError."""
+        return committing.commit(self.transaction, work)
 
 
 def read_afresh() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, insert, select
 
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.shared.problems import Invalid
@@ -55,13 +55,18 @@ def classify(
     """Give a product its level and values, and keep their index; None as level takes the classification away.
     The product must have its id. Raises Invalid for an unknown level."""
     found = UNCLASSIFIED if level_id is None else classification(tree, level_id, raw_values)
+    hold(product, found)
+    return found
+
+
+def hold(product: Product, found: Classification) -> None:
+    """Write a classification to its product and to the index of values."""
     if (found.level_id, found.values) != (product.taxonomy_level_id, product.taxonomy_attributes):
         product.taxonomy_level_id = found.level_id
         product.taxonomy_attributes = found.values
-        _index_values(product)
+        index_values([product])
     if found.score != product.completeness_score:
         product.completeness_score = found.score
-    return found
 
 
 def counted_values(values: Mapping[str, Value]) -> set[tuple[str, str]]:
@@ -73,12 +78,28 @@ def counted_values(values: Mapping[str, Value]) -> set[tuple[str, str]]:
     }
 
 
-def _index_values(product: Product) -> None:
-    db.session.execute(delete(ProductAttributeValue).where(ProductAttributeValue.product_id == product.id))
-    db.session.add_all(
-        ProductAttributeValue(product_id=product.id, site_id=product.site_id, attribute_id=attribute_id, value=text)
+def keep_values(product: Product, tree: TaxonomyTree, values: dict[str, Value]) -> None:
+    """Give a product other values as they are, where nobody asks whether those it has still hold: its level stays, how
+    complete it is follows. The caller calls `index_values` afterwards."""
+    product.taxonomy_attributes = values
+    level_id = product.taxonomy_level_id
+    if level_id is not None and level_id in tree.levels:
+        product.completeness_score = completeness(tree.applicable_attributes(level_id), values)
+
+
+def index_values(products: Sequence[Product]) -> None:
+    """Count the products under the values that they hold now, in two statements."""
+    if not products:
+        return
+    held = ProductAttributeValue.product_id.in_([product.id for product in products])
+    db.session.execute(delete(ProductAttributeValue).where(held))
+    rows = [
+        {"product_id": product.id, "site_id": product.site_id, "attribute_id": attribute_id, "value": text}
+        for product in products
         for attribute_id, text in sorted(counted_values(product.taxonomy_attributes))
-    )
+    ]
+    if rows:
+        db.session.execute(insert(ProductAttributeValue), rows)
 
 
 def hold_active(site_id: int) -> str | None:
@@ -90,13 +111,20 @@ def hold_active(site_id: int) -> str | None:
     return held
 
 
-def active_taxonomy(site_id: int) -> Taxonomy | None:
-    """The taxonomy that the site's setting names; None without one, when it is gone, or when the site's plan lacks
+def active_taxonomy_id(site_id: int) -> str | None:
+    """The id that the site's setting names, whether or not there is such a taxonomy; None when the site's plan lacks
     the taxonomy engine."""
     site = db.session.get(Site, site_id)
     if site is None or ENGINE_CAPABILITY not in site.capabilities:
         return None
-    active_id = settings_of(site_id)["taxonomy-active-id"]
+    active_id: str | None = settings_of(site_id)["taxonomy-active-id"]
+    return active_id
+
+
+def active_taxonomy(site_id: int) -> Taxonomy | None:
+    """The taxonomy that the site's setting names; None without one, when it is gone, or when the site's plan lacks
+    the taxonomy engine."""
+    active_id = active_taxonomy_id(site_id)
     if active_id is None:
         return None
     return db.session.scalar(select(Taxonomy).where(Taxonomy.site_id == site_id, Taxonomy.id == active_id))

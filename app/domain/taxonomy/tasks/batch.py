@@ -1,0 +1,58 @@
+"""A handful of a task's products, and what a kind of task says about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, select
+
+from app.domain.catalogue.models import Product
+from app.domain.taxonomy.classification import index_values
+from app.domain.taxonomy.tasks.report import Report
+from app.domain.taxonomy.tree import TaxonomyTree
+from app.extensions import db
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a task is about. `taxonomy_id` and `tree` are the active taxonomy as it is now."""
+
+    site_id: int
+    parameters: Mapping[str, Any]
+    taxonomy_id: str | None
+    tree: TaxonomyTree
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Products by id, in ascending order. What is done with them is gathered in `report`."""
+
+    task: Task
+    ids: Sequence[int]
+    report: Report
+    now: datetime
+
+    def products(self) -> list[Product]:
+        """Nobody else changes them until the transaction ends."""
+        query = select(Product).where(Product.id.in_(self.ids)).order_by(Product.id)
+        return list(db.session.scalars(query.with_for_update()))
+
+    def note_changed(self, products: Sequence[Product]) -> None:
+        """Their classification is another: counted values follow, and forms that show the old one are stale."""
+        index_values(products)
+        for product in products:
+            product.revision += 1
+            product.updated_at = self.now
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """`candidates` selects the ids of a task's products, in any order: all that are not dealt with yet must be among
+    them. `change` deals with some of them; it may be handed products that need nothing. Raises DomainError, which
+    ends the task."""
+
+    candidates: Callable[[Task], Select[int]]
+    change: Callable[[Batch], None]
