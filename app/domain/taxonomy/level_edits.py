@@ -92,7 +92,7 @@ def add_level(levels: FlatLevels, edit: AddLevel) -> Outcome:
     position = beside.index(edit.after_id) + 1 if edit.after_id in beside else len(beside)
     levels, order = _room(levels, beside, position)
     level_id, name = _free_id(levels), line(edit.name)
-    level = {
+    level: Record = {
         "levelId": level_id,
         "name": name,
         "description": "",
