@@ -28,7 +28,8 @@ FIELDS = (
 def snapshot(product: Product) -> dict[str, Any]:
     fields: dict[str, Any] = {name: getattr(product, name) for name in FIELDS}
     variants = [[v.sku, v.upc, v.price, v.stock, v.options] for v in product.variants]
-    return fields | {"variants": variants, "search_terms": list(product.search_terms)}
+    classified = {"taxonomy_level_id": product.taxonomy_level_id, "taxonomy_attributes": product.taxonomy_attributes}
+    return fields | {"variants": variants, "search_terms": list(product.search_terms)} | classified
 
 
 def note_changes(clock: Clock, product: Product, before: dict[str, Any], actor: str) -> tuple[str, ...]:

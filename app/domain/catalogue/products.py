@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import select
@@ -67,15 +67,19 @@ def save(
     draft: ProductDraft,
     terms: Sequence[object] | None,
     actor: str,
+    further: Callable[[Product], None] | None = None,
 ) -> Saved:
     """Change a product that was read at `revision`. None in `terms` leaves the search terms; an empty SEO name keeps
-    the one it has. Raises NotFound, StaleRevision, Invalid; a bad list of terms alone is reported in the answer."""
+    the one it has. `further` changes of the product belong to the same revision. Raises NotFound, StaleRevision,
+    Invalid; a bad list of terms alone is reported in the answer."""
     product = product_of(site_id, product_id, to_change=True)
     check_revision(site_id, ("product", product.id), product.revision, revision)
     clean = _checked(site_id, draft, product)
     before = snapshot(product)
     _fill(product, replace(clean, seo_name=clean.seo_name or product.seo_name))
     refused = None if terms is None else _take_terms(product, terms)
+    if further is not None:
+        further(product)
     changed = note_changes(clock, product, before, actor)
     flush_or_conflict()
     return Saved(product, changed, refused)
