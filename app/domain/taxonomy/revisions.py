@@ -54,12 +54,16 @@ def record_revision(clock: Clock, taxonomy: Taxonomy, changes: Sequence[str], no
     _forget_oldest(taxonomy)
 
 
-def keep_stored_state(taxonomy: Taxonomy) -> None:
-    """Note the state before a change where nobody has: a taxonomy that was imported has no line of its own. Call it
-    before the change, with the row read or locked in this transaction."""
-    key = (taxonomy.site_id, taxonomy.id, taxonomy.revision)
-    if db.session.get(TaxonomyRevision, key) is None:
-        db.session.add(_row(taxonomy, [BEFORE_THE_LOG], "", "", taxonomy.updated_at))
+def stored_state(taxonomy: Taxonomy) -> TaxonomyRevision:
+    """What the taxonomy is before a change, for `keep_state` to note once the row is locked."""
+    return _row(taxonomy, [BEFORE_THE_LOG], "", "", taxonomy.updated_at)
+
+
+def keep_state(state: TaxonomyRevision) -> None:
+    """Note a state before a change where nobody has: a taxonomy that was imported has no line of its own. The row of
+    the taxonomy must be locked, lest two note the same."""
+    if db.session.get(TaxonomyRevision, (state.site_id, state.taxonomy_id, state.revision)) is None:
+        db.session.add(state)
         db.session.flush()
 
 

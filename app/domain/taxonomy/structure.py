@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.domain.shared.addresses import free_slug, slug
@@ -36,17 +36,35 @@ def check_structure(
 ) -> CheckedStructure:
     """Normalise and validate. Ids in `existing_ids` (those of the stored taxonomy) keep their form whatever it is.
 
-    Who saves whole or not at all looks at `problems`; an import takes `levels`, from which each smallest
-    record with a problem (an allowed value, an attribute, a level with those below) was left out.
+    Problems name records by the ids that were sent. Who saves whole or not at all looks at `problems`; an import
+    takes `levels`, from which each smallest record with a problem (an allowed value, an attribute, a level with
+    those below) was left out.
     """
     levels, problems = read_levels(list(raw), pointer)
+    sent = _ids_by_place(levels)
     ids = normalise(levels)
     found = [*problems, *problems_of(levels, existing_ids)]
     levels = _without(levels, {problem.record for problem in found})
     while more := [problem for problem in problems_of(levels, existing_ids) if problem not in found]:
         found += more
         levels = _without(levels, {problem.record for problem in more})
-    return CheckedStructure([_stored_level(level, None, n) for n, level in enumerate(levels)], ids, tuple(found))
+    told = tuple(_told_with_sent_ids(problem, sent) for problem in found)
+    return CheckedStructure([_stored_level(level, None, n) for n, level in enumerate(levels)], ids, told)
+
+
+def _ids_by_place(levels: list[LevelDraft]) -> dict[str, str]:
+    found = {}
+    for level in every_level(levels):
+        found[level.at] = level.id
+        found |= {attribute.at: attribute.id for attribute in level.attributes}
+    return found
+
+
+def _told_with_sent_ids(problem: StructureProblem, sent: Mapping[str, str]) -> StructureProblem:
+    """Whoever sent a new record knows it by the id that it had then; one that was blank helps nobody."""
+    level_at, _, below = problem.record.partition("/attributes/")
+    attribute_at = f"{level_at}/attributes/{below.partition('/')[0]}"
+    return replace(problem, level_id=sent.get(level_at) or None, attribute_id=sent.get(attribute_at) or None)
 
 
 def normalise(levels: list[LevelDraft]) -> dict[str, str]:

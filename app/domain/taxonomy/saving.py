@@ -1,0 +1,212 @@
+"""Saving a taxonomy whole: checked, only on the revision that was read, and with everything that follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import CursorResult, select, update
+
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Invalid, Problem, StaleRevision
+from app.domain.shared.text import block_problems, one_line
+from app.domain.sites import audit, stored_events, versioning
+from app.domain.taxonomy import tasks
+from app.domain.taxonomy.comparison import Comparison, compare
+from app.domain.taxonomy.edits import ValueRename
+from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
+from app.domain.taxonomy.revisions import LONGEST_NOTE, keep_state, record_revision, revision_of, stored_state
+from app.domain.taxonomy.structure import CheckedStructure, check_structure
+from app.domain.taxonomy.taxonomies import is_active, name_problems, taxonomy_of
+from app.extensions import db
+
+INDEX_EVENT = "TaxonomyIndexEvent"
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """`ids` maps the ids that stood for new records (`new-…`) to those they got."""
+
+    taxonomy: Taxonomy
+    ids: Mapping[str, str]
+    comparison: Comparison
+
+
+def save_structure(
+    clock: Clock,
+    site_id: int,
+    taxonomy_id: str,
+    revision: int | None,
+    name: str,
+    description: str,
+    raw_levels: Sequence[Any],
+    actor: str,
+    note: str = "",
+    renames: Sequence[ValueRename] = (),
+    known_ids: Collection[str] = (),
+) -> Saved:
+    """Store a tree that was read at `revision` (None counts as 0); the revision rises by one. Ids that the stored
+    tree has, or that are in `known_ids`, may have any form. Products follow renamed values in the background.
+
+    Raises NotFound, StaleRevision (somebody saved in between) and Invalid with every problem; then nothing is
+    written. Call it in a transaction, and let an exception end it."""
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    _check_revision(taxonomy, revision)
+    checked = checked_structure(taxonomy, raw_levels, known_ids, _text_problems(name, description, note))
+    renames = _checked_renames(checked, renames)
+    before = stored_state(taxonomy)
+    texts = {"name": one_line(name), "description": description.strip()}
+    _store(clock, taxonomy, texts | {"root_levels": checked.levels})
+    keep_state(before)
+    comparison = compare(before.root_levels, checked.levels, renames)
+    changes = [*_changed_texts(before, taxonomy), *comparison.sentences()]
+    _log(clock, taxonomy, changes, note.strip(), actor)
+    _tell(clock, taxonomy, renames, actor)
+    return Saved(taxonomy, checked.ids, comparison)
+
+
+def checked_structure(
+    taxonomy: Taxonomy,
+    raw_levels: Sequence[Any],
+    known_ids: Collection[str] = (),
+    other_problems: Sequence[Problem] = (),
+) -> CheckedStructure:
+    """A tree that could be stored in the taxonomy's place. Parents and order that were sent are ignored: the nesting
+    says both. Raises Invalid with every problem, `other_problems` first."""
+    existing = ids_of(taxonomy.root_levels) | set(known_ids)
+    checked = check_structure([_without_place(raw) for raw in raw_levels], existing)
+    if problems := [*other_problems, *checked.problems]:
+        raise Invalid(problems)
+    return checked
+
+
+def bring_back(
+    clock: Clock, site_id: int, taxonomy_id: str, wanted: int, revision: int, actor: str, note: str = ""
+) -> Saved:
+    """Save the state of an earlier revision (`wanted`) as a new one, on top of `revision`, which whoever asks has
+    seen. Raises what save_structure raises; NotFound also when the change log no longer has the revision."""
+    earlier = revision_of(site_id, taxonomy_id, wanted)
+    told = note.strip() or f"Brought back revision {wanted}"
+    known = ids_of(earlier.root_levels)
+    levels = earlier.root_levels
+    return save_structure(
+        clock, site_id, taxonomy_id, revision, earlier.name, earlier.description, levels, actor, told, (), known
+    )
+
+
+def ids_of(root_levels: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Of every level and attribute of a stored tree."""
+    return set(_ids(root_levels))
+
+
+def _ids(root_levels: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for level in root_levels:
+        yield level["levelId"]
+        yield from (attribute["attributeId"] for attribute in level.get("attributes") or ())
+        yield from _ids(level.get("children") or ())
+
+
+def _without_place(raw: Any) -> Any:
+    if not isinstance(raw, dict):
+        return raw
+    level = {name: value for name, value in raw.items() if name not in ("parentLevelId", "displayOrder")}
+    if isinstance(children := level.get("children"), list):
+        level["children"] = [_without_place(child) for child in children]
+    return level
+
+
+def _check_revision(taxonomy: Taxonomy, revision: int | None) -> None:
+    if taxonomy.revision != (revision or 0):
+        raise _stale(taxonomy.site_id, taxonomy.id, taxonomy.revision)
+
+
+def _stale(site_id: int, taxonomy_id: str, current: int) -> StaleRevision:
+    log = TaxonomyRevision
+    newest = select(log.saved_by).where(log.site_id == site_id, log.taxonomy_id == taxonomy_id)
+    who = db.session.scalar(newest.order_by(log.revision.desc()).limit(1)) or "Somebody else"
+    return StaleRevision(f"{who} saved this taxonomy while you worked on it. It is at revision {current}.", current)
+
+
+def _text_problems(name: str, description: str, note: str) -> list[Problem]:
+    return [*name_problems(name, description), *block_problems(note, "The note", LONGEST_NOTE, "#/note")]
+
+
+def _checked_renames(checked: CheckedStructure, renames: Sequence[ValueRename]) -> list[ValueRename]:
+    """By the ids that new records got. A rename must lead to a value that its attribute now offers."""
+    mapped = [
+        replace(
+            rename,
+            level_id=checked.ids.get(rename.level_id, rename.level_id),
+            attribute_id=checked.ids.get(rename.attribute_id, rename.attribute_id),
+            renamed=rename.renamed.strip(),
+        )
+        for rename in renames
+    ]
+    offered = _offered_values(checked.levels) if mapped else {}
+    problems = [
+        Problem("unknown_value", f"No attribute offers “{rename.renamed[:80]}” there.", f"#/valueRenames/{place}")
+        for place, rename in enumerate(mapped)
+        if rename.renamed not in offered.get((rename.level_id, rename.attribute_id), ())
+    ]
+    if problems:
+        raise Invalid(problems)
+    return [rename for rename in mapped if rename.value != rename.renamed]
+
+
+def _offered_values(root_levels: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], set[str]]:
+    found = {}
+    for level in root_levels:
+        for attribute in level["attributes"]:
+            found[level["levelId"], attribute["attributeId"]] = set(attribute.get("allowedValues") or ())
+        found |= _offered_values(level["children"])
+    return found
+
+
+def _store(clock: Clock, taxonomy: Taxonomy, wanted: Mapping[str, Any]) -> None:
+    """The revision in the condition decides between two who save at the same moment: whoever comes second waits for
+    the first and then matches no row."""
+    site_id, taxonomy_id, known = taxonomy.site_id, taxonomy.id, taxonomy.revision
+    of_revision = update(Taxonomy).where(
+        Taxonomy.site_id == site_id, Taxonomy.id == taxonomy_id, Taxonomy.revision == known
+    )
+    stored = db.session.execute(of_revision.values(**wanted, revision=known + 1, updated_at=clock.now()))
+    if isinstance(stored, CursorResult) and stored.rowcount == 0:
+        db.session.expire(taxonomy)
+        raise _stale(site_id, taxonomy_id, taxonomy.revision)
+    versioning.touch(db.session(), [site_id])
+
+
+def _changed_texts(before: TaxonomyRevision, after: Taxonomy) -> list[str]:
+    told = []
+    if before.name != after.name:
+        told.append(f"Renamed the taxonomy “{before.name}” to “{after.name}”.")
+    if before.description != after.description:
+        told.append("Changed the description of the taxonomy.")
+    return told
+
+
+def _log(clock: Clock, taxonomy: Taxonomy, changes: list[str], note: str, actor: str) -> None:
+    """In the taxonomy's own log and in the site's."""
+    record_revision(clock, taxonomy, changes, note, actor)
+    revision, subject = taxonomy.revision, ("taxonomy", taxonomy.id)
+    after = {"revision": revision, "changes": changes} | ({"note": note} if note else {})
+    summary = f"Saved the taxonomy {taxonomy.name}"
+    before = {"revision": revision - 1}
+    audit.record(clock, taxonomy.site_id, actor, "taxonomy.save", subject, summary, before, after)
+
+
+def _tell(clock: Clock, taxonomy: Taxonomy, renames: Sequence[ValueRename], actor: str) -> None:
+    """The index, and the products that hold a renamed value. Only those of the active taxonomy hold any."""
+    site_id = taxonomy.site_id
+    payload = {"taxonomyId": taxonomy.id, "revision": taxonomy.revision}
+    stored_events.store(clock, site_id, INDEX_EVENT, payload)
+    if renames and is_active(taxonomy):
+        tasks.request(clock, site_id, tasks.Kind.RENAME_VALUES, _rename_parameters(taxonomy.id, renames), actor)
+
+
+def _rename_parameters(taxonomy_id: str, renames: Sequence[ValueRename]) -> dict[str, Any]:
+    told = [
+        {"levelId": r.level_id, "attributeId": r.attribute_id, "value": r.value, "renamed": r.renamed} for r in renames
+    ]
+    return {"taxonomyId": taxonomy_id, "renames": told}
