@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.domain.search.events import IndexChangesWaiting, RebuildRequested
+from app.domain.sites.stored_events import EventsStored
 from app.events import subscribe
 from app.ports import queue
 
@@ -10,6 +11,7 @@ from app.ports import queue
 def init_subscribers() -> None:
     subscribe(IndexChangesWaiting, apply_outbox)
     subscribe(RebuildRequested, rebuild)
+    subscribe(EventsStored, deliver_events)
 
 
 def apply_outbox(event: IndexChangesWaiting) -> None:
@@ -19,3 +21,7 @@ def apply_outbox(event: IndexChangesWaiting) -> None:
 
 def rebuild(event: RebuildRequested) -> None:
     queue().enqueue("indexing:rebuild", event.run_id)
+
+
+def deliver_events(_event: EventsStored) -> None:
+    queue().enqueue("events:deliver")

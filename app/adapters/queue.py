@@ -14,7 +14,11 @@ TIMEOUT = 0.3  # Seconds: a save may wait this long for a queue that hangs, once
 PAUSE = 5.0  # Seconds without further tries after a failure, so that saves stay quick while Redis is down.
 JOB_TIMEOUT = 3600  # Seconds: the longest a job may run.
 KINDS = ("default", "builds")  # Builds take minutes; apart, they do not hold up what takes a moment.
-JOBS = {"indexing:apply_outbox": "default", "indexing:rebuild": "builds"}  # Every job, and the kind it is of.
+JOBS = {  # Every job, and the kind it is of.
+    "indexing:apply_outbox": "default",
+    "indexing:rebuild": "builds",
+    "events:deliver": "default",
+}
 ASKED_FOR = 15  # Seconds that a job counts as waiting in the queue if no worker begins it.
 
 

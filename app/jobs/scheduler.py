@@ -16,12 +16,13 @@ from app.domain.search import builders, runs, slots, wishes
 from app.domain.search.indexing import read_afresh
 from app.domain.shared.problems import DomainError
 from app.extensions import db
-from app.jobs import indexing
+from app.jobs import events, indexing
 from app.jobs.scheduled import SCHEDULED
 from app.ports import clock, queue, search_engine
 from app.transaction import transaction
 
 LOOKS_BEFORE_HELP = 2  # A second apart: a wish that stands there so often was not taken up by a worker.
+EVENTS_WAIT = timedelta(seconds=3)  # For a worker that takes them up.
 REST_AFTER_FAILURE = timedelta(seconds=30)
 ASK_AGAIN_AFTER = timedelta(seconds=10)
 
@@ -42,7 +43,13 @@ class Scheduler:
 
     def look(self) -> None:
         """Once a second. A step that fails is logged and tried again at the next look."""
-        for step in (self._apply_forgotten_wishes, self._end_dead_runs, self._start_waiting_runs, self._run_due_jobs):
+        for step in (
+            self._apply_forgotten_wishes,
+            self._deliver_forgotten_events,
+            self._end_dead_runs,
+            self._start_waiting_runs,
+            self._run_due_jobs,
+        ):
             try:
                 read_afresh()
                 step()
@@ -68,6 +75,9 @@ class Scheduler:
         except DomainError as error:
             self._resting[site_id] = now + REST_AFTER_FAILURE
             log.warning("changes_wait", site=site_id, error=error.message)
+
+    def _deliver_forgotten_events(self) -> None:
+        events.deliver(EVENTS_WAIT)
 
     def _end_dead_runs(self) -> None:
         if not runs.any_unfinished():

@@ -1,0 +1,77 @@
+"""Follows up what is noted in the table of stored events, at least once: an event goes in the transaction of its
+follow-up, so after a crash in between it is there again. Handlers may thus be called twice and must not mind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+
+import structlog
+
+from app.domain.search import runs
+from app.domain.search.engine import EngineState, IndexName
+from app.domain.search.indexing import read_afresh
+from app.domain.search.runs import Scope
+from app.domain.sites import stored_events
+from app.domain.sites.models import StoredEvent
+from app.domain.taxonomy import tasks
+from app.domain.taxonomy.activation import CHANGED_EVENT
+from app.domain.taxonomy.taxonomies import active_id
+from app.extensions import db
+from app.ports import clock, search_engine
+from app.transaction import transaction
+
+ASKED_BY = "The taxonomy"
+
+log = structlog.get_logger()
+
+
+class NotYet(Exception):
+    """The event can be followed up only later; that is no failure."""
+
+
+def recompute_completeness(event: StoredEvent) -> None:
+    """After a structure save: what is mandatory may have changed. Products of a taxonomy that is not active have no
+    completeness."""
+    if active_id(event.site_id) == event.payload["taxonomyId"]:
+        tasks.request(clock(), event.site_id, tasks.Kind.RECOMPUTE, {}, ASKED_BY)
+
+
+def rebuild_products(event: StoredEvent) -> None:
+    """After a switch: every product lost its classification. A rebuild that runs already may have read it before, so
+    one that begins afterwards is needed. Raises NotYet while another runs."""
+    if search_engine().status(event.site_id, IndexName.PRODUCTS).state is EngineState.NOT_SET_UP:
+        return
+    run, joined = runs.request_rebuild(clock(), search_engine(), event.site_id, Scope.PRODUCTS, ASKED_BY)
+    begins_later = run.state == runs.WAITING and run.scope != Scope.CONTENT
+    if joined and not begins_later:
+        raise NotYet("Another rebuild runs; what it read may be from before.")
+
+
+HANDLERS: Mapping[str, Callable[[StoredEvent], None]] = {
+    "TaxonomyIndexEvent": recompute_completeness,
+    CHANGED_EVENT: rebuild_products,
+}
+
+
+def deliver(at_least: timedelta = timedelta(0)) -> None:
+    """Everything that has waited so long. An event that fails does not hold up the others."""
+    read_afresh()
+    for event_id in stored_events.waiting(clock(), at_least):
+        _deliver(event_id)
+
+
+def _deliver(event_id: int) -> None:
+    try:
+        with transaction():
+            event = stored_events.take(event_id)
+            if event is not None:
+                HANDLERS[event.name](event)
+                stored_events.finish(event_id)
+    except NotYet as reason:
+        log.debug("event_waits", event_id=event_id, reason=str(reason))
+    except Exception as error:  # Whatever a handler meets, the others get their turn.
+        db.session.rollback()
+        log.exception("event_failed", event_id=event_id)
+        with transaction():
+            stored_events.fail(event_id, f"{type(error).__name__}: {error}")
