@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import structlog
-from flask import Flask, Response, jsonify, redirect, render_template, request, url_for
+from flask import Flask, Response, current_app, jsonify, redirect, render_template, request, url_for
 from flask_wtf.csrf import CSRFError
 from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException
@@ -20,14 +21,18 @@ from app.domain.shared.problems import (
     NotFound,
     StaleRevision,
     TooManyRequests,
+    Unauthenticated,
 )
 from app.extensions import db, login_manager
 from app.htmx import redirect_page, wants_fragment
 
 log = structlog.get_logger()
+View = TypeVar("View", bound=Callable[..., Any])
+SERVES_JSON = "serves_json"
 
 STATUS: tuple[tuple[type[DomainError], int], ...] = (
     (Invalid, 400),
+    (Unauthenticated, 401),
     (NotFound, 404),
     (Forbidden, 403),
     (TooManyRequests, 429),
@@ -56,21 +61,30 @@ PLAIN_WORDS = {
 def init_errors(app: Flask) -> None:
     app.register_error_handler(DomainError, _domain_error)
     app.register_error_handler(CSRFError, _csrf_error)
-    app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(HTTPException, http_error)
     app.register_error_handler(OperationalError, _database_error)
     app.register_error_handler(Exception, _unexpected)
     login_manager.unauthorized_handler(_unauthorized)
 
 
+def serves_json(view: View) -> View:
+    """Declares that a view answers with JSON, whatever goes wrong and whoever asks; its address does not tell."""
+    setattr(view, SERVES_JSON, True)
+    return view
+
+
 def wants_json() -> bool:
-    """True where JSON is served: the admin's REST paths, /v1, and who sends or asks for JSON alone."""
+    """True where JSON is served: the admin's REST paths and other views that say so, /v1, and who sends or asks for
+    JSON alone."""
+    if request.path.startswith("/v1/"):
+        return True
     if wants_fragment():
         return False
     accepts = request.accept_mimetypes
     return (
         request.is_json
         or "/rest/" in request.path
-        or request.path.startswith("/v1/")
+        or hasattr(current_app.view_functions.get(request.endpoint or ""), SERVES_JSON)
         or (accepts.accept_json and not accepts.accept_html)
     )
 
@@ -99,20 +113,29 @@ def _domain_error(error: DomainError) -> AnyResponse:
     status = next((status for kind, status in STATUS if isinstance(error, kind)), 400)
     more: dict[str, Any] = {}
     if isinstance(error, Invalid):
-        more["errors"] = [{"code": p.code, "pointer": p.pointer, "message": p.message} for p in error.problems]
+        more["errors"] = [one.as_json() for one in error.problems]
     if isinstance(error, StaleRevision):
         more["currentRevision"] = error.current_revision
     response = problem(status, error.code, error.message, **more)
     if isinstance(error, TooManyRequests):
         response.headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, Unauthenticated):
+        response.headers["WWW-Authenticate"] = _challenge(error)
     return response
+
+
+def _challenge(error: Unauthenticated) -> str:
+    """RFC 6750 section 3: what was wrong is told of a token, not where none was sent or asked for."""
+    wrong_token = error.code not in ("invalid_credentials", "token_missing")
+    return 'Bearer realm="shop"' + (', error="invalid_token"' if wrong_token else "")
 
 
 def _csrf_error(error: CSRFError) -> AnyResponse:
     return problem(403, "csrf", "This form was open too long or did not come from this site. Reload and try again.")
 
 
-def _http_error(error: HTTPException) -> AnyResponse:
+def http_error(error: HTTPException) -> AnyResponse:
+    """Also what flask-smorest, which would answer every page with JSON, is told to do."""
     status = error.code or 500
     if status < 400:
         return error.get_response()

@@ -14,6 +14,10 @@ class Problem:
     message: str
     pointer: str = "#"
 
+    def as_json(self) -> dict[str, str]:
+        """Its entry in the list `errors` of a problem document."""
+        return {"code": self.code, "pointer": self.pointer, "message": self.message}
+
 
 class DomainError(Exception):
     """Anything that a client or an operator can be told. `code` is a stable lower_snake word."""
@@ -63,6 +67,14 @@ class StaleRevision(Conflict):
 
 class Forbidden(DomainError):
     code = "forbidden"
+
+
+class Unauthenticated(DomainError):
+    """Who asks proved it wrongly, or no longer may; `code` says which."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class TooManyRequests(DomainError):

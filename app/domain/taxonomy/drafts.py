@@ -49,6 +49,11 @@ class StructureProblem(Problem):
     attribute_id: str | None = None
     record: str = "#"
 
+    def as_json(self) -> dict[str, str]:
+        """Names the row to mark as well."""
+        rows = {"levelId": self.level_id, "attributeId": self.attribute_id}
+        return Problem.as_json(self) | {name: row for name, row in rows.items() if row is not None}
+
 
 @dataclass(slots=True)
 class AllowedValue:
