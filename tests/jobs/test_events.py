@@ -1,0 +1,180 @@
+"""Stored events are followed up at least once, whatever dies or is down, and being told twice does no harm."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from app.adapters.null_engine import NullEngine
+from app.domain.search import runs
+from app.domain.search.indexing import Indexing
+from app.domain.search.models import RebuildRun
+from app.domain.search.rebuild import rebuild
+from app.domain.sites import stored_events
+from app.domain.sites.models import Site, StoredEvent
+from app.domain.taxonomy.models import TaxonomyTask
+from app.extensions import db
+from app.jobs import events
+from app.jobs.scheduler import Scheduler
+from app.transaction import transaction
+from tests.domain.taxonomy.lifecycle_shop import make_active, make_taxonomy
+from tests.factories import make_site
+from tests.fakes.clock import StoppedClock
+from tests.fakes.queue import RecordingQueue
+from tests.searching import request
+
+pytestmark = pytest.mark.usefixtures("context")
+
+SAVED = "TaxonomyIndexEvent"
+SWITCHED = "ActiveTaxonomyChangedEvent"
+
+
+@pytest.fixture
+def site(context: None) -> Site:
+    with transaction():
+        made = make_site()
+        make_taxonomy(made, "camping")
+        make_active(made, "camping")
+    return made
+
+
+def store(clock: StoppedClock, site: Site, name: str, **payload: object) -> None:
+    with transaction():
+        stored_events.store(clock, site.id, name, payload)
+
+
+def switch(clock: StoppedClock, site: Site) -> None:
+    store(clock, site, SWITCHED, **{"from": "camping", "to": "garden"})
+
+
+def left() -> list[tuple[str, int]]:
+    db.session.rollback()
+    return [(name, attempts) for name, attempts in db.session.execute(select(StoredEvent.name, StoredEvent.attempts))]
+
+
+def all_runs() -> list[RebuildRun]:
+    return list(db.session.scalars(select(RebuildRun).order_by(RebuildRun.created_at)))
+
+
+def test_an_event_wakes_the_worker_once_its_transaction_is_committed(
+    site: Site, clock: StoppedClock, queue: RecordingQueue
+) -> None:
+    store(clock, site, SAVED, taxonomyId="camping", revision=2)
+    assert ("events:deliver", ()) in queue.jobs
+
+
+def test_an_event_of_a_transaction_that_fails_never_was(site: Site, clock: StoppedClock, queue: RecordingQueue) -> None:
+    with pytest.raises(ZeroDivisionError), transaction():
+        stored_events.store(clock, site.id, SAVED, {})
+        raise ZeroDivisionError
+    assert left() == []
+    assert queue.jobs == []
+
+
+def test_a_structure_save_of_the_active_taxonomy_has_completeness_recomputed(site: Site, clock: StoppedClock) -> None:
+    store(clock, site, SAVED, taxonomyId="camping", revision=2)
+    events.deliver()
+    assert left() == []
+    assert db.session.scalars(select(TaxonomyTask.kind)).all() == ["RECOMPUTE"]
+
+
+def test_a_structure_save_of_another_taxonomy_asks_for_nothing(site: Site, clock: StoppedClock) -> None:
+    store(clock, site, SAVED, taxonomyId="garden", revision=2)
+    events.deliver()
+    assert left() == []
+    assert db.session.scalars(select(TaxonomyTask)).all() == []
+
+
+def test_events_told_twice_are_followed_up_once(site: Site, clock: StoppedClock, indexing: Indexing) -> None:
+    """As after a crash between the follow-up and a second delivery by somebody else."""
+    for _ in range(2):
+        store(clock, site, SAVED, taxonomyId="camping", revision=2)
+        switch(clock, site)
+    events.deliver()
+    events.deliver()
+    assert left() == []
+    assert len(db.session.scalars(select(TaxonomyTask)).all()) == 1
+    assert [(run.scope, run.state) for run in all_runs()] == [("PRODUCTS", "waiting")]
+
+
+def test_a_switch_waits_for_a_running_rebuild_and_then_asks_for_its_own(
+    site: Site, clock: StoppedClock, indexing: Indexing
+) -> None:
+    """The one that runs may have read products before they were cleared."""
+    running = request(indexing, site.id, "PRODUCTS")
+    with transaction():
+        run = db.session.get_one(RebuildRun, running)
+        run.state, run.lease_until = runs.RUNNING, clock.now() + timedelta(minutes=5)
+    switch(clock, site)
+    events.deliver()
+    assert left() == [(SWITCHED, 0)]
+    with transaction():
+        runs.end(db.session.get_one(RebuildRun, running), clock.now(), runs.DONE, None)
+    clock.move(seconds=1)
+    events.deliver()
+    assert left() == []
+    assert [run.state for run in all_runs()] == ["done", "waiting"]
+
+
+@pytest.mark.parametrize(("scope", "serves"), [("PRODUCTS", True), ("ALL", True), ("CONTENT", False)])
+def test_a_rebuild_that_has_not_begun_serves_if_it_reads_products(
+    site: Site, clock: StoppedClock, indexing: Indexing, scope: str, serves: bool
+) -> None:
+    request(indexing, site.id, scope)
+    switch(clock, site)
+    events.deliver()
+    assert (left() == []) is serves
+    assert len(all_runs()) == 1
+
+
+def test_a_shop_without_an_engine_has_nothing_to_rebuild(site: Site, clock: StoppedClock, app) -> None:
+    ports = app.extensions["shop-ports"]
+    app.extensions["shop-ports"] = type(ports)(NullEngine(), ports.clock, ports.queue, ports.images)
+    switch(clock, site)
+    events.deliver()
+    assert left() == []
+    assert all_runs() == []
+
+
+def test_an_event_that_fails_keeps_its_reason_is_tried_again_later_and_holds_up_no_other(
+    site: Site, clock: StoppedClock
+) -> None:
+    store(clock, site, "NobodyKnowsThisEvent")
+    store(clock, site, SAVED, taxonomyId="garden", revision=2)
+    events.deliver()
+    assert left() == [("NobodyKnowsThisEvent", 1)]
+    assert "NobodyKnowsThisEvent" in (db.session.scalar(select(StoredEvent.error)) or "")
+    events.deliver()
+    assert left() == [("NobodyKnowsThisEvent", 1)], "it rests after a failure"
+    clock.move(seconds=5)
+    events.deliver()
+    events.deliver()
+    assert left() == [("NobodyKnowsThisEvent", 2)]
+    clock.move(seconds=5)
+    events.deliver()
+    assert left() == [("NobodyKnowsThisEvent", 3)]
+
+
+def test_without_a_queue_the_scheduler_delivers_what_waits_for_seconds(
+    site: Site, clock: StoppedClock, queue: RecordingQueue, indexing: Indexing
+) -> None:
+    queue.down = True
+    switch(clock, site)
+    scheduler = Scheduler(lambda _name, _work: False)
+    scheduler.look()
+    assert left() == [(SWITCHED, 0)], "a worker has its chance first"
+    clock.move(seconds=3)
+    scheduler.look()
+    assert left() == []
+    assert [run.state for run in all_runs()] == ["waiting"]
+
+
+def test_the_rebuild_after_a_switch_reads_products_as_they_are_now(
+    site: Site, clock: StoppedClock, indexing: Indexing
+) -> None:
+    switch(clock, site)
+    events.deliver()
+    assert rebuild(indexing, all_runs()[0].id)
+    assert all_runs()[0].state == "done"
