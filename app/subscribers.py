@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.domain.search.events import IndexChangesWaiting, RebuildRequested
 from app.domain.sites.stored_events import EventsStored
+from app.domain.taxonomy.tasks import TaskRequested
 from app.events import subscribe
 from app.ports import queue
 
@@ -12,6 +13,7 @@ def init_subscribers() -> None:
     subscribe(IndexChangesWaiting, apply_outbox)
     subscribe(RebuildRequested, rebuild)
     subscribe(EventsStored, deliver_events)
+    subscribe(TaskRequested, work_off_tasks)
 
 
 def apply_outbox(event: IndexChangesWaiting) -> None:
@@ -25,3 +27,7 @@ def rebuild(event: RebuildRequested) -> None:
 
 def deliver_events(_event: EventsStored) -> None:
     queue().enqueue("events:deliver")
+
+
+def work_off_tasks(event: TaskRequested) -> None:
+    queue().enqueue("taxonomy:work_off_slice", event.site_id)

@@ -18,6 +18,7 @@ JOBS = {  # Every job, and the kind it is of.
     "indexing:apply_outbox": "default",
     "indexing:rebuild": "builds",
     "events:deliver": "default",
+    "taxonomy:work_off_slice": "default",
 }
 ASKED_FOR = 15  # Seconds that a job counts as waiting in the queue if no worker begins it.
 

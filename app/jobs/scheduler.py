@@ -15,8 +15,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.domain.search import builders, runs, slots, wishes
 from app.domain.search.indexing import read_afresh
 from app.domain.shared.problems import DomainError
+from app.domain.taxonomy.tasks.running import sites_with_work
 from app.extensions import db
-from app.jobs import events, indexing
+from app.jobs import events, indexing, taxonomy
 from app.jobs.scheduled import SCHEDULED
 from app.ports import clock, queue, search_engine
 from app.transaction import transaction
@@ -38,6 +39,7 @@ class Scheduler:
     _oldest: dict[int, tuple[int, int]] = field(default_factory=dict)
     _resting: dict[int, datetime] = field(default_factory=dict)
     _asked: dict[str, datetime] = field(default_factory=dict)
+    _asked_tasks: dict[int, datetime] = field(default_factory=dict)
     _known_slots: dict[str, datetime] = field(default_factory=dict)
     _due: list[str] = field(default_factory=list)
 
@@ -48,6 +50,7 @@ class Scheduler:
             self._deliver_forgotten_events,
             self._end_dead_runs,
             self._start_waiting_runs,
+            self._work_off_forgotten_tasks,
             self._run_due_jobs,
         ):
             try:
@@ -97,6 +100,17 @@ class Scheduler:
                 self._asked[run_id] = now
                 if not queue().enqueue("indexing:rebuild", run_id):
                     self.in_background(f"rebuild {run_id}", partial(indexing.rebuild, run_id))
+
+    def _work_off_forgotten_tasks(self) -> None:
+        """As with runs. A task whose worker died waits for its lease to end, then goes on where it was."""
+        now = clock().now()
+        idle = sites_with_work(clock())
+        self._asked_tasks = {site_id: self._asked_tasks.get(site_id, now) for site_id in idle}
+        for site_id in idle:
+            if now - self._asked_tasks[site_id] >= ASK_AGAIN_AFTER:
+                self._asked_tasks[site_id] = now
+                if not queue().enqueue("taxonomy:work_off_slice", site_id):
+                    self.in_background(f"tasks of site {site_id}", partial(taxonomy.work_off_all, site_id))
 
     def _run_due_jobs(self) -> None:
         now = clock().now()

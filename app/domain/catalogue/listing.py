@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeVar
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
 LONGEST_WORDS = 200
+LONGEST_VALUE = 1_000
+MOST_FIELDS = 100
 LAST_PAGE = 100_000
 PAGE_SIZE = 50
 
@@ -32,6 +34,17 @@ class Stock(StrEnum):
     UNCOUNTED = "uncounted"
 
 
+class Completeness(StrEnum):
+    """Which products by what is known about them. UNCLASSIFIED have no level; GONE one that the active taxonomy has
+    not any more."""
+
+    ALL = ""
+    COMPLETE = "complete"
+    INCOMPLETE = "incomplete"
+    UNCLASSIFIED = "unclassified"
+    GONE = "gone"
+
+
 class Order(StrEnum):
     """Orders of the list. CHANGED puts the latest change first."""
 
@@ -45,13 +58,18 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProductList:
-    """One page of products as an address asks for it. What an address says wrongly counts as not said."""
+    """One page of products as an address asks for it. What an address says wrongly counts as not said. `missing` is an
+    attribute that holds for a product and has no value; `attribute` one that it has a value of, `value` that one."""
 
     words: str = ""
     shown: Shown = Shown.ALL
     stock: Stock = Stock.ALL
     manufacturer: str = ""
     level_id: str = ""
+    completeness: Completeness = Completeness.ALL
+    missing: str = ""
+    attribute: str = ""
+    value: str = ""
     order: Order = Order.CHANGED
     page: int = 1
 
@@ -61,11 +79,20 @@ class ProductList:
             words=" ".join(parameters.get("q", "")[:LONGEST_WORDS].replace("\0", "").split()),
             shown=_one_of(Shown, parameters.get("shown"), Shown.ALL),
             stock=_one_of(Stock, parameters.get("stock"), Stock.ALL),
-            manufacturer=parameters.get("manufacturer", "")[:LONGEST_WORDS].replace("\0", "").strip(),
-            level_id=parameters.get("level", "")[:LONGEST_WORDS].replace("\0", ""),
+            manufacturer=_text(parameters, "manufacturer").strip(),
+            level_id=_text(parameters, "level"),
+            completeness=_one_of(Completeness, parameters.get("completeness"), Completeness.ALL),
+            missing=_text(parameters, "missing"),
+            attribute=_text(parameters, "attribute"),
+            value=_text(parameters, "value", LONGEST_VALUE) if _text(parameters, "attribute") else "",
             order=_one_of(Order, parameters.get("sort"), Order.CHANGED),
             page=page_number(parameters.get("p")),
         )
+
+    @classmethod
+    def parse(cls, query: str) -> ProductList:
+        """From a query string, such as `query` makes."""
+        return cls.read(dict(parse_qsl(query, max_num_fields=MOST_FIELDS)))
 
     @property
     def is_filtered(self) -> bool:
@@ -80,6 +107,10 @@ class ProductList:
             "stock": changed.stock,
             "manufacturer": changed.manufacturer,
             "level": changed.level_id,
+            "completeness": changed.completeness,
+            "missing": changed.missing,
+            "attribute": changed.attribute,
+            "value": changed.value,
             "sort": "" if changed.order is Order.CHANGED else changed.order,
             "p": "" if changed.page == 1 else changed.page,
         }
@@ -91,6 +122,10 @@ def page_number(text: str | None) -> int:
     if text is None or not (text.isascii() and text.isdigit()) or len(text) > 7:
         return 1
     return max(1, min(int(text), LAST_PAGE))
+
+
+def _text(parameters: Mapping[str, str], name: str, longest: int = LONGEST_WORDS) -> str:
+    return parameters.get(name, "")[:longest].replace("\0", "")
 
 
 def _one_of(choices: type[Choice], text: str | None, default: Choice) -> Choice:

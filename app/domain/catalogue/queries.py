@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -23,7 +23,8 @@ LOOKUP_SIZE = 10
 
 @dataclass(frozen=True, slots=True)
 class ProductRow:
-    """A product in a list. `price` in minor units; `image` is the file of the first picture."""
+    """A product in a list. `price` in minor units; `completeness` in per cent of what must be known about its level;
+    `image` is the file of the first picture."""
 
     id: int
     sku: str
@@ -34,6 +35,7 @@ class ProductRow:
     stock: int | None
     enabled: bool
     level_id: str | None
+    completeness: int | None
     updated_at: datetime
     image: str | None = None
 
@@ -60,6 +62,7 @@ ROW_COLUMNS = (
     Product.stock,
     Product.enabled,
     Product.taxonomy_level_id.label("level_id"),
+    Product.completeness_score.label("completeness"),
     Product.updated_at,
 )
 ORDERS: dict[Order, tuple[Any, ...]] = {
@@ -72,15 +75,20 @@ ORDERS: dict[Order, tuple[Any, ...]] = {
 }
 
 
-def products(site_id: int, asked: ProductList, level_ids: Collection[str] | None = None) -> Paged[ProductRow]:
-    """A page of products in three statements. `level_ids` are the asked level and those below it; None is any."""
+def products(site_id: int, asked: ProductList, more: Sequence[ColumnElement[bool]] = ()) -> Paged[ProductRow]:
+    """A page of products in three statements. `more` are conditions that other contexts add."""
     order = ORDERS[asked.order]
-    matching = _narrowed(select(Product.id).where(Product.site_id == site_id), asked, level_ids)
+    matching = matching_ids(site_id, asked, more)
     total = db.session.scalar(matching.with_only_columns(func.count())) or 0
     # Only ids are put in order, which is twice as quick as carrying whole rows through the sort.
     shown = matching.order_by(*order).limit(PAGE_SIZE).offset((asked.page - 1) * PAGE_SIZE)
     page = select(*ROW_COLUMNS).where(Product.id.in_(shown)).order_by(*order)
     return Paged(_with_images(db.session.execute(page).all()), asked.page, PAGE_SIZE, total)
+
+
+def matching_ids(site_id: int, asked: ProductList, more: Sequence[ColumnElement[bool]] = ()) -> Select[int]:
+    """The ids of all products that a list is narrowed to, in any order."""
+    return _narrowed(select(Product.id).where(Product.site_id == site_id, *more), asked)
 
 
 def find_products(site_id: int, words: str, limit: int = LOOKUP_SIZE) -> list[ProductRow]:
@@ -132,7 +140,7 @@ def _contains(column: InstrumentedAttribute[str], text: str) -> ColumnElement[bo
     return or_(*(containing(column, spelling) for spelling in sorted(spellings)))
 
 
-def _narrowed(query: Query, asked: ProductList, level_ids: Collection[str] | None) -> Query:
+def _narrowed(query: Select[int], asked: ProductList) -> Select[int]:
     conditions: list[ColumnElement[bool]] = []
     if asked.words:
         conditions.append(contains_words(asked.words))
@@ -140,8 +148,6 @@ def _narrowed(query: Query, asked: ProductList, level_ids: Collection[str] | Non
         conditions.append(Product.enabled == (asked.shown is Shown.ENABLED))
     if asked.manufacturer:
         conditions.append(Product.manufacturer == asked.manufacturer)
-    if level_ids is not None:
-        conditions.append(Product.taxonomy_level_id.in_(level_ids))
     return query.where(*conditions, *_stock_conditions(asked.stock))
 
 

@@ -88,9 +88,9 @@ def test_every_order_orders(shop: int) -> None:
     assert skus(shop, order=Order.SKU) == ["100%", "BX1", "B_1", "T-1"]
 
 
-def test_a_level_without_products_finds_none(shop: int) -> None:
-    assert queries.products(shop, ProductList(), ["tents"]).items == []
-    assert queries.products(shop, ProductList(), []).total_items == 0
+def test_conditions_of_other_contexts_narrow_further(shop: int) -> None:
+    assert queries.products(shop, ProductList(), [Product.sku == "T-1"]).total_items == 1
+    assert queries.products(shop, ProductList(), [Product.taxonomy_level_id.in_([])]).items == []
 
 
 def test_past_the_last_page_there_is_nothing_but_the_total(shop: int) -> None:

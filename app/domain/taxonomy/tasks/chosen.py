@@ -1,0 +1,35 @@
+"""Which products somebody means: those that were ticked, or all that a list was narrowed to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Select, func, select
+
+from app.domain.catalogue.listing import ProductList
+from app.domain.catalogue.models import Product
+from app.domain.catalogue.products import MOST_AT_ONCE
+from app.domain.shared.problems import Invalid
+from app.domain.taxonomy.product_filters import matching_ids
+from app.domain.taxonomy.tree import TaxonomyTree
+from app.extensions import db
+
+
+def chosen_products(site_id: int, product_ids: Sequence[int], asked: ProductList) -> dict[str, Any]:
+    """The parameters of a task about these products, or without any about all that the list is narrowed to, where
+    those that are added later do not count. Raises Invalid for more than MOST_AT_ONCE ids."""
+    if len(set(product_ids)) > MOST_AT_ONCE:
+        raise Invalid.one("too_many", f"At most {MOST_AT_ONCE} products can be ticked at once.")
+    if product_ids:
+        return {"products": sorted(set(product_ids))}
+    newest = db.session.scalar(select(func.max(Product.id)).where(Product.site_id == site_id))
+    return {"filter": asked.query(), "upTo": newest or 0}
+
+
+def ids_of(site_id: int, parameters: Mapping[str, Any], tree: TaxonomyTree) -> Select[int]:
+    """The ids of the products that such parameters mean now, in any order; another site's are never among them."""
+    if "products" in parameters:
+        return select(Product.id).where(Product.site_id == site_id, Product.id.in_(parameters["products"]))
+    asked = ProductList.parse(parameters["filter"])
+    return matching_ids(site_id, asked, tree).where(Product.id <= parameters["upTo"])

@@ -1,0 +1,185 @@
+"""Does the tasks of a site: in the order in which they were asked for, batch by batch.
+
+A batch is one transaction, which holds the task's row: what changes about products and how far the task is (`reached`,
+`done`, `report`) are committed together. A worker that dies therefore loses and repeats nothing, and two that took up
+the same task do its batches in turns. The lease only keeps the second from trying while the first lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.exc import OperationalError
+
+from app.domain.catalogue.models import Product
+from app.domain.shared.clock import Clock
+from app.domain.shared.committing import Transaction, commit
+from app.domain.shared.problems import DomainError
+from app.domain.sites import audit
+from app.domain.taxonomy.classification import active_taxonomy_id, hold_active
+from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
+from app.domain.taxonomy.tasks.batch import Batch, Task
+from app.domain.taxonomy.tasks.kinds import DONE, FAILED, RUNNING, UNFINISHED, WAITING, Kind
+from app.domain.taxonomy.tasks.story import story_of
+from app.domain.taxonomy.tasks.works import WORKS
+from app.domain.taxonomy.tree import TaxonomyTree
+from app.extensions import db
+
+T = TypeVar("T")
+BATCH = 500  # Products of a transaction: a fraction of a second, for which others wait on SQLite.
+LEASE = timedelta(seconds=30)
+GIVEN_UP_AFTER = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What working needs besides the database; `transaction` commits at its end."""
+
+    clock: Clock
+    transaction: Transaction
+
+    def commit(self, work: Callable[[], T]) -> T:
+        return commit(self.transaction, work)
+
+
+def work_off(means: Means, site_id: int, for_at_most: timedelta | None = None) -> bool:
+    """Do what there is to do for the site, or as much of it as there is time for. True when more is left for this
+    caller; False when nothing is, or somebody else is at it. How a task ended stands in its row; what nobody expected
+    is raised as well."""
+    until = None if for_at_most is None else means.clock.now() + for_at_most
+    trees = _Trees(site_id)
+    while True:
+        task_id = means.commit(lambda: _take_up(means.clock, site_id))
+        if task_id is None:
+            return False
+        if not _work(means, task_id, trees, until):
+            return True
+
+
+def _work(means: Means, task_id: str, trees: _Trees, until: datetime | None) -> bool:
+    """Whether the task came to its end; else its time is up and it is let go, to be taken up again at once."""
+    try:
+        while means.commit(lambda: _do_batch(means.clock, task_id, trees)):
+            if until is not None and means.clock.now() >= until:
+                means.commit(lambda: _let_go(means.clock, task_id))
+                return False
+    except (OperationalError, SystemExit, KeyboardInterrupt) as error:
+        # The database is away or the worker is stopped; neither has to do with the task, which can go on later.
+        may_end = isinstance(error, OperationalError)
+        means.commit(lambda: _let_go(means.clock, task_id, may_end))
+        raise
+    except Exception as error:
+        words = error.message if isinstance(error, DomainError) else f"Something unexpected went wrong: {error!r}"
+        means.commit(lambda: _fail(means.clock, task_id, words))
+        if not isinstance(error, DomainError):
+            raise
+    return True
+
+
+def sites_with_work(clock: Clock) -> set[int]:
+    """The sites that have something to do which nobody is at."""
+    unfinished = TaxonomyTask.state.in_(UNFINISHED)
+    rows = db.session.execute(select(TaxonomyTask.site_id, TaxonomyTask.lease_until).where(unfinished)).all()
+    busy = {row.site_id for row in rows if row.lease_until is not None and row.lease_until > clock.now()}
+    return {row.site_id for row in rows} - busy
+
+
+def _take_up(clock: Clock, site_id: int) -> str | None:
+    """The site's first unfinished task, unless somebody is at it."""
+    query = select(TaxonomyTask).where(TaxonomyTask.site_id == site_id, TaxonomyTask.state.in_(UNFINISHED))
+    first = db.session.scalar(query.order_by(TaxonomyTask.created_at, TaxonomyTask.id).limit(1))
+    if first is None:
+        return None
+    task = _locked(first.id, skip=True)
+    now = clock.now()
+    if task is None or task.state not in UNFINISHED or (task.lease_until is not None and task.lease_until > now):
+        return None
+    if task.state == WAITING:
+        task.state, task.started_at = RUNNING, now
+    task.lease_until = now + LEASE
+    return task.id
+
+
+def _locked(task_id: str, skip: bool = False) -> TaxonomyTask | None:
+    query = select(TaxonomyTask).where(TaxonomyTask.id == task_id).with_for_update(skip_locked=skip)
+    return db.session.scalar(query.execution_options(populate_existing=True))
+
+
+def _count(matching: Select[int]) -> int:
+    return db.session.scalar(select(func.count()).select_from(matching.order_by(None).subquery())) or 0
+
+
+def _do_batch(clock: Clock, task_id: str, trees: _Trees) -> bool:
+    """Whether there may be more to do."""
+    task = _locked(task_id)
+    if task is None or task.state != RUNNING:
+        return False
+    hold_active(task.site_id)
+    subject, work = Task(task.site_id, task.parameters, *trees.active()), WORKS[Kind(task.kind)]
+    if task.total is None:
+        task.total = _count(work.candidates(subject))
+    query = work.candidates(subject).where(Product.id > task.reached).order_by(Product.id)
+    ids = list(db.session.scalars(query.limit(BATCH)))
+    if ids:
+        report = deepcopy(task.report)
+        work.change(Batch(subject, ids, report, clock.now()))
+        task.reached, task.done, task.report = ids[-1], task.done + len(ids), report
+        task.lease_until = clock.now() + LEASE
+    if len(ids) < BATCH:
+        _end(clock, task, DONE)
+    return len(ids) == BATCH
+
+
+def _let_go(clock: Clock, task_id: str, may_end: bool = False) -> None:
+    """For the next to take up. One that the database has refused for long is not tried for ever."""
+    task = _locked(task_id)
+    if task is None or task.state != RUNNING:
+        return
+    if may_end and task.started_at is not None and clock.now() - task.started_at > GIVEN_UP_AFTER:
+        task.error = "The database was not available for an hour."
+        _end(clock, task, FAILED)
+    else:
+        task.lease_until = None
+
+
+def _fail(clock: Clock, task_id: str, words: str) -> None:
+    task = _locked(task_id)
+    if task is not None and task.state == RUNNING:
+        task.error = words[:1000]
+        _end(clock, task, FAILED)
+
+
+def _end(clock: Clock, task: TaxonomyTask, state: str) -> None:
+    task.state, task.finished_at, task.lease_until = state, clock.now(), None
+    if state == DONE:
+        task.total = task.done
+    lost = task.report.get("lost")
+    told = {key: value for key, value in task.report.items() if key != "lost"}
+    subject, before = ("taxonomy_task", task.id), {"lost": lost} if lost else None
+    action = f"taxonomy.{task.kind.lower()}"
+    audit.record(clock, task.site_id, task.requested_by, action, subject, story_of(task).summary, before, told)
+
+
+class _Trees:
+    """The active taxonomy of a site, read anew only when there is another revision of it."""
+
+    def __init__(self, site_id: int) -> None:
+        self._site_id = site_id
+        self._known: tuple[str, int, datetime] | None = None
+        self._tree = TaxonomyTree()
+
+    def active(self) -> tuple[str | None, TaxonomyTree]:
+        """Without an active taxonomy, None and a tree without levels."""
+        this = Taxonomy.site_id == self._site_id, Taxonomy.id == active_taxonomy_id(self._site_id)
+        row = db.session.execute(select(Taxonomy.id, Taxonomy.revision, Taxonomy.updated_at).where(*this)).one_or_none()
+        if row is None:
+            return None, TaxonomyTree()
+        if self._known != (known := (row.id, row.revision, row.updated_at)):
+            self._tree = TaxonomyTree.parse(db.session.scalar(select(Taxonomy.root_levels).where(*this)) or [])
+            self._known = known
+        return row.id, self._tree

@@ -1,0 +1,213 @@
+"""How a task is told to people. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+from app.domain.taxonomy.tasks.kinds import DONE, FAILED, RUNNING, UNFINISHED, WAITING, Kind
+
+TITLES: Mapping[Kind, str] = {
+    Kind.RECOMPUTE: "Working out how complete products are",
+    Kind.RENAME_VALUES: "Renaming values on products",
+    Kind.ASSIGN_LEVEL: "Moving products to another level",
+    Kind.ASSIGN_VALUE: "Changing a value on products",
+    Kind.RESTORE: "Restoring archived classifications",
+}
+
+
+class Task(Protocol):
+    """What is told of a task (app/domain/taxonomy/models.py)."""
+
+    id: str
+    kind: str
+    parameters: dict[str, Any]
+    state: str
+    done: int
+    total: int | None
+    report: dict[str, Any]
+    error: str | None
+    requested_by: str
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """`products` lost a value of the attribute, or had it replaced. `examples` are the first: SKU and value."""
+
+    attribute_id: str
+    name: str
+    products: int
+    kind: str
+    examples: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStory:
+    """A task as templates ask about it. `products_query` narrows the list of products to those that the task is about,
+    "" where there is no such list."""
+
+    id: str
+    title: str
+    state: str
+    done: int
+    total: int | None
+    error: str | None
+    requested_by: str
+    created_at: datetime
+    finished_at: datetime | None
+    summary: str
+    losses: tuple[Loss, ...]
+    products_query: str
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.state == WAITING
+
+    @property
+    def is_unfinished(self) -> bool:
+        return self.state in UNFINISHED
+
+    @property
+    def is_done(self) -> bool:
+        return self.state == DONE
+
+    @property
+    def has_failed(self) -> bool:
+        return self.state == FAILED
+
+    @property
+    def badge(self) -> tuple[str, str]:
+        """Text and kind."""
+        return {
+            WAITING: ("Waiting", "warn"),
+            RUNNING: ("Running", "warn"),
+            DONE: ("Done", "good"),
+            FAILED: ("Failed", "bad"),
+        }[self.state]
+
+    @property
+    def progress(self) -> str:
+        if self.total is None:
+            return "Counting the products…"
+        return f"{self.done:,} of {products(self.total)}"
+
+
+def story_of(task: Task) -> TaskStory:
+    kind = Kind(task.kind)
+    return TaskStory(
+        id=task.id,
+        title=TITLES[kind],
+        state=task.state,
+        done=task.done,
+        total=task.total,
+        error=task.error,
+        requested_by=task.requested_by,
+        created_at=task.created_at,
+        finished_at=task.finished_at,
+        summary=_SUMMARIES[kind](task.parameters, _Counts.of(task)),
+        losses=tuple(_losses(task.report)),
+        products_query=_products_query(kind, task.parameters),
+    )
+
+
+def products(count: int) -> str:
+    return "1 product" if count == 1 else f"{count:,} products"
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    done: int
+    changed: int
+    unchanged: int
+    skipped: int
+
+    @classmethod
+    def of(cls, task: Task) -> _Counts:
+        return cls(task.done, *(task.report.get(name, 0) for name in ("changed", "unchanged", "skipped")))
+
+
+def _recomputed(_parameters: Mapping[str, Any], counts: _Counts) -> str:
+    if not counts.changed:
+        return f"Looked at {products(counts.done)}: all are as complete as was known."
+    return f"Looked at {products(counts.done)}: the completeness of {counts.changed:,} is another now."
+
+
+def _renamed(_parameters: Mapping[str, Any], counts: _Counts) -> str:
+    if not counts.changed:
+        return "No product held the renamed values."
+    return f"{products(counts.changed)} {'has' if counts.changed == 1 else 'have'} the new words now."
+
+
+def _levelled(parameters: Mapping[str, Any], counts: _Counts) -> str:
+    level = parameters.get("levelName") or parameters["levelId"]
+    rest = (
+        f"; {counts.unchanged:,} {'was' if counts.unchanged == 1 else 'were'} there already" if counts.unchanged else ""
+    )
+    return f"{products(counts.changed)} moved to “{level}”{rest}."
+
+
+def _valued(parameters: Mapping[str, Any], counts: _Counts) -> str:
+    name = parameters.get("attributeName") or parameters["attributeId"]
+    parts = [f"{name} changed on {products(counts.changed)}"]
+    if counts.unchanged:
+        parts.append(f"{counts.unchanged:,} had it so already")
+    if counts.skipped:
+        parts.append(f"{counts.skipped:,} left out, because it does not hold for their level or not with this value")
+    return "; ".join(parts) + "."
+
+
+def _restored(_parameters: Mapping[str, Any], counts: _Counts) -> str:
+    left = counts.unchanged + counts.skipped
+    rest = f"; {left:,} keep theirs in the archive" if left else ""
+    return f"{products(counts.changed)} {'has' if counts.changed == 1 else 'have'} a classification again{rest}."
+
+
+_SUMMARIES: Mapping[Kind, Callable[[Mapping[str, Any], _Counts], str]] = {
+    Kind.RECOMPUTE: _recomputed,
+    Kind.RENAME_VALUES: _renamed,
+    Kind.ASSIGN_LEVEL: _levelled,
+    Kind.ASSIGN_VALUE: _valued,
+    Kind.RESTORE: _restored,
+}
+
+
+def _losses(report: Mapping[str, Any]) -> list[Loss]:
+    """Most products first."""
+    names = report.get("names", {})
+    found = [
+        Loss(attribute_id, names.get(attribute_id, attribute_id), count, kind, _examples(report, attribute_id))
+        for kind in ("dropped", "replaced")
+        for attribute_id, count in report.get(kind, {}).items()
+    ]
+    return sorted(found, key=lambda loss: (-loss.products, loss.name))
+
+
+def _examples(report: Mapping[str, Any], attribute_id: str) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (lost["sku"], told_value(lost["values"][attribute_id]))
+        for lost in report.get("lost", ())
+        if attribute_id in lost["values"]
+    )
+
+
+def told_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _products_query(kind: Kind, parameters: Mapping[str, Any]) -> str:
+    if kind is Kind.RECOMPUTE:
+        return "completeness=incomplete"
+    if kind is Kind.ASSIGN_LEVEL:
+        return urlencode({"level": parameters["levelId"]})
+    if kind is Kind.ASSIGN_VALUE:
+        name = "missing" if parameters.get("way") == "clear" else "attribute"
+        return urlencode({name: parameters["attributeId"]})
+    return ""

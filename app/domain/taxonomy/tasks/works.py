@@ -1,0 +1,16 @@
+"""THE table: kind of task -> what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from app.domain.taxonomy.tasks import assigning, recompute, rename_values
+from app.domain.taxonomy.tasks.batch import Work
+from app.domain.taxonomy.tasks.kinds import Kind
+
+WORKS: Mapping[Kind, Work] = {
+    Kind.RECOMPUTE: Work(recompute.candidates, recompute.change),
+    Kind.RENAME_VALUES: Work(rename_values.candidates, rename_values.change),
+    Kind.ASSIGN_LEVEL: Work(assigning.candidates, assigning.change_level),
+    Kind.ASSIGN_VALUE: Work(assigning.candidates, assigning.change_value),
+}
