@@ -20,5 +20,5 @@ def _let_pictures_and_texts_in(endpoint: str | None, _values: dict[str, Any] | N
     """This runs before anything reads the form."""
     if endpoint == "admin.product_image_add":
         request.max_content_length = LARGEST_UPLOAD + ROOM_FOR_FIELDS
-    elif endpoint in TAKES_TEXTS:
+    elif endpoint in TAKES_TEXTS or endpoint == "admin.product_taxonomy_refill":  # Sends the whole product form.
         request.max_content_length = request.max_form_memory_size = LARGEST_TEXTS

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from werkzeug.datastructures import MultiDict
 
+from app.blueprints.admin.form_differences import Difference
 from app.blueprints.admin.form_numbers import read_money, read_number, sent_revision
+from app.blueprints.admin.taxonomy_form import TaxonomyForm
 from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.rules import ProductDraft, VariantDraft, product_problems, tidy_product
 from app.domain.catalogue.search_terms import split_terms
@@ -28,13 +30,6 @@ LABELS = {
     "searchTerms": "Search terms",
 }
 TEXTS = tuple(LABELS)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    label: str
-    stored: str
-    typed: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +57,7 @@ class ProductForm:
     revision: int = 0
     option_names: tuple[str, ...] = ("Size",)
     variants: tuple[VariantRow, ...] = ()
+    taxonomy: TaxonomyForm = field(default_factory=TaxonomyForm)
 
     @classmethod
     def blank(cls) -> ProductForm:
@@ -77,6 +73,7 @@ class ProductForm:
             revision=product.revision,
             option_names=names or ("Size",),
             variants=tuple(_row_of(variant, names, currency) for variant in product.variants),
+            taxonomy=TaxonomyForm.of(product),
         )
 
     @classmethod
@@ -89,6 +86,7 @@ class ProductForm:
             revision=sent_revision(sent),
             option_names=names,
             variants=_typed_rows(sent, len(names)),
+            taxonomy=TaxonomyForm.typed(sent),
         )
 
     def after(self, intent: str) -> ProductForm:
@@ -113,6 +111,9 @@ class ProductForm:
 
     def with_terms(self, text: str) -> ProductForm:
         return replace(self, texts=self.texts | {"searchTerms": text})
+
+    def with_taxonomy(self, taxonomy: TaxonomyForm) -> ProductForm:
+        return replace(self, taxonomy=taxonomy)
 
     def differences(self, stored: ProductForm) -> list[Difference]:
         """What saving this form would change, field by field."""

@@ -11,15 +11,17 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.form_differences import Difference
 from app.blueprints.admin.form_numbers import sent_ids
 from app.blueprints.admin.product_form import ProductForm
+from app.blueprints.admin.product_taxonomy import panel_context
 from app.domain.catalogue import products, queries
 from app.domain.catalogue.listing import LONGEST_WORDS, ProductList
-from app.domain.catalogue.products import Saved
 from app.domain.merchandising.product_editor import ProductEditor, product_editor
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.sites.currency import currency_of
 from app.domain.taxonomy.product_list import product_list
+from app.domain.taxonomy.product_saving import SavedProduct, active_with_tree, create_product, save_product
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -77,12 +79,12 @@ def product_create() -> Answer:
     try:
         draft = form.draft(currency_of(site_id))
         with transaction():
-            saved = products.create(ports.clock(), site_id, draft, form.terms, actor)
-            product_id = saved.product.id
+            made = create_product(ports.clock(), site_id, draft, form.terms, form.taxonomy.panel(), actor)
+            product_id = made.saved.product.id
     except (Invalid, Conflict) as error:
         return _new_page(form, FieldErrors(error))
     flash("Added. Search shows it in a few seconds. Pictures and categories can be added now.", "good")
-    _flash_refused_terms(saved)
+    _flash_what_was_left(made)
     address = url_for("admin.product_edit", product_id=product_id)
     return redirect_page(address) if wants_fragment() else redirect(address)
 
@@ -104,7 +106,9 @@ def product_save(product_id: int) -> Answer:
     try:
         draft = form.draft(currency_of(site_id))
         with transaction():
-            saved = products.save(ports.clock(), site_id, product_id, form.revision, draft, form.terms, actor)
+            saved = save_product(
+                ports.clock(), site_id, product_id, form.revision, draft, form.terms, form.taxonomy.panel(), actor
+            )
     except (Invalid, Conflict) as error:
         return _editor(product_id, form, FieldErrors(error))
     return _after_save(product_id, form, saved)
@@ -137,8 +141,9 @@ def _told(changed: int, enabled: bool) -> str:
 
 
 def _new_page(form: ProductForm, errors: FieldErrors = NOT_SAVED) -> Answer:
-    context = {"form": form, "errors": errors, "currency": currency_of(current_user.site_id)}
-    return _answer("new", context, errors.status if errors else 200)
+    site_id = current_user.site_id
+    context = {"form": form, "errors": errors, "currency": currency_of(site_id)}
+    return _answer("new", context | panel_context(active_with_tree(site_id), form), errors.status if errors else 200)
 
 
 def _editor(product_id: int, form: ProductForm | None = None, errors: FieldErrors = NOT_SAVED) -> Answer:
@@ -147,17 +152,29 @@ def _editor(product_id: int, form: ProductForm | None = None, errors: FieldError
     return _editor_page(editor, form or ProductForm.of(editor.product, editor.currency), errors)
 
 
-def _editor_page(editor: ProductEditor, form: ProductForm, errors: FieldErrors, saved: Saved | None = None) -> Answer:
+def _editor_page(
+    editor: ProductEditor, form: ProductForm, errors: FieldErrors, made: SavedProduct | None = None
+) -> Answer:
     stored = ProductForm.of(editor.product, editor.currency)
     context = {
         "editor": editor,
         "currency": editor.currency,
         "form": form.on(stored.revision) if errors.is_stale else form,
-        "differences": form.differences(stored) if errors.is_stale else [],
+        "differences": _differences(editor, form, stored) if errors.is_stale else [],
         "errors": errors,
-        "saved": saved,
+        "saved": made.saved if made else None,
+        "dropped": made.dropped if made else (),
+        "not_applied": made.not_applied if made else None,
     }
-    return _answer("edit", context, errors.status if errors and not saved else 200)
+    status = errors.status if errors and not made else 200
+    return _answer("edit", context | panel_context(editor.taxonomy, form), status)
+
+
+def _differences(editor: ProductEditor, form: ProductForm, stored: ProductForm) -> list[Difference]:
+    details = form.differences(stored)
+    if editor.taxonomy is None:
+        return details
+    return details + form.taxonomy.differences(stored.taxonomy, editor.taxonomy.tree)
 
 
 def _answer(page: str, context: dict[str, object], status: int) -> Answer:
@@ -166,7 +183,7 @@ def _answer(page: str, context: dict[str, object], status: int) -> Answer:
 
 
 def _rows_or_page(form: ProductForm, page: Callable[[ProductForm], Answer]) -> Answer:
-    """A button of the variants was pressed: nothing is saved, only the rows change."""
+    """A button of the variants or, without JavaScript, of the level was pressed: nothing is saved."""
     if wants_fragment():
         removed = request.form["intent"].startswith("remove")
         context = {"form": form, "errors": NOT_SAVED, "changed": True, "moved_focus": removed}
@@ -174,18 +191,28 @@ def _rows_or_page(form: ProductForm, page: Callable[[ProductForm], Answer]) -> A
     return page(form)
 
 
-def _after_save(product_id: int, form: ProductForm, saved: Saved) -> Answer:
-    """The fresh editor. A refused list of search terms stays in its box, to be mended."""
-    if wants_fragment():
+def _after_save(product_id: int, form: ProductForm, made: SavedProduct) -> Answer:
+    """The fresh editor. What was refused, such as a list of search terms, stays where it was typed, to be mended."""
+    if wants_fragment() or made.dropped:
         editor = product_editor(current_user.site_id, product_id)
-        stored = ProductForm.of(editor.product, editor.currency)
-        shown = stored.with_terms(form.texts["searchTerms"]) if saved.refused_terms else stored
-        return _editor_page(editor, shown, FieldErrors(saved.refused_terms), saved)
-    flash("Saved. Search shows it in a few seconds." if saved.changed else "Nothing had changed.", "good")
-    _flash_refused_terms(saved)
+        shown = _to_mend(ProductForm.of(editor.product, editor.currency), form, made)
+        return _editor_page(editor, shown, FieldErrors(made.saved.refused_terms), made)
+    flash("Saved. Search shows it in a few seconds." if made.saved.changed else "Nothing had changed.", "good")
+    _flash_what_was_left(made)
     return redirect(url_for("admin.product_edit", product_id=product_id))
 
 
-def _flash_refused_terms(saved: Saved) -> None:
-    if saved.refused_terms:
-        flash(f"The search terms were not saved: {saved.refused_terms.message}", "warn")
+def _to_mend(stored: ProductForm, form: ProductForm, made: SavedProduct) -> ProductForm:
+    typed = form.taxonomy.texts
+    values = {one.attribute_id: typed[one.attribute_id] for one in made.dropped if one.has_input}
+    shown = stored.with_taxonomy(stored.taxonomy.with_texts(values))
+    return shown.with_terms(form.texts["searchTerms"]) if made.saved.refused_terms else shown
+
+
+def _flash_what_was_left(made: SavedProduct) -> None:
+    if made.saved.refused_terms:
+        flash(f"The search terms were not saved: {made.saved.refused_terms.message}", "warn")
+    if made.not_applied:
+        flash(made.not_applied, "warn")
+    for one in made.dropped:
+        flash(f"{one.label} “{one.text[:80]}” was not kept. {one.reason}", "warn")

@@ -10,9 +10,11 @@ from app.domain.catalogue.products import product_of
 from app.domain.merchandising.queries import load_tree, placed_in
 from app.domain.merchandising.tree import ShopTree
 from app.domain.sites.currency import currency_of
-from app.domain.taxonomy.classification import active_tree
-from app.domain.taxonomy.completeness import missing
+from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.product_panel import attribute_label, path_label, stored_texts
+from app.domain.taxonomy.product_saving import ActiveTaxonomy, active_with_tree
 from app.domain.taxonomy.tree import TaxonomyTree
+from app.extensions import db
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,41 +36,37 @@ class ProductCategories:
 
 
 @dataclass(frozen=True, slots=True)
-class AttributeText:
-    label: str
-    text: str
+class ArchivedClassification:
+    """What a product was before another taxonomy became the active one. `level` is the way to its level, or the bare
+    id where the taxonomy or the level is gone."""
 
-
-@dataclass(frozen=True, slots=True)
-class ProductClassification:
-    """`level` is the way to the product's level; `missing` names mandatory attributes without a value. `score` is
-    the completeness in percent."""
-
+    taxonomy: str
     level: str
-    score: int | None
-    values: Sequence[AttributeText]
-    missing: Sequence[str]
+    values: Sequence[tuple[str, str]]
+    archived_at: str
 
 
 @dataclass(frozen=True, slots=True)
 class ProductEditor:
-    """`classification` is None without an active taxonomy or level."""
+    """`taxonomy` is the active one; None without."""
 
     product: Product
     currency: str
     categories: ProductCategories
-    classification: ProductClassification | None
+    taxonomy: ActiveTaxonomy | None
+    archived: ArchivedClassification | None
 
 
 def product_editor(site_id: int, product_id: int) -> ProductEditor:
     """Raises NotFound."""
     product = product_of(site_id, product_id)
-    taxonomy = active_tree(site_id)
+    taxonomy = active_with_tree(site_id)
     return ProductEditor(
         product=product,
         currency=currency_of(site_id),
-        categories=categories_of(product, load_tree(site_id), taxonomy),
-        classification=_classification(product, taxonomy),
+        categories=categories_of(product, load_tree(site_id), taxonomy.tree if taxonomy else TaxonomyTree()),
+        taxonomy=taxonomy,
+        archived=_archived(product, taxonomy),
     )
 
 
@@ -97,22 +95,23 @@ def _category(tree: ShopTree, node_id: int) -> Category:
     return Category(node_id, label, tree.is_shown(tree.nodes[node_id]))
 
 
-def _classification(product: Product, taxonomy: TaxonomyTree) -> ProductClassification | None:
-    if product.taxonomy_level_id not in taxonomy.levels:
+def _archived(product: Product, active: ActiveTaxonomy | None) -> ArchivedClassification | None:
+    slot = product.archived_taxonomy_data
+    if not slot:
         return None
-    attributes = taxonomy.applicable_attributes(product.taxonomy_level_id)
-    held = product.taxonomy_attributes
-    return ProductClassification(
-        level=" › ".join(level.name for level in taxonomy.path(product.taxonomy_level_id)),
-        score=product.completeness_score,
-        values=[AttributeText(a.name, _value_text(held[a.id])) for a in attributes.values() if a.id in held],
-        missing=[attribute.name for attribute in missing(attributes, held)],
+    taxonomy_id, level_id = str(slot.get("taxonomyId") or ""), str(slot.get("levelId") or "")
+    name, tree = _taxonomy_named(product.site_id, taxonomy_id, active)
+    texts = stored_texts(slot.get("attributes") or {})
+    return ArchivedClassification(
+        taxonomy=name,
+        level=path_label(tree, level_id) or level_id,
+        values=[(attribute_label(tree, attribute_id), ", ".join(found)) for attribute_id, found in texts.items()],
+        archived_at=str(slot.get("archivedAt") or ""),
     )
 
 
-def _value_text(value: object) -> str:
-    if isinstance(value, bool):
-        return "Yes" if value else "No"
-    if isinstance(value, list):
-        return ", ".join(str(item) for item in value)
-    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+def _taxonomy_named(site_id: int, taxonomy_id: str, active: ActiveTaxonomy | None) -> tuple[str, TaxonomyTree]:
+    if active is not None and active.id == taxonomy_id:
+        return active.name, active.tree
+    known = db.session.get(Taxonomy, (site_id, taxonomy_id))
+    return (known.name, TaxonomyTree.parse(known.root_levels)) if known else (taxonomy_id, TaxonomyTree())

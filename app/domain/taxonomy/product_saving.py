@@ -15,9 +15,8 @@ from app.domain.catalogue.saving import check_revision
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.attribute import Attribute
-from app.domain.taxonomy.classification import Classification, active_taxonomy, classify, hold, hold_active
+from app.domain.taxonomy.classification import Classification, active_taxonomy, active_tree, classify, hold, hold_active
 from app.domain.taxonomy.completeness import completeness, missing
-from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.product_panel import Dropped, Texts, dropped_values, raw_values
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.values import DroppedValue, check_values
@@ -31,6 +30,13 @@ NO_TAXONOMY = "No taxonomy is active any more, so level and attributes were not 
 LEVEL_IS_GONE = (
     "The product’s level is no longer in the taxonomy. It keeps its level and values until you choose another level."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveTaxonomy:
+    id: str
+    name: str
+    tree: TaxonomyTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +59,27 @@ class SavedProduct:
     not_applied: str | None = None
 
 
+def active_with_tree(site_id: int) -> ActiveTaxonomy | None:
+    """The active taxonomy, its tree read once; None without one."""
+    taxonomy = active_taxonomy(site_id)
+    return (
+        None
+        if taxonomy is None
+        else ActiveTaxonomy(taxonomy.id, taxonomy.name, TaxonomyTree.parse(taxonomy.root_levels))
+    )
+
+
 def create_product(
     clock: Clock, site_id: int, draft: ProductDraft, terms: Sequence[object], panel: PanelForm | None, actor: str
 ) -> SavedProduct:
     """Raises Invalid, also for a level that the active taxonomy does not have."""
     hold_active(site_id)
-    taxonomy = active_taxonomy(site_id)
+    taxonomy = active_with_tree(site_id)
     refusal = _refusal(taxonomy, panel, None)
     saved = products.create(clock, site_id, draft, terms, actor)
     if panel is None or taxonomy is None or refusal:
         return SavedProduct(saved, not_applied=refusal)
-    return SavedProduct(saved, _classify(saved.product, taxonomy, panel))
+    return SavedProduct(saved, _classify(saved.product, taxonomy.tree, panel))
 
 
 def save_product(
@@ -79,14 +95,14 @@ def save_product(
     """Without a panel the classification stays as it is, so that a page made without an active taxonomy clears
     nothing. Raises NotFound, StaleRevision, Invalid; values that break rules are dropped and the rest is saved."""
     hold_active(site_id)
-    taxonomy = active_taxonomy(site_id)
+    taxonomy = active_with_tree(site_id)
     dropped: list[Dropped] = []
     refusals: list[str | None] = []
 
     def apply(product: Product) -> None:
         refusals.append(_refusal(taxonomy, panel, product))
         if panel is not None and taxonomy is not None and not refusals[-1]:
-            dropped.extend(_classify(product, taxonomy, panel))
+            dropped.extend(_classify(product, taxonomy.tree, panel))
 
     saved = products.save(clock, site_id, product_id, revision, draft, terms, actor, further=apply)
     return SavedProduct(saved, tuple(dropped), refusals[0])
@@ -100,8 +116,7 @@ def fill_gaps(
     hold_active(site_id)
     product = product_of(site_id, product_id, to_change=True)
     check_revision(site_id, ("product", product.id), product.revision, revision)
-    taxonomy = active_taxonomy(site_id)
-    tree = TaxonomyTree() if taxonomy is None else TaxonomyTree.parse(taxonomy.root_levels)
+    tree = active_tree(site_id)
     if product.taxonomy_level_id not in tree.levels:
         raise Invalid.one("unknown_level", LEVEL_IS_GONE, "#/levelId")
     before = snapshot(product)
@@ -121,7 +136,7 @@ def _with(
     return Classification(product.taxonomy_level_id, values, completeness(attributes, values), tuple(dropped), gaps)
 
 
-def _refusal(taxonomy: Taxonomy | None, panel: PanelForm | None, product: Product | None) -> str | None:
+def _refusal(taxonomy: ActiveTaxonomy | None, panel: PanelForm | None, product: Product | None) -> str | None:
     """Why a panel is not applied, though the rest of the form is."""
     if panel is None:
         return None
@@ -131,12 +146,10 @@ def _refusal(taxonomy: Taxonomy | None, panel: PanelForm | None, product: Produc
         return ANOTHER_TAXONOMY
     if product is None or not panel.level_id or panel.level_id != product.taxonomy_level_id:
         return None
-    tree = TaxonomyTree.parse(taxonomy.root_levels)
-    return None if panel.level_id in tree.levels else LEVEL_IS_GONE
+    return None if panel.level_id in taxonomy.tree.levels else LEVEL_IS_GONE
 
 
-def _classify(product: Product, taxonomy: Taxonomy, panel: PanelForm) -> tuple[Dropped, ...]:
-    tree = TaxonomyTree.parse(taxonomy.root_levels)
+def _classify(product: Product, tree: TaxonomyTree, panel: PanelForm) -> tuple[Dropped, ...]:
     values = raw_values(tree.applicable_attributes(panel.level_id), panel.texts)
     found = classify(product, tree, panel.level_id or None, values)
     if panel.level_id:
