@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
 
 from app.domain.shared.clock import Clock
 from app.domain.shared.paging import Paged
@@ -54,15 +56,21 @@ def record_revision(clock: Clock, taxonomy: Taxonomy, changes: Sequence[str], no
     _forget_oldest(taxonomy)
 
 
+def keep_stored_state(taxonomy: Taxonomy) -> None:
+    """Note what the taxonomy is where nobody has: one that was imported has no line of its own."""
+    keep_state(stored_state(taxonomy))
+
+
 def stored_state(taxonomy: Taxonomy) -> TaxonomyRevision:
-    """What the taxonomy is before a change, for `keep_state` to note once the row is locked."""
+    """What the taxonomy is before a change, for `keep_state` to note once the change holds."""
     return _row(taxonomy, [BEFORE_THE_LOG], "", "", taxonomy.updated_at)
 
 
 def keep_state(state: TaxonomyRevision) -> None:
-    """Note a state before a change where nobody has: a taxonomy that was imported has no line of its own. The row of
-    the taxonomy must be locked, lest two note the same."""
-    if db.session.get(TaxonomyRevision, (state.site_id, state.taxonomy_id, state.revision)) is None:
+    """Note a state where nobody has. Two may do so at the same moment, and mean the same."""
+    if db.session.get(TaxonomyRevision, (state.site_id, state.taxonomy_id, state.revision)) is not None:
+        return
+    with suppress(IntegrityError), db.session.begin_nested():
         db.session.add(state)
         db.session.flush()
 
