@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from app.domain.taxonomy.tasks import assigning, recompute, rename_values
+from app.domain.taxonomy.tasks import assigning, recompute, rename_values, restoring
 from app.domain.taxonomy.tasks.batch import Work
 from app.domain.taxonomy.tasks.kinds import Kind
 
@@ -13,4 +13,5 @@ WORKS: Mapping[Kind, Work] = {
     Kind.RENAME_VALUES: Work(rename_values.candidates, rename_values.change),
     Kind.ASSIGN_LEVEL: Work(assigning.candidates, assigning.change_level),
     Kind.ASSIGN_VALUE: Work(assigning.candidates, assigning.change_value),
+    Kind.RESTORE: Work(restoring.candidates, restoring.change),
 }

@@ -1,0 +1,145 @@
+"""Taking archived classifications back into the active taxonomy: first what that would do, then the task that does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, func, select
+
+from app.domain.catalogue.models import Product
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Conflict
+from app.domain.taxonomy import tasks
+from app.domain.taxonomy.archive import restored
+from app.domain.taxonomy.classification import active_taxonomy
+from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
+from app.domain.taxonomy.taxonomies import taxonomy_of
+from app.domain.taxonomy.tree import TaxonomyTree
+from app.extensions import db
+
+READ_AT_ONCE = 2_000
+MOST_TOLD = 20  # Levels, and attributes, that a preview names.
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A taxonomy from which archived classifications are; its name is its id where it is gone."""
+
+    id: str
+    name: str
+    products: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A level or an attribute that archived data names; `name` is its id where nobody knows its name any more."""
+
+    id: str
+    name: str
+    products: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestorePreview:
+    """`restorable` products get level and values back, `with_losses` of them not all values: the attributes of those
+    are `values_left`, most products first. `levels_gone` names the levels that the active taxonomy lacks, whose
+    `unrestorable` products keep everything in the archive. `classified` products have an archived classification and
+    a new one, which they keep."""
+
+    sources: tuple[Source, ...]
+    restorable: int
+    with_losses: int
+    unrestorable: int
+    classified: int
+    levels_gone: tuple[Gone, ...]
+    values_left: tuple[Gone, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.restorable or self.unrestorable or self.classified)
+
+
+def restore_preview(site_id: int, taxonomy_id: str) -> RestorePreview:
+    """What restoring would do now; nothing is changed. Raises NotFound, Conflict when it is not the active one."""
+    tree = TaxonomyTree.parse(_active(site_id, taxonomy_id).root_levels)
+    levels = _products_by_level(site_id)
+    gone = {level_id: products for level_id, products in levels.items() if level_id not in tree.levels}
+    lossy, left = _losses(site_id, tree) if len(gone) < len(levels) else (0, Counter())
+    return RestorePreview(
+        sources=_sources(site_id),
+        restorable=sum(levels.values()) - sum(gone.values()),
+        with_losses=lossy,
+        unrestorable=sum(gone.values()),
+        classified=_classified(site_id),
+        levels_gone=_told({level_id or "(no level)": n for level_id, n in gone.items()}, {}),
+        values_left=_told(left, {key: found[0].name for key, found in tree.attributes_by_id().items()}),
+    )
+
+
+def restore(clock: Clock, site_id: int, taxonomy_id: str, actor: str) -> TaxonomyTask:
+    """The task that gives archived classifications back; one that is not finished yet is joined. Call it in a
+    transaction. Raises NotFound, Conflict when the taxonomy is not the active one."""
+    _active(site_id, taxonomy_id)
+    for task in tasks.unfinished(site_id):
+        if task.kind == tasks.Kind.RESTORE:
+            return task
+    return tasks.request(clock, site_id, tasks.Kind.RESTORE, {"taxonomyId": taxonomy_id}, actor)
+
+
+def _active(site_id: int, taxonomy_id: str) -> Taxonomy:
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    active = active_taxonomy(site_id)
+    if active is None or active.id != taxonomy.id:
+        raise Conflict(f"“{taxonomy.name}” is not the active taxonomy. Only the active one can take products back.")
+    return taxonomy
+
+
+def _archived(site_id: int) -> ColumnElement[bool]:
+    return and_(Product.site_id == site_id, Product.archived_taxonomy_data.is_not(None))
+
+
+def _waiting(site_id: int) -> ColumnElement[bool]:
+    return and_(_archived(site_id), Product.taxonomy_level_id.is_(None))
+
+
+def _classified(site_id: int) -> int:
+    query = select(func.count(Product.id)).where(_archived(site_id), Product.taxonomy_level_id.is_not(None))
+    return db.session.scalar(query) or 0
+
+
+def _products_by_level(site_id: int) -> dict[str | None, int]:
+    level_id = Product.archived_taxonomy_data["levelId"].as_string()
+    rows = db.session.execute(select(level_id, func.count()).where(_waiting(site_id)).group_by(level_id))
+    return {found: products for found, products in rows}
+
+
+def _sources(site_id: int) -> tuple[Source, ...]:
+    taxonomy_id = Product.archived_taxonomy_data["taxonomyId"].as_string()
+    query = select(taxonomy_id, func.count()).where(_waiting(site_id)).group_by(taxonomy_id)
+    names = dict(db.session.execute(select(Taxonomy.id, Taxonomy.name).where(Taxonomy.site_id == site_id)).tuples())
+    found = [Source(key or "", names.get(key, key or "?"), products) for key, products in db.session.execute(query)]
+    return tuple(sorted(found, key=lambda source: (-source.products, source.id)))
+
+
+def _losses(site_id: int, tree: TaxonomyTree) -> tuple[int, Counter[str]]:
+    """How many products would leave values behind, and how many of them by attribute."""
+    products, by_attribute = 0, Counter[str]()
+    for slot in _slots(site_id):
+        found = restored(tree, slot)
+        if found is not None and found.left_values:
+            products += 1
+            by_attribute.update(found.left_values.keys())
+    return products, by_attribute
+
+
+def _slots(site_id: int) -> Iterator[dict[str, Any]]:
+    query = select(Product.archived_taxonomy_data).where(_waiting(site_id))
+    yield from db.session.scalars(query.execution_options(yield_per=READ_AT_ONCE))
+
+
+def _told(counts: dict[str, int] | Counter[str], names: dict[str, str]) -> tuple[Gone, ...]:
+    most = sorted(counts.items(), key=lambda found: (-found[1], found[0]))[:MOST_TOLD]
+    return tuple(Gone(key, names.get(key, key), products) for key, products in most)
