@@ -119,7 +119,8 @@ def _products_by_level(site_id: int) -> dict[str | None, int]:
 def _sources(site_id: int) -> tuple[Source, ...]:
     taxonomy_id = Product.archived_taxonomy_data["taxonomyId"].as_string()
     query = select(taxonomy_id, func.count()).where(_waiting(site_id)).group_by(taxonomy_id)
-    names = dict(db.session.execute(select(Taxonomy.id, Taxonomy.name).where(Taxonomy.site_id == site_id)).tuples())
+    known = select(Taxonomy.id, Taxonomy.name).where(Taxonomy.site_id == site_id)
+    names: dict[str, str] = {found_id: name for found_id, name in db.session.execute(known)}
     found = [Source(key or "", names.get(key, key or "?"), products) for key, products in db.session.execute(query)]
     return tuple(sorted(found, key=lambda source: (-source.products, source.id)))
 
