@@ -125,8 +125,8 @@ def _domain_error(error: DomainError) -> AnyResponse:
 
 
 def _challenge(error: Unauthenticated) -> str:
-    """RFC 6750 section 3: what was wrong is told of a token, not where none was sent or asked for."""
-    wrong_token = error.code not in ("invalid_credentials", "token_missing")
+    """RFC 6750 section 3.1: what is wrong with a token is told only where one was sent."""
+    wrong_token = "Authorization" in request.headers and error.code != "invalid_credentials"
     return 'Bearer realm="shop"' + (', error="invalid_token"' if wrong_token else "")
 
 

@@ -113,7 +113,7 @@ def _set_headers(response: Response) -> Response:
             headers.add(name, value)
     if response.mimetype == "text/html":
         headers.add("Vary", "HX-Request")
-    if request.path.startswith("/admin"):
+    if request.path.startswith(("/admin", "/v1/")):
         headers.setdefault("Cache-Control", "no-store")
     return response
 

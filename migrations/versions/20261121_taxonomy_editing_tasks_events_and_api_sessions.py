@@ -24,7 +24,6 @@ def upgrade() -> None:
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("site_id", sa.Integer(), nullable=False),
         sa.Column("refresh_hash", sa.String(length=64), nullable=False),
-        sa.Column("previous_hash", sa.String(length=64), nullable=True),
         sa.Column("device_id", sa.String(length=100), nullable=True),
         sa.Column("device_name", sa.String(length=100), nullable=True),
         sa.Column("audience", sa.String(length=20), nullable=False),
@@ -45,7 +44,6 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("api_sessions", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_api_sessions_expires_at"), ["expires_at"], unique=False)
-        batch_op.create_index(batch_op.f("ix_api_sessions_previous_hash"), ["previous_hash"], unique=False)
         batch_op.create_index(batch_op.f("ix_api_sessions_site_id"), ["site_id"], unique=False)
         batch_op.create_index(batch_op.f("ix_api_sessions_user_id"), ["user_id"], unique=False)
 
@@ -186,7 +184,6 @@ def downgrade() -> None:
     with op.batch_alter_table("api_sessions", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_api_sessions_user_id"))
         batch_op.drop_index(batch_op.f("ix_api_sessions_site_id"))
-        batch_op.drop_index(batch_op.f("ix_api_sessions_previous_hash"))
         batch_op.drop_index(batch_op.f("ix_api_sessions_expires_at"))
 
     op.drop_table("api_sessions")

@@ -79,6 +79,8 @@ CATALOGUE: Rows = {
     ("GET", "/admin/catalogue/product/taxonomy/fields"): STAFF,
     ("POST", "/admin/catalogue/product/taxonomy/fields"): STAFF,
     ("GET", "/admin/catalogue/product/taxonomy/levels"): STAFF,
+    ("GET", "/admin/catalogue/taxonomy/worklist"): STAFF,
+    ("POST", "/admin/catalogue/taxonomy/worklist/<product_id>"): STAFF,
     ("POST", "/admin/catalogue/product/new"): STAFF,
     ("GET", PRODUCT): STAFF,
     ("POST", PRODUCT): STAFF,
@@ -106,4 +108,12 @@ CONTENT: Rows = {
     ("POST", "/admin/content/page/<page_id>/delete"): STAFF,
 }
 
-MATRIX: Rows = OPEN | SHELL | SEARCH | STAFF_OF_SHOP | CATALOGUE | CONTENT
+# Whoever calls these sends a bearer token; a browser's session counts for nothing there.
+V1: Rows = {
+    ("GET", "/v1/openapi.json"): EVERYBODY,
+    ("POST", "/v1/auth/login"): EVERYBODY,
+    ("POST", "/v1/auth/refresh"): EVERYBODY,
+    ("POST", "/v1/auth/logout"): EVERYBODY,
+}
+
+MATRIX: Rows = OPEN | SHELL | SEARCH | STAFF_OF_SHOP | CATALOGUE | CONTENT | V1

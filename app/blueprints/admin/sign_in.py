@@ -12,11 +12,10 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.way_back import way_back
 from app.blueprints.hosts import asked_host
-from app.config import Config
+from app.blueprints.password_check import checked_user, password_memory
 from app.domain.shared.problems import Invalid, NotFound
-from app.domain.sites import accounts, audit, sign_in_sessions, throttle
+from app.domain.sites import accounts, audit, sign_in_sessions
 from app.domain.sites.models import User
-from app.domain.sites.passwords import DEMO_PASSWORD
 from app.domain.sites.sign_in_sessions import SignedIn
 from app.domain.sites.sites import site_by_host
 from app.extensions import login_manager
@@ -98,7 +97,7 @@ def password_change() -> Answer:
     try:
         user = _checked(current_user.email, request.form.get("current", ""), "#/current")
         with transaction():
-            accounts.set_password(_memory(), user, request.form.get("password", ""))
+            accounts.set_password(password_memory(), user, request.form.get("password", ""))
             audit.record(
                 ports.clock(),
                 current_user.site_id,
@@ -115,22 +114,12 @@ def password_change() -> Answer:
 
 
 def _checked(email: str, password: str, pointer: str = "#") -> User:
-    """The user who gave the right password. A try is counted before the password is looked at, and the look, which
-    is slow on purpose, holds no transaction. Raises Invalid, TooManyRequests."""
-    clock, address = ports.clock(), request.remote_addr or "unknown"
-    email = accounts.normal_email(email)[:254]
-    with transaction():
-        throttle.note_try(clock, email, address)
-    config: Config = current_app.config["SHOP"]
-    refused = (DEMO_PASSWORD,) if config.production else ()
+    """Raises Invalid at the pointer, TooManyRequests."""
     try:
-        user = accounts.check_password(_memory(), email, password, refused)
+        return checked_user(email, password)
     except Invalid as wrong:
         problem = wrong.problems[0]
         raise Invalid.one(problem.code, problem.message, pointer) from None
-    with transaction():
-        throttle.take_back(email, address)
-    return user
 
 
 def _admit(user: User) -> None:
@@ -146,11 +135,6 @@ def _admit(user: User) -> None:
         token = sign_in_sessions.open_session(clock, user, host, site_id)
     session.clear()
     login_user(sign_in_sessions.find_session(clock, token, host))
-
-
-def _memory() -> int:
-    config: Config = current_app.config["SHOP"]
-    return config.password_memory_kib
 
 
 def _form(errors: FieldErrors, wanted: str | None) -> str:

@@ -106,8 +106,8 @@ class SignInSession(Base):
 
 class ApiSession(Base):
     """A program that signed in at /v1 for somebody. Access tokens name it and live for minutes; the refresh token, of
-    which this row holds the SHA-256, is exchanged for another at each use. `previous_hash` is the one before: who
-    sends that stole it or was robbed, so the session ends."""
+    which this row holds the SHA-256, is exchanged for its successor at each use (app/domain/sites/refresh_chain.py).
+    `last_used_at` is when that happened last."""
 
     __tablename__ = "api_sessions"
 
@@ -115,7 +115,6 @@ class ApiSession(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
     refresh_hash: Mapped[str] = mapped_column(String(64), unique=True)
-    previous_hash: Mapped[str | None] = mapped_column(String(64), index=True)
     device_id: Mapped[str | None] = mapped_column(String(100))
     device_name: Mapped[str | None] = mapped_column(String(100))
     audience: Mapped[str] = mapped_column(String(20))
@@ -143,7 +142,8 @@ class StoredEvent(Base):
 
 
 class SignInFailure(Base):
-    """A failed sign-in, counted per account and per address; purged when it no longer counts."""
+    """A failed sign-in, counted per account and per address, or a refresh, counted per session; purged when it no
+    longer counts."""
 
     __tablename__ = "sign_in_failures"
     __table_args__ = (Index(None, "key", "at"),)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from sqlalchemy import delete
 
 from app.domain.shared.clock import Clock
-from app.domain.sites.models import SignInFailure, SignInSession
+from app.domain.sites.models import ApiSession, SignInFailure, SignInSession
 from app.domain.sites.sign_in_sessions import LONGEST
 from app.domain.sites.throttle import ACCOUNT_WINDOW
 from app.extensions import db
@@ -20,6 +20,7 @@ def purge(clock: Clock) -> int:
     now = clock.now()
     old = (
         delete(SignInSession).where(SignInSession.created_at < now - LONGEST - MARGIN),
+        delete(ApiSession).where(ApiSession.expires_at < now - MARGIN),
         delete(SignInFailure).where(SignInFailure.at < now - ACCOUNT_WINDOW - MARGIN),
     )
     results = [db.session.execute(statement, execution_options={"synchronize_session": False}) for statement in old]

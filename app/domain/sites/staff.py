@@ -12,7 +12,7 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Forbidden, Invalid, NotFound
 from app.domain.shared.text import line_problems, one_line
-from app.domain.sites import accounts, audit
+from app.domain.sites import accounts, api_sessions, audit
 from app.domain.sites.models import RoleGrant, SignInSession, User
 from app.domain.sites.passwords import password_problems
 from app.domain.sites.roles import Role
@@ -87,6 +87,8 @@ def change(
     if found.standing.may_change_account:
         user.display_name, user.enabled = one_line(name), enabled
     after = _facts(user.display_name, held, user.enabled)
+    if not user.enabled or not set(held).issuperset(found.roles):
+        api_sessions.end_of_user(clock, user.id)
     if after != before:
         _note(clock, actor, user, "user.change", f"Changed {user.display_name}", before, after)
     return user, after != before

@@ -1,4 +1,4 @@
-"""How often somebody may try to sign in: by account and by address.
+"""How often somebody may try to sign in, by account and by address, and a program may ask for tokens.
 
 A try counts from before its password is looked at, so that tries side by side cannot slip through together;
 one that succeeds is taken back.
@@ -20,6 +20,8 @@ FREE_FAILURES = 5
 FIRST_DELAY = timedelta(minutes=1)
 ADDRESS_WINDOW = timedelta(minutes=1)
 TRIES_OF_ADDRESS = 20
+REFRESH_WINDOW = timedelta(hours=1)
+REFRESHES = 30
 
 
 def account_key(email: str) -> str:
@@ -46,6 +48,20 @@ def note_try(clock: Clock, email: str, address: str) -> None:
         seconds = int(wait.total_seconds()) + 1
         raise TooManyRequests(f"Too many tries to sign in. Try again in {_spoken(seconds)}.", seconds)
     db.session.add_all(SignInFailure(key=key, at=now) for key in (account_key(email), address_key(address)))
+
+
+def note_refresh(clock: Clock, session_id: str) -> None:
+    """Raises TooManyRequests when an API session asks for more than 30 tokens in an hour."""
+    now = clock.now()
+    key = f"refresh:{session_id}"
+    since = SignInFailure.at > now - REFRESH_WINDOW
+    number, first = db.session.execute(
+        select(func.count(), func.min(SignInFailure.at)).where(SignInFailure.key == key, since)
+    ).one()
+    if number >= REFRESHES:
+        seconds = int((first + REFRESH_WINDOW - now).total_seconds()) + 1
+        raise TooManyRequests(f"Too many refreshes. Try again in {_spoken(seconds)}.", seconds)
+    db.session.add(SignInFailure(key=key, at=now))
 
 
 def take_back(email: str, address: str) -> None:

@@ -1,0 +1,17 @@
+"""The API for other programs: bearer tokens, JSON, described by OpenAPI."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from app.blueprints.v1 import auth, description
+from app.blueprints.v1.api import ProblemApi
+from app.blueprints.v1.description import complete, spec_options
+
+
+def register(app: Flask) -> None:
+    api = ProblemApi(app, spec_kwargs=spec_options())
+    for bp in (auth.bp,):
+        api.register_blueprint(bp)
+    complete(api.spec)
+    app.register_blueprint(description.bp)

@@ -1,0 +1,115 @@
+"""flask-smorest in this shop's ways: strict JSON, every problem at once, and no say in what pages answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, NoReturn
+
+from flask import Request
+from flask_smorest import Api, Blueprint
+from marshmallow import Schema, ValidationError, fields
+from webargs import missing
+from webargs.flaskparser import FlaskParser
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response
+
+from app.domain.shared.problems import Invalid, Problem
+from app.errors import http_error
+from app.extensions import csrf
+from app.permissions import View
+
+REQUIRED = {fields.Field.default_error_messages[name] for name in ("required", "null")}
+UNKNOWN = Schema().error_messages["unknown"]
+WHOLE_BODY = "_schema"
+
+
+class Shape(Schema):
+    """What goes over the wire: names in camelCase, and nothing that it does not name."""
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field) -> None:
+        first, *others = field_name.split("_")
+        field_obj.data_key = field_obj.data_key or first + "".join(word.title() for word in others)
+
+
+class ProblemShape(Shape):
+    """RFC 9457; `errors` lists every problem of an invalid body at once, each with a JSON pointer to its place."""
+
+    type = fields.Str(required=True)
+    title = fields.Str(required=True)
+    status = fields.Int(required=True)
+    detail = fields.Str(required=True)
+    instance = fields.Str(required=True)
+    code = fields.Str(required=True, metadata={"description": "A stable word for programs."})
+    errors = fields.List(fields.Dict(keys=fields.Str()))
+
+
+class ProblemApi(Api):
+    """Its handler of errors would be the one of the whole application; ours is, and knows a page from /v1."""
+
+    ERROR_SCHEMA = ProblemShape
+    DEFAULT_ERROR_RESPONSE_NAME = None
+
+    def handle_http_exception(self, error: HTTPException) -> Response:
+        return http_error(error)
+
+
+class StrictParser(FlaskParser):
+    DEFAULT_VALIDATION_STATUS = 400
+
+    def load_json(self, req: Request, schema: Schema) -> Any:
+        """By the shop's own reader, which refuses what webargs would shrug off. Raises Invalid."""
+        return req.get_json() if req.get_data(cache=True) else missing
+
+    def handle_error(self, error: ValidationError, req: Request, schema: Schema, **_statuses: Any) -> NoReturn:
+        """Raises Invalid."""
+        messages = error.normalized_messages()
+        raise Invalid([problem for found in messages.values() for problem in problems_of(found)])
+
+
+class ApiBlueprint(Blueprint):
+    """Cookies mean nothing here, so no forged form can do anything."""
+
+    ARGUMENTS_PARSER = StrictParser()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        csrf.exempt(self)
+
+    def problems(self, *statuses: int) -> Callable[[View], View]:
+        """Says in the description which problems a view may answer with, besides those of its body."""
+
+        def decorate(view: View) -> View:
+            for status in statuses:
+                view = self.alt_response(status, HTTPStatus(status).name)(view)
+            return view
+
+        return decorate
+
+    def open_to_all(self, view: View) -> View:
+        """Says in the description that no token is needed."""
+        told: View = self.doc(security=[])(view)
+        return told
+
+
+def problems_of(messages: Mapping[Any, Any] | Sequence[str], at: str = "#") -> Iterator[Problem]:
+    """marshmallow's messages, which nest like the body, as a list with JSON pointers."""
+    if isinstance(messages, Mapping):
+        for name, inner in messages.items():
+            yield from problems_of(inner, at if name == WHOLE_BODY else f"{at}/{_escaped(str(name))}")
+    else:
+        yield from (_problem(str(text), at) for text in messages)
+
+
+def _problem(text: str, at: str) -> Problem:
+    if at == "#":
+        return Problem("not_an_object", "Send a JSON object.", at)
+    if text == UNKNOWN:
+        return Problem("unknown_field", "There is no such field here.", at)
+    if text in REQUIRED:
+        return Problem("required", "This is required.", at)
+    return Problem("invalid", text, at)
+
+
+def _escaped(name: str) -> str:
+    return name[:100].replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,112 @@
+"""Signing in for a token, exchanging it, and signing out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app import ports
+from app.blueprints.hosts import asked_host
+from app.blueprints.password_check import checked_user
+from app.blueprints.v1 import access_tokens
+from app.blueprints.v1.api import ApiBlueprint
+from app.blueprints.v1.auth_shapes import LoginBody, LogoutBody, RefreshBody, TokensShape
+from app.blueprints.v1.bearer import sent_claims
+from app.domain.shared.problems import Invalid, NotFound, Unauthenticated
+from app.domain.shared.times import rfc3339
+from app.domain.sites import accounts, api_sessions
+from app.domain.sites.api_sessions import Because, Device, Granted
+from app.domain.sites.sites import site_by_host
+from app.permissions import public
+from app.transaction import transaction
+
+bp = ApiBlueprint("v1_auth", __name__, url_prefix="/v1/auth", description="Tokens")
+
+
+@bp.post("/login")
+@public
+@bp.open_to_all
+@bp.problems(401, 403, 404, 429)
+@bp.arguments(LoginBody)
+@bp.response(200, TokensShape)
+def login(body: dict[str, Any]) -> dict[str, Any]:
+    """Sign in with e-mail address and password.
+
+    The tokens are for the shop at whose host this is asked. Five wrong passwords for an account within a quarter of
+    an hour, in a browser or here, make the next tries wait; so do twenty tries a minute from one address.
+    """
+    site = site_by_host(asked_host())
+    if site is None:
+        raise NotFound("There is no shop at this address.")
+    site_id = site.id
+    try:
+        user = checked_user(body["email"], body["password"])
+    except Invalid:
+        raise Unauthenticated("invalid_credentials", accounts.WRONG) from None
+    device = Device(body.get("device_id"), body.get("device_name"))
+    with transaction():
+        granted = api_sessions.open_session(ports.clock(), user, site_id, body["audience"], device)
+    return _tokens(granted)
+
+
+@bp.post("/refresh")
+@public
+@bp.open_to_all
+@bp.problems(401, 429)
+@bp.arguments(RefreshBody)
+@bp.response(200, TokensShape)
+def refresh(body: dict[str, Any]) -> dict[str, Any]:
+    """Exchange the refresh token for a new pair of tokens.
+
+    Each refresh token works once. Whoever sends a spent one again ends the session (`refresh_reused`), since it may
+    have been stolen; only within 20 seconds the same answer is given again, in case the first was lost. At most 30
+    times an hour.
+    """
+    key = access_tokens.key_for("refresh-tokens")
+    with transaction():
+        granted = api_sessions.refresh(ports.clock(), key, body["refresh_token"], asked_host(), body.get("device_id"))
+    if isinstance(granted, Unauthenticated):
+        raise granted
+    return _tokens(granted)
+
+
+@bp.post("/logout")
+@public
+@bp.open_to_all
+@bp.arguments(LogoutBody, required=False)
+@bp.response(204)
+def logout(body: dict[str, Any]) -> None:
+    """End the session of the access token, which may be over, or else of the refresh token. Ends well in any case."""
+    session_id = _session_to_end(body.get("refresh_token", ""))
+    if session_id:
+        with transaction():
+            api_sessions.end(ports.clock(), session_id, Because(body["reason"]))
+
+
+def _session_to_end(refresh_token: str) -> str | None:
+    try:
+        return sent_claims().session_id
+    except Unauthenticated:
+        key = access_tokens.key_for("refresh-tokens")
+        return api_sessions.session_of_refresh_token(key, refresh_token, asked_host())
+
+
+def _tokens(granted: Granted) -> dict[str, Any]:
+    caller, now = granted.caller, ports.clock().now()
+    expires_at = access_tokens.expiry(caller, now)
+    return {
+        "token": access_tokens.issue(caller, now),
+        "token_type": "Bearer",
+        "expires_in": int((expires_at - now).total_seconds()),
+        "expires_at": rfc3339(expires_at),
+        "refresh_token": granted.refresh_token,
+        "session_id": caller.session_id,
+        "session_expires_at": rfc3339(caller.expires_at),
+        "user": {
+            "id": str(caller.user_id),
+            "email": caller.email,
+            "display_name": caller.display_name,
+            "roles": sorted(caller.roles),
+        },
+        "agent": None,
+        "locations": [],
+    }

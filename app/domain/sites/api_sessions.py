@@ -1,0 +1,227 @@
+"""Programs that are signed in at /v1 for somebody, and what ends that.
+
+Sources: RFC 9700 section 4.14.2 for rotation and reuse, ASVS 5 sections 7.3 and 7.4 for the ends of sessions.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sqlalchemy import ColumnElement, exists, select, update
+
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Forbidden, Invalid, Unauthenticated
+from app.domain.sites import audit, refresh_chain, throttle
+from app.domain.sites.accounts import roles_among, roles_of
+from app.domain.sites.models import ApiSession, Domain, RoleGrant, User
+from app.domain.sites.roles import Role
+from app.extensions import db
+
+LONGEST = timedelta(hours=24)  # From signing in; nothing extends it.
+IDLE = timedelta(hours=12)  # Without a refresh.
+GRACE = timedelta(seconds=20)  # An answer may get lost, and two windows may refresh at once.
+OLDEST_SPENT = int(LONGEST / throttle.REFRESH_WINDOW) * throttle.REFRESHES
+TILL_ROLES = frozenset((Role.POS_AGENT, Role.ADMIN, Role.SUPERADMIN))
+
+NO_TOKEN = "This token is not one of ours, or is for another shop."
+OVER = "This session has reached its end. Sign in again."
+ENDED = "This session was ended. Sign in again."
+REUSED = "This refresh token was used before, so the session was ended. Sign in again."
+
+
+class Audience(StrEnum):
+    """What a session is for: managing the shop, or a till."""
+
+    API = "api"
+    POS = "pos"
+
+
+class Because(StrEnum):
+    """Why a session ended before its time."""
+
+    LOGOUT = "LOGOUT"
+    PIN_LOCKOUT = "PIN_LOCKOUT"
+    REVOKED = "REVOKED"
+    REFRESH_REUSE = "REFRESH_REUSE"
+    DEVICE_CHANGED = "DEVICE_CHANGED"
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What a program tells about where it runs; both are optional and at most 100 characters long."""
+
+    id: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCaller:
+    """Who acts on which site for the length of a request. Roles are read at each request."""
+
+    session_id: str
+    user_id: int
+    email: str
+    display_name: str
+    site_id: int
+    roles: frozenset[Role]
+    session_version: int
+    audience: Audience
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    caller: ApiCaller
+    refresh_token: str
+
+
+def open_session(clock: Clock, user: User, site_id: int, audience: Audience, device: Device) -> Granted:
+    """Raises Forbidden when a till is asked for and the user holds no role for one."""
+    roles = roles_of(user.id, site_id)
+    if audience is Audience.POS and not roles & TILL_ROLES:
+        raise TillRoleRequired("Your role on this site does not allow working at a till.")
+    now = clock.now()
+    session_id = str(uuid.uuid4())
+    token = refresh_chain.first_token(session_id)
+    session = ApiSession(
+        id=session_id,
+        user_id=user.id,
+        site_id=site_id,
+        refresh_hash=refresh_chain.hash_of(token),
+        device_id=device.id,
+        device_name=device.name,
+        audience=audience.value,
+        session_version=user.session_version,
+        created_at=now,
+        last_used_at=now,
+        expires_at=now + LONGEST,
+    )
+    db.session.add(session)
+    return Granted(_caller(session, user, roles), token)
+
+
+class TillRoleRequired(Forbidden):
+    code = "pos_role_required"
+
+
+def find_caller(clock: Clock, session_id: str, user_id: int, host: str, roles_then: Collection[str]) -> ApiCaller:
+    """The caller of a session at a host of its site. Raises Unauthenticated for a session that ended, and when the
+    user lost one of the roles that they held as the access token was issued."""
+    found = _find(session_id, host)
+    if found is None or found[1].id != user_id:
+        raise Unauthenticated("token_invalid", NO_TOKEN)
+    session, user = found
+    _check_standing(clock, session, user)
+    grants = db.session.execute(select(RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id == user.id))
+    roles = roles_among(grants, session.site_id)
+    if not {role.value for role in roles}.issuperset(roles_then):
+        raise Unauthenticated("session_revoked", ENDED)
+    return _caller(session, user, roles)
+
+
+def refresh(clock: Clock, key: bytes, token: str, host: str, device_id: str | None) -> Granted | Unauthenticated:
+    """The successor of the token. A spent token ends the session, which is why that refusal is returned, to be raised
+    after the commit; only within 20 seconds of the exchange it gets the same successor again.
+
+    Raises Unauthenticated when nothing was changed, TooManyRequests, and Invalid when the session belongs to a device
+    that is not named. `key` has at least 32 bytes.
+    """
+    found = _find(refresh_chain.session_of(token), host, to_change=True)
+    if found is None:
+        raise Unauthenticated("token_invalid", NO_TOKEN)
+    session, user = found
+    spent = refresh_chain.age(key, token, session.refresh_hash, OLDEST_SPENT)
+    if spent is None:
+        raise Unauthenticated("token_invalid", NO_TOKEN)
+    _check_standing(clock, session, user)
+    if refusal := _suspicion(clock, session, user, spent, device_id):
+        return refusal
+    throttle.note_refresh(clock, session.id)
+    fresh = refresh_chain.successor(key, token)
+    if not spent:
+        session.refresh_hash, session.last_used_at = refresh_chain.hash_of(fresh), clock.now()
+    return Granted(_caller(session, user, roles_of(user.id, session.site_id)), fresh)
+
+
+def session_of_refresh_token(key: bytes, token: str, host: str) -> str | None:
+    """The id of the session whose current refresh token this is; None for any other text."""
+    found = _find(refresh_chain.session_of(token), host)
+    if found is None or refresh_chain.age(key, token, found[0].refresh_hash, 0) is None:
+        return None
+    return found[0].id
+
+
+def end(clock: Clock, session_id: str, because: Because) -> None:
+    """A session that ended before keeps its reason."""
+    _end(clock, because, ApiSession.id == session_id)
+
+
+def end_of_user(clock: Clock, user_id: int) -> None:
+    """Everything that somebody has open, on every site."""
+    _end(clock, Because.REVOKED, ApiSession.user_id == user_id)
+
+
+def _end(clock: Clock, because: Because, which: ColumnElement[bool]) -> None:
+    ended = update(ApiSession).where(which, ApiSession.ended_at.is_(None))
+    db.session.execute(ended.values(ended_at=clock.now(), ended_because=because.value))
+
+
+def _find(session_id: str | None, host: str, to_change: bool = False) -> tuple[ApiSession, User] | None:
+    """`to_change` makes two refreshes at once wait for each other."""
+    answers = exists().where(Domain.site_id == ApiSession.site_id, Domain.host == host)
+    wanted = (ApiSession.id == session_id, answers)
+    query = select(ApiSession, User).join(User, User.id == ApiSession.user_id).where(*wanted)
+    if to_change:
+        query = query.with_for_update(of=ApiSession)
+    row = db.session.execute(query).one_or_none() if session_id else None
+    return (row[0], row[1]) if row else None
+
+
+def _check_standing(clock: Clock, session: ApiSession, user: User) -> None:
+    now = clock.now()
+    if session.ended_because == Because.REFRESH_REUSE.value:
+        raise Unauthenticated("refresh_reused", REUSED)
+    if session.ended_at is not None or not user.enabled or session.session_version != user.session_version:
+        raise Unauthenticated("session_revoked", ENDED)
+    if now >= session.expires_at or now - session.last_used_at >= IDLE:
+        raise Unauthenticated("session_expired", OVER)
+
+
+def _suspicion(
+    clock: Clock, session: ApiSession, user: User, spent: int, device_id: str | None
+) -> Unauthenticated | None:
+    """Ends the session that a thief seems to have."""
+    if spent > 1 or (spent == 1 and clock.now() - session.last_used_at > GRACE):
+        _end_with_note(clock, session, user, Because.REFRESH_REUSE, "a refresh token was used twice")
+        return Unauthenticated("refresh_reused", REUSED)
+    if session.device_id is not None and device_id is None:
+        raise Invalid.one("required", "This session belongs to a device: give its deviceId.", "#/deviceId")
+    if session.device_id not in (None, device_id):
+        _end_with_note(clock, session, user, Because.DEVICE_CHANGED, "another device used its refresh token")
+        return Unauthenticated("session_revoked", ENDED)
+    return None
+
+
+def _end_with_note(clock: Clock, session: ApiSession, user: User, because: Because, why: str) -> None:
+    session.ended_at, session.ended_because = clock.now(), because.value
+    summary = f"An API session was ended: {why}"
+    subject = ("user", str(user.id))
+    audit.record(clock, session.site_id, user.display_name, "api_session.end", subject, summary)
+
+
+def _caller(session: ApiSession, user: User, roles: frozenset[Role]) -> ApiCaller:
+    return ApiCaller(
+        session_id=session.id,
+        user_id=user.id,
+        email=user.email,
+        display_name=user.display_name,
+        site_id=session.site_id,
+        roles=roles,
+        session_version=session.session_version,
+        audience=Audience(session.audience),
+        expires_at=session.expires_at,
+    )
