@@ -18,6 +18,7 @@ from app.blueprints.admin import (
     settings,
     shell,
     sign_in,
+    taxonomy_worklist,
     users,
 )
 from app.blueprints.admin.blueprint import bp
@@ -41,5 +42,6 @@ __all__ = [
     "settings",
     "shell",
     "sign_in",
+    "taxonomy_worklist",
     "users",
 ]
