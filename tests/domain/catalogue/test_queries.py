@@ -10,6 +10,7 @@ from sqlalchemy import event
 from app.domain.catalogue import images, products, queries
 from app.domain.catalogue.image_store import StoredImage
 from app.domain.catalogue.listing import PAGE_SIZE, Order, ProductList, Shown, Stock
+from app.domain.catalogue.models import Product
 from app.domain.catalogue.rules import ProductDraft
 from app.extensions import db
 from app.transaction import transaction

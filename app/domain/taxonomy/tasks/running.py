@@ -7,9 +7,9 @@ the same task do its batches in turns. The lease only keeps the second from tryi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -23,7 +23,7 @@ from app.domain.shared.problems import DomainError
 from app.domain.sites import audit
 from app.domain.taxonomy.classification import active_taxonomy_id, hold_active
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
-from app.domain.taxonomy.tasks.batch import Batch, Task
+from app.domain.taxonomy.tasks.batch import Batch, Task, Work
 from app.domain.taxonomy.tasks.kinds import DONE, FAILED, RUNNING, UNFINISHED, WAITING, Kind
 from app.domain.taxonomy.tasks.story import story_of
 from app.domain.taxonomy.tasks.works import WORKS
@@ -38,10 +38,12 @@ GIVEN_UP_AFTER = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What working needs besides the database; `transaction` commits at its end."""
+    """What working needs besides the database; `transaction` commits at its end. A batch has up to `batch` products."""
 
     clock: Clock
     transaction: Transaction
+    batch: int = BATCH
+    works: Mapping[Kind, Work] = field(default_factory=lambda: WORKS)
 
     def commit(self, work: Callable[[], T]) -> T:
         return commit(self.transaction, work)
@@ -64,7 +66,7 @@ def work_off(means: Means, site_id: int, for_at_most: timedelta | None = None) -
 def _work(means: Means, task_id: str, trees: _Trees, until: datetime | None) -> bool:
     """Whether the task came to its end; else its time is up and it is let go, to be taken up again at once."""
     try:
-        while means.commit(lambda: _do_batch(means.clock, task_id, trees)):
+        while means.commit(lambda: _do_batch(means, task_id, trees)):
             if until is not None and means.clock.now() >= until:
                 means.commit(lambda: _let_go(means.clock, task_id))
                 return False
@@ -114,25 +116,25 @@ def _count(matching: Select[int]) -> int:
     return db.session.scalar(select(func.count()).select_from(matching.order_by(None).subquery())) or 0
 
 
-def _do_batch(clock: Clock, task_id: str, trees: _Trees) -> bool:
+def _do_batch(means: Means, task_id: str, trees: _Trees) -> bool:
     """Whether there may be more to do."""
     task = _locked(task_id)
     if task is None or task.state != RUNNING:
         return False
     hold_active(task.site_id)
-    subject, work = Task(task.site_id, task.parameters, *trees.active()), WORKS[Kind(task.kind)]
+    subject, work = Task(task.site_id, task.parameters, *trees.active()), means.works[Kind(task.kind)]
     if task.total is None:
         task.total = _count(work.candidates(subject))
     query = work.candidates(subject).where(Product.id > task.reached).order_by(Product.id)
-    ids = list(db.session.scalars(query.limit(BATCH)))
+    ids = list(db.session.scalars(query.limit(means.batch)))
     if ids:
         report = deepcopy(task.report)
-        work.change(Batch(subject, ids, report, clock.now()))
+        work.change(Batch(subject, ids, report, means.clock.now()))
         task.reached, task.done, task.report = ids[-1], task.done + len(ids), report
-        task.lease_until = clock.now() + LEASE
-    if len(ids) < BATCH:
-        _end(clock, task, DONE)
-    return len(ids) == BATCH
+        task.lease_until = means.clock.now() + LEASE
+    if len(ids) < means.batch:
+        _end(means.clock, task, DONE)
+    return len(ids) == means.batch
 
 
 def _let_go(clock: Clock, task_id: str, may_end: bool = False) -> None:

@@ -1,0 +1,163 @@
+"""Another level, or the value of one attribute, for many products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.catalogue.listing import ProductList
+from app.domain.shared.problems import Invalid
+from app.domain.sites.models import AuditEntry, Site
+from app.domain.sites.settings import change_settings
+from app.domain.taxonomy.tasks import Kind
+from app.domain.taxonomy.tasks.chosen import chosen_products
+from app.extensions import db
+from app.transaction import transaction
+from tests.domain.taxonomy.tasks.conftest import Worker, add, change_levels, counted, product, shop, task
+from tests.factories import make_product, make_site
+
+Ask = Callable[..., str]
+
+
+def level(level_id: str, **more: Any) -> dict[str, Any]:
+    return {"taxonomyId": "kit", "levelId": level_id} | more
+
+
+def value(way: str, given: Any, products: list[int]) -> dict[str, Any]:
+    return {"taxonomyId": "kit", "attributeId": "colour", "value": given, "way": way, "products": products}
+
+
+def test_values_that_hold_at_the_new_level_stay_and_the_others_are_reported(
+    site_id: int, ask: Ask, work: Worker
+) -> None:
+    ids = [
+        add(site_id, "T-1", "tents", sleeps=2, colour=["Moss"]),
+        add(site_id, "T-2", "tents", sleeps=3, colour=["Clay", "Sky", "Moss"]),
+        add(site_id, "N-1"),
+        add(site_id, "B-1", "boots", size=43),
+    ]
+    task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=ids))
+    work()
+    assert product("T-1").taxonomy_attributes == {"colour": "Moss"}
+    assert (product("T-1").taxonomy_level_id, product("T-1").completeness_score) == ("boots", 0)
+    assert counted("T-1") == {("colour", "Moss")}
+    assert product("T-2").taxonomy_attributes == {}
+    report = task(task_id).report
+    assert (report["changed"], report["unchanged"]) == (3, 1)
+    assert (report["dropped"], report["names"]) == (
+        {"sleeps": 2, "colour": 1},
+        {"sleeps": "Sleeps", "colour": "Colour"},
+    )
+    assert report["lost"] == [
+        {"productId": ids[0], "sku": "T-1", "values": {"sleeps": 2}},
+        {"productId": ids[1], "sku": "T-2", "values": {"sleeps": 3, "colour": ["Clay", "Sky", "Moss"]}},
+    ]
+
+
+def test_what_was_lost_stands_in_the_activity_log(site_id: int, ask: Ask, work: Worker) -> None:
+    product_id = add(site_id, "T-1", "tents", sleeps=2)
+    ask(Kind.ASSIGN_LEVEL, **level("boots", products=[product_id]))
+    work()
+    entry = db.session.scalars(select(AuditEntry)).one()
+    assert entry.before == {"lost": [{"productId": product_id, "sku": "T-1", "values": {"sleeps": 2}}]}
+    assert entry.after == {"changed": 1, "dropped": {"sleeps": 1}, "names": {"sleeps": "Sleeps"}}
+
+
+def test_of_more_than_a_hundred_products_the_rest_is_only_counted(site_id: int, ask: Ask, work: Worker) -> None:
+    ids = [add(site_id, f"T-{number}", "tents", sleeps=2) for number in range(102)]
+    task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=ids))
+    work()
+    assert (len(task(task_id).report["lost"]), task(task_id).report["dropped"]) == (100, {"sleeps": 102})
+
+
+def test_all_that_a_list_is_narrowed_to_also_when_a_change_takes_them_out_of_it(
+    site_id: int, ask: Ask, work: Worker
+) -> None:
+    for number in range(5):
+        add(site_id, f"N-{number}")
+    add(site_id, "B-1", "boots", size=43)
+    chosen = chosen_products(site_id, [], ProductList.parse("completeness=unclassified"))
+    late = add(site_id, "N-late")
+    task_id = ask(Kind.ASSIGN_LEVEL, **level("tents", **chosen))
+    work()
+    assert {product(f"N-{number}").taxonomy_level_id for number in range(5)} == {"tents"}
+    assert product("B-1").taxonomy_level_id == "boots"
+    assert product("N-late").taxonomy_level_id is None and late > chosen["upTo"]
+    assert task(task_id).done == 5
+
+
+def test_products_of_another_site_are_never_touched(site_id: int, ask: Ask, work: Worker) -> None:
+    with transaction():
+        other = make_product(db.session.get_one(Site, shop(make_site("other.test"))), "O-1").id
+    ask(Kind.ASSIGN_LEVEL, **level("boots", products=[other]))
+    work()
+    assert product("O-1").taxonomy_level_id is None
+
+
+def test_more_than_can_be_ticked_are_refused(site_id: int) -> None:
+    with pytest.raises(Invalid):
+        chosen_products(site_id, list(range(501)), ProductList())
+
+
+def test_a_level_that_is_gone_fails_the_task(site_id: int, ask: Ask, work: Worker) -> None:
+    task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=[add(site_id, "N-1")]))
+    change_levels(site_id, [])
+    work()
+    assert (task(task_id).state, task(task_id).error) == ("failed", "The active taxonomy has no level “boots”.")
+
+
+def test_another_taxonomy_meanwhile_fails_the_task(site_id: int, ask: Ask, work: Worker) -> None:
+    task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=[add(site_id, "N-1")]))
+    with transaction():
+        change_settings(site_id, {"taxonomy-active-id": "other"})
+    work()
+    assert task(task_id).error == "Another taxonomy is active now, so the rest was left as it is."
+
+
+def test_a_value_is_set_where_its_attribute_holds(site_id: int, ask: Ask, work: Worker) -> None:
+    ids = [
+        add(site_id, "T-1", "tents", sleeps=2, colour=["Moss"]),
+        add(site_id, "T-2", "tents"),
+        add(site_id, "T-3", "tents", colour=["Clay"]),
+        add(site_id, "B-1", "boots", colour="Tan"),
+        add(site_id, "N-1"),
+    ]
+    task_id = ask(Kind.ASSIGN_VALUE, **value("set", ["clay"], ids))
+    work()
+    assert product("T-1").taxonomy_attributes == {"sleeps": 2, "colour": ["Clay"]}
+    assert product("T-2").taxonomy_attributes == {"colour": ["Clay"]}
+    assert product("B-1").taxonomy_attributes == {"colour": "Tan"}
+    report = task(task_id).report
+    assert (report["changed"], report["unchanged"], report["skipped"], report["replaced"]) == (2, 1, 2, {"colour": 1})
+    assert report["lost"] == [{"productId": ids[0], "sku": "T-1", "values": {"colour": ["Moss"]}}]
+    assert [product(sku).revision for sku in ("T-1", "T-2", "T-3", "B-1", "N-1")] == [2, 2, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("way", "given", "afterwards"),
+    [
+        ("set", ["Sky"], ["Sky"]),
+        ("fill", ["Sky"], ["Moss", "Clay"]),
+        ("add", ["Sky", "Moss"], ["Moss", "Clay", "Sky"]),
+        ("clear", None, None),
+    ],
+)
+def test_the_ways_to_change_a_value(
+    site_id: int, ask: Ask, work: Worker, way: str, given: Any, afterwards: list[str] | None
+) -> None:
+    full, gap = add(site_id, "T-1", "tents", colour=["Moss", "Clay"]), add(site_id, "T-2", "tents")
+    ask(Kind.ASSIGN_VALUE, **value(way, given, [full, gap]))
+    work()
+    assert product("T-1").taxonomy_attributes.get("colour") == afterwards
+    assert product("T-2").taxonomy_attributes.get("colour") == given
+    assert counted("T-1") == {("colour", word) for word in afterwards or ()}
+
+
+def test_a_value_counts_for_completeness(site_id: int, ask: Ask, work: Worker) -> None:
+    product_id = add(site_id, "T-1", "tents")
+    ask(Kind.ASSIGN_VALUE, taxonomyId="kit", attributeId="sleeps", value="4", way="set", products=[product_id])
+    work()
+    assert (product("T-1").taxonomy_attributes, product("T-1").completeness_score) == ({"sleeps": 4}, 100)

@@ -1,0 +1,194 @@
+"""Tasks are done in order, batch by batch, and by one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
+
+from app.domain.shared.problems import NotFound
+from app.domain.sites.models import AuditEntry
+from app.domain.taxonomy import tasks
+from app.domain.taxonomy.tasks import Kind
+from app.domain.taxonomy.tasks.batch import Batch, Work
+from app.domain.taxonomy.tasks.running import LEASE, Means, sites_with_work, work_off
+from app.domain.taxonomy.tasks.works import WORKS
+from app.extensions import db
+from app.transaction import transaction
+from tests.domain.taxonomy.tasks.conftest import Worker, add, product, task
+from tests.factories import make_site
+from tests.fakes.clock import StoppedClock
+from tests.fakes.queue import RecordingQueue
+
+Ask = Callable[..., str]
+
+
+@pytest.fixture
+def five(site_id: int) -> list[int]:
+    return [add(site_id, f"T-{number}", "tents") for number in range(5)]
+
+
+def to_boots(ids: list[int]) -> dict[str, Any]:
+    return {"taxonomyId": "kit", "levelId": "boots", "products": ids}
+
+
+def breaking(clock: StoppedClock, at_batch: int, error: BaseException) -> Means:
+    """Levels are assigned as ever until the batch of this number, which fails after it changed its products."""
+    done: list[int] = []
+    real = WORKS[Kind.ASSIGN_LEVEL]
+
+    def change(batch: Batch) -> None:
+        real.change(batch)
+        done.append(1)
+        if len(done) == at_batch:
+            db.session.flush()
+            raise error
+
+    return Means(clock, transaction, batch=2, works={Kind.ASSIGN_LEVEL: Work(real.candidates, change)})
+
+
+def test_whoever_asks_wakes_the_worker(site_id: int, ask: Ask, queue: RecordingQueue) -> None:
+    ask(Kind.RECOMPUTE)
+    assert queue.jobs == [("taxonomy:work_off_slice", (site_id,))]
+
+
+def test_all_products_are_done_and_counted(five: list[int], ask: Ask, work: Worker) -> None:
+    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    work()
+    done = task(task_id)
+    assert (done.state, done.done, done.total, done.report) == ("done", 5, 5, {"changed": 5})
+    assert done.started_at and done.finished_at and done.lease_until is None
+    assert {product(f"T-{number}").taxonomy_level_id for number in range(5)} == {"boots"}
+
+
+def test_tasks_of_a_site_are_done_in_the_order_in_which_they_were_asked_for(
+    five: list[int], ask: Ask, work: Worker, site_id: int
+) -> None:
+    ids = [ask(Kind.ASSIGN_LEVEL, **to_boots(five) | {"levelId": level}) for level in ("boots", "gear", "tents")]
+    assert [waiting.id for waiting in tasks.unfinished(site_id)] == ids
+    work()
+    assert product("T-0").taxonomy_level_id == "tents"
+    assert tasks.unfinished(site_id) == []
+
+
+def test_an_equal_recomputing_that_waits_is_joined(ask: Ask, work: Worker) -> None:
+    first = ask(Kind.RECOMPUTE)
+    assert ask(Kind.RECOMPUTE) == first
+    work()
+    assert ask(Kind.RECOMPUTE) != first
+
+
+def test_a_worker_that_dies_in_a_batch_loses_only_that_and_the_next_goes_on(
+    five: list[int], ask: Ask, clock: StoppedClock, site_id: int, work: Worker
+) -> None:
+    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    with pytest.raises(SystemExit):
+        work_off(breaking(clock, 2, SystemExit("stopped")), site_id)
+    half = task(task_id)
+    assert (half.state, half.done, half.reached, half.report) == ("running", 2, five[1], {"changed": 2})
+    assert [product(f"T-{number}").taxonomy_level_id for number in range(4)] == ["boots", "boots", "tents", "tents"]
+    assert sites_with_work(clock) == {site_id}
+    work()
+    assert (task(task_id).state, task(task_id).report) == ("done", {"changed": 5})
+
+
+def test_while_somebody_works_nobody_else_begins(
+    five: list[int], ask: Ask, clock: StoppedClock, site_id: int, work: Worker
+) -> None:
+    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    with transaction():
+        held = task(task_id)
+        held.state, held.lease_until = "running", clock.now() + LEASE
+    work()
+    assert task(task_id).done == 0
+    assert sites_with_work(clock) == set()
+    clock.move(seconds=LEASE.total_seconds())
+    assert sites_with_work(clock) == {site_id}
+    work()
+    assert task(task_id).state == "done"
+
+
+def test_when_the_time_is_up_the_rest_is_left_for_the_next(
+    five: list[int], ask: Ask, clock: StoppedClock, site_id: int
+) -> None:
+    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    means = Means(clock, transaction, batch=2)
+    assert work_off(means, site_id, timedelta(0))
+    assert task(task_id).done == 2
+    assert sites_with_work(clock) == {site_id}
+    assert work_off(means, site_id, timedelta(0))
+    assert not work_off(means, site_id, timedelta(0))
+    assert task(task_id).state == "done"
+
+
+def test_what_nobody_expected_fails_the_task_and_keeps_what_was_done(
+    five: list[int], ask: Ask, clock: StoppedClock, site_id: int
+) -> None:
+    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    with pytest.raises(RuntimeError):
+        work_off(breaking(clock, 2, RuntimeError("odd")), site_id)
+    failed = task(task_id)
+    assert (failed.state, failed.done, failed.error) == (
+        "failed",
+        2,
+        "Something unexpected went wrong: RuntimeError('odd')",
+    )
+
+
+def test_a_database_that_is_away_fails_no_task_before_an_hour(
+    five: list[int], ask: Ask, clock: StoppedClock, site_id: int
+) -> None:
+    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    away = OperationalError("update", {}, Exception("away"))
+    for state, error, hours in (("running", None, 2), ("failed", "The database was not available for an hour.", 0)):
+        with pytest.raises(OperationalError):
+            work_off(always_failing(clock, away), site_id)
+        assert (task(task_id).state, task(task_id).error) == (state, error)
+        clock.move(hours=hours)
+
+
+def always_failing(clock: StoppedClock, error: Exception) -> Means:
+    def change(_batch: Batch) -> None:
+        raise error
+
+    candidates = WORKS[Kind.ASSIGN_LEVEL].candidates
+    return Means(clock, transaction, works={Kind.ASSIGN_LEVEL: Work(candidates, change)})
+
+
+def test_the_end_stands_in_the_activity_log(five: list[int], ask: Ask, work: Worker) -> None:
+    ask(Kind.ASSIGN_LEVEL, **to_boots(five) | {"levelName": "Boots"})
+    work()
+    entry = db.session.scalars(select(AuditEntry)).one()
+    assert (entry.actor, entry.action, entry.summary) == (
+        "Mia Moss",
+        "taxonomy.assign_level",
+        "5 products moved to “Boots”.",
+    )
+
+
+def test_tasks_of_other_sites_are_not_found(ask: Ask, site_id: int) -> None:
+    task_id = ask(Kind.RECOMPUTE)
+    with transaction():
+        other = make_site("other.test").id
+    with pytest.raises(NotFound):
+        tasks.task_of(other, task_id)
+    assert tasks.task_of(site_id, task_id).id == task_id
+    assert tasks.latest(other) is None
+    latest = tasks.latest(site_id, [Kind.RECOMPUTE])
+    assert latest and latest.id == task_id
+    assert tasks.latest(site_id, [Kind.RESTORE]) is None
+
+
+def test_a_task_as_json(ask: Ask, site_id: int) -> None:
+    told = tasks.view(tasks.task_of(site_id, ask(Kind.RECOMPUTE)))
+    assert (told["state"], told["done"], told["total"], told["outcome"], told["createdAt"]) == (
+        "waiting",
+        0,
+        None,
+        None,
+        "2026-11-20T12:00:00Z",
+    )
