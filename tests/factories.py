@@ -10,6 +10,9 @@ from app.domain.search.models import RebuildRun
 from app.domain.sites import accounts
 from app.domain.sites.models import Domain, Site, User
 from app.domain.sites.roles import Role
+from app.domain.sites.settings import change_settings
+from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.structure import check_structure
 from app.extensions import db
 from tests.fakes.clock import StoppedClock
 
@@ -52,6 +55,17 @@ def make_collection(site: Site, seo_name: str | None = None, **more: object) -> 
 def make_run(site: Site, state: str = "done", **more: object) -> RebuildRun:
     fields = {"scope": "ALL", "requested_by": "Mia Moss", "created_at": WHEN, "document_count": 0} | more
     return _kept(RebuildRun(id=f"run-{next(_numbers)}", site_id=site.id, state=state, generations={}, **fields))
+
+
+def make_taxonomy(site: Site, levels: list[dict] | None = None, active: bool = False, **more: object) -> Taxonomy:
+    """`levels` are in the form in which people send them; they are stored checked."""
+    taxonomy_id = more.pop("id", None) or f"taxonomy-{next(_numbers)}"
+    checked = check_structure(levels or [])
+    assert not checked.problems, checked.problems
+    if active:
+        change_settings(site.id, {"taxonomy-active-id": taxonomy_id})
+    fields = {"name": "Kinds", "catalogue_id": str(site.id), "created_at": WHEN, "updated_at": WHEN} | more
+    return _kept(Taxonomy(site_id=site.id, id=taxonomy_id, root_levels=checked.levels, **fields))
 
 
 def _kept(record):

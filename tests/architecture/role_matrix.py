@@ -99,6 +99,18 @@ CATALOGUE: Rows = {
     ("POST", "/admin/catalogue/collection/<collection_id>/delete"): STAFF,
 }
 
+TAXONOMY = "/admin/catalogue/taxonomy/<taxonomy_id>"
+TAXONOMY_JSON: Rows = {
+    ("GET", f"{TAXONOMY}/data"): STAFF,
+    ("PUT", f"{TAXONOMY}/structure"): STAFF,
+    ("POST", f"{TAXONOMY}/impact"): STAFF,
+    ("POST", "/admin/catalogue/taxonomy/create"): STAFF,
+    ("POST", f"{TAXONOMY}/duplicate"): STAFF,
+    ("DELETE", TAXONOMY): ADMINS,
+    ("GET", f"{TAXONOMY}/activation-impact"): STAFF,
+    ("POST", "/admin/catalogue/taxonomy/activate/<taxonomy_id>"): ADMINS,
+}
+
 CONTENT: Rows = {
     ("GET", "/admin/content/pages"): STAFF,
     ("GET", "/admin/content/page/new"): STAFF,
@@ -116,4 +128,4 @@ V1: Rows = {
     ("POST", "/v1/auth/logout"): EVERYBODY,
 }
 
-MATRIX: Rows = OPEN | SHELL | SEARCH | STAFF_OF_SHOP | CATALOGUE | CONTENT | V1
+MATRIX: Rows = OPEN | SHELL | SEARCH | STAFF_OF_SHOP | CATALOGUE | TAXONOMY_JSON | CONTENT | V1

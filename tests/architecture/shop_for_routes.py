@@ -23,6 +23,7 @@ from tests.factories import (
     make_product,
     make_run,
     make_site,
+    make_taxonomy,
     make_user,
 )
 
@@ -34,6 +35,7 @@ ROLES = {
     Principal.SUPERADMIN: (Role.SUPERADMIN,),
 }
 CONVERTER = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
+RECORDS = ("product_id", "page_id", "collection_id", "run_id", "user_id", "taxonomy_id")
 COMMON = {
     "filename": "admin.css",
     "file": "x.webp",
@@ -61,7 +63,12 @@ def routes(app: Flask) -> list[tuple[str, str]]:
     """Every (method, rule); those that delete come late and signing out last, so that they spoil nothing."""
     pairs = {(method, plain(rule.rule)) for rule in app.url_map.iter_rules() for method in rule.methods or ()}
     found = [pair for pair in pairs if pair[0] not in ("HEAD", "OPTIONS")]
-    return sorted(found, key=lambda pair: ("logout" in pair[1], "/delete" in pair[1], pair[1], pair[0]))
+    return sorted(found, key=_spoils)
+
+
+def _spoils(pair: tuple[str, str]) -> tuple[bool, bool, str, str]:
+    method, rule = pair
+    return "logout" in rule, method == "DELETE" or "/delete" in rule, rule, method
 
 
 def address(rule: str, ids: dict[str, str]) -> str:
@@ -70,7 +77,9 @@ def address(rule: str, ids: dict[str, str]) -> str:
 
 
 def names_a_record(rule: str) -> bool:
-    return any(f"<{name}>" in rule for name in ("product_id", "page_id", "collection_id", "run_id", "user_id"))
+    return any(
+        f"<{name}>" in rule for name in ("product_id", "page_id", "collection_id", "run_id", "user_id", "taxonomy_id")
+    )
 
 
 def build_shops() -> Shops:
@@ -111,5 +120,6 @@ def _records(site: Site) -> dict[str, str]:
         "page_id": str(make_page(site).id),
         "collection_id": str(make_collection(site).id),
         "run_id": make_run(site).id,
+        "taxonomy_id": make_taxonomy(site, id=f"kinds-{site.id}").id,
         "user_id": str(make_user(site, Role.MERCHANDISER).id),
     }

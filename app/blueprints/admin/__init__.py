@@ -18,6 +18,7 @@ from app.blueprints.admin import (
     settings,
     shell,
     sign_in,
+    taxonomy_rest,
     taxonomy_worklist,
     users,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "settings",
     "shell",
     "sign_in",
+    "taxonomy_rest",
     "taxonomy_worklist",
     "users",
 ]

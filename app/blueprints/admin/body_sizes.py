@@ -12,6 +12,8 @@ from app.domain.catalogue.image_store import LARGEST_UPLOAD
 ROOM_FOR_FIELDS = 64 * 1024  # Bytes of an upload's form besides the picture.
 # A form takes up to nine bytes for a letter, and the longest text has 100,000 of them.
 LARGEST_TEXTS = 1024 * 1024
+LARGEST_TREE = 8 * 1024 * 1024  # A taxonomy of 2,000 levels with long lists of values.
+TAKES_TREES = ("admin.taxonomy_structure", "admin.taxonomy_impact")
 TAKES_TEXTS = {f"admin.{kind}_{act}" for kind in ("product", "page", "collection") for act in ("create", "save")}
 
 
@@ -20,5 +22,7 @@ def _let_pictures_and_texts_in(endpoint: str | None, _values: dict[str, Any] | N
     """This runs before anything reads the form."""
     if endpoint == "admin.product_image_add":
         request.max_content_length = LARGEST_UPLOAD + ROOM_FOR_FIELDS
+    elif endpoint in TAKES_TREES:
+        request.max_content_length = LARGEST_TREE
     elif endpoint in TAKES_TEXTS or endpoint == "admin.product_taxonomy_refill":  # Sends the whole product form.
         request.max_content_length = request.max_form_memory_size = LARGEST_TEXTS

@@ -81,6 +81,14 @@ def checked_structure(
     return checked
 
 
+def checked_proposal(
+    taxonomy: Taxonomy, raw_levels: Sequence[Any], renames: Sequence[ValueRename]
+) -> tuple[list[dict[str, Any]], list[ValueRename]]:
+    """The tree and the renames as a save would store and do them, for a preview. Raises Invalid."""
+    checked = checked_structure(taxonomy, raw_levels)
+    return checked.levels, _checked_renames(checked, renames)
+
+
 def bring_back(
     clock: Clock, site_id: int, taxonomy_id: str, wanted: int, revision: int, actor: str, note: str = ""
 ) -> Saved:
