@@ -29,7 +29,8 @@ class AddAttribute:
 
 @dataclass(frozen=True, slots=True)
 class ChangeAttribute:
-    """`attribute` is the whole new definition; id and place stay."""
+    """`attribute` is the whole new definition; id and place stay. Where it says `renamedValues`, these are the renames
+    from now on; else those known stay."""
 
     level_id: str
     attribute_id: str
@@ -116,7 +117,8 @@ def change_attribute(levels: FlatLevels, edit: ChangeAttribute) -> Outcome:
     kept = {name: attribute[name] for name in ("attributeId", "displayOrder")}
     changed = kept | _definition(edit.attribute)
     offered = changed.get("allowedValues", [])
-    renames = {new: old for new, old in attribute.get(RENAMED_VALUES, {}).items() if new in offered}
+    known = edit.attribute.get(RENAMED_VALUES, attribute.get(RENAMED_VALUES, {}))
+    renames = {new: old for new, old in known.items() if new in offered and new != old}
     changed |= {RENAMED_VALUES: renames} if renames else {}
     return _replaced(levels, level, changed, f"Changed the attribute {shown(changed['name'])}")
 
