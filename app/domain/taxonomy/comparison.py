@@ -39,7 +39,7 @@ def compare(
 
 
 def compare_flat(before: FlatLevels, after: FlatLevels, renames: Iterable[ValueRename] = ()) -> Comparison:
-    stay = [level_id for level_id in after if level_id in before]
+    stay = [found for found in after if found in before and before[found] is not after[found]]
     attributes = _Attributes(before, after, renames)
     for level_id in stay:
         attributes.compare(level_id)

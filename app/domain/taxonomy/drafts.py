@@ -1,14 +1,22 @@
-"""A taxonomy as somebody sent it: levels and attributes with the place each was read from, not yet checked."""
+"""A taxonomy as somebody sent it: levels and attributes with the place each was read from, not yet checked.
+
+What is sent may be anything: reading stops below the deepest level there can be, and where so much is there or wrong
+that nobody could look at it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.domain.shared.problems import Problem
 from app.domain.shared.shapes import Field, Kind, Shape, read_fields
 from app.domain.taxonomy.attribute import AttributeType
+
+DEEPEST = 8
+MOST_RECORDS = 50_000  # Levels and attributes of a taxonomy.
+MOST_PROBLEMS = 10_000  # Told at once.
 
 LEVEL: Shape = {
     "levelId": Field(Kind.TEXT, nullable=True),
@@ -55,48 +63,42 @@ class StructureProblem(Problem):
         return Problem.as_json(self) | {name: row for name, row in rows.items() if row is not None}
 
 
-@dataclass(slots=True)
-class AllowedValue:
-    at: str
-    value: Any
+TYPES = {kind.value: kind for kind in AttributeType}
 
 
 @dataclass(slots=True)
 class AttributeDraft:
+    """`allowed_values` are by their places in what was sent."""
+
     at: str
+    sent_id: str
     id: str
     name: str
     type: str
-    allowed_values: list[AllowedValue]
+    allowed_values: dict[int, Any]
     fields: dict[str, Any]
     validation: dict[str, Any]
 
     @property
     def known_type(self) -> AttributeType | None:
-        return AttributeType(self.type) if self.type in AttributeType.__members__ else None
+        return TYPES.get(self.type)
 
-    @property
-    def has_generated_id(self) -> bool:
-        return _is_blank(self.id)
+    def value_at(self, place: int) -> str:
+        return f"{self.at}/allowedValues/{place}"
 
 
 @dataclass(slots=True)
 class LevelDraft:
+    """`sent_id` is how whoever sent the level knows it; a new one gets another `id`."""
+
     at: str
+    sent_id: str
     id: str
     name: str
     description: str
     parent_id: str
     attributes: list[AttributeDraft] = field(default_factory=list)
     children: list[LevelDraft] = field(default_factory=list)
-
-    @property
-    def has_generated_id(self) -> bool:
-        return _is_blank(self.id)
-
-
-def _is_blank(record_id: str) -> bool:
-    return not record_id or record_id.startswith("new-")
 
 
 def every_level(levels: list[LevelDraft]) -> Iterator[LevelDraft]:
@@ -106,46 +108,83 @@ def every_level(levels: list[LevelDraft]) -> Iterator[LevelDraft]:
         yield from every_level(level.children)
 
 
-def read_levels(raw: list[Any], pointer: str = "#/rootLevels") -> tuple[list[LevelDraft], list[StructureProblem]]:
-    """The drafts, and what cannot be a level or an attribute at all."""
-    problems: list[StructureProblem] = []
-    return [_level(item, f"{pointer}/{index}", problems) for index, item in enumerate(raw)], problems
+def read_levels(raw: Sequence[Any], pointer: str = "#/rootLevels") -> tuple[list[LevelDraft], list[StructureProblem]]:
+    """The drafts, and what cannot be a level or an attribute at all. Where there is too much to look at there are no
+    drafts and a problem of the whole tree."""
+    reader = _Reader()
+    try:
+        return [reader.level(item, f"{pointer}/{index}", 1) for index, item in enumerate(raw)], reader.problems
+    except _TooMuch as too_much:
+        refusal = StructureProblem("too_large", str(too_much), pointer, record="#")
+        return [], [*reader.problems[:MOST_PROBLEMS], refusal]
 
 
-def _level(raw: Any, at: str, problems: list[StructureProblem]) -> LevelDraft:
-    found: list[Problem] = []
-    fields = read_fields(raw, LEVEL, at, found)
-    level = LevelDraft(
-        at=at,
-        id=_text(fields, "levelId"),
-        name=_text(fields, "name"),
-        description=_text(fields, "description"),
-        parent_id=_text(fields, "parentLevelId"),
-    )
-    problems += [StructureProblem(p.code, p.message, p.pointer, level.id or None, None, at) for p in found]
-    for index, item in enumerate(fields.get("attributes") or []):
-        level.attributes.append(_attribute(item, f"{at}/attributes/{index}", level.id, problems))
-    for index, item in enumerate(fields.get("children") or []):
-        level.children.append(_level(item, f"{at}/children/{index}", problems))
-    return level
+class _TooMuch(Exception):
+    """With the reason, for people."""
 
 
-def _attribute(raw: Any, at: str, level_id: str, problems: list[StructureProblem]) -> AttributeDraft:
-    found: list[Problem] = []
-    fields = read_fields(raw, ATTRIBUTE, at, found)
-    validation = read_fields(fields.get("validation") or {}, VALIDATION, f"{at}/validation", found)
-    allowed = fields.get("allowedValues") or []
-    draft = AttributeDraft(
-        at=at,
-        id=_text(fields, "attributeId"),
-        name=_text(fields, "name"),
-        type=_text(fields, "type"),
-        allowed_values=[AllowedValue(f"{at}/allowedValues/{index}", value) for index, value in enumerate(allowed)],
-        fields=fields,
-        validation={name: value for name, value in validation.items() if value not in (None, "", False)},
-    )
-    problems += [StructureProblem(p.code, p.message, p.pointer, level_id or None, draft.id or None, at) for p in found]
-    return draft
+class _Reader:
+    def __init__(self) -> None:
+        self.problems: list[StructureProblem] = []
+        self._records = 0
+
+    def level(self, raw: Any, at: str, depth: int) -> LevelDraft:
+        """Of a level that is too deep nothing below is read; validation refuses it."""
+        self._count()
+        found: list[Problem] = []
+        fields = read_fields(raw, LEVEL, at, found)
+        level_id = _text(fields, "levelId")
+        level = LevelDraft(
+            at=at,
+            sent_id=level_id,
+            id=level_id,
+            name=_text(fields, "name"),
+            description=_text(fields, "description"),
+            parent_id=_text(fields, "parentLevelId"),
+        )
+        self._note(found, level.id, "", at)
+        for index, item in enumerate(fields.get("attributes") or ()):
+            level.attributes.append(self._attribute(item, f"{at}/attributes/{index}", level.id))
+        for index, item in enumerate((fields.get("children") or ()) if depth <= DEEPEST else ()):
+            level.children.append(self.level(item, f"{at}/children/{index}", depth + 1))
+        return level
+
+    def _attribute(self, raw: Any, at: str, level_id: str) -> AttributeDraft:
+        self._count()
+        found: list[Problem] = []
+        fields = read_fields(raw, ATTRIBUTE, at, found)
+        rules = fields.get("validation")
+        validation = read_fields(rules, VALIDATION, f"{at}/validation", found) if rules else {}
+        attribute_id = _text(fields, "attributeId")
+        draft = AttributeDraft(
+            at=at,
+            sent_id=attribute_id,
+            id=attribute_id,
+            name=_text(fields, "name"),
+            type=_text(fields, "type"),
+            allowed_values=dict(enumerate(fields.get("allowedValues") or ())),
+            fields=fields,
+            validation={name: value for name, value in validation.items() if not _says_nothing(value)},
+        )
+        self._note(found, level_id, draft.id, at)
+        return draft
+
+    def _count(self) -> None:
+        self._records += 1
+        if self._records > MOST_RECORDS:
+            raise _TooMuch(f"A taxonomy has at most {MOST_RECORDS:,} levels and attributes; these are more.")
+
+    def _note(self, found: Sequence[Problem], level_id: str, attribute_id: str, at: str) -> None:
+        self.problems += [
+            StructureProblem(p.code, p.message, p.pointer, level_id or None, attribute_id or None, at) for p in found
+        ]
+        if len(self.problems) > MOST_PROBLEMS:
+            raise _TooMuch(f"More than {MOST_PROBLEMS:,} things are not as they must be; the rest was not looked at.")
+
+
+def _says_nothing(value: Any) -> bool:
+    """0 says something."""
+    return value is None or value is False or value == ""
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from app.domain.shared.problems import Invalid
 from app.domain.shared.text import UNPRINTABLE, UNPRINTABLE_IN_BLOCK
+from app.domain.taxonomy.drafts import DEEPEST
 from app.domain.taxonomy.flat import FlatLevels, Record, branch, in_tree_order, path, siblings
-from app.domain.taxonomy.validation import DEEPEST, MOST_LEVELS
+from app.domain.taxonomy.validation import MOST_LEVELS
 
 LONGEST_IN_LABEL = 60
 

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from app.domain.shared.addresses import free_slug, slug
-from app.domain.taxonomy.drafts import (
-    AllowedValue,
-    AttributeDraft,
-    LevelDraft,
-    StructureProblem,
-    every_level,
-    read_levels,
-)
-from app.domain.taxonomy.reserved import is_reserved
-from app.domain.taxonomy.validation import problems_of
-
-LONGEST_GENERATED_ID = 50
+from app.domain.taxonomy.attribute_edits import split_renames
+from app.domain.taxonomy.drafts import AttributeDraft, LevelDraft, StructureProblem, every_level, read_levels
+from app.domain.taxonomy.flat import FlatLevels, nest
+from app.domain.taxonomy.normalisation import normalise
+from app.domain.taxonomy.validation import count_problem, problems_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,84 +30,41 @@ def check_structure(
 
     Problems name records by the ids that were sent. Who saves whole or not at all looks at `problems`; an import
     takes `levels`, from which each smallest record with a problem (an allowed value, an attribute, a level with
-    those below) was left out.
+    those below) was left out. Where a problem concerns the whole tree (its `record` is "#"), nothing is left, and
+    nothing more was looked at.
     """
-    levels, problems = read_levels(list(raw), pointer)
-    sent = _ids_by_place(levels)
-    ids = normalise(levels)
-    found = [*problems, *problems_of(levels, existing_ids)]
-    levels = _without(levels, {problem.record for problem in found})
-    while more := [problem for problem in problems_of(levels, existing_ids) if problem not in found]:
-        found += more
+    levels, problems = read_levels(raw, pointer)
+    if too_many := count_problem(sum(1 for _ in every_level(levels))):
+        problems.append(too_many)
+    if any(problem.record == "#" for problem in problems):
+        return CheckedStructure([], {}, tuple(problems))
+    ids = normalise(levels, existing_ids)
+    levels, found = _sound(levels, problems, existing_ids)
+    return CheckedStructure([_stored_level(level, None, n) for n, level in enumerate(levels)], ids, tuple(found))
+
+
+def _sound(
+    levels: list[LevelDraft], problems: Sequence[StructureProblem], existing_ids: Collection[str]
+) -> tuple[list[LevelDraft], list[StructureProblem]]:
+    """The levels without the records that hold a problem, and all problems. What is left out may leave behind
+    something that is wrong only now, like a choice without values."""
+    found = dict.fromkeys([*problems, *problems_of(levels, existing_ids)])
+    more = list(found)
+    while more:
         levels = _without(levels, {problem.record for problem in more})
-    told = tuple(_told_with_sent_ids(problem, sent) for problem in found)
-    return CheckedStructure([_stored_level(level, None, n) for n, level in enumerate(levels)], ids, told)
+        more = [problem for problem in problems_of(levels, existing_ids) if problem not in found]
+        found |= dict.fromkeys(more)
+    return levels, list(found)
 
 
-def _ids_by_place(levels: list[LevelDraft]) -> dict[str, str]:
-    found = {}
-    for level in every_level(levels):
-        found[level.at] = level.id
-        found |= {attribute.at: attribute.id for attribute in level.attributes}
-    return found
-
-
-def _told_with_sent_ids(problem: StructureProblem, sent: Mapping[str, str]) -> StructureProblem:
-    """Whoever sent a new record knows it by the id that it had then; one that was blank helps nobody."""
-    level_at, _, below = problem.record.partition("/attributes/")
-    attribute_at = f"{level_at}/attributes/{below.partition('/')[0]}"
-    return replace(problem, level_id=sent.get(level_at) or None, attribute_id=sent.get(attribute_at) or None)
-
-
-def normalise(levels: list[LevelDraft]) -> dict[str, str]:
-    """Blank and `new-…` ids become slugs of the names, allowed values are trimmed and told once each.
-    Returns the new ids by the ids they replace."""
-    ids: dict[str, str] = {}
-    taken = {level.id for level in every_level(levels) if not level.has_generated_id}
-    for level in every_level(levels):
-        if level.has_generated_id:
-            fresh = free_slug(slug(level.name, "level")[:LONGEST_GENERATED_ID].rstrip("-"), taken)
-            _rename(level, fresh, ids)
-            taken.add(fresh)
-    for level in levels:
-        _normalise_attributes(level, frozenset(), ids)
-    return ids
-
-
-def _rename(record: LevelDraft | AttributeDraft, fresh: str, ids: dict[str, str]) -> None:
-    if record.id:
-        ids[record.id] = fresh
-    record.id = fresh
-
-
-def _normalise_attributes(level: LevelDraft, above: frozenset[str], ids: dict[str, str]) -> None:
-    taken = set(above) | {attribute.id for attribute in level.attributes if not attribute.has_generated_id}
-    for attribute in level.attributes:
-        if attribute.has_generated_id:
-            wanted = slug(attribute.name, "attribute")[:LONGEST_GENERATED_ID].rstrip("-")
-            fresh = free_slug(wanted, _TakenOrReserved(taken))
-            _rename(attribute, fresh, ids)
-            taken.add(fresh)
-        attribute.allowed_values = _told_once(attribute.allowed_values)
-    for child in level.children:
-        _normalise_attributes(child, frozenset(taken), ids)
-
-
-class _TakenOrReserved:
-    def __init__(self, taken: Collection[str]) -> None:
-        self._taken = taken
-
-    def __contains__(self, wanted: object) -> bool:
-        return wanted in self._taken or is_reserved(str(wanted))
-
-
-def _told_once(values: list[AllowedValue]) -> list[AllowedValue]:
-    kept: dict[Any, AllowedValue] = {}
-    for allowed in values:
-        if isinstance(allowed.value, str):
-            allowed.value = allowed.value.strip()
-        kept.setdefault(allowed.value if isinstance(allowed.value, str) else allowed.at, allowed)
-    return list(kept.values())
+def draft_problems(levels: FlatLevels, base: FlatLevels, existing_ids: Collection[str]) -> list[StructureProblem]:
+    """What is wrong with a draft of which `base` is the stored tree. Attributes of levels that are the very records
+    of `base` were checked when it was saved and are not looked at again, so it takes as long as the draft is large."""
+    thin = {
+        level_id: level | {"attributes": []} if level is base.get(level_id) else level
+        for level_id, level in levels.items()
+    }
+    return list(check_structure(split_renames(nest(thin))[0], existing_ids).problems)
 
 
 def _without(levels: list[LevelDraft], records: Collection[str]) -> list[LevelDraft]:
@@ -123,7 +72,11 @@ def _without(levels: list[LevelDraft], records: Collection[str]) -> list[LevelDr
     for level in kept:
         level.attributes = [attribute for attribute in level.attributes if attribute.at not in records]
         for attribute in level.attributes:
-            attribute.allowed_values = [value for value in attribute.allowed_values if value.at not in records]
+            attribute.allowed_values = {
+                place: value
+                for place, value in attribute.allowed_values.items()
+                if attribute.value_at(place) not in records
+            }
         level.children = _without(level.children, records)
     return kept
 
@@ -152,7 +105,7 @@ def _stored_attribute(attribute: AttributeDraft, order: int) -> dict[str, Any]:
         if text := (attribute.fields.get(name) or "").strip():
             stored[name] = text
     if attribute.allowed_values:
-        stored["allowedValues"] = [allowed.value for allowed in attribute.allowed_values]
+        stored["allowedValues"] = list(attribute.allowed_values.values())
     if attribute.validation:
         stored["validation"] = attribute.validation
     return stored

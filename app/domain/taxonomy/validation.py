@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import Any
 
 from app.domain.shared.problems import Problem
 from app.domain.shared.text import UNPRINTABLE, block_problems, line_problems
-from app.domain.taxonomy.drafts import AttributeDraft, LevelDraft, StructureProblem, every_level
+from app.domain.taxonomy.drafts import DEEPEST, MOST_PROBLEMS, AttributeDraft, LevelDraft, StructureProblem
 from app.domain.taxonomy.patterns import pattern_problem
 from app.domain.taxonomy.reserved import is_reserved
+from app.domain.taxonomy.values import LARGEST_NUMBER, LONGEST_VALUE
 
-DEEPEST = 8
 MOST_LEVELS = 2_000
-MOST_ATTRIBUTES = 300  # On one level.
-MOST_VALUES = 2_000  # Of one attribute.
+MOST_ATTRIBUTES = 200  # On one level.
+MOST_VALUES = 1_000  # Of one attribute.
 LONGEST_NAME = 200
 LONGEST_ID = 120
 LONGEST_ALLOWED_VALUE = 2_000
@@ -24,12 +25,16 @@ ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 
 
 def problems_of(levels: list[LevelDraft], existing_ids: Collection[str] = ()) -> list[StructureProblem]:
-    count = sum(1 for _ in every_level(levels))
-    problems = list(_level_problems(levels, "", 1, set(), frozenset(existing_ids)))
-    if count > MOST_LEVELS:
-        message = f"A taxonomy has at most {MOST_LEVELS:,} levels; these are {count:,}."
-        problems.append(StructureProblem("too_many_levels", message, "#/rootLevels", record="#"))
-    return problems
+    """The first MOST_PROBLEMS."""
+    return list(islice(_level_problems(levels, "", 1, set(), frozenset(existing_ids)), MOST_PROBLEMS))
+
+
+def count_problem(count: int) -> StructureProblem | None:
+    """Why there cannot be so many levels, or None."""
+    if count <= MOST_LEVELS:
+        return None
+    message = f"A taxonomy has at most {MOST_LEVELS:,} levels; these are {count:,}."
+    return StructureProblem("too_many_levels", message, "#/rootLevels", record="#")
 
 
 def _level_problems(
@@ -38,15 +43,13 @@ def _level_problems(
     names: set[str] = set()
     for level in levels:
         for code, message, place in _own_problems(level, parent_id, depth, names, seen_ids, existing):
-            yield StructureProblem(code, message, f"{level.at}{place}", level.id, None, level.at)
+            yield StructureProblem(code, message, f"{level.at}{place}", level.sent_id or None, None, level.at)
         names.add(level.name.casefold())
         seen_ids.add(level.id)
         for attribute, problem in _attributes_problems(level, existing):
-            yield StructureProblem(
-                problem.code, problem.message, problem.pointer, level.id, attribute.id, _record(attribute, problem)
-            )
-        if depth <= DEEPEST:
-            yield from _level_problems(level.children, level.id, depth + 1, seen_ids, existing)
+            ids = level.sent_id or None, attribute.sent_id or None
+            yield StructureProblem(problem.code, problem.message, problem.pointer, *ids, _record(attribute, problem))
+        yield from _level_problems(level.children, level.id, depth + 1, seen_ids, existing)
 
 
 def _record(attribute: AttributeDraft, problem: Problem) -> str:
@@ -62,8 +65,7 @@ def _own_problems(
     yield from _name_problems("The level", level.name)
     if level.name and level.name.casefold() in names:
         yield "duplicate_name", f"“{level.name[:80]}” is the name of two levels side by side.", "/name"
-    for problem in block_problems(level.description, "The description", LONGEST_TEXT, "/description"):
-        yield problem.code, problem.message, "/description"
+    yield from _text_problems(level.description, "The description", "/description")
     if level.id in seen_ids:
         yield "duplicate_id", f"Two levels have the id “{level.id[:80]}”.", "/levelId"
     if level.id not in existing and (message := _id_problem(level.id)):
@@ -78,6 +80,12 @@ def _name_problems(what: str, name: str) -> Iterator[tuple[str, str, str]]:
         yield "name_missing", f"{what} has no name.", "/name"
     for problem in line_problems(name, f"{what}’s name", LONGEST_NAME, "/name"):
         yield problem.code, problem.message, "/name"
+
+
+def _text_problems(text: str, label: str, place: str) -> Iterator[tuple[str, str, str]]:
+    if text:
+        for problem in block_problems(text, label, LONGEST_TEXT, place):
+            yield problem.code, problem.message, place
 
 
 def _id_problem(record_id: str) -> str | None:
@@ -106,11 +114,11 @@ def _attribute_problems(
     yield from _attribute_id_problems(attribute, seen, existing)
     yield from _name_problems("The attribute", attribute.name)
     for name in ("helpText", "displayLabel"):
-        for problem in block_problems(attribute.fields.get(name) or "", f"“{name}”", LONGEST_TEXT, f"/{name}"):
-            yield problem.code, problem.message, f"/{name}"
+        yield from _text_problems(attribute.fields.get(name) or "", f"“{name}”", f"/{name}")
     if attribute.known_type is None:
         yield "unknown_type", f"There is no attribute type “{attribute.type[:40]}”.", "/type"
-    yield from _validation_problems(attribute.validation)
+    if attribute.validation:
+        yield from _validation_problems(attribute.validation)
 
 
 def _attribute_id_problems(
@@ -131,13 +139,21 @@ def _validation_problems(rules: dict[str, Any]) -> Iterator[tuple[str, str, str]
     for low, high in (("minLength", "maxLength"), ("minValue", "maxValue")):
         if low in rules and high in rules and rules[low] > rules[high]:
             yield "min_greater_than_max", f"{low} is greater than {high}.", f"/validation/{low}"
+    yield from _bound_problems(rules)
+    if "pattern" in rules and (message := pattern_problem(rules["pattern"])):
+        yield "invalid_pattern", message, "/validation/pattern"
+    yield from _text_problems(rules.get("errorMessage", ""), "The message", "/validation/errorMessage")
+
+
+def _bound_problems(rules: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     for name in ("minLength", "maxLength"):
         if rules.get(name, 0) < 0:
             yield "negative_length", f"{name} is below 0.", f"/validation/{name}"
-    if "pattern" in rules and (message := pattern_problem(rules["pattern"])):
-        yield "invalid_pattern", message, "/validation/pattern"
-    for problem in block_problems(rules.get("errorMessage", ""), "The message", LONGEST_TEXT, ""):
-        yield problem.code, problem.message, "/validation/errorMessage"
+    if rules.get("minLength", 0) > LONGEST_VALUE:
+        yield "out_of_range", f"No value is longer than {LONGEST_VALUE:,} characters.", "/validation/minLength"
+    for name in ("minValue", "maxValue"):
+        if not abs(rules.get(name, 0)) <= LARGEST_NUMBER:
+            yield "out_of_range", f"{name} is beyond ±10¹⁵.", f"/validation/{name}"
 
 
 def _values_problems(attribute: AttributeDraft) -> Iterator[Problem]:
@@ -149,12 +165,27 @@ def _values_problems(attribute: AttributeDraft) -> Iterator[Problem]:
         yield Problem("values_not_allowed", f"An attribute of type {kind.value} has no list of values.", at)
     if len(attribute.allowed_values) > MOST_VALUES:
         yield Problem("too_many", f"An attribute has at most {MOST_VALUES:,} values.", at)
+    if attribute.allowed_values and not _are_plain(list(attribute.allowed_values.values())):
+        yield from _single_value_problems(attribute)
+
+
+def _are_plain(values: list[Any]) -> bool:
+    """Nearly all lists have nothing wrong with them, which is seen faster of all values together than of each."""
+    if not all(isinstance(value, str) and value and len(value) <= LONGEST_ALLOWED_VALUE for value in values):
+        return False
+    together = "".join(values)
+    if "," in together or UNPRINTABLE.search(together):
+        return False
+    return len({value.casefold() for value in values}) == len(values)
+
+
+def _single_value_problems(attribute: AttributeDraft) -> Iterator[Problem]:
     seen: dict[str, str] = {}
-    for allowed in attribute.allowed_values:
-        if problem := _value_problem(allowed.value, seen):
-            yield Problem(*problem, allowed.at)
+    for place, value in attribute.allowed_values.items():
+        if problem := _value_problem(value, seen):
+            yield Problem(*problem, attribute.value_at(place))
         else:
-            seen[allowed.value.casefold()] = allowed.value
+            seen[value.casefold()] = value
 
 
 def _value_problem(value: Any, seen: dict[str, str]) -> tuple[str, str] | None:

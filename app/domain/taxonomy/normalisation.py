@@ -1,0 +1,123 @@
+"""What of a tree is made right without asking: ids of new records, outer spaces, values told twice."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from app.domain.shared.addresses import slug
+from app.domain.taxonomy.drafts import AttributeDraft, LevelDraft, every_level
+from app.domain.taxonomy.reserved import is_reserved
+
+LONGEST_GENERATED_ID = 50
+NEW = "new-"
+
+
+def normalise(levels: list[LevelDraft], existing_ids: Collection[str] = ()) -> dict[str, str]:
+    """Blank and `new-…` ids that are not existing ones become slugs of the names; allowed values are trimmed and told
+    once each. Returns the new ids by the ids they replace."""
+    ids: dict[str, str] = {}
+    known = frozenset(existing_ids)
+    wanting = [level for level in every_level(levels) if _is_new(level.id, known)]
+    taken = _TakenIds({level.id for level in every_level(levels)})
+    for level in wanting:
+        _name_level(level, taken.fresh(level.name, "level"), ids)
+    for level in levels:
+        _normalise_attributes(level, _Above(), known, ids)
+    return ids
+
+
+def _is_new(record_id: str, existing: Collection[str]) -> bool:
+    return not record_id or (record_id.startswith(NEW) and record_id not in existing)
+
+
+def _name_level(level: LevelDraft, fresh: str, ids: dict[str, str]) -> None:
+    """Levels below may call it by the id it was sent with."""
+    for child in level.children:
+        if level.id and child.parent_id == level.id:
+            child.parent_id = fresh
+    if level.id:
+        ids[level.id] = fresh
+    level.id = fresh
+
+
+class _TakenIds:
+    """Ids that new records cannot get. A generated one never begins like the id of a new record."""
+
+    def __init__(self, taken: Collection[str], avoids_reserved: bool = False) -> None:
+        self.all = set(taken)
+        self._avoids_reserved = avoids_reserved
+        self._numbers: dict[str, int] = {}
+
+    def fresh(self, name: str, fallback: str) -> str:
+        """The name as an id, with the first number that makes it a free one."""
+        wanted = slug(name, fallback)[:LONGEST_GENERATED_ID].rstrip("-")
+        if wanted.startswith(NEW):
+            wanted = "new_" + wanted.removeprefix(NEW)
+        number = self._numbers.get(wanted, 1)
+        while self._is_taken(found := wanted if number == 1 else f"{wanted}-{number}"):
+            number += 1
+        self._numbers[wanted] = number
+        self.all.add(found)
+        return found
+
+    def _is_taken(self, record_id: str) -> bool:
+        return record_id in self.all or (self._avoids_reserved and is_reserved(record_id))
+
+
+class _Above:
+    """The attribute ids of the levels above, and which of them replaced an id of a new one."""
+
+    def __init__(self, ids: Collection[str] = (), replaced: Mapping[str, str] | None = None) -> None:
+        self.ids = frozenset(ids)
+        self.replaced = replaced or {}
+
+
+def _normalise_attributes(level: LevelDraft, above: _Above, existing: frozenset[str], ids: dict[str, str]) -> None:
+    if level.attributes:
+        above = _name_attributes(level, above, existing)
+        ids.update(above.replaced)
+        for attribute in level.attributes:
+            if attribute.allowed_values:
+                attribute.allowed_values = _told_once(attribute.allowed_values)
+    for child in level.children:
+        _normalise_attributes(child, above, existing, ids)
+
+
+def _name_attributes(level: LevelDraft, above: _Above, existing: frozenset[str]) -> _Above:
+    """A new attribute with the id of a new one above stands for the same: it overrides it."""
+    own = {attribute.id for attribute in level.attributes if not _is_new(attribute.id, existing)}
+    taken = _TakenIds(above.ids | own, avoids_reserved=True)
+    replaced: dict[str, str] = {}
+    for attribute in level.attributes:
+        if _is_new(attribute.id, existing):
+            _name_attribute(attribute, above, own, taken, replaced)
+    return _Above(taken.all, {**above.replaced, **replaced})
+
+
+def _name_attribute(
+    attribute: AttributeDraft, above: _Above, own: set[str], taken: _TakenIds, replaced: dict[str, str]
+) -> None:
+    sent = attribute.id
+    overridden = above.replaced.get(sent)
+    if overridden is None or overridden in own:
+        attribute.id = taken.fresh(attribute.name, "attribute")
+    else:
+        attribute.id = overridden
+    own.add(attribute.id)
+    if sent:
+        replaced[sent] = attribute.id
+
+
+def _told_once(values: Mapping[int, Any]) -> dict[int, Any]:
+    """What is no text is no value, and stays for validation to point at."""
+    seen: set[str] = set()
+    kept: dict[int, Any] = {}
+    for place, value in values.items():
+        if isinstance(value, str):
+            value = value.strip()
+            if value in seen:
+                continue
+            seen.add(value)
+        kept[place] = value
+    return kept
