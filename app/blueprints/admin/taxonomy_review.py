@@ -1,0 +1,117 @@
+"""Before a draft is saved: what changes, what that leaves behind on products, a note, and Save."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flask import flash, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.display import numbered
+from app.blueprints.admin.field_errors import FieldErrors
+from app.domain.shared.problems import Conflict, Invalid, StaleRevision
+from app.domain.taxonomy import editing as drafts
+from app.domain.taxonomy.editing import Editing
+from app.domain.taxonomy.impact import Impact, impact
+from app.domain.taxonomy.saving import Saved
+from app.domain.taxonomy.taxonomies import is_active
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+REVIEW = "/catalogue/taxonomy/<taxonomy_id>/review"
+NO_ERRORS = FieldErrors()
+Answer = str | AnyResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """What a save does to products. `link` are the parameters of the list of those products; `loses` marks what
+    takes something from them."""
+
+    text: str
+    products: int
+    link: dict[str, str]
+    loses: bool = True
+
+
+@bp.get(REVIEW)
+@requires(Permission.MANAGE_CATALOGUE)
+def taxonomy_review(taxonomy_id: str) -> Answer:
+    editing = drafts.open_draft(current_user.site_id, taxonomy_id, current_user.user_id)
+    if editing.is_stale:
+        return redirect(url_for("admin.taxonomy_conflict", taxonomy_id=taxonomy_id))
+    if editing.changes.is_empty:
+        flash("There is nothing to save: the taxonomy is as it was.", "good")
+        return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
+    return _page(editing)
+
+
+@bp.post(REVIEW)
+@requires(Permission.MANAGE_CATALOGUE)
+def taxonomy_review_save(taxonomy_id: str) -> Answer:
+    site_id, user_id = current_user.site_id, current_user.user_id
+    note = request.form.get("note", "")
+    try:
+        with transaction():
+            saved = drafts.save_draft(ports.clock(), site_id, taxonomy_id, user_id, note, current_user.display_name)
+            told = _told(saved)
+    except StaleRevision:
+        return redirect(url_for("admin.taxonomy_conflict", taxonomy_id=taxonomy_id))
+    except Invalid as error:
+        editing = drafts.open_draft(site_id, taxonomy_id, user_id)
+        return _page(editing, FieldErrors(None if editing.problems else error), note, 400)
+    except Conflict as error:
+        told = error.message
+    flash(told, "good")
+    return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, saved=1))
+
+
+def _page(editing: Editing, errors: FieldErrors = NO_ERRORS, note: str = "", status: int = 200) -> Answer:
+    """What a save would do can be told only of a tree that can be saved."""
+    taxonomy = editing.taxonomy
+    found = None
+    if not editing.problems:
+        found = impact(taxonomy.site_id, taxonomy, editing.root_levels, editing.renames)
+    page = render_template(
+        "admin/taxonomy/review.html",
+        editing=editing,
+        taxonomy=taxonomy,
+        active=is_active(taxonomy),
+        consequences=[] if found is None else list(consequences(found)),
+        truncated=found is not None and found.values_truncated,
+        errors=errors,
+        note=note,
+    )
+    return make_response(page, status)
+
+
+def _told(saved: Saved) -> str:
+    name, revision = saved.taxonomy.name, saved.taxonomy.revision
+    return f"Saved {name} as revision {revision:,}."
+
+
+def consequences(found: Impact) -> Iterator[Consequence]:
+    """What takes most from products first."""
+    for level in found.levels_removed:
+        text = f"The level “{level.name}” goes; its products are no longer classified."
+        yield Consequence(text, level.products, {"level": level.level_id})
+    for lost in found.attributes_removed:
+        text = f"“{lost.name}” goes; products lose their value of it."
+        yield Consequence(text, lost.products, {"attribute": lost.attribute_id})
+    for lost in found.attributes_lost:
+        text = f"“{lost.name}” does not hold any more where products are moved to; they lose their value of it."
+        yield Consequence(text, lost.products, {"attribute": lost.attribute_id, "level": lost.level_id})
+    for value in found.values_removed:
+        text = f"“{value.value}” is no longer a value of “{value.name}”; products lose it."
+        yield Consequence(text, value.products, {"attribute": value.attribute_id, "value": value.value})
+    for value in found.values_renamed:
+        products = numbered(value.products, "product")
+        text = f"“{value.value}” of “{value.name}” becomes “{value.renamed}”: {products} will be updated."
+        yield Consequence(text, value.products, {"attribute": value.attribute_id, "value": value.value}, loses=False)
+    for level in found.levels_moved:
+        text = f"The level “{level.name}” moves; its products stay in it."
+        yield Consequence(text, level.products, {"level": level.level_id}, loses=False)

@@ -1,0 +1,35 @@
+"""A draft whose taxonomy was saved by somebody else meanwhile: what they did, and what of the draft would still go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.domain.taxonomy.comparison import Comparison, compare
+from app.domain.taxonomy.editing import Editing
+from app.domain.taxonomy.flat import flatten
+from app.domain.taxonomy.rebase import Rebased, rebase
+from app.domain.taxonomy.revisions import RevisionRow, revisions
+
+
+@dataclass(frozen=True, slots=True)
+class DraftConflict:
+    """`saves` came after the draft was begun, newest first; `theirs` is what they changed together, `mine` what the
+    draft does; `outcome` is what would come of the draft's edits on the newest revision."""
+
+    saves: Sequence[RevisionRow]
+    theirs: Comparison
+    mine: Comparison
+    outcome: Rebased
+
+
+def draft_conflict(editing: Editing) -> DraftConflict:
+    """Reads; raises NotFound for a taxonomy that is gone."""
+    taxonomy = editing.taxonomy
+    log = revisions(taxonomy.site_id, taxonomy.id, page=1)
+    return DraftConflict(
+        saves=[row for row in log.items if row.revision > editing.base_revision],
+        theirs=compare(editing.base_root_levels, taxonomy.root_levels),
+        mine=editing.changes,
+        outcome=rebase(editing.base, flatten(taxonomy.root_levels), editing.done),
+    )

@@ -1,0 +1,116 @@
+// Lists whose order matters: rows are dragged by their grip, or moved with their buttons or Alt and an arrow key.
+// Rows of a form only change places; other rows send the form that they hold, which says the new position.
+(() => {
+  "use strict";
+
+  const list = (element) => element.closest?.("[data-order]");
+  const rows = (order) => [...order.children].filter((row) => row.matches("[data-row]"));
+
+  const ends = (order) => {
+    const all = rows(order);
+    for (const [place, row] of all.entries()) {
+      for (const [way, end] of [["up", 0], ["down", all.length - 1]]) {
+        const button = row.querySelector(`[data-move=${way}]`);
+        if (button) button.disabled = place === end;
+      }
+    }
+  };
+
+  const moved = (order, row, before) => {
+    if (order.matches("[data-in-form]")) {
+      ends(order);
+      row.querySelector("input:not([type=hidden])")?.dispatchEvent(new Event("input", { bubbles: true }));
+      return;
+    }
+    const place = rows(order).indexOf(row);
+    const button = row.querySelector("button[name=position]");
+    if (place === before || !button) return;
+    button.value = String(place);
+    button.disabled = false;
+    button.form.requestSubmit(button);
+  };
+
+  const step = (order, row, way) => {
+    const beside = way === "up" ? row.previousElementSibling : row.nextElementSibling;
+    if (!beside?.matches("[data-row]")) return;
+    const before = rows(order).indexOf(row);
+    if (way === "up") beside.before(row);
+    else beside.after(row);
+    row.scrollIntoView({ block: "nearest" });
+    moved(order, row, before);
+  };
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-in-form] [data-move]");
+    if (!button) return;
+    event.preventDefault();
+    step(list(button), button.closest("[data-row]"), button.dataset.move);
+    if (button.disabled) button.closest("[data-row]").querySelector("input:not([type=hidden])")?.focus();
+    else button.focus();
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (!event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
+    const input = event.target.closest("[data-in-form] input");
+    if (!input) return;
+    event.preventDefault();
+    step(list(input), input.closest("[data-row]"), event.key === "ArrowUp" ? "up" : "down");
+    input.focus();
+  });
+
+  // Dragging: a row can be dragged only by its grip, so that text in it can still be selected.
+  let dragged = null;
+  let from = 0;
+  document.addEventListener("pointerdown", (event) => {
+    const row = event.target.closest("[data-grip]")?.closest("[data-row]");
+    if (row) row.draggable = true;
+  });
+  document.addEventListener("pointerup", (event) => {
+    event.target.closest?.("[data-row]")?.removeAttribute("draggable");
+  });
+  document.addEventListener("dragstart", (event) => {
+    const row = event.target.closest?.("[data-row][draggable]");
+    if (!row) return;
+    dragged = row;
+    from = rows(list(row)).indexOf(row);
+    event.dataTransfer.effectAllowed = "move";
+    event.dataTransfer.setData("text/plain", "");
+    row.classList.add("dragged");
+  });
+  document.addEventListener("dragover", (event) => {
+    const over = dragged && event.target.closest?.("[data-row]");
+    if (!over || list(over) !== list(dragged)) return;
+    event.preventDefault();
+    if (over === dragged) return;
+    const box = over.getBoundingClientRect();
+    if (event.clientY < box.top + box.height / 2) over.before(dragged);
+    else over.after(dragged);
+  });
+  document.addEventListener("dragend", () => {
+    if (!dragged) return;
+    const row = dragged;
+    dragged = null;
+    row.classList.remove("dragged");
+    row.removeAttribute("draggable");
+    if (list(row)) moved(list(row), row, from);
+  });
+
+  // A renamed value says at once what becomes of the products that hold it.
+  document.addEventListener("input", (event) => {
+    const { was } = event.target.dataset;
+    if (!was) return;
+    const row = event.target.closest("[data-row]");
+    const held = row.querySelector(".held")?.dataset.products || "";
+    let told = row.querySelector(".renamed");
+    if (event.target.value.trim() === was) {
+      told?.remove();
+      return;
+    }
+    if (!told) {
+      told = document.createElement("p");
+      told.className = "small renamed";
+      row.append(told);
+    }
+    told.textContent = `was “${was}”${held ? `; ${held} will be updated` : ""}`;
+  });
+})();
