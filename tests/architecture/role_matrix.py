@@ -111,6 +111,20 @@ TAXONOMY_JSON: Rows = {
     ("POST", "/admin/catalogue/taxonomy/activate/<taxonomy_id>"): ADMINS,
 }
 
+TAXONOMY_PAGES: Rows = {
+    ("GET", "/admin/catalogue/taxonomy"): STAFF,
+    ("GET", "/admin/catalogue/taxonomy/new"): STAFF,
+    ("POST", "/admin/catalogue/taxonomy/new"): STAFF,
+    ("GET", f"{TAXONOMY}/copy"): STAFF,
+    ("POST", f"{TAXONOMY}/copy"): STAFF,
+    ("GET", f"{TAXONOMY}/removal"): ADMINS,
+    ("POST", f"{TAXONOMY}/removal"): ADMINS,
+    ("GET", f"{TAXONOMY}/activation"): ADMINS,
+    ("POST", f"{TAXONOMY}/activation"): ADMINS,
+    ("GET", f"{TAXONOMY}/restore"): STAFF,
+    ("POST", f"{TAXONOMY}/restore"): STAFF,
+}
+
 CONTENT: Rows = {
     ("GET", "/admin/content/pages"): STAFF,
     ("GET", "/admin/content/page/new"): STAFF,
@@ -128,4 +142,4 @@ V1: Rows = {
     ("POST", "/v1/auth/logout"): EVERYBODY,
 }
 
-MATRIX: Rows = OPEN | SHELL | SEARCH | STAFF_OF_SHOP | CATALOGUE | TAXONOMY_JSON | CONTENT | V1
+MATRIX: Rows = OPEN | SHELL | SEARCH | STAFF_OF_SHOP | CATALOGUE | TAXONOMY_JSON | TAXONOMY_PAGES | CONTENT | V1

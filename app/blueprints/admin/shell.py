@@ -57,6 +57,13 @@ GROUPS = (
                 Permission.MANAGE_CATALOGUE,
                 ("/admin/catalogue/collection",),
             ),
+            Section(
+                "Taxonomy",
+                "admin.taxonomies_list",
+                "tree",
+                Permission.MANAGE_TAXONOMY,
+                ("/admin/catalogue/taxonomy",),
+            ),
             Section("Pages", "admin.pages_list", "page", Permission.MANAGE_CONTENT, ("/admin/content/page",)),
         ),
     ),

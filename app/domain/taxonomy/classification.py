@@ -111,11 +111,16 @@ def hold_active(site_id: int) -> str | None:
     return held
 
 
+def has_engine(site_id: int) -> bool:
+    """Whether the site's plan includes the taxonomy engine."""
+    site = db.session.get(Site, site_id)
+    return site is not None and ENGINE_CAPABILITY in site.capabilities
+
+
 def active_taxonomy_id(site_id: int) -> str | None:
     """The id that the site's setting names, whether or not there is such a taxonomy; None when the site's plan lacks
     the taxonomy engine."""
-    site = db.session.get(Site, site_id)
-    if site is None or ENGINE_CAPABILITY not in site.capabilities:
+    if not has_engine(site_id):
         return None
     active_id: str | None = settings_of(site_id)["taxonomy-active-id"]
     return active_id

@@ -17,6 +17,7 @@ from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.shared.text import one_line
 from app.domain.sites import audit
+from app.domain.taxonomy.classification import has_engine
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.revisions import record_revision
 from app.domain.taxonomy.sample import SAMPLE_LEVELS
@@ -40,6 +41,26 @@ class TaxonomyRow:
     products: int
     revision: int
     updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TaxonomyList:
+    """`has_engine`: the plan of the shop includes the engine, without which the shop uses no taxonomy. `lost_id` is the
+    id that is set as the active one while there is no such taxonomy."""
+
+    rows: list[TaxonomyRow]
+    has_engine: bool
+    lost_id: str | None
+
+    @property
+    def active(self) -> TaxonomyRow | None:
+        return next((row for row in self.rows if row.is_active), None)
+
+
+def taxonomy_list(site_id: int) -> TaxonomyList:
+    rows, active = list_taxonomies(site_id), active_id(site_id)
+    lost = None if any(row.is_active for row in rows) else active
+    return TaxonomyList(rows, has_engine(site_id), lost)
 
 
 def list_taxonomies(site_id: int) -> list[TaxonomyRow]:

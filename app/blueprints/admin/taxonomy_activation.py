@@ -1,0 +1,89 @@
+"""Making a taxonomy the active one, and giving products back what was archived by that."""
+
+from __future__ import annotations
+
+from flask import flash, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.taxonomies import NO_ERRORS, ONE
+from app.domain.shared.problems import Conflict, Invalid
+from app.domain.taxonomy import tasks
+from app.domain.taxonomy.activation import activate, activation_impact
+from app.domain.taxonomy.classification import has_engine
+from app.domain.taxonomy.restoring import restore, restore_preview
+from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+Answer = str | AnyResponse
+
+
+@bp.get(f"{ONE}/activation")
+@requires(Permission.ACTIVATE_TAXONOMY)
+def taxonomy_activation(taxonomy_id: str) -> Answer:
+    return _activation_page(taxonomy_id)
+
+
+@bp.post(f"{ONE}/activation")
+@requires(Permission.ACTIVATE_TAXONOMY)
+def taxonomy_activate(taxonomy_id: str) -> Answer:
+    """A plan without the engine is answered by 403."""
+    typed, actor = request.form.get("confirmName", ""), current_user.display_name
+    try:
+        with transaction():
+            name = taxonomy_of(current_user.site_id, taxonomy_id).name
+            switched = activate(ports.clock(), current_user.site_id, taxonomy_id, typed, actor)
+    except Invalid as error:
+        return _activation_page(taxonomy_id, FieldErrors(error), typed)
+    rest = " The shop follows when the rebuild of its index is done." if switched else ""
+    flash(f"“{name}” is the active taxonomy now.{rest}", "good")
+    return redirect(url_for("admin.taxonomies_list"))
+
+
+@bp.get(f"{ONE}/restore")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_restore(taxonomy_id: str) -> Answer:
+    return _restore_page(taxonomy_id)
+
+
+@bp.post(f"{ONE}/restore")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_restore_begin(taxonomy_id: str) -> Answer:
+    try:
+        with transaction():
+            restore(ports.clock(), current_user.site_id, taxonomy_id, current_user.display_name)
+    except Conflict:
+        return _restore_page(taxonomy_id)
+    return redirect(url_for("admin.taxonomy_restore", taxonomy_id=taxonomy_id))
+
+
+def _activation_page(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, typed: str = "") -> Answer:
+    site_id = current_user.site_id
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    page = render_template(
+        "admin/taxonomy/activate.html",
+        taxonomy=taxonomy,
+        impact=activation_impact(site_id, taxonomy_id),
+        is_active=is_active(taxonomy),
+        has_engine=has_engine(site_id),
+        errors=errors,
+        typed=typed,
+    )
+    return make_response(page, errors.status if errors else 200)
+
+
+def _restore_page(taxonomy_id: str) -> Answer:
+    """Answers 409 for a taxonomy that is not the active one, and says why nothing can be done."""
+    site_id = current_user.site_id
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    task = tasks.latest(site_id, (tasks.Kind.RESTORE,))
+    try:
+        preview, refused = restore_preview(site_id, taxonomy_id), None
+    except Conflict as error:
+        preview, refused = None, error.message
+    context = {"taxonomy": taxonomy, "preview": preview, "refused": refused, "task": task}
+    return make_response(render_template("admin/taxonomy/restore.html", **context), 409 if refused else 200)
