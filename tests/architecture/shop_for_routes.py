@@ -68,7 +68,7 @@ def routes(app: Flask) -> list[tuple[str, str]]:
 
 def _spoils(pair: tuple[str, str]) -> tuple[bool, bool, str, str]:
     method, rule = pair
-    return "logout" in rule, method == "DELETE" or "/delete" in rule, rule, method
+    return "logout" in rule, method == "DELETE" or "/delete" in rule or "/removal" in rule, rule, method
 
 
 def address(rule: str, ids: dict[str, str]) -> str:
