@@ -1,0 +1,314 @@
+"""The editor's draft: what one person changed in a taxonomy and has not saved. It lives on the server as the edits made
+since the revision on which it is based, so it survives a reload, and undo and redo move within it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import delete, select
+
+from app.domain.shared.clock import Clock
+from app.domain.shared.flushing import flush_or_conflict
+from app.domain.shared.problems import Conflict
+from app.domain.taxonomy.comparison import Comparison, compare_flat
+from app.domain.taxonomy.draft_problems import by_draft_ids
+from app.domain.taxonomy.drafts import StructureProblem
+from app.domain.taxonomy.edits import Edit, Step, ValueRename, apply_edit, apply_steps, split_renames
+from app.domain.taxonomy.edits import redo as do
+from app.domain.taxonomy.edits import undo as take_back
+from app.domain.taxonomy.flat import FlatLevels, flatten, nest
+from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft
+from app.domain.taxonomy.rebase import Rebased, rebase
+from app.domain.taxonomy.revisions import base_levels, keep_stored_state
+from app.domain.taxonomy.saving import Saved, ids_of, save_structure
+from app.domain.taxonomy.steps import differences
+from app.domain.taxonomy.structure import draft_problems
+from app.domain.taxonomy.taxonomies import taxonomy_of
+from app.extensions import db
+
+MOST_STEPS = 500  # Beyond that the oldest two become one, which can only be taken back together.
+EARLIER = "Earlier changes"
+VERSIONS_SINCE = datetime(2026, 1, 1, tzinfo=UTC)
+
+Wanted = Callable[[FlatLevels], Edit | Sequence[Edit]]
+
+
+class StaleDraft(Conflict):
+    """The draft was changed in another window since the one that asks read it."""
+
+    code = "stale_draft"
+
+
+@dataclass(frozen=True)
+class Editing:
+    """A taxonomy with somebody's draft on top. `base` are the levels at `base_revision`, `levels` those of the draft:
+    the first `applied` of `steps` done. `version` is 0 without a draft."""
+
+    taxonomy: Taxonomy
+    base_revision: int
+    base_root_levels: list[dict[str, Any]]
+    base: FlatLevels
+    levels: FlatLevels
+    steps: Sequence[Step] = ()
+    applied: int = 0
+    version: int = 0
+
+    @property
+    def is_stale(self) -> bool:
+        """Somebody saved the taxonomy since the draft was begun."""
+        return self.base_revision != self.taxonomy.revision
+
+    @property
+    def token(self) -> str:
+        """What a window knows of the draft; it differs after every change."""
+        return f"{self.base_revision}.{self.version}"
+
+    @property
+    def done(self) -> Sequence[Step]:
+        return self.steps[: self.applied]
+
+    @property
+    def undone(self) -> Sequence[Step]:
+        return self.steps[self.applied :]
+
+    @cached_property
+    def _parted(self) -> tuple[list[dict[str, Any]], list[ValueRename]]:
+        return split_renames(nest(self.levels))
+
+    @property
+    def root_levels(self) -> list[dict[str, Any]]:
+        """The draft in the stored form, as a save would send it."""
+        return self._parted[0]
+
+    @property
+    def renames(self) -> list[ValueRename]:
+        return self._parted[1]
+
+    @cached_property
+    def problems(self) -> tuple[StructureProblem, ...]:
+        """Why the draft cannot be saved as it is."""
+        found = draft_problems(self.levels, self.base, ids_of(self.base_root_levels))
+        return by_draft_ids(self.root_levels, found)
+
+    @cached_property
+    def changes(self) -> Comparison:
+        return compare_flat(self.base, self.levels, self.renames)
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """`step` is None where nothing differs afterwards."""
+
+    before: Editing
+    after: Editing
+    step: Step | None
+
+
+def open_draft(site_id: int, taxonomy_id: str, user_id: int) -> Editing:
+    """The taxonomy as this person last left it. Raises NotFound."""
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    return _editing(taxonomy, _draft(taxonomy, user_id))
+
+
+def edit(
+    clock: Clock,
+    site_id: int,
+    taxonomy_id: str,
+    user_id: int,
+    wanted: Edit | Wanted,
+    token: str | None = None,
+) -> Edited:
+    """Do an edit, or those that `wanted` makes of the draft's levels, as one step; what was undone can no longer be
+    done again. `token` is that of the draft that the window shows. Raises NotFound, Invalid, StaleDraft."""
+    editing = _to_change(site_id, taxonomy_id, user_id, token)
+    edits = wanted(editing.levels) if callable(wanted) else wanted
+    step = _step(editing.levels, edits if isinstance(edits, Sequence) else (edits,))
+    if not step.changes:
+        return Edited(editing, editing, None)
+    steps = _at_most([*editing.done, step], editing.base)
+    return Edited(editing, _keep(clock, editing, user_id, steps, len(steps)), step)
+
+
+def undo(clock: Clock, site_id: int, taxonomy_id: str, user_id: int, token: str | None = None) -> Edited:
+    """Take the last step back. Raises NotFound, StaleDraft."""
+    editing = _to_change(site_id, taxonomy_id, user_id, token)
+    if not editing.applied:
+        return Edited(editing, editing, None)
+    step = editing.steps[editing.applied - 1]
+    return Edited(editing, _keep(clock, editing, user_id, editing.steps, editing.applied - 1), step)
+
+
+def redo(clock: Clock, site_id: int, taxonomy_id: str, user_id: int, token: str | None = None) -> Edited:
+    """Do again what was taken back last. Raises NotFound, StaleDraft."""
+    editing = _to_change(site_id, taxonomy_id, user_id, token)
+    if not editing.undone:
+        return Edited(editing, editing, None)
+    step = editing.steps[editing.applied]
+    return Edited(editing, _keep(clock, editing, user_id, editing.steps, editing.applied + 1), step)
+
+
+def discard(site_id: int, taxonomy_id: str, user_id: int) -> Editing:
+    """Forget the draft. Raises NotFound."""
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    _forget(taxonomy, user_id)
+    return _editing(taxonomy, None)
+
+
+def save_draft(clock: Clock, site_id: int, taxonomy_id: str, user_id: int, note: str, actor: str) -> Saved:
+    """Save the draft as a new revision; it is gone then. Raises NotFound, Conflict without a draft, and what
+    save_structure raises: Invalid, and StaleRevision when somebody saved in between, which leaves the draft."""
+    editing = _to_change(site_id, taxonomy_id, user_id, None)
+    if not editing.applied:
+        raise Conflict("There is nothing to save: no change is left.")
+    taxonomy = editing.taxonomy
+    saved = save_structure(
+        clock,
+        site_id,
+        taxonomy_id,
+        editing.base_revision,
+        taxonomy.name,
+        taxonomy.description,
+        editing.root_levels,
+        actor,
+        note,
+        editing.renames,
+    )
+    _forget(taxonomy, user_id)
+    return saved
+
+
+def rebase_draft(clock: Clock, site_id: int, taxonomy_id: str, user_id: int) -> Rebased:
+    """Do the draft's edits again on the newest revision; what cannot be done there is told. Raises NotFound."""
+    editing = _to_change(site_id, taxonomy_id, user_id, None)
+    stored = editing.taxonomy.root_levels
+    rebased = rebase(editing.base, flatten(stored), editing.done)
+    draft = _draft(editing.taxonomy, user_id)
+    if draft is not None:
+        keep_stored_state(editing.taxonomy)
+        draft.base_revision = editing.taxonomy.revision
+        _write(clock, draft, rebased.steps, len(rebased.steps))
+    return rebased
+
+
+def change_details(
+    clock: Clock, site_id: int, taxonomy_id: str, user_id: int, name: str, description: str, actor: str
+) -> Saved:
+    """Rename the taxonomy itself, at once. A draft of this person goes on upon the new revision, whose levels are the
+    same. Raises NotFound, Invalid."""
+    taxonomy = taxonomy_of(site_id, taxonomy_id, to_change=True)
+    draft, known = _draft(taxonomy, user_id), taxonomy.revision
+    saved = save_structure(clock, site_id, taxonomy_id, known, name, description, taxonomy.root_levels, actor)
+    if draft is not None and draft.base_revision == known:
+        draft.base_revision = saved.taxonomy.revision
+        db.session.flush()
+    return saved
+
+
+def _to_change(site_id: int, taxonomy_id: str, user_id: int, token: str | None) -> Editing:
+    """The row of the taxonomy is locked, so that two windows of one person change the draft one after the other."""
+    taxonomy = taxonomy_of(site_id, taxonomy_id, to_change=True)
+    editing = _editing(taxonomy, _draft(taxonomy, user_id))
+    if token is not None and token != editing.token:
+        raise StaleDraft("This taxonomy was changed in another window. Nothing was done here yet: look, and do it again.")
+    return editing
+
+
+def _draft(taxonomy: Taxonomy, user_id: int) -> TaxonomyDraft | None:
+    query = select(TaxonomyDraft).where(
+        TaxonomyDraft.site_id == taxonomy.site_id,
+        TaxonomyDraft.taxonomy_id == taxonomy.id,
+        TaxonomyDraft.user_id == user_id,
+    )
+    return db.session.scalar(query.execution_options(populate_existing=True))
+
+
+def _editing(taxonomy: Taxonomy, draft: TaxonomyDraft | None) -> Editing:
+    """A draft whose base is no longer known counts as none."""
+    stored = taxonomy.root_levels
+    if draft is not None and draft.base_revision != taxonomy.revision:
+        stored = base_levels(taxonomy.site_id, taxonomy.id, draft.base_revision) or stored
+    base = flatten(stored)
+    if draft is None or not draft.steps:
+        return Editing(taxonomy, taxonomy.revision, taxonomy.root_levels, base, base)
+    steps = [Step.read(step) for step in draft.steps]
+    levels = apply_steps(base, steps[: draft.applied])
+    return Editing(taxonomy, draft.base_revision, stored, base, levels, steps, draft.applied, draft.version)
+
+
+def _step(levels: FlatLevels, edits: Sequence[Edit]) -> Step:
+    if len(edits) == 1:
+        return apply_edit(levels, edits[0])
+    after, done = levels, []
+    for one in edits:
+        done.append(apply_edit(after, one))
+        after = do(after, done[-1])
+    label = f"{done[0].label} and {len(done) - 1:,} more"
+    return Step(label, differences(levels, after), done[-1].level_id)
+
+
+def _at_most(steps: list[Step], base: FlatLevels) -> list[Step]:
+    while len(steps) > MOST_STEPS:
+        both = do(do(base, steps[0]), steps[1])
+        steps = [Step(EARLIER, differences(base, both), steps[1].level_id), *steps[2:]]
+    return steps
+
+
+def _keep(clock: Clock, before: Editing, user_id: int, steps: Sequence[Step], applied: int) -> Editing:
+    """Write the draft, whose levels follow from those before by one step."""
+    taxonomy = before.taxonomy
+    draft = _draft(taxonomy, user_id) or _begun(clock, taxonomy, user_id)
+    draft.base_revision = before.base_revision
+    _write(clock, draft, steps, applied)
+    return Editing(
+        taxonomy,
+        before.base_revision,
+        before.base_root_levels,
+        before.base,
+        _turned(before, steps, applied),
+        steps,
+        applied,
+        draft.version,
+    )
+
+
+def _turned(before: Editing, steps: Sequence[Step], applied: int) -> FlatLevels:
+    if applied < before.applied:
+        return take_back(before.levels, before.steps[applied])
+    return do(before.levels, steps[applied - 1])
+
+
+def _begun(clock: Clock, taxonomy: Taxonomy, user_id: int) -> TaxonomyDraft:
+    """Its versions begin beyond those of any earlier draft, so that a window that shows one is known to be late. The
+    state that it is based on is kept, also where the taxonomy is overwritten without a save."""
+    keep_stored_state(taxonomy)
+    draft = TaxonomyDraft(
+        site_id=taxonomy.site_id,
+        taxonomy_id=taxonomy.id,
+        user_id=user_id,
+        base_revision=taxonomy.revision,
+        version=int((clock.now() - VERSIONS_SINCE).total_seconds()),
+        updated_at=clock.now(),
+    )
+    db.session.add(draft)
+    return draft
+
+
+def _write(clock: Clock, draft: TaxonomyDraft, steps: Sequence[Step], applied: int) -> None:
+    draft.steps = [step.as_json() for step in steps]
+    draft.applied = applied
+    draft.version += 1
+    draft.updated_at = clock.now()
+    flush_or_conflict("Somebody began the same draft at the same moment. Try again.")
+
+
+def _forget(taxonomy: Taxonomy, user_id: int) -> None:
+    of_user = delete(TaxonomyDraft).where(
+        TaxonomyDraft.site_id == taxonomy.site_id,
+        TaxonomyDraft.taxonomy_id == taxonomy.id,
+        TaxonomyDraft.user_id == user_id,
+    )
+    db.session.execute(of_user)
