@@ -18,6 +18,7 @@ Texts = Mapping[str, Sequence[str]]  # By attribute id; several texts are the ch
 
 MOST_IN_A_MENU = 30  # From more choices than these people pick by typing.
 LONG_LINE = 80
+NOT_APPLICABLE = "The level does not have this attribute."
 
 
 class Control(StrEnum):
@@ -166,7 +167,7 @@ def dropped_values(tree: TaxonomyTree, level_id: str | None, dropped: Sequence[D
             attribute_id=one.attribute_id,
             label=_label_of(tree, attributes.get(one.attribute_id), one.attribute_id),
             text=", ".join(_text(item) for item in (one.value if isinstance(one.value, list) else [one.value])),
-            reason=one.reason,
+            reason=NOT_APPLICABLE if one.code == "not_applicable" else one.reason,
             has_input=one.attribute_id in attributes,
         )
         for one in dropped
