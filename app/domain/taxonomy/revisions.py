@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from app.domain.shared.clock import Clock
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import NotFound
+from app.domain.taxonomy.comparison import Comparison, compare
 from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft, TaxonomyRevision
 from app.extensions import db
 
@@ -21,6 +22,16 @@ KEPT = 100  # Revisions of a taxonomy; beyond them only those on which somebody'
 PAGE_SIZE = 25
 LONGEST_NOTE = 500
 BEFORE_THE_LOG = "Saved before the change log began, or by an import."
+
+
+class Texts(Protocol):
+    """A taxonomy, or what it was at a revision."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +152,22 @@ def revision_of(site_id: int, taxonomy_id: str, revision: int) -> Revision:
 
 def _revision(state: Taxonomy | TaxonomyRevision, saved_by: str, saved_at: datetime) -> Revision:
     return Revision(state.revision, state.name, state.description, state.root_levels, saved_by, saved_at)
+
+
+def compare_revisions(site_id: int, taxonomy_id: str, older: int, newer: int) -> Comparison:
+    """What changed in the tree from one revision to another. Raises NotFound."""
+    before, after = revision_of(site_id, taxonomy_id, older), revision_of(site_id, taxonomy_id, newer)
+    return compare(before.root_levels, after.root_levels)
+
+
+def changed_texts(before: Texts, after: Texts) -> list[str]:
+    """What changed of the taxonomy's own texts, in sentences."""
+    told = []
+    if before.name != after.name:
+        told.append(f"Renamed the taxonomy “{before.name}” to “{after.name}”.")
+    if before.description != after.description:
+        told.append("Changed the description of the taxonomy.")
+    return told
 
 
 def base_levels(site_id: int, taxonomy_id: str, revision: int) -> list[dict[str, Any]] | None:

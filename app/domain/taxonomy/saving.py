@@ -16,7 +16,14 @@ from app.domain.taxonomy import tasks
 from app.domain.taxonomy.comparison import Comparison, compare
 from app.domain.taxonomy.edits import ValueRename
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
-from app.domain.taxonomy.revisions import LONGEST_NOTE, keep_state, record_revision, revision_of, stored_state
+from app.domain.taxonomy.revisions import (
+    LONGEST_NOTE,
+    changed_texts,
+    keep_state,
+    record_revision,
+    revision_of,
+    stored_state,
+)
 from app.domain.taxonomy.structure import CheckedStructure, check_structure
 from app.domain.taxonomy.taxonomies import is_active, name_problems, taxonomy_of
 from app.extensions import db
@@ -60,7 +67,7 @@ def save_structure(
     _store(clock, taxonomy, texts | {"root_levels": checked.levels})
     keep_state(before)
     comparison = compare(before.root_levels, checked.levels, renames)
-    changes = [*_changed_texts(before, taxonomy), *comparison.sentences()]
+    changes = [*changed_texts(before, taxonomy), *comparison.sentences()]
     _log(clock, taxonomy, changes, note.strip(), actor)
     _tell(clock, taxonomy, renames, actor)
     return Saved(taxonomy, checked.ids, comparison)
@@ -183,15 +190,6 @@ def _store(clock: Clock, taxonomy: Taxonomy, wanted: Mapping[str, Any]) -> None:
         db.session.expire(taxonomy)
         raise _stale(site_id, taxonomy_id, taxonomy.revision)
     versioning.touch(db.session(), [site_id])
-
-
-def _changed_texts(before: TaxonomyRevision, after: Taxonomy) -> list[str]:
-    told = []
-    if before.name != after.name:
-        told.append(f"Renamed the taxonomy “{before.name}” to “{after.name}”.")
-    if before.description != after.description:
-        told.append("Changed the description of the taxonomy.")
-    return told
 
 
 def _log(clock: Clock, taxonomy: Taxonomy, changes: list[str], note: str, actor: str) -> None:
