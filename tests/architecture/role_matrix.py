@@ -121,8 +121,27 @@ TAXONOMY_PAGES: Rows = {
     ("POST", f"{TAXONOMY}/removal"): ADMINS,
     ("GET", f"{TAXONOMY}/activation"): ADMINS,
     ("POST", f"{TAXONOMY}/activation"): ADMINS,
+    ("GET", "/admin/catalogue/taxonomy/tasks/<task_id>"): STAFF,
     ("GET", f"{TAXONOMY}/restore"): STAFF,
     ("POST", f"{TAXONOMY}/restore"): STAFF,
+    ("POST", f"{TAXONOMY}/attribute"): STAFF,
+    ("GET", f"{TAXONOMY}/review"): STAFF,
+    ("POST", f"{TAXONOMY}/review"): STAFF,
+    ("GET", f"{TAXONOMY}/conflict"): STAFF,
+    ("POST", f"{TAXONOMY}/conflict"): STAFF,
+    ("GET", f"{TAXONOMY}/banner"): STAFF,
+    ("POST", f"{TAXONOMY}/rebuild"): STAFF,
+}
+
+TAXONOMY_EDITOR: Rows = {
+    ("GET", TAXONOMY): STAFF,
+    ("GET", f"{TAXONOMY}/level"): STAFF,
+    ("GET", f"{TAXONOMY}/move"): STAFF,
+    ("POST", f"{TAXONOMY}/draft"): STAFF,
+    ("POST", f"{TAXONOMY}/draft/undo"): STAFF,
+    ("POST", f"{TAXONOMY}/draft/redo"): STAFF,
+    ("POST", f"{TAXONOMY}/draft/discard"): STAFF,
+    ("POST", f"{TAXONOMY}/details"): STAFF,
 }
 
 CONTENT: Rows = {
@@ -142,4 +161,4 @@ V1: Rows = {
     ("POST", "/v1/auth/logout"): EVERYBODY,
 }
 
-MATRIX: Rows = OPEN | SHELL | SEARCH | STAFF_OF_SHOP | CATALOGUE | TAXONOMY_JSON | TAXONOMY_PAGES | CONTENT | V1
+MATRIX: Rows = OPEN | SHELL | SEARCH | STAFF_OF_SHOP | CATALOGUE | TAXONOMY_JSON | TAXONOMY_PAGES | TAXONOMY_EDITOR | CONTENT | V1

@@ -15,6 +15,7 @@ LARGEST_TEXTS = 1024 * 1024
 LARGEST_TREE = 8 * 1024 * 1024  # A taxonomy of 2,000 levels with long lists of values.
 TAKES_TREES = ("admin.taxonomy_structure", "admin.taxonomy_impact")
 TAKES_TEXTS = {f"admin.{kind}_{act}" for kind in ("product", "page", "collection") for act in ("create", "save")}
+TAKES_TEXTS.add("admin.taxonomy_draft")  # Up to 1,000 values of an attribute.
 
 
 @bp.url_value_preprocessor
