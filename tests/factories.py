@@ -11,7 +11,7 @@ from app.domain.sites import accounts
 from app.domain.sites.models import Domain, Site, User
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
-from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
 from app.domain.taxonomy.structure import check_structure
 from app.extensions import db
 from tests.fakes.clock import StoppedClock
@@ -66,6 +66,11 @@ def make_taxonomy(site: Site, levels: list[dict] | None = None, active: bool = F
         change_settings(site.id, {"taxonomy-active-id": taxonomy_id})
     fields = {"name": "Kinds", "catalogue_id": str(site.id), "created_at": WHEN, "updated_at": WHEN} | more
     return _kept(Taxonomy(site_id=site.id, id=taxonomy_id, root_levels=checked.levels, **fields))
+
+
+def make_task(site: Site, kind: str = "RECOMPUTE", **more: object) -> TaxonomyTask:
+    fields = {"state": "done", "requested_by": "Mia Moss", "created_at": WHEN} | more
+    return _kept(TaxonomyTask(id=f"task-{next(_numbers)}", site_id=site.id, kind=kind, **fields))
 
 
 def _kept(record):

@@ -23,6 +23,7 @@ from tests.factories import (
     make_product,
     make_run,
     make_site,
+    make_task,
     make_taxonomy,
     make_user,
 )
@@ -35,7 +36,7 @@ ROLES = {
     Principal.SUPERADMIN: (Role.SUPERADMIN,),
 }
 CONVERTER = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
-RECORDS = ("product_id", "page_id", "collection_id", "run_id", "user_id", "taxonomy_id")
+RECORDS = ("product_id", "page_id", "collection_id", "run_id", "user_id", "taxonomy_id", "task_id")
 COMMON = {
     "filename": "admin.css",
     "file": "x.webp",
@@ -77,9 +78,7 @@ def address(rule: str, ids: dict[str, str]) -> str:
 
 
 def names_a_record(rule: str) -> bool:
-    return any(
-        f"<{name}>" in rule for name in ("product_id", "page_id", "collection_id", "run_id", "user_id", "taxonomy_id")
-    )
+    return any(f"<{name}>" in rule for name in RECORDS)
 
 
 def build_shops() -> Shops:
@@ -121,5 +120,6 @@ def _records(site: Site) -> dict[str, str]:
         "collection_id": str(make_collection(site).id),
         "run_id": make_run(site).id,
         "taxonomy_id": make_taxonomy(site, id=f"kinds-{site.id}").id,
+        "task_id": make_task(site).id,
         "user_id": str(make_user(site, Role.MERCHANDISER).id),
     }

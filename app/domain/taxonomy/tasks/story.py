@@ -50,7 +50,7 @@ class Loss:
 @dataclass(frozen=True, slots=True)
 class TaskStory:
     """A task as templates ask about it. `products_query` narrows the list of products to those that the task is about,
-    "" where there is no such list."""
+    "" where there is no such list; `products_link` is the text of a link to it."""
 
     id: str
     title: str
@@ -64,6 +64,7 @@ class TaskStory:
     summary: str
     losses: tuple[Loss, ...]
     products_query: str
+    products_link: str
 
     @property
     def is_waiting(self) -> bool:
@@ -113,6 +114,7 @@ def story_of(task: Task) -> TaskStory:
         summary=_SUMMARIES[kind](task.parameters, _Counts.of(task)),
         losses=tuple(_losses(task.report)),
         products_query=_products_query(kind, task.parameters),
+        products_link=_LINKS.get(kind, ""),
     )
 
 
@@ -200,6 +202,13 @@ def told_value(value: Any) -> str:
     if isinstance(value, bool):
         return "Yes" if value else "No"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+_LINKS = {
+    Kind.RECOMPUTE: "See the products that are not complete",
+    Kind.ASSIGN_LEVEL: "See the products of this level",
+    Kind.ASSIGN_VALUE: "See the products of this attribute",
+}
 
 
 def _products_query(kind: Kind, parameters: Mapping[str, Any]) -> str:

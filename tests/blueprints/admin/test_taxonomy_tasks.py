@@ -1,0 +1,78 @@
+"""Work on many products is followed live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.domain.sites.models import Site
+from app.domain.taxonomy import tasks
+from app.domain.taxonomy.tasks import Kind
+from app.domain.taxonomy.tasks.running import Means, work_off
+from app.extensions import db
+from app.ports import clock
+from app.transaction import transaction
+from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
+from tests.domain.taxonomy.tasks.conftest import add, shop
+
+
+@pytest.fixture
+def mia(app: Flask) -> Merchandiser:
+    made = merchandiser(app)
+    with app.app_context(), transaction():
+        shop(db.session.get_one(Site, made.site_id))
+    return made
+
+
+def ask(app: Flask, mia: Merchandiser, kind: Kind, **parameters: Any) -> str:
+    with app.app_context(), transaction():
+        return tasks.request(clock(), mia.site_id, kind, parameters, "Mia Moss").id
+
+
+def work(app: Flask, mia: Merchandiser) -> None:
+    with app.app_context():
+        work_off(Means(clock(), transaction), mia.site_id)
+
+
+def moved_tents(app: Flask, mia: Merchandiser, number: int = 1) -> str:
+    with app.app_context():
+        ids = [add(mia.site_id, f"<T-{place}>", "tents", sleeps=2) for place in range(number)]
+    return ask(app, mia, Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="boots", levelName="<b>Boots</b>", products=ids)
+
+
+def test_a_task_that_waits_asks_for_itself_again_and_the_finished_one_does_not(app: Flask, mia: Merchandiser) -> None:
+    address = f"/admin/catalogue/taxonomy/tasks/{moved_tents(app, mia)}"
+    page = mia.get(address)
+    asking = [section["hx-get"] for section in page.all("section") if "hx-get" in section]
+    assert asking == [f"{address}?was=waiting"]
+    assert "hx-swap-oob" not in mia.fragment(asking[0]).text
+    work(app, mia)
+    finished = mia.fragment(asking[0]).text
+    assert "hx-get" not in finished
+    assert "1 product moved to “&lt;b&gt;Boots&lt;/b&gt;”." in finished
+    assert 'role="status" hx-swap-oob="true"' in finished
+
+
+def test_what_products_lost_is_told(app: Flask, mia: Merchandiser) -> None:
+    task_id = moved_tents(app, mia, 12)
+    work(app, mia)
+    told = mia.fragment(f"/admin/catalogue/taxonomy/tasks/{task_id}").text
+    assert "Sleeps: dropped on 12 products" in told
+    assert told.count("&lt;T-") == 10
+    assert "/admin/catalogue/products?level=boots" in told
+
+
+def test_a_task_that_failed_says_why(app: Flask, mia: Merchandiser) -> None:
+    with app.app_context():
+        ids = [add(mia.site_id, "T-1", "tents")]
+    task_id = ask(app, mia, Kind.ASSIGN_LEVEL, taxonomyId="other", levelId="boots", products=ids)
+    work(app, mia)
+    told = mia.fragment(f"/admin/catalogue/taxonomy/tasks/{task_id}").text
+    assert "Another taxonomy is active now" in told
+    assert "Nothing was changed." in told
+
+
+def test_tasks_that_are_not_there_are_not_found(mia: Merchandiser) -> None:
+    mia.get("/admin/catalogue/taxonomy/tasks/nothing", 404)
