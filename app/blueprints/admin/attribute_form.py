@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,6 +26,7 @@ from app.domain.taxonomy.structure import check_structure
 from app.domain.taxonomy.values import NUMBER
 
 NEW = "new"
+UNSAVED = re.compile(r"new-a[0-9]+")
 TEXTS = ("name", "attributeId", "type", "helpText", "displayLabel")
 BOUNDS = ("minLength", "maxLength", "minValue", "maxValue")
 RULES = (*BOUNDS, "pattern", "errorMessage")
@@ -40,6 +42,11 @@ PLAIN_WORDS = {
     ("values_missing", "newValues"): "A choice needs at least one value. Write them here, one a line.",
 }
 AT = "#/rootLevels/0/attributes/0/"
+
+
+def is_unsaved(attribute_id: str) -> bool:
+    """Whether an id stands for an attribute that was added in the draft."""
+    return UNSAVED.fullmatch(attribute_id) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +88,7 @@ class AttributeForm:
         """From an attribute of the draft."""
         rules = attribute.get("validation") or {}
         attribute_id, renamed = attribute["attributeId"], attribute.get("renamedValues") or {}
-        is_new = attribute_id.startswith("new-")
+        is_new = is_unsaved(attribute_id)
         return cls(
             texts={name: str(attribute.get(name) or "") for name in TEXTS}
             | {name: _rule_text(rules.get(name)) for name in RULES},
@@ -112,6 +119,11 @@ class AttributeForm:
     def type(self) -> AttributeType:
         sent = self.texts["type"]
         return AttributeType(sent) if sent in AttributeType.__members__ else AttributeType.STRING
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether products may hold values of it."""
+        return bool(self.attribute_id) and not is_unsaved(self.attribute_id)
 
     @property
     def is_new(self) -> bool:

@@ -132,7 +132,7 @@ def _errors(error: DomainError | None) -> FieldErrors:
 
 
 def _held(editing: Editing, level_id: str, form: AttributeForm | None) -> HeldValues:
-    if form is None or form.is_new or form.attribute_id.startswith("new-"):
+    if form is None or not form.is_stored:
         return NOTHING
     taxonomy = editing.taxonomy
     return held_values(taxonomy.site_id, taxonomy.id, editing.levels, level_id, form.attribute_id)
