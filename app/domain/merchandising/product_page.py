@@ -19,7 +19,7 @@ from app.domain.merchandising.queries import placed_in
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.shared.problems import NotFound
-from app.domain.taxonomy.tree import Attribute, AttributeType
+from app.domain.taxonomy.tree import Attribute
 from app.extensions import db
 
 FEW = 5  # From here down a page says how many are left.
@@ -128,18 +128,19 @@ def _fact(shop: Shop, product: Product, attribute: Attribute) -> list[Fact]:
     value = product.taxonomy_attributes.get(attribute.id)
     if nearest is not attribute or not attribute.display_on_product_page or value in (None, "", []):
         return []
-    return [Fact(attribute.display_label or attribute.name, value_text(attribute.type, value))]
+    return [Fact(attribute.display_label or attribute.name, value_text(value))]
 
 
-def value_text(type: AttributeType, value: Any) -> str:
-    """A value in words: Yes or No, a number without needless zeros, several values after each other."""
-    if type is AttributeType.BOOLEAN:
+def value_text(value: Any) -> str:
+    """A value in words: Yes or No, a number without needless zeros, several values after each other. It goes by what
+    the product holds, which may be from before the attribute's type changed."""
+    if isinstance(value, bool):
         return "Yes" if value else "No"
     if isinstance(value, list):
         return ", ".join(str(item) for item in value)
     if isinstance(value, float):
         return f"{value:,.6f}".rstrip("0").rstrip(".")
-    return f"{value:,}" if type is AttributeType.NUMBER else str(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _trail(shop: Shop, product: Product) -> tuple[ShopNode, ...]:
