@@ -13,8 +13,8 @@ from typing import Any
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.attribute_edits import MoveAttribute, move_attribute
 from app.domain.taxonomy.attribute_merge import merged_attribute
-from app.domain.taxonomy.edits import DeleteLevel, MoveLevel, apply_edit, redo
 from app.domain.taxonomy.drafts import DEEPEST
+from app.domain.taxonomy.edits import DeleteLevel, MoveLevel, apply_edit, redo
 from app.domain.taxonomy.flat import FlatLevels, Record, attribute_of, branch, in_tree_order, path, siblings
 from app.domain.taxonomy.level_edits import shown
 from app.domain.taxonomy.steps import Step, apply_steps, differences
