@@ -16,6 +16,7 @@ from app.domain.sites import stored_events
 from app.domain.sites.models import StoredEvent
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.activation import CHANGED_EVENT
+from app.domain.taxonomy.saving import INDEX_EVENT
 from app.domain.taxonomy.taxonomies import active_id
 from app.extensions import db
 from app.ports import clock, search_engine
@@ -49,7 +50,7 @@ def rebuild_products(event: StoredEvent) -> None:
 
 
 HANDLERS: Mapping[str, Callable[[StoredEvent], None]] = {
-    "TaxonomyIndexEvent": recompute_completeness,
+    INDEX_EVENT: recompute_completeness,
     CHANGED_EVENT: rebuild_products,
 }
 

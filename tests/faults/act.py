@@ -27,12 +27,15 @@ from app.config import from_environment
 from app.domain.catalogue.models import Product
 from app.domain.search import runs
 from app.domain.sites.models import Site
+from app.domain.taxonomy import activation, saving
+from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
-from app.jobs import indexing
+from app.jobs import events, indexing
 from app.jobs.scheduled import SCHEDULED
 from app.ports import Ports, clock, search_engine
 from app.transaction import transaction
 from tests.faults.faulty_engine import FaultyEngine
+from tests.faults.killed_in_database import kill_at
 from tests.searching import add_product
 from worker import make_worker
 
@@ -145,8 +148,48 @@ def job(name: str) -> None:
     say("done")
 
 
+def activate(point: str) -> None:
+    """Switches to the taxonomy `garden`, and is killed at a point (tests/faults/killed_in_database.py)."""
+    db.session.rollback()
+    kill_at(point)
+    with transaction():
+        activation.activate(clock(), 1, "garden", "Garden", "tests")
+    say("activated")
+
+
+def save_structure(point: str) -> None:
+    """Saves the active taxonomy `camping` with another level, and is killed at a point."""
+    taxonomy = taxonomy_of(1, "camping")
+    revision, levels = taxonomy.revision, [*taxonomy.root_levels, {"name": "Added"}]
+    kill_at(point)
+    with transaction():
+        saving.save_structure(clock(), 1, "camping", revision, "Camping", "", levels, "tests")
+    say("saved")
+
+
+def deliver(point: str) -> None:
+    """Follows up what waits, and is killed at a point."""
+    kill_at(point)
+    events.deliver()
+    say("delivered")
+
+
 DEEDS: dict[str, Callable[..., object]] = {
-    deed.__name__: deed for deed in (ask, ask_often, build, rebuild, save, apply, lock, work, job)
+    deed.__name__: deed
+    for deed in (
+        ask,
+        ask_often,
+        build,
+        rebuild,
+        save,
+        apply,
+        lock,
+        work,
+        job,
+        activate,
+        save_structure,
+        deliver,
+    )
 }
 
 
