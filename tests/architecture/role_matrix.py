@@ -110,6 +110,12 @@ TAXONOMY_JSON: Rows = {
     ("GET", f"{TAXONOMY}/activation-impact"): STAFF,
     ("POST", "/admin/catalogue/taxonomy/activate/<taxonomy_id>"): ADMINS,
 }
+TAXONOMY_LOG: Rows = {
+    ("GET", f"{TAXONOMY}/revisions"): STAFF,
+    ("GET", f"{TAXONOMY}/revisions/compare"): STAFF,
+    ("GET", f"{TAXONOMY}/revisions/<revision>/back"): STAFF,
+    ("POST", f"{TAXONOMY}/revisions/<revision>/back"): STAFF,
+}
 
 TAXONOMY_PAGES: Rows = {
     ("GET", "/admin/catalogue/taxonomy"): STAFF,
@@ -161,4 +167,16 @@ V1: Rows = {
     ("POST", "/v1/auth/logout"): EVERYBODY,
 }
 
-MATRIX: Rows = OPEN | SHELL | SEARCH | STAFF_OF_SHOP | CATALOGUE | TAXONOMY_JSON | TAXONOMY_PAGES | TAXONOMY_EDITOR | CONTENT | V1
+MATRIX: Rows = (
+    OPEN
+    | SHELL
+    | SEARCH
+    | STAFF_OF_SHOP
+    | CATALOGUE
+    | TAXONOMY_JSON
+    | TAXONOMY_LOG
+    | TAXONOMY_PAGES
+    | TAXONOMY_EDITOR
+    | CONTENT
+    | V1
+)

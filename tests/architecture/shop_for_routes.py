@@ -41,6 +41,7 @@ COMMON = {
     "filename": "admin.css",
     "file": "x.webp",
     "path": "home",
+    "revision": "1",
     "seo_name": "nothing",
     "shape": "wide",
     "name": "x",

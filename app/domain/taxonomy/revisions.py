@@ -21,6 +21,7 @@ from app.extensions import db
 KEPT = 100  # Revisions of a taxonomy; beyond them only those on which somebody's unsaved work is based.
 PAGE_SIZE = 25
 LONGEST_NOTE = 500
+MOST_SENTENCES = 500  # Of one comparison; each save keeps fewer.
 BEFORE_THE_LOG = "Saved before the change log began, or by an import."
 
 
@@ -158,6 +159,12 @@ def compare_revisions(site_id: int, taxonomy_id: str, older: int, newer: int) ->
     """What changed in the tree from one revision to another. Raises NotFound."""
     before, after = revision_of(site_id, taxonomy_id, older), revision_of(site_id, taxonomy_id, newer)
     return compare(before.root_levels, after.root_levels)
+
+
+def what_changed(site_id: int, taxonomy_id: str, older: int, newer: int) -> list[str]:
+    """The same in sentences, the taxonomy's own texts first. Raises NotFound."""
+    texts = changed_texts(revision_of(site_id, taxonomy_id, older), revision_of(site_id, taxonomy_id, newer))
+    return [*texts, *compare_revisions(site_id, taxonomy_id, older, newer).sentences(MOST_SENTENCES)]
 
 
 def changed_texts(before: Texts, after: Texts) -> list[str]:
