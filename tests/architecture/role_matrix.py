@@ -160,11 +160,21 @@ CONTENT: Rows = {
 }
 
 # Whoever calls these sends a bearer token; a browser's session counts for nothing there.
-V1: Rows = {
+OPEN_TO_PROGRAMS: Rows = {
     ("GET", "/v1/openapi.json"): EVERYBODY,
     ("POST", "/v1/auth/login"): EVERYBODY,
     ("POST", "/v1/auth/refresh"): EVERYBODY,
     ("POST", "/v1/auth/logout"): EVERYBODY,
+}
+
+TAXONOMIES = "/v1/admin/taxonomies"
+V1: Rows = OPEN_TO_PROGRAMS | {
+    ("GET", TAXONOMIES): STAFF,
+    ("POST", TAXONOMIES): STAFF,
+    ("GET", f"{TAXONOMIES}/<taxonomy_id>"): STAFF,
+    ("PUT", f"{TAXONOMIES}/<taxonomy_id>/structure"): STAFF,
+    ("DELETE", f"{TAXONOMIES}/<taxonomy_id>"): ADMINS,
+    ("POST", f"{TAXONOMIES}/<taxonomy_id>/activate"): ADMINS,
 }
 
 MATRIX: Rows = (

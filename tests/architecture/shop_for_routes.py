@@ -103,6 +103,14 @@ def client_of(app: Flask, principal: Principal) -> FlaskClient:
     return client
 
 
+def bearer_of(app: Flask, principal: Principal) -> dict[str, str]:
+    """The header by which a program of theirs calls /v1; none for anybody."""
+    if principal is Principal.ANYBODY:
+        return {}
+    answer = app.test_client().post("/v1/auth/login", json={"email": email_of(principal), "password": PASSWORD})
+    return {"Authorization": f"Bearer {answer.json['token']}"}
+
+
 def _records(site: Site) -> dict[str, str]:
     product = make_product(site)
     image = ProductImage(product_id=product.id, site_id=site.id, file="x.webp", width=1, height=1, alt="", position=0)

@@ -43,7 +43,7 @@ def test_no_unsafe_route_takes_a_forged_request(app: Flask, shops: Shops, forger
         for method, rule in routes(app)
         if method not in ("GET", "HEAD")
     ]
-    assert [(rule, answer.status_code) for rule, answer in answers if answer.status_code != 403] == []
+    assert [(rule, answer.status_code) for rule, answer in answers if not _is_refused(rule, answer)] == []
     assert writes == []
 
 
@@ -66,6 +66,11 @@ def test_every_page_of_the_admin_is_sound(app: Flask, shops: Shops) -> None:
             check_page(html)
         except AssertionError as wrong:
             raise AssertionError(f"{rule}: {wrong}") from wrong
+
+
+def _is_refused(rule: str, answer: TestResponse) -> bool:
+    """Where programs call, a browser's session is none, so there is nothing to forge; and this body fits nowhere."""
+    return answer.status_code in (400, 401, 415) if rule.startswith("/v1/") else answer.status_code == 403
 
 
 def _is_admin_page(method: str, rule: str) -> bool:

@@ -10,10 +10,11 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from app.extensions import db
-from tests.architecture.role_matrix import MATRIX, Principal
+from tests.architecture.role_matrix import MATRIX, OPEN_TO_PROGRAMS, Principal
 from tests.architecture.shop_for_routes import (
     Shops,
     address,
+    bearer_of,
     build_shops,
     client_of,
     names_a_record,
@@ -38,10 +39,11 @@ def test_every_route_has_a_row_and_every_row_a_route(app: Flask) -> None:
 
 @pytest.mark.parametrize("principal", Principal)
 def test_a_route_lets_in_whom_its_row_names_and_nobody_else(app: Flask, shops: Shops, principal: Principal) -> None:
-    client = client_of(app, principal)
+    client, bearer = client_of(app, principal), bearer_of(app, principal)
     wrong = []
     for method, rule in routes(app):
-        answer = client.open(address(rule, shops.own), method=method, buffered=True)
+        headers = bearer if rule.startswith("/v1/") else {}
+        answer = client.open(address(rule, shops.own), method=method, headers=headers, buffered=True)
         if not _is_right(principal, (method, rule), answer):
             wrong.append(f"{principal} {method} {rule}: {answer.status_code}")
     assert wrong == []
@@ -49,16 +51,33 @@ def test_a_route_lets_in_whom_its_row_names_and_nobody_else(app: Flask, shops: S
 
 @pytest.mark.parametrize("principal", (Principal.MERCHANDISER, Principal.ADMIN, Principal.SUPERADMIN))
 def test_another_shops_records_are_not_found(app: Flask, shops: Shops, principal: Principal) -> None:
-    client = client_of(app, principal)
+    client, bearer = client_of(app, principal), bearer_of(app, principal)
     before = _digest(app, shops)
     wrong = []
     for method, rule in routes(app):
-        if rule.startswith("/admin") and names_a_record(rule) and principal in MATRIX[method, rule]:
-            answer = client.open(address(rule, shops.other), method=method, data=_form(method, shops), buffered=True)
+        if rule.startswith(("/admin", "/v1/")) and names_a_record(rule) and principal in MATRIX[method, rule]:
+            sent = {"data": _form(method, shops)} if rule.startswith("/admin") else {"headers": bearer} | _json(rule)
+            answer = client.open(address(rule, shops.other), method=method, buffered=True, **sent)
             if answer.status_code != 404:
                 wrong.append(f"{method} {rule}: {answer.status_code}")
     assert wrong == []
     assert _digest(app, shops) == before
+
+
+@pytest.mark.parametrize("principal", (Principal.ADMIN, Principal.SUPERADMIN))
+def test_a_session_in_a_browser_counts_for_nothing_where_programs_call(
+    app: Flask, shops: Shops, principal: Principal
+) -> None:
+    client = client_of(app, principal)
+    guarded = [pair for pair in routes(app) if pair[1].startswith("/v1/") and pair not in OPEN_TO_PROGRAMS]
+    assert guarded
+    answers = {pair: client.open(address(pair[1], shops.own), method=pair[0]).status_code for pair in guarded}
+    assert set(answers.values()) == {401}
+
+
+def _json(rule: str) -> dict[str, object]:
+    """A sound body for the routes that look at it before their record."""
+    return {"json": {"revision": 1, "name": "Theirs", "rootLevels": []}} if rule.endswith("/structure") else {}
 
 
 def _form(method: str, shops: Shops) -> dict[str, str]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from flask import Flask
 
-from app.blueprints.v1 import auth, description
+from app.blueprints.v1 import auth, description, taxonomies
 from app.blueprints.v1.api import ProblemApi
 from app.blueprints.v1.description import complete, spec_options
 
 
 def register(app: Flask) -> None:
     api = ProblemApi(app, spec_kwargs=spec_options())
-    for bp in (auth.bp,):
+    for bp in (auth.bp, taxonomies.bp):
         api.register_blueprint(bp)
     complete(api.spec)
     app.register_blueprint(description.bp)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
+from itertools import chain, islice
 from typing import Any, NoReturn
 
 from flask import Request
@@ -22,6 +23,7 @@ from app.permissions import View
 REQUIRED = {fields.Field.default_error_messages[name] for name in ("required", "null")}
 UNKNOWN = Schema().error_messages["unknown"]
 WHOLE_BODY = "_schema"
+MOST_PROBLEMS = 1_000  # Told at once.
 
 
 class Shape(Schema):
@@ -63,8 +65,8 @@ class StrictParser(FlaskParser):
 
     def handle_error(self, error: ValidationError, req: Request, schema: Schema, **_statuses: Any) -> NoReturn:
         """Raises Invalid."""
-        messages = error.normalized_messages()
-        raise Invalid([problem for found in messages.values() for problem in problems_of(found)])
+        found = chain.from_iterable(problems_of(messages) for messages in error.normalized_messages().values())
+        raise Invalid(list(islice(found, MOST_PROBLEMS)))
 
 
 class ApiBlueprint(Blueprint):
@@ -76,13 +78,15 @@ class ApiBlueprint(Blueprint):
         super().__init__(*args, **kwargs)
         csrf.exempt(self)
 
-    def problems(self, *statuses: int) -> Callable[[View], View]:
-        """Says in the description which problems a view may answer with, besides those of its body."""
+    def described(self, name: str, *problems: int) -> Callable[[View], View]:
+        """Gives the operation its name in the description, and says with which problems it may answer besides those
+        of what was sent."""
 
         def decorate(view: View) -> View:
-            for status in statuses:
+            for status in problems:
                 view = self.alt_response(status, HTTPStatus(status).name)(view)
-            return view
+            told: View = self.doc(operationId=name)(view)
+            return told
 
         return decorate
 

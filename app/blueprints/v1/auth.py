@@ -12,7 +12,6 @@ from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.auth_shapes import LoginBody, LogoutBody, RefreshBody, TokensShape
 from app.blueprints.v1.bearer import sent_claims
 from app.domain.shared.problems import Invalid, NotFound, Unauthenticated
-from app.domain.shared.times import rfc3339
 from app.domain.sites import accounts, api_sessions
 from app.domain.sites.api_sessions import Because, Device, Granted
 from app.domain.sites.sites import site_by_host
@@ -25,7 +24,7 @@ bp = ApiBlueprint("v1_auth", __name__, url_prefix="/v1/auth", description="Token
 @bp.post("/login")
 @public
 @bp.open_to_all
-@bp.problems(401, 403, 404, 429)
+@bp.described("login", 401, 403, 404, 415, 429)
 @bp.arguments(LoginBody)
 @bp.response(200, TokensShape)
 def login(body: dict[str, Any]) -> dict[str, Any]:
@@ -51,7 +50,7 @@ def login(body: dict[str, Any]) -> dict[str, Any]:
 @bp.post("/refresh")
 @public
 @bp.open_to_all
-@bp.problems(401, 429)
+@bp.described("refreshToken", 401, 415, 429)
 @bp.arguments(RefreshBody)
 @bp.response(200, TokensShape)
 def refresh(body: dict[str, Any]) -> dict[str, Any]:
@@ -72,6 +71,7 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
 @bp.post("/logout")
 @public
 @bp.open_to_all
+@bp.described("logout", 415)
 @bp.arguments(LogoutBody, required=False)
 @bp.response(204)
 def logout(body: dict[str, Any]) -> None:
@@ -97,10 +97,10 @@ def _tokens(granted: Granted) -> dict[str, Any]:
         "token": access_tokens.issue(caller, now),
         "token_type": "Bearer",
         "expires_in": int((expires_at - now).total_seconds()),
-        "expires_at": rfc3339(expires_at),
+        "expires_at": expires_at,
         "refresh_token": granted.refresh_token,
         "session_id": caller.session_id,
-        "session_expires_at": rfc3339(caller.expires_at),
+        "session_expires_at": caller.expires_at,
         "user": {
             "id": str(caller.user_id),
             "email": caller.email,

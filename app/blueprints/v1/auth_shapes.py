@@ -5,6 +5,7 @@ from __future__ import annotations
 from marshmallow import fields, validate
 
 from app.blueprints.v1.api import Shape
+from app.blueprints.v1.fields import Moment
 from app.domain.sites.api_sessions import Audience, Because
 from app.domain.sites.passwords import LONGEST as LONGEST_PASSWORD
 
@@ -53,12 +54,10 @@ class TokensShape(Shape):
     token = fields.Str(required=True, metadata={"description": "The access token: `Authorization: Bearer <token>`."})
     token_type = fields.Str(required=True, metadata={"example": "Bearer"})
     expires_in = fields.Int(required=True, metadata={"description": "Seconds.", "example": 900})
-    expires_at = fields.Str(required=True, metadata={"format": "date-time"})
+    expires_at = Moment(required=True)
     refresh_token = fields.Str(required=True, metadata={"description": "For one use."})
     session_id = fields.Str(required=True)
-    session_expires_at = fields.Str(
-        required=True, metadata={"format": "date-time", "description": "24 hours after signing in, whatever comes."}
-    )
+    session_expires_at = Moment(required=True, metadata={"description": "24 hours after signing in, whatever comes."})
     user = fields.Nested(UserShape, required=True)
     agent = fields.Raw(required=True, allow_none=True, metadata={"description": "null: the user is no till agent."})
     locations = fields.List(fields.Raw(), required=True, metadata={"description": "Where the user may work at a till."})

@@ -69,6 +69,7 @@ def _name_of(shape: Any) -> str:
 
 def complete(spec: APISpec) -> None:
     """What flask-smorest cannot know: how tokens are sent, and that problems have a type of their own."""
+    spec.components.schemas.pop("PaginationMetadataSchema", None)  # Of its own kind of lists, which we have none of.
     spec.components.security_scheme("accessToken", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"})
     for name, response in spec.components.responses.items():
         status = HTTPStatus[name]

@@ -1,0 +1,182 @@
+"""Taxonomies on the wire. What is sent of a tree is read by the domain, which names the level of every problem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import fields, validate
+
+from app.blueprints.v1.api import Shape
+from app.blueprints.v1.fields import Few, Flag, Moment, NumberInAddress, Unread, Whole
+from app.domain.taxonomy.attribute import AttributeType
+
+MOST_RENAMES = 1_000
+EXAMPLE: dict[str, Any] = {
+    "revision": 4,
+    "name": "Outdoor",
+    "rootLevels": [
+        {
+            "levelId": "tents",
+            "name": "Tents",
+            "attributes": [
+                {
+                    "attributeId": "season",
+                    "name": "Season",
+                    "type": "SINGLE_SELECT",
+                    "allowedValues": ["Summer", "All year"],
+                    "validation": {"mandatory": True},
+                }
+            ],
+            "children": [{"levelId": "new-1", "name": "Family tents"}],
+        }
+    ],
+}
+
+
+class ValidationShape(Shape):
+    mandatory = fields.Bool()
+    min_length = fields.Int()
+    max_length = fields.Int()
+    min_value = fields.Float()
+    max_value = fields.Float()
+    pattern = fields.Str(metadata={"description": "RE2, at most 200 characters; must match the whole value."})
+    error_message = fields.Str()
+
+
+class AttributeShape(Shape):
+    attribute_id = fields.Str(metadata={"description": "`new-…` or none for a new one, which gets an id."})
+    name = fields.Str(required=True)
+    type = fields.Str(required=True, validate=validate.OneOf([kind.value for kind in AttributeType]))
+    help_text = fields.Str()
+    allowed_values = fields.List(fields.Str(), metadata={"description": "Of the SELECT types, in their order."})
+    validation = fields.Nested(ValidationShape)
+    display_on_product_page = fields.Bool()
+    display_label = fields.Str()
+    display_order = fields.Int(metadata={"description": "The place decides; what is sent is ignored."})
+
+
+class LevelShape(Shape):
+    level_id = fields.Str(metadata={"description": "`new-…` or none for a new one, which gets an id."})
+    name = fields.Str(required=True)
+    description = fields.Str()
+    parent_level_id = fields.Str(
+        allow_none=True, metadata={"description": "The nesting decides; what is sent is ignored."}
+    )
+    display_order = fields.Int(metadata={"description": "The place decides; what is sent is ignored."})
+    attributes = fields.List(fields.Nested(AttributeShape))
+    children = fields.List(fields.Nested(lambda: LevelShape()))
+
+
+class TaxonomyShape(Shape):
+    id = fields.Str(required=True)
+    name = fields.Str(required=True)
+    description = fields.Str(required=True)
+    catalogue_id = fields.Str(required=True)
+    revision = fields.Int(required=True, metadata={"description": "Rises with every save, from 1."})
+    root_levels = Unread(fields.Nested(LevelShape), required=True)
+    created_at = Moment(required=True)
+    updated_at = Moment(required=True)
+
+
+class TaxonomyRowShape(Shape):
+    id = fields.Str(required=True)
+    name = fields.Str(required=True)
+    description = fields.Str(required=True)
+    active = fields.Bool(required=True, attribute="is_active")
+    levels = fields.Int(required=True)
+    products = fields.Int(required=True, metadata={"description": "That carry a level; 0 unless it is the active one."})
+    revision = fields.Int(required=True)
+    updated_at = Moment(required=True)
+
+
+class PageQuery(Shape):
+    page_number = NumberInAddress(load_default=1, validate=validate.Range(min=1, max=9_999_999))
+    page_size = NumberInAddress(load_default=20, validate=validate.Range(min=1, max=100))
+
+
+class TaxonomiesShape(Shape):
+    """A page; past the last one `items` is empty."""
+
+    items = fields.List(fields.Nested(TaxonomyRowShape), required=True)
+    page_number = fields.Int(required=True)
+    page_size = fields.Int(required=True)
+    total_items = fields.Int(required=True)
+    total_pages = fields.Int(required=True)
+
+
+class CountShape(Shape):
+    direct = fields.Int(required=True)
+    rolled_up = fields.Int(required=True, metadata={"description": "With those at all levels below."})
+
+
+class TaxonomyDataShape(Shape):
+    taxonomy = fields.Nested(TaxonomyShape, required=True)
+    active = fields.Bool(required=True)
+    counts = fields.Dict(
+        keys=fields.Str(),
+        values=fields.Nested(CountShape),
+        required=True,
+        metadata={"description": "Products by levelId; empty unless the taxonomy is the active one."},
+    )
+
+
+class CreateBody(Shape):
+    name = fields.Str(required=True)
+    description = fields.Str(load_default="")
+    sample = Flag(load_default=False, metadata={"description": "Begin with the levels of a sample."})
+
+
+class CreatedShape(Shape):
+    id = fields.Str(required=True)
+    taxonomy = fields.Nested(TaxonomyShape, required=True)
+
+
+class ValueRenameBody(Shape):
+    level_id = fields.Str(required=True)
+    attribute_id = fields.Str(required=True)
+    value = fields.Str(required=True)
+    renamed = fields.Str(required=True)
+
+
+class StructureBody(Shape):
+    revision = Whole(
+        load_default=None, allow_none=True, metadata={"description": "The one that was read; absent counts as 0."}
+    )
+    name = fields.Str(required=True)
+    description = fields.Str(metadata={"description": "Left out, it stays as it is."})
+    root_levels = Unread(fields.Nested(LevelShape), required=True, metadata={"description": "The whole tree."})
+    note = fields.Str(load_default="", metadata={"description": "For the change log."})
+    value_renames = Few(
+        fields.Nested(ValueRenameBody),
+        MOST_RENAMES,
+        load_default=list,
+        metadata={"description": "Allowed values that got another name: products follow in the background."},
+    )
+
+
+class SavedShape(Shape):
+    taxonomy = fields.Nested(TaxonomyShape, required=True)
+    revision = fields.Int(required=True)
+    ids = fields.Dict(
+        keys=fields.Str(),
+        values=fields.Str(),
+        required=True,
+        metadata={"description": "The ids that new records got, by the `new-…` ids that were sent."},
+    )
+
+
+class ActivateBody(Shape):
+    confirm_name = fields.Str(
+        load_default=None,
+        allow_none=True,
+        metadata={
+            "description": "Needed when another taxonomy is active: the name of this one, to the letter. Products then "
+            "lose their classification to an archive."
+        },
+    )
+
+
+class ActivatedShape(Shape):
+    id = fields.Str(required=True)
+    active = fields.Bool(required=True)
+    switched = fields.Bool(required=True, metadata={"description": "Another one was active before."})
