@@ -53,7 +53,9 @@ def test_values_keep_their_order_and_say_which_were_renamed() -> None:
 
 
 def test_values_written_into_the_box_and_not_yet_added_belong_to_it_too() -> None:
-    edit = attribute_edit(sent(edit="attribute.add", level="t", name="Colour", type="MULTI_SELECT", newValues="Red\nBlue"))
+    edit = attribute_edit(
+        sent(edit="attribute.add", level="t", name="Colour", type="MULTI_SELECT", newValues="Red\nBlue")
+    )
     assert isinstance(edit, AddAttribute)
     assert edit.attribute["allowedValues"] == ["Red", "Blue"]
 

@@ -1,0 +1,245 @@
+"""The editor's panel, review, conflict and banner, as somebody without JavaScript uses them and as htmx does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.domain.catalogue.models import Product
+from app.domain.search.models import RebuildRun
+from app.domain.sites.models import Site
+from app.domain.sites.roles import Role
+from app.domain.taxonomy import tasks
+from app.domain.taxonomy.classification import active_tree, classify
+from app.domain.taxonomy.models import Taxonomy
+from app.extensions import db
+from app.transaction import transaction
+from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
+from tests.factories import make_product, make_taxonomy, make_user
+from tests.page_client import PageClient, Reading
+
+EDITOR = "/admin/catalogue/taxonomy/kinds"
+COLOUR = {
+    "attributeId": "colour",
+    "name": "Colour",
+    "type": "SINGLE_SELECT",
+    "allowedValues": ["Red", "Blue"],
+    "displayOnProductPage": True,
+}
+WEIGHT = {"attributeId": "weight", "name": "Weight", "type": "NUMBER"}
+LEVELS = [
+    {
+        "levelId": "camping",
+        "name": "Camping",
+        "attributes": [WEIGHT],
+        "children": [{"levelId": "tents", "name": "Tents", "attributes": [COLOUR]}],
+    }
+]
+RED_TENTS = 3
+
+
+@pytest.fixture
+def mia(app: Flask) -> Merchandiser:
+    """A merchandiser whose shop has three red tents."""
+    made = merchandiser(app)
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, made.site_id)
+        make_taxonomy(site, LEVELS, active=True, id="kinds")
+        tree = active_tree(site.id)
+        for _ in range(RED_TENTS):
+            classify(make_product(site), tree, "tents", {"colour": "Red"})
+    return made
+
+
+def edit(mia: Merchandiser, form: dict[str, Any], status: int = 302) -> Any:
+    return mia.post(f"{EDITOR}/draft", form, status)
+
+
+def colour_with(*rows: tuple[str, str], **more: Any) -> dict[str, Any]:
+    fields = {"edit": "attribute.change", "level": "tents", "attribute": "colour"}
+    named = {"name": "Colour", "type": "SINGLE_SELECT", "displayOnProductPage": "on"}
+    return fields | named | {"value": [text for text, _ in rows], "valueWas": [was for _, was in rows]} | more
+
+
+def stored(app: Flask, mia: Merchandiser) -> Taxonomy:
+    with app.app_context():
+        return db.session.get_one(Taxonomy, (mia.site_id, "kinds"))
+
+
+def texts(page: Reading) -> str:
+    return " ".join(page.texts.values())
+
+
+def test_the_panel_shows_a_levels_own_attributes_and_where_the_others_come_from(mia: Merchandiser) -> None:
+    page = mia.get(f"{EDITOR}?level=tents")
+    links = [link.get("data-attribute") for link in page.all("a")]
+    assert "colour" in links
+    assert "Inherited from the levels above" in page.texts["h3"]
+    assert "Weight" in page.texts["span"]
+
+
+def test_an_attribute_is_opened_with_the_number_of_products_that_hold_each_value(mia: Merchandiser) -> None:
+    page = mia.get(f"{EDITOR}?level=tents&attribute=colour")
+    values = [field["value"] for field in page.all("input") if field.get("name") == "value"]
+    assert values == ["Red", "Blue"]
+    held = [place.get("data-products") for place in page.all("span") if "data-products" in place]
+    assert held == ["3 products", ""]
+
+
+def test_another_type_shows_only_the_fields_that_matter_for_it_without_javascript(mia: Merchandiser) -> None:
+    form = colour_with(("Red", "Red"), type="NUMBER", intent="type")
+    names = {field.get("name") for field in mia.post(f"{EDITOR}/attribute", form, 200).all("input")}
+    assert {"minValue", "maxValue"} <= names and not {"minLength", "pattern"} & names
+    assert "value" in names, "the values wait, should the type become a choice again"
+
+
+def test_a_button_of_the_form_changes_nothing_but_the_form(app: Flask, mia: Merchandiser) -> None:
+    mia.get(EDITOR)
+    form = colour_with(("Red", "Red"), ("Blue", "Blue"), level="tents", intent="remove:0")
+    answer = mia.swap(f"{EDITOR}/attribute", form)
+    assert answer.status_code == 200
+    assert "3 products would lose a value" in answer.text
+    assert 'value="Red"' in answer.text, "it can be put back"
+    assert "Everything is saved" in mia.fragment(f"{EDITOR}/level?level=tents").text
+
+
+def test_pasted_lines_are_told_apart_before_they_do_harm(mia: Merchandiser) -> None:
+    mia.get(EDITOR)
+    form = colour_with(("Red", "Red"), newValues="red\nGreen\n\nlight, dark", intent="paste")
+    told = mia.swap(f"{EDITOR}/attribute", form).text
+    assert "Added 1 value." in told and "in the list already: “red”" in told and "1 blank line left out" in told
+    assert "“light, dark” contains a comma" in told and "Split at the commas" in told
+
+
+def test_an_attribute_is_added_moved_overridden_and_removed(mia: Merchandiser) -> None:
+    edit(mia, {"edit": "attribute.add", "level": "tents", "name": "Persons", "type": "NUMBER", "minValue": "1"})
+    edit(mia, {"edit": "attribute.move", "level": "tents", "attribute": "new-a1", "position": "0"})
+    edit(mia, {"edit": "attribute.override", "level": "tents", "attribute": "weight"})
+    edit(mia, {"edit": "attribute.delete", "level": "tents", "attribute": "colour"})
+    page = mia.get(f"{EDITOR}?level=tents")
+    shown = [link["data-attribute"] for link in page.all("a") if link.get("class") == "to-level strong"]
+    assert shown == ["new-a1", "weight"]
+    assert "Weight (Tents)" not in page.texts["li"]
+
+
+def test_a_refused_form_comes_back_with_what_was_typed_and_why(mia: Merchandiser) -> None:
+    form = {"edit": "attribute.add", "level": "tents", "name": "Persons", "type": "NUMBER", "minValue": "some"}
+    page = edit(mia, form, 400)
+    assert page.value("name") == "Persons" and page.value("minValue") == "some"
+    assert "“some” is not a number." in texts(page)
+
+
+def test_the_review_tells_how_many_products_a_renamed_value_changes_and_the_save_asks_for_it(
+    app: Flask, mia: Merchandiser
+) -> None:
+    edit(mia, colour_with(("Crimson", "Red"), ("Blue", "Blue")))
+    review = mia.get(f"{EDITOR}/review")
+    assert "becomes “Crimson”: 3 products will be updated." in review.texts["span"]
+    mia.post(f"{EDITOR}/review", {"note": "Nobody says red"})
+    after = stored(app, mia)
+    assert after.revision == 2
+    assert after.root_levels[0]["children"][0]["attributes"][0]["allowedValues"] == ["Crimson", "Blue"]
+    with app.app_context():
+        kinds = [task.kind for task in tasks.unfinished(mia.site_id)]
+    assert tasks.Kind.RENAME_VALUES in kinds
+
+
+def test_the_review_links_to_the_products_that_lose_a_value(mia: Merchandiser) -> None:
+    edit(mia, colour_with(("Blue", "Blue")))
+    review = mia.get(f"{EDITOR}/review")
+    links = [link["href"] for link in review.all("a") if "attribute=colour" in link.get("href", "")]
+    assert links == ["/admin/catalogue/products?attribute=colour&value=Red"]
+
+
+def test_nothing_to_save_is_said_so(mia: Merchandiser) -> None:
+    mia.get(EDITOR)
+    mia.post(f"{EDITOR}/review", {})
+    assert "There is nothing to save" in texts(mia.get(EDITOR))
+
+
+def test_a_draft_with_problems_is_not_saved_and_leads_to_them(app: Flask, mia: Merchandiser) -> None:
+    edit(mia, {"edit": "level.add", "parent": "camping", "name": "tents"})
+    page = mia.post(f"{EDITOR}/review", {"note": "x"}, 400)
+    assert any("level=" in link.get("href", "") for link in page.all("a"))
+    assert "to mend before this can be saved" in page.texts["strong"]
+    assert stored(app, mia).revision == 1
+
+
+def colleague(app: Flask, mia: Merchandiser) -> Merchandiser:
+    with app.app_context(), transaction():
+        email = make_user(db.session.get_one(Site, mia.site_id), Role.MERCHANDISER, name="Noah Nash").email
+    return Merchandiser(PageClient(app).signed_in(email), mia.site_id)
+
+
+def test_who_saves_second_sees_both_sides_and_does_the_edits_again(app: Flask, mia: Merchandiser) -> None:
+    noah = colleague(app, mia)
+    edit(mia, {"edit": "level.change", "level": "camping", "name": "Outdoors", "description": ""})
+    edit(noah, {"edit": "level.add", "parent": "camping", "name": "Stoves"})
+    noah.post(f"{EDITOR}/review", {"note": "Stoves are new"})
+    refused = mia.post(f"{EDITOR}/review", {})
+    assert refused.headers["Location"].endswith("/conflict")
+    page = mia.get(f"{EDITOR}/conflict")
+    assert "Noah Nash" in texts(page) and "Stoves are new" in texts(page)
+    assert "Added the level “Stoves” below “Camping”." in texts(page)
+    assert "Renamed the level “Camping” to “Outdoors”." in texts(page)
+    mia.post(f"{EDITOR}/conflict", {})
+    mia.post(f"{EDITOR}/review", {})
+    after = stored(app, mia)
+    assert after.revision == 3
+    assert after.root_levels[0]["name"] == "Outdoors"
+    assert [level["name"] for level in after.root_levels[0]["children"]] == ["Tents", "Stoves"]
+
+
+def test_what_cannot_be_done_again_is_named(app: Flask, mia: Merchandiser) -> None:
+    noah = colleague(app, mia)
+    edit(mia, {"edit": "level.change", "level": "tents", "name": "Big tents", "description": ""})
+    edit(noah, {"edit": "level.delete", "level": "tents"})
+    noah.post(f"{EDITOR}/review", {})
+    page = mia.get(f"{EDITOR}/conflict")
+    assert "does not go on the newest revision" in texts(page)
+    mia.post(f"{EDITOR}/conflict", {})
+    assert "Not done again" in texts(mia.get(EDITOR))
+
+
+def test_the_banner_offers_a_rebuild_after_a_save_and_follows_it(app: Flask, mia: Merchandiser) -> None:
+    edit(mia, {"edit": "level.add", "parent": "camping", "name": "Stoves"})
+    mia.post(f"{EDITOR}/review", {})
+    assert "Shoppers’ filters do not know of the last save yet." in texts(mia.get(EDITOR))
+    answer = mia.swap(f"{EDITOR}/rebuild", {})
+    assert 'hx-trigger="every 1500ms"' in answer.text
+    with app.app_context(), transaction():
+        run = db.session.query(RebuildRun).one()
+        assert (run.scope, run.state) == ("PRODUCTS", "waiting")
+        run.state, run.document_count = "done", 3
+        run.started_at = run.finished_at = run.created_at.replace(year=run.created_at.year + 1)
+    after = mia.fragment(f"{EDITOR}/banner?part=reindex").text
+    assert "every 1500ms" not in after and "3 products indexed" in after
+
+
+def test_a_taxonomy_that_the_shop_does_not_use_has_no_banner(app: Flask, mia: Merchandiser) -> None:
+    with app.app_context(), transaction():
+        make_taxonomy(db.session.get_one(Site, mia.site_id), LEVELS, id="spare")
+    page = mia.get("/admin/catalogue/taxonomy/spare?level=tents&attribute=colour")
+    assert "Rebuild now" not in texts(page)
+    assert not [place for place in page.all("span") if "data-products" in place]
+
+
+def test_one_filter_that_mixes_kinds_of_values_is_warned_of_and_does_not_hinder(app: Flask, mia: Merchandiser) -> None:
+    add = {"edit": "attribute.add", "level": "camping", "name": "Colour", "type": "NUMBER", "attributeId": "colour"}
+    edit(mia, add)
+    page = mia.get(EDITOR)
+    assert "1 filter mixes kinds of values" in page.texts["summary"]
+    mia.post(f"{EDITOR}/review", {})
+    assert stored(app, mia).revision == 2
+
+
+def test_products_counted_are_those_for_whom_the_definition_is_the_nearest(app: Flask, mia: Merchandiser) -> None:
+    with app.app_context(), transaction():
+        product = make_product(db.session.get_one(Site, mia.site_id))
+        classify(product, active_tree(mia.site_id), "camping", {"weight": "7"})
+        assert db.session.get_one(Product, product.id).taxonomy_level_id == "camping"
+    edit(mia, {"edit": "attribute.override", "level": "tents", "attribute": "weight"})
+    assert "1 product" in texts(mia.get(f"{EDITOR}?level=camping&attribute=weight"))
+    assert "No product holds a value of it." in texts(mia.get(f"{EDITOR}?level=tents&attribute=weight"))
