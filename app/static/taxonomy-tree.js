@@ -110,6 +110,8 @@
     const { request, sourceElement } = event.detail.ctx;
     if (!(request.body instanceof URLSearchParams) || !request.body.has("version")) return;
     request.body.set("version", bar().dataset.version);
+    const marked = [...tree().querySelectorAll(".leaf > b.bad")].map((sign) => sign.closest("[role=treeitem]").dataset.level);
+    if (marked.length) request.body.set("marked", marked.join(" "));
     if (typed?.isConnected && sourceElement !== typed) request.body.set("keep", "1");
   });
   document.addEventListener("htmx:finally:request", (event) => {

@@ -26,6 +26,7 @@ from app.permissions import Permission, requires
 from app.transaction import transaction
 
 EDITOR = "/catalogue/taxonomy/<taxonomy_id>"
+MOST_MARKED = 2_000
 OF_PANEL = ("attribute.", "value.")
 Answer = str | AnyResponse
 
@@ -136,6 +137,11 @@ def _known(editing: Editing, level_id: str | None) -> str | None:
     return level_id if level_id in editing.levels else None
 
 
+def _marked() -> list[str]:
+    """The levels at whose rows the window shows the sign of a problem."""
+    return request.form.get("marked", "").split()[:MOST_MARKED]
+
+
 def _token() -> str | None:
     return request.form.get("version") or None
 
@@ -165,7 +171,7 @@ def _changed(edited: Edited, told: str) -> Answer:
         return _to_editor(editing.taxonomy.id, level_id)
     context = _context(editing, level_id, panel_of(editing, level_id))
     tree: ShownTree = context["tree"]
-    return _parts(context | {"change": tree.since(edited.before), "told": told}, level_id)
+    return _parts(context | {"change": tree.since(edited.before, _marked()), "told": told}, level_id)
 
 
 def _parts(context: dict[str, Any], level_id: str | None, status: int = 200) -> AnyResponse:

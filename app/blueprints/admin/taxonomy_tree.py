@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from flask import url_for
@@ -32,9 +32,12 @@ class ShownTree:
 
     @cached_property
     def outline(self) -> Outline:
-        editing = self.editing
-        problems = Counter(problem.level_id for problem in editing.problems if problem.level_id)
-        return outline(editing.levels, editing.base, self.products, problems)
+        return outline(self.editing.levels, self.editing.base, self.products, self.problems)
+
+    @cached_property
+    def problems(self) -> Counter[str]:
+        """How many each level has."""
+        return Counter(problem.level_id for problem in self.editing.problems if problem.level_id)
 
     @cached_property
     def counts(self) -> dict[str, LevelCount]:
@@ -45,8 +48,14 @@ class ShownTree:
     def _counted(self, row: Row) -> bool:
         return row.direct is not None
 
-    def since(self, before: Editing) -> OutlineChange:
-        return differences(ShownTree(before, self.products).outline, self.outline)
+    def since(self, before: Editing, marked: Collection[str]) -> OutlineChange:
+        """What differs from the tree that a window shows, in which the rows of `marked` levels carry the sign of a
+        problem. So the problems from before need not be found anew."""
+        shown, own = (outline(one.levels, one.base, self.products, {}) for one in (before, self.editing))
+        change = differences(shown, own)
+        told = set(change.changed)
+        signs = [found for found in {*marked, *self.problems} if found in own.rows and found not in told]
+        return replace(change, changed=[*change.changed, *signs])
 
     def is_open(self, level_id: str) -> bool:
         """Until somebody opens or closes it by hand: small trees whole, large ones along the way to the level."""

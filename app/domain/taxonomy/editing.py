@@ -92,7 +92,7 @@ class Editing:
     def problems(self) -> tuple[StructureProblem, ...]:
         """Why the draft cannot be saved as it is."""
         found = draft_problems(self.levels, self.base, ids_of(self.base_root_levels))
-        return by_draft_ids(self.root_levels, found)
+        return by_draft_ids(self.root_levels, found) if found else ()
 
     @cached_property
     def changes(self) -> Comparison:

@@ -63,27 +63,35 @@ def _attribute_changes(old: Iterable[Record], new: Iterable[Record]) -> tuple[Re
 
 def redo(levels: FlatLevels, step: Step) -> FlatLevels:
     """The levels after a step, which must have been made on such levels."""
-    return _turned(levels, {level_id: (before, after) for level_id, (before, after) in step.changes.items()})
+    return _in_order(_turned(levels, step.changes), [step.changes])
 
 
 def undo(levels: FlatLevels, step: Step) -> FlatLevels:
-    return _turned(levels, {level_id: (after, before) for level_id, (before, after) in step.changes.items()})
+    changes = {level_id: (after, before) for level_id, (before, after) in step.changes.items()}
+    return _in_order(_turned(levels, changes), [changes])
 
 
 def apply_steps(levels: FlatLevels, steps: Iterable[Step]) -> FlatLevels:
-    for step in steps:
-        levels = redo(levels, step)
-    return levels
+    done = [step.changes for step in steps]
+    for changes in done:
+        levels = _turned(levels, changes)
+    return _in_order(levels, done)
 
 
-def _turned(levels: FlatLevels, changes: Mapping[str, Change]) -> FlatLevels:
+def _in_order(levels: Mapping[str, Record], done: Iterable[Mapping[str, Change]]) -> FlatLevels:
+    """Put in order once, however many steps there were."""
+    moved = any(_moves(change) for changes in done for change in changes.values())
+    return in_tree_order(levels) if moved else dict(levels)
+
+
+def _turned(levels: Mapping[str, Record], changes: Mapping[str, Change]) -> dict[str, Record]:
     changed = dict(levels)
     for level_id, (before, after) in changes.items():
         if after is None:
             del changed[level_id]
         else:
             changed[level_id] = after if before is None else _with(changed[level_id], after)
-    return in_tree_order(changed) if any(map(_moves, changes.values())) else changed
+    return changed
 
 
 def _with(level: Record, fields: Record) -> Record:
