@@ -12,7 +12,9 @@ from app.domain.catalogue.queries import ProductRow
 from app.domain.shared.paging import Paged
 from app.domain.sites.currency import currency_of
 from app.domain.taxonomy.classification import active_tree
+from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.product_filters import conditions
+from app.domain.taxonomy.tasks import unfinished
 from app.domain.taxonomy.tree import Level, TaxonomyTree
 
 
@@ -34,7 +36,8 @@ class AttributeChoice:
 
 @dataclass(frozen=True, slots=True)
 class ProductListPage:
-    """`level_names` gives the names of the levels by id; without an active taxonomy there are none, nor attributes."""
+    """`level_names` gives the names of the levels by id; without an active taxonomy there are none, nor attributes.
+    `task` is what goes on in the background, or comes next."""
 
     asked: ProductList
     found: Paged[ProductRow]
@@ -42,6 +45,7 @@ class ProductListPage:
     levels: Sequence[LevelChoice]
     attributes: Sequence[AttributeChoice]
     level_names: Mapping[str, str]
+    task: TaxonomyTask | None
 
 
 def product_list(site_id: int, asked: ProductList) -> ProductListPage:
@@ -53,6 +57,7 @@ def product_list(site_id: int, asked: ProductList) -> ProductListPage:
         currency=currency_of(site_id),
         levels=level_choices(taxonomy),
         attributes=attribute_choices(taxonomy),
+        task=next(iter(unfinished(site_id)), None),
         level_names={level.id: level.name for level in taxonomy.levels.values()},
     )
 

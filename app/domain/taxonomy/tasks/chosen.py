@@ -33,3 +33,8 @@ def ids_of(site_id: int, parameters: Mapping[str, Any], tree: TaxonomyTree) -> S
         return select(Product.id).where(Product.site_id == site_id, Product.id.in_(parameters["products"]))
     asked = ProductList.parse(parameters["filter"])
     return matching_ids(site_id, asked, tree).where(Product.id <= parameters["upTo"])
+
+
+def how_many(site_id: int, parameters: Mapping[str, Any], tree: TaxonomyTree) -> int:
+    query = ids_of(site_id, parameters, tree).with_only_columns(func.count())
+    return db.session.scalar(query) or 0

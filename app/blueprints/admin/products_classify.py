@@ -1,0 +1,109 @@
+"""Giving many products a level or a value: those that were ticked in the list, or all that it is narrowed to."""
+
+from __future__ import annotations
+
+from flask import flash, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.classify_form import LEVEL, ClassifyForm
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.form_numbers import sent_ids
+from app.blueprints.admin.told_filters import told_filters
+from app.domain.catalogue.listing import ProductList
+from app.domain.shared.problems import Conflict, Invalid
+from app.domain.taxonomy.bulk_assigning import assign_level, assign_value
+from app.domain.taxonomy.bulk_preview import LevelPreview, ValuePreview, level_preview, value_preview
+from app.domain.taxonomy.classification import active_tree
+from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.product_list import attribute_choices, level_choices
+from app.domain.taxonomy.tasks.chosen import chosen_products, how_many
+from app.domain.taxonomy.tree import TaxonomyTree
+from app.htmx import redirect_page, wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+Answer = str | Response
+NO_ERRORS = FieldErrors()
+
+
+@bp.post("/catalogue/products/choose")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_choose() -> Answer:
+    """From the ticks of the list to the page about them."""
+    chosen = sent_ids(request.form, "product")
+    asked = ProductList.read(request.args)
+    if not chosen:
+        flash("Tick the products first.", "bad")
+    address = _address(asked, chosen) if chosen else f"{url_for('admin.products_list')}?{asked.query()}"
+    return redirect_page(address) if wants_fragment() else redirect(address)
+
+
+@bp.get("/catalogue/products/classify")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_classify() -> Answer:
+    return _page(ClassifyForm.read(ProductList.read(request.args), request.args, request.args))
+
+
+@bp.post("/catalogue/products/classify")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_classify_start() -> Answer:
+    """Without `intent=start` only the preview."""
+    form = ClassifyForm.read(ProductList.read(request.args), request.args, request.form)
+    if request.form.get("intent") != "start":
+        return _page(form)
+    try:
+        with transaction():
+            task_id = _start(form).id
+    except (Invalid, Conflict) as error:
+        return _page(form, FieldErrors(error))
+    address = url_for("admin.taxonomy_task", task_id=task_id)
+    return redirect_page(address) if wants_fragment() else redirect(address)
+
+
+def _start(form: ClassifyForm) -> TaxonomyTask:
+    site_id, actor, clock = current_user.site_id, current_user.display_name, ports.clock()
+    chosen = chosen_products(site_id, form.product_ids, form.asked)
+    if form.what == LEVEL:
+        return assign_level(clock, site_id, chosen, form.level_id, actor)
+    return assign_value(clock, site_id, chosen, form.attribute_id, form.way, form.given, actor)
+
+
+def _page(form: ClassifyForm, errors: FieldErrors = NO_ERRORS) -> Answer:
+    tree, site_id = active_tree(current_user.site_id), current_user.site_id
+    chosen = chosen_products(site_id, form.product_ids, form.asked)
+    preview = None
+    if form.is_complete and not errors:
+        try:
+            preview = _preview(form, tree, chosen)
+        except Invalid as invalid:
+            errors = FieldErrors(invalid)
+    context = {
+        "form": form,
+        "here": _address(form.asked, form.product_ids),
+        "products": preview.products if preview else how_many(site_id, chosen, tree),
+        "levels": level_choices(tree),
+        "attributes": attribute_choices(tree),
+        "value_input": form.value_input(tree, errors.within("given")),
+        "words": told_filters(form.asked, tree),
+        "preview": preview,
+        "errors": errors,
+    }
+    name = "_classify" if wants_fragment() else "classify"
+    status = errors.status if errors else 200
+    return make_response(render_template(f"admin/products/{name}.html", **context), status)
+
+
+def _preview(form: ClassifyForm, tree: TaxonomyTree, chosen: dict[str, object]) -> LevelPreview | ValuePreview:
+    site_id = current_user.site_id
+    if form.what == LEVEL:
+        return level_preview(site_id, tree, chosen, form.level_id)
+    return value_preview(site_id, tree, chosen, form.attribute_id, form.way, form.given)
+
+
+def _address(asked: ProductList, product_ids: object) -> str:
+    page = url_for("admin.products_classify", product=product_ids)
+    query = asked.query()
+    return f"{page}{'&' if '?' in page else '?'}{query}" if query else page
