@@ -18,7 +18,7 @@
     for (const mark of document.querySelectorAll("form[data-warn] [data-unsaved]")) dirty.add(mark.closest("form"));
   });
   window.addEventListener("beforeunload", (event) => {
-    if (dirty.size) event.preventDefault();
+    if ([...dirty].some((form) => form.isConnected)) event.preventDefault();
   });
 
   // Ctrl+Enter saves from any field.
