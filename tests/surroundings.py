@@ -29,6 +29,13 @@ def real_bundle(name: str) -> Path:
     return bundle
 
 
+def google_taxonomy() -> Path:
+    """Google's tree of products: one level a line, indented, with numbers before the last `|` and its name behind."""
+    for found in sorted((DATA / "google-taxonomy").glob("*.txt")):
+        return found
+    missing("Google's product taxonomy is not beside the repository")
+
+
 def postgresql_programs() -> Path:
     """The folder with initdb and postgres."""
     for folder in sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True):

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import string
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.taxonomy.structure import check_structure
+from app.domain.taxonomy.edits import AddAttribute, apply_edit, redo
+from app.domain.taxonomy.flat import flatten
+from app.domain.taxonomy.structure import check_structure, draft_problems
 from app.domain.taxonomy.tree import TaxonomyTree
+from tests.surroundings import google_taxonomy
 
 
 def level(
@@ -20,7 +25,7 @@ def level(
 
 
 def attribute(attribute_id: str | None = "size", kind: str = "STRING", **more: Any) -> dict[str, Any]:
-    return {"attributeId": attribute_id, "name": "Size", "type": kind, **more}
+    return {"attributeId": attribute_id, "name": "Size", "type": kind} | more
 
 
 def codes(*levels: dict[str, Any]) -> list[str]:
@@ -79,6 +84,19 @@ def test_an_empty_validation_is_dropped_and_places_are_recomputed():
         ([level(attributes=[attribute(validation={"pattern": "(a"})])], "invalid_pattern"),
         ([level(attributes=[attribute(validation={"pattern": "(?=a)"})])], "invalid_pattern"),
         ([level(attributes=[attribute(validation={"pattern": "a" * 201})])], "invalid_pattern"),
+        ([level(attributes=[attribute(validation={"minLength": -1})])], "negative_length"),
+        ([level(attributes=[attribute(validation={"minLength": 10_001})])], "out_of_range"),
+        ([level(attributes=[attribute(validation={"maxValue": 1e16})])], "out_of_range"),
+        ([level(attributes=[attribute(validation={"minValue": float("nan")})])], "out_of_range"),
+        ([level(attributes=[attribute(validation={"minValue": "1"})])], "wrong_type"),
+        ([level(attributes=[attribute(kind="SINGLE_SELECT", allowedValues=["a", 1])])], "wrong_type"),
+        ([level(attributes=[attribute(kind="SINGLE_SELECT", allowedValues=["a\x00"])])], "invalid_value"),
+        ([level(attributes=[attribute(name="")])], "name_missing"),
+        ([level("A" * 201)], "too_long"),
+        ([level("A\x00")], "unprintable"),
+        ([level(description="x" * 2_001)], "too_long"),
+        ([level(attributes=[attribute(helpText="x" * 2_001)])], "too_long"),
+        ([level("A", "a" * 121)], "invalid_id"),
         ([level(attributes=["size"])], "wrong_type"),
     ],
 )
@@ -116,6 +134,78 @@ def test_existing_ids_keep_their_form():
     assert check_structure([level("A", "old id!")], existing_ids={"old id!"}).problems == ()
 
 
+def test_an_existing_id_stays_even_if_it_begins_like_that_of_a_new_record():
+    sent = level("Fresh", "new-arrivals", attributes=[attribute("new-look")])
+    checked = check_structure([sent], existing_ids={"new-arrivals", "new-look"})
+    assert (checked.levels[0]["levelId"], checked.ids) == ("new-arrivals", {})
+    assert checked.levels[0]["attributes"][0]["attributeId"] == "new-look"
+
+
+def test_a_generated_id_never_begins_like_that_of_a_new_record():
+    checked = check_structure([level("New arrivals", None, attributes=[attribute(None) | {"name": "New look"}])])
+    again = check_structure([checked.levels[0] | {"name": "Fresh"}])
+    assert again.levels[0]["levelId"] == checked.levels[0]["levelId"] == "new_arrivals"
+    assert again.levels[0]["attributes"][0]["attributeId"] == "new_look"
+
+
+def test_a_level_may_call_its_new_parent_by_the_id_that_was_sent():
+    child = level("Tarps", "new-2", parentLevelId="new-1")
+    checked = check_structure([level("Tents", "new-1", child)])
+    assert checked.problems == ()
+    assert checked.levels[0]["children"][0]["parentLevelId"] == "tents"
+
+
+def test_bounds_of_zero_are_kept_and_only_empty_rules_are_dropped():
+    rules = {"minValue": 0, "minLength": 0, "pattern": "", "mandatory": False, "maxValue": None}
+    stored = check_structure([level(attributes=[attribute(validation=rules)])]).levels[0]["attributes"][0]
+    assert stored["validation"] == {"minValue": 0, "minLength": 0}
+
+
+def test_problems_name_records_by_the_ids_that_were_sent():
+    (problem,) = check_structure([level("Tents", "new-1", attributes=[attribute("new-a1", "COLOUR")])]).problems
+    assert (problem.level_id, problem.attribute_id) == ("new-1", "new-a1")
+
+
+def test_a_level_has_at_most_two_hundred_attributes():
+    checked = check_structure([level(attributes=[attribute(f"a{n}", name=f"A{n}") for n in range(201)])])
+    assert [(problem.code, problem.attribute_id) for problem in checked.problems] == [("too_many", "a200")]
+    assert len(checked.levels[0]["attributes"]) == 200
+
+
+def test_an_attribute_has_at_most_a_thousand_values():
+    def offers(count: int) -> list[str]:
+        values = [f"v{n}" for n in range(count)]
+        return codes(level(attributes=[attribute(kind="MULTI_SELECT", allowedValues=values)]))
+
+    assert (offers(1_000), offers(1_001)) == ([], ["too_many"])
+
+
+def test_trees_of_any_depth_and_size_are_refused_and_not_read_to_the_end():
+    deep = level("bottom", None)
+    for _ in range(5_000):
+        deep = {"name": "A", "children": [deep]}
+    assert [problem.code for problem in check_structure([deep]).problems] == ["too_deep"]
+    assert [problem.code for problem in check_structure([{}] * 100_000).problems] == ["too_large"]
+    wrong = check_structure([0] * 20_000).problems
+    assert (wrong[-1].code, wrong[-1].record, len(wrong)) == ("too_large", "#", 10_001)
+
+
+def test_many_records_of_one_name_get_ids_in_no_time():
+    child = level("A", None, attributes=[attribute(None) for _ in range(200)])
+    started = time.perf_counter()
+    check_structure([level("A", None, child) for _ in range(100)])
+    assert time.perf_counter() - started < 5
+
+
+def test_a_draft_is_checked_where_it_differs_from_what_is_stored():
+    base = flatten(check_structure([level("A", "a", attributes=[attribute("size")]), level("B", "b")]).levels)
+    broken = {"attributeId": "x", "name": "", "type": "STRING"}
+    levels = apply_edit(base, AddAttribute("b", broken))
+    draft = redo(base, levels)
+    found = [(problem.code, problem.level_id, problem.pointer) for problem in draft_problems(draft, base, set(base))]
+    assert found == [("name_missing", "b", "#/rootLevels/1/attributes/0/name")]
+
+
 def test_only_the_smallest_record_with_a_problem_is_left_out():
     colour = attribute("colour", "SINGLE_SELECT", allowedValues=["Red", "red", "Blue"])
     checked = check_structure([level("A", "a", level("", "b"), attributes=[colour, attribute("price")])])
@@ -148,3 +238,52 @@ def test_what_is_left_is_sound_and_checking_it_again_changes_nothing(raw: list[d
     again = check_structure(checked.levels)
     assert again.problems == ()
     assert again.levels == checked.levels
+
+
+@given(st.lists(levels, max_size=4))
+def test_a_save_never_changes_ids_and_saving_again_changes_nothing(raw: list[dict[str, Any]]):
+    stored = check_structure(raw).levels
+    ids = list(_ids(stored))
+    renamed = [_renamed(found) for found in stored]
+    assert list(_ids(check_structure(renamed, existing_ids=ids).levels)) == ids
+
+
+def _ids(found: list[dict[str, Any]]) -> Iterator[str]:
+    for one in found:
+        yield one["levelId"]
+        yield from (attribute["attributeId"] for attribute in one["attributes"])
+        yield from _ids(one["children"])
+
+
+def _renamed(found: dict[str, Any]) -> dict[str, Any]:
+    return found | {
+        "name": found["levelId"].encode().hex(),
+        "attributes": [attribute | {"name": "Same"} for attribute in found["attributes"]],
+        "children": [_renamed(child) for child in found["children"]],
+    }
+
+
+def google_levels(count: int) -> list[dict[str, Any]]:
+    """The first levels of Google's tree of products, which is a real one with more levels than a shop may have."""
+    lines = google_taxonomy().read_text().splitlines()
+    above: list[tuple[int, list[dict[str, Any]]]] = [(-1, roots := [])]
+    for line in [line for line in lines if "|" in line][:count]:
+        indent = len(line) - len(line.lstrip())
+        while above[-1][0] >= indent:
+            above.pop()
+        found = {"name": line.rsplit("| ", 1)[1], "children": []}
+        above[-1][1].append(found)
+        above.append((indent, found["children"]))
+    return roots
+
+
+def test_the_first_two_thousand_levels_of_googles_tree_can_be_stored():
+    checked = check_structure(google_levels(2_000))
+    assert checked.problems == ()
+    assert len(TaxonomyTree.parse(checked.levels).levels) == 2_000
+    assert check_structure(checked.levels).levels == checked.levels
+
+
+def test_all_of_googles_tree_is_refused_with_the_reason():
+    (problem,) = check_structure(google_levels(10_000)).problems
+    assert problem.message == "A taxonomy has at most 2,000 levels; these are 5,595."
