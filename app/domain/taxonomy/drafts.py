@@ -142,7 +142,8 @@ class _Reader:
             description=_text(fields, "description"),
             parent_id=_text(fields, "parentLevelId"),
         )
-        self._note(found, level.id, "", at)
+        if found:
+            self._note(found, level.id, "", at)
         for index, item in enumerate(fields.get("attributes") or ()):
             level.attributes.append(self._attribute(item, f"{at}/attributes/{index}", level.id))
         for index, item in enumerate((fields.get("children") or ()) if depth <= DEEPEST else ()):
@@ -164,9 +165,10 @@ class _Reader:
             type=_text(fields, "type"),
             allowed_values=dict(enumerate(fields.get("allowedValues") or ())),
             fields=fields,
-            validation={name: value for name, value in validation.items() if not _says_nothing(value)},
+            validation={name: value for name, value in validation.items() if _says_something(value)},
         )
-        self._note(found, level_id, draft.id, at)
+        if found:
+            self._note(found, level_id, draft.id, at)
         return draft
 
     def _count(self) -> None:
@@ -182,9 +184,9 @@ class _Reader:
             raise _TooMuch(f"More than {MOST_PROBLEMS:,} things are not as they must be; the rest was not looked at.")
 
 
-def _says_nothing(value: Any) -> bool:
-    """0 says something."""
-    return value is None or value is False or value == ""
+def _says_something(value: Any) -> bool:
+    """As 0 does."""
+    return not (value is None or value is False or value == "")
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:
