@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TESTS ?= tests
 TEST_WORKERS ?= 2
 
-.PHONY: help setup run test lint bench e2e torture lock clean
+.PHONY: help setup run test lint bench e2e torture openapi lock clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ e2e: $(VENV)/.ready-dev ## Run only the tests in a real browser
 
 torture: $(VENV)/.ready-dev ## Run the long fault tests (hours)
 	$(BIN)/python -m pytest -m torture --timeout 7200 $(TESTS)
+
+openapi: $(VENV)/.ready ## Write docs/openapi.json, the description of the API, anew
+	$(BIN)/flask --app wsgi openapi write docs/openapi.json
 
 lock: $(VENV)/.ready-dev ## Resolve the dependencies anew into the lock files
 	PYTHON=$(BIN)/python tools/lock

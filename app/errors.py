@@ -51,6 +51,7 @@ TITLES = {
     500: "Our mistake",
     503: "Not available just now",
 }
+OTHER_TITLE = "That did not work"
 PLAIN_WORDS = {
     404: "There is nothing at this address. It may have moved, or never have been here.",
     405: "This address cannot be used in that way.",
@@ -91,7 +92,7 @@ def wants_json() -> bool:
 
 def problem(status: int, code: str, detail: str, **more: Any) -> AnyResponse:
     """The answer in the form that the client understands."""
-    title = TITLES.get(status, "That did not work")
+    title = TITLES.get(status, OTHER_TITLE)
     if wants_json():
         body = {"type": "about:blank", "title": title, "status": status, "detail": detail}
         response: Response = jsonify(body | {"instance": request.path, "code": code} | more)

@@ -6,12 +6,13 @@ from flask import Flask
 
 from app.blueprints.v1 import auth, description, taxonomies
 from app.blueprints.v1.api import ProblemApi
-from app.blueprints.v1.description import complete, spec_options
+from app.blueprints.v1.description import describe_problems, describe_tokens, spec_options
 
 
 def register(app: Flask) -> None:
     api = ProblemApi(app, spec_kwargs=spec_options())
+    describe_problems(api.spec)
     for bp in (auth.bp, taxonomies.bp):
         api.register_blueprint(bp)
-    complete(api.spec)
+    describe_tokens(api.spec)
     app.register_blueprint(description.bp)

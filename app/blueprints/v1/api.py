@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from http import HTTPStatus
 from itertools import chain, islice
 from typing import Any, NoReturn
 
@@ -35,7 +34,7 @@ class Shape(Schema):
 
 
 class ProblemShape(Shape):
-    """RFC 9457; `errors` lists every problem of an invalid body at once, each with a JSON pointer to its place."""
+    """RFC 9457; some carry more, such as `currentRevision`."""
 
     type = fields.Str(required=True)
     title = fields.Str(required=True)
@@ -43,7 +42,17 @@ class ProblemShape(Shape):
     detail = fields.Str(required=True)
     instance = fields.Str(required=True)
     code = fields.Str(required=True, metadata={"description": "A stable word for programs."})
-    errors = fields.List(fields.Dict(keys=fields.Str()))
+    errors = fields.List(fields.Nested(lambda: OneProblemShape()), metadata={"description": "Every one, at once."})
+
+
+class OneProblemShape(Shape):
+    """One thing to mend; `levelId` and `attributeId` as they were sent."""
+
+    code = fields.Str(required=True)
+    pointer = fields.Str(required=True, metadata={"description": "A JSON pointer (RFC 6901) with a leading `#`."})
+    message = fields.Str(required=True)
+    level_id = fields.Str()
+    attribute_id = fields.Str()
 
 
 class ProblemApi(Api):
@@ -84,7 +93,7 @@ class ApiBlueprint(Blueprint):
 
         def decorate(view: View) -> View:
             for status in problems:
-                view = self.alt_response(status, HTTPStatus(status).name)(view)
+                view = self.alt_response(status, problem_name(status))(view)
             told: View = self.doc(operationId=name)(view)
             return told
 
@@ -94,6 +103,11 @@ class ApiBlueprint(Blueprint):
         """Says in the description that no token is needed."""
         told: View = self.doc(security=[])(view)
         return told
+
+
+def problem_name(status: int) -> str:
+    """What the description calls this kind of problem; flask-smorest itself names the first."""
+    return "BAD_REQUEST" if status == 400 else f"PROBLEM_{status}"
 
 
 def problems_of(messages: Mapping[Any, Any] | Sequence[str], at: str = "#") -> Iterator[Problem]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Any
 
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Response, current_app, jsonify
 
+from app.blueprints.v1.api import ProblemShape, problem_name
+from app.errors import OTHER_TITLE, TITLES
 from app.permissions import public
 
 PROBLEM = "application/problem+json"
@@ -17,7 +18,8 @@ VERSION = "1"
 INTRODUCTION = """\
 For programs that manage a shop. Sign in at `/v1/auth/login` on the host of the shop and send the token with every
 call. Every answer that is not a success is a problem (RFC 9457) with a stable `code`. Times are in UTC, names in
-camelCase; fields that are not described are refused.
+camelCase; fields that are not described are refused. While the database is busy any call may answer 503 with
+Retry-After; nothing was done then.
 """
 # What each kind of problem means here, and an example of its code.
 MEANINGS: dict[int, tuple[str, str]] = {
@@ -33,6 +35,15 @@ MEANINGS: dict[int, tuple[str, str]] = {
     413: ("The body is too large.", "request_entity_too_large"),
     415: ("The body is not JSON.", "unsupported_media_type"),
     429: ("Too many tries; `Retry-After` says how many seconds to wait.", "too_many_requests"),
+}
+
+# What some of them carry besides.
+MORE: dict[int, dict[str, object]] = {
+    400: {"errors": [{"code": "required", "pointer": "#/name", "message": "This is required."}]},
+}
+HEADERS: dict[int, tuple[str, str]] = {
+    401: ("WWW-Authenticate", "The challenge of RFC 6750."),
+    429: ("Retry-After", "Seconds."),
 }
 
 bp = Blueprint("v1_description", __name__, url_prefix="/v1")
@@ -67,24 +78,28 @@ def _name_of(shape: Any) -> str:
     return kind.__name__.removesuffix("Shape")
 
 
-def complete(spec: APISpec) -> None:
-    """What flask-smorest cannot know: how tokens are sent, and that problems have a type of their own."""
-    spec.components.schemas.pop("PaginationMetadataSchema", None)  # Of its own kind of lists, which we have none of.
+def describe_problems(spec: APISpec) -> None:
+    """To be called before the views are described, which refer to these by name."""
+    for status, (meaning, code) in MEANINGS.items():
+        body = {"schema": ProblemShape, "example": _example(status, code)}
+        response: dict[str, Any] = {"description": meaning, "content": {PROBLEM: body}}
+        if status in HEADERS:
+            header, told = HEADERS[status]
+            response["headers"] = {header: {"description": told, "schema": {"type": "string"}}}
+        spec.components.response(problem_name(status), response, lazy=True)
+
+
+def describe_tokens(spec: APISpec) -> None:
     spec.components.security_scheme("accessToken", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"})
-    for name, response in spec.components.responses.items():
-        status = HTTPStatus[name]
-        if status >= 400:
-            response["description"], code = MEANINGS[status]
-            shape = response["content"].pop("application/json")
-            response["content"][PROBLEM] = shape | {"example": _example(status, code)}
+    spec.components.schemas.pop("PaginationMetadataSchema", None)  # Of flask-smorest's kind of lists; ours are others.
 
 
-def _example(status: HTTPStatus, code: str) -> dict[str, object]:
+def _example(status: int, code: str) -> dict[str, object]:
     return {
         "type": "about:blank",
-        "title": status.phrase,
-        "status": status.value,
+        "title": TITLES.get(status, OTHER_TITLE),
+        "status": status,
         "detail": MEANINGS[status][0].partition(";")[0],
         "instance": "/v1/…",
         "code": code,
-    }
+    } | MORE.get(status, {})
