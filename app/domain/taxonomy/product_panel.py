@@ -18,6 +18,7 @@ Texts = Mapping[str, Sequence[str]]  # By attribute id; several texts are the ch
 
 MOST_IN_A_MENU = 30  # From more choices than these people pick by typing.
 LONG_LINE = 80
+MOST_PLACES = 15
 NOT_APPLICABLE = "The level does not have this attribute."
 
 
@@ -188,8 +189,10 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        # Never with an exponent, which an input would not take back.
-        return format(Decimal(repr(value)), "f").removesuffix(".0")
+        # Never with an exponent or with more places than an input's number may have.
+        text = format(Decimal(repr(value)), "f")
+        whole, _, places = text.partition(".")
+        return f"{whole}.{places[:MOST_PLACES]}".removesuffix(".0").removesuffix(".")
     return str(value)
 
 
