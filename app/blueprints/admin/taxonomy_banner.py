@@ -25,7 +25,8 @@ from app.permissions import Permission, requires
 from app.transaction import transaction
 
 UNTIL_TASKS_BEGIN = timedelta(seconds=20)  # A task may follow a save only when the worker has read of it.
-AFTER_A_SAVE = (tasks.Kind.RECOMPUTE, tasks.Kind.RENAME_VALUES)
+RECENT = timedelta(minutes=10)  # So long a page tells what came of a task.
+AFTER_A_SAVE = (tasks.Kind.RENAME_VALUES, tasks.Kind.RECOMPUTE)
 Answer = str | AnyResponse
 
 
@@ -53,24 +54,24 @@ def banner_of(site_id: int, taxonomy: Taxonomy) -> Banner | None:
     engine, age = ports.search_engine(), ports.clock().now() - taxonomy.updated_at
     is_behind = not products_rebuilt_since(site_id, taxonomy.updated_at)
     run = latest_story(engine, site_id)
+    found = _tasks(site_id, taxonomy)
     follows = run is not None and (run.is_unfinished or run.created_at >= taxonomy.updated_at)
     return Banner(
         taxonomy_id=taxonomy.id,
         is_behind=is_behind,
         is_set_up=engine.status(site_id, IndexName.PRODUCTS).state is not EngineState.NOT_SET_UP,
         run=run if follows and age < timedelta(days=1) else None,
-        tasks=_tasks(site_id, taxonomy),
-        awaits_tasks=age < UNTIL_TASKS_BEGIN,
+        tasks=found,
+        awaits_tasks=age < UNTIL_TASKS_BEGIN and tasks.Kind.RECOMPUTE not in {task.kind for task in found},
     )
 
 
 def _tasks(site_id: int, taxonomy: Taxonomy) -> tuple[TaxonomyTask, ...]:
-    """Those under way, else what the last of each kind since the save came to."""
-    if found := tasks.unfinished(site_id):
-        return tuple(found)
-    since = ports.clock().now() - timedelta(minutes=10)
+    """Those under way, and what the last of each kind since the save came to."""
+    since = max(ports.clock().now() - RECENT, taxonomy.updated_at)
     last = (tasks.latest(site_id, [kind]) for kind in AFTER_A_SAVE)
-    return tuple(task for task in last if task and task.created_at >= max(since, taxonomy.updated_at))
+    found = {task.id: task for task in last if task is not None and task.created_at >= since}
+    return tuple((found | {task.id: task for task in tasks.unfinished(site_id)}).values())
 
 
 @bp.get("/catalogue/taxonomy/<taxonomy_id>/banner")

@@ -45,7 +45,7 @@ def taxonomy_review(taxonomy_id: str) -> Answer:
     if editing.is_stale:
         return redirect(url_for("admin.taxonomy_conflict", taxonomy_id=taxonomy_id))
     if editing.changes.is_empty:
-        flash("There is nothing to save: the taxonomy is as it was.", "good")
+        flash("There is nothing to save: the taxonomy is as it was.", "plain")
         return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
     return _page(editing)
 
@@ -65,7 +65,8 @@ def taxonomy_review_save(taxonomy_id: str) -> Answer:
         editing = drafts.open_draft(site_id, taxonomy_id, user_id)
         return _page(editing, FieldErrors(None if editing.problems else error), note, 400)
     except Conflict as error:
-        told = error.message
+        flash(error.message, "plain")
+        return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
     flash(told, "good")
     return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, saved=1))
 
