@@ -8,12 +8,14 @@ from app.domain.catalogue.counts import Counts, counts
 from app.domain.search.engine import SearchEngine
 from app.domain.search.overview import Overview, overview
 from app.domain.shared.clock import Clock
+from app.domain.taxonomy.classification import active_taxonomy
+from app.domain.taxonomy.worklist import incomplete_products
 
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """One thing to look at. `topic` is search or products; `stock` and `shown` narrow the list of products to those
-    that are meant."""
+    """One thing to look at. `topic` is search, products or worklist; `stock` and `shown` narrow the list of products
+    to those that are meant."""
 
     topic: str
     text: str
@@ -32,7 +34,8 @@ class Dashboard:
 def dashboard(clock: Clock, engine: SearchEngine, site_id: int) -> Dashboard:
     counted = counts(site_id)
     search = overview(clock, engine, site_id)
-    return Dashboard(counted, search, (*_about_search(search), *_about_products(counted)))
+    told = (*_about_search(search), *_about_products(counted), *_about_attributes(site_id))
+    return Dashboard(counted, search, told)
 
 
 def _about_search(search: Overview) -> list[Attention]:
@@ -57,6 +60,12 @@ def _about_products(counted: Counts) -> list[Attention]:
             Attention("products", f"{_products(counted.products_hidden)} hidden from the shop.", "", shown="disabled")
         )
     return found
+
+
+def _about_attributes(site_id: int) -> list[Attention]:
+    missing = incomplete_products(site_id) if active_taxonomy(site_id) else 0
+    words = "1 product misses" if missing == 1 else f"{missing:,} products miss"
+    return [Attention("worklist", f"{words} attributes that the level asks for.", "")] if missing else []
 
 
 def _products(number: int) -> str:

@@ -81,6 +81,12 @@ def work_summary(site_id: int, tree: TaxonomyTree) -> WorkSummary:
     )
 
 
+def incomplete_products(site_id: int) -> int:
+    """How many products miss something, as far as that was counted."""
+    query = select(func.count()).select_from(Product).where(Product.site_id == site_id, _incomplete())
+    return db.session.scalar(query) or 0
+
+
 def work_rows(site_id: int, tree: TaxonomyTree, level_id: str, order: WorkOrder, page: int) -> Paged[WorkRow]:
     """Incomplete products of a level and those below it, or of all levels for none; an unknown level has none."""
     wanted = tree.below(level_id) if level_id else tree.levels.keys()
