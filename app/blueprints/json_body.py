@@ -9,6 +9,8 @@ from flask import request
 
 from app.domain.shared.problems import Invalid, Problem
 
+LARGEST_TREE = 8 * 1024 * 1024  # Bytes: a taxonomy of 2,000 levels with long lists of values.
+
 
 def json_object(names: Collection[str]) -> dict[str, Any]:
     """Raises Invalid for anything but an object, and for fields that nobody asked for, by name."""

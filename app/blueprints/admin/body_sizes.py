@@ -7,12 +7,12 @@ from typing import Any
 from flask import request
 
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.json_body import LARGEST_TREE
 from app.domain.catalogue.image_store import LARGEST_UPLOAD
 
 ROOM_FOR_FIELDS = 64 * 1024  # Bytes of an upload's form besides the picture.
 # A form takes up to nine bytes for a letter, and the longest text has 100,000 of them.
 LARGEST_TEXTS = 1024 * 1024
-LARGEST_TREE = 8 * 1024 * 1024  # A taxonomy of 2,000 levels with long lists of values.
 TAKES_TREES = ("admin.taxonomy_structure", "admin.taxonomy_impact")
 TAKES_TEXTS = {f"admin.{kind}_{act}" for kind in ("product", "page", "collection") for act in ("create", "save")}
 TAKES_TEXTS.add("admin.taxonomy_draft")  # Up to 1,000 values of an attribute.

@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response, jsonify, request, url_for
 
 from app import ports
-from app.blueprints.admin.body_sizes import LARGEST_TREE
+from app.blueprints.json_body import LARGEST_TREE
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.bearer import caller, requires_token
 from app.blueprints.v1.taxonomy_shapes import (
