@@ -15,7 +15,7 @@
   const linkOf = (item) => item.querySelector(":scope > .leaf > a");
   const groupOf = (item) => item.querySelector(":scope > ul");
   const parentOf = (item) => item.parentElement.closest("[role=treeitem]");
-  const itemOf = (levelId) => levelId && tree().querySelector(`[data-level="${CSS.escape(levelId)}"]`);
+  const itemOf = (levelId) => !levelId ? null : tree().querySelector(`[data-level="${CSS.escape(levelId)}"]`);
   const items = () => tree().querySelectorAll("[role=treeitem]");
   const searching = () => tree().classList.contains("searching");
   const isOpen = (item) => !!groupOf(item) && (searching() || item.getAttribute("aria-expanded") === "true");
@@ -274,9 +274,12 @@
     if (!row || event.target.matches("input") || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const item = row.parentElement;
-    if (event.target.matches("i") && groupOf(item)) { step(item); toggle(item); } else choose(item);
+    if (event.target.matches("i") && groupOf(item)) { step(item); toggle(item); return; }
+    goTo = narrow.matches ? "panel" : null;
+    choose(item);
   });
   let goTo = null;
+  const narrow = matchMedia("(max-width: 60rem)");
   editor.addEventListener("dblclick", (event) => {
     const link = event.target.closest(".tree .leaf > a");
     if (link) rename(link.closest("[role=treeitem]"));
@@ -393,8 +396,8 @@
     if (goTo) {
       const place = document.getElementById(goTo);
       goTo = null;
-      place?.scrollIntoView({ block: "center" });
-      place?.focus();
+      place?.scrollIntoView({ block: place === panel() ? "start" : "center" });
+      if (place !== panel()) place?.focus();
     }
   });
   document.addEventListener("submit", (event) => {

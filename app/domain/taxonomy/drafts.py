@@ -16,7 +16,9 @@ from app.domain.taxonomy.attribute import AttributeType
 
 DEEPEST = 8
 MOST_RECORDS = 50_000  # Levels and attributes of a taxonomy.
+MOST_VALUES_IN_ALL = 300_000  # Allowed values of all its attributes.
 MOST_PROBLEMS = 10_000  # Told at once.
+TOO_MANY_PROBLEMS = f"More than {MOST_PROBLEMS:,} things are not as they must be; the rest was not looked at."
 
 LEVEL: Shape = {
     "levelId": Field(Kind.TEXT, nullable=True),
@@ -119,6 +121,11 @@ def read_levels(raw: Sequence[Any], pointer: str = "#/rootLevels") -> tuple[list
         return [], [*reader.problems[:MOST_PROBLEMS], refusal]
 
 
+def too_many_problems() -> StructureProblem:
+    """What stands for those that are not told."""
+    return StructureProblem("too_many_problems", TOO_MANY_PROBLEMS, "#/rootLevels", record="#")
+
+
 class _TooMuch(Exception):
     """With the reason, for people."""
 
@@ -127,6 +134,7 @@ class _Reader:
     def __init__(self) -> None:
         self.problems: list[StructureProblem] = []
         self._records = 0
+        self._values = 0
 
     def level(self, raw: Any, at: str, depth: int) -> LevelDraft:
         """Of a level that is too deep nothing below is read; validation refuses it."""
@@ -154,6 +162,7 @@ class _Reader:
         self._count()
         found: list[Problem] = []
         fields = read_fields(raw, ATTRIBUTE, at, found)
+        self._count_values(fields.get("allowedValues") or ())
         rules = fields.get("validation")
         validation = read_fields(rules, VALIDATION, f"{at}/validation", found) if rules else {}
         attribute_id = _text(fields, "attributeId")
@@ -176,12 +185,17 @@ class _Reader:
         if self._records > MOST_RECORDS:
             raise _TooMuch(f"A taxonomy has at most {MOST_RECORDS:,} levels and attributes; these are more.")
 
+    def _count_values(self, values: Sequence[Any]) -> None:
+        self._values += len(values)
+        if self._values > MOST_VALUES_IN_ALL:
+            raise _TooMuch(f"A taxonomy has at most {MOST_VALUES_IN_ALL:,} allowed values; these are more.")
+
     def _note(self, found: Sequence[Problem], level_id: str, attribute_id: str, at: str) -> None:
         self.problems += [
             StructureProblem(p.code, p.message, p.pointer, level_id or None, attribute_id or None, at) for p in found
         ]
         if len(self.problems) > MOST_PROBLEMS:
-            raise _TooMuch(f"More than {MOST_PROBLEMS:,} things are not as they must be; the rest was not looked at.")
+            raise _TooMuch(TOO_MANY_PROBLEMS)
 
 
 def _says_something(value: Any) -> bool:

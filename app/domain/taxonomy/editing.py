@@ -15,7 +15,6 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy.comparison import Comparison, compare_flat
-from app.domain.taxonomy.draft_problems import by_draft_ids
 from app.domain.taxonomy.drafts import StructureProblem
 from app.domain.taxonomy.edits import Edit, Step, ValueRename, apply_edit, apply_steps, split_renames
 from app.domain.taxonomy.edits import redo as do
@@ -91,8 +90,7 @@ class Editing:
     @cached_property
     def problems(self) -> tuple[StructureProblem, ...]:
         """Why the draft cannot be saved as it is."""
-        found = draft_problems(self.levels, self.base, ids_of(self.base_root_levels))
-        return by_draft_ids(self.root_levels, found) if found else ()
+        return tuple(draft_problems(self.levels, self.base, ids_of(self.base_root_levels)))
 
     @cached_property
     def changes(self) -> Comparison:
@@ -213,7 +211,9 @@ def _to_change(site_id: int, taxonomy_id: str, user_id: int, token: str | None) 
     taxonomy = taxonomy_of(site_id, taxonomy_id, to_change=True)
     editing = _editing(taxonomy, _draft(taxonomy, user_id))
     if token is not None and token != editing.token:
-        raise StaleDraft("This taxonomy was changed in another window. Nothing was done here yet: look, and do it again.")
+        raise StaleDraft(
+            "You changed this taxonomy in another window. Nothing was done here yet: look, then do it again."
+        )
     return editing
 
 

@@ -150,9 +150,7 @@ def _told(before: Outline, after: Outline, moved: set[str], flipped: set[str]) -
     inserted: list[Insertion] = []
     _walk(after, None, moved, flipped, (replaced, inserted, fresh))
     changed = [
-        level_id
-        for level_id, row in after.rows.items()
-        if level_id not in fresh and row != before.rows.get(level_id)
+        level_id for level_id, row in after.rows.items() if level_id not in fresh and row != before.rows.get(level_id)
     ]
     return OutlineChange(removed, inserted, replaced, changed)
 

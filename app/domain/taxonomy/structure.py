@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.taxonomy.attribute_edits import split_renames
-from app.domain.taxonomy.drafts import AttributeDraft, LevelDraft, StructureProblem, every_level, read_levels
+from app.domain.taxonomy.drafts import (
+    MOST_PROBLEMS,
+    AttributeDraft,
+    LevelDraft,
+    StructureProblem,
+    every_level,
+    read_levels,
+    too_many_problems,
+)
 from app.domain.taxonomy.flat import FlatLevels, nest
 from app.domain.taxonomy.normalisation import normalise
 from app.domain.taxonomy.validation import count_problem, problems_of
@@ -47,10 +55,13 @@ def _sound(
     levels: list[LevelDraft], problems: Sequence[StructureProblem], existing_ids: Collection[str]
 ) -> tuple[list[LevelDraft], list[StructureProblem]]:
     """The levels without the records that hold a problem, and all problems. What is left out may leave behind
-    something that is wrong only now, like a choice without values."""
+    something that is wrong only now, like a choice without values. Of a tree with more problems than are told
+    nothing is kept."""
     found = dict.fromkeys([*problems, *problems_of(levels, existing_ids)])
     more = list(found)
     while more:
+        if len(found) >= MOST_PROBLEMS:
+            return [], [*list(found)[:MOST_PROBLEMS], too_many_problems()]
         levels = _without(levels, {problem.record for problem in more})
         more = [problem for problem in problems_of(levels, existing_ids) if problem not in found]
         found |= dict.fromkeys(more)
