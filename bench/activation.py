@@ -1,0 +1,130 @@
+"""Switching taxonomies with 100,000 classified products, and taking their classifications back."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import func, insert, select
+
+from app import create_app
+from app.domain.catalogue.bulk import INDEX_IS_TOLD
+from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.sites.settings import change_settings
+from app.domain.taxonomy.activation import activate, activation_impact
+from app.domain.taxonomy.classification import counted_values
+from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.restoring import restore, restore_preview
+from app.domain.taxonomy.tasks.running import Means, work_off
+from app.extensions import db
+from app.ports import clock
+from app.transaction import transaction
+from bench.catalogue import ICECAT
+from bench.measuring import at_most, heading, seconds, workspace
+from tests.conftest import config_for
+from tests.databases import Databases, PostgresqlDatabases, databases
+from tests.factories import WHEN, make_site
+
+LARGE = 100_000
+AT_ONCE = 5_000
+
+
+def main() -> None:
+    for kind in ("sqlite", "postgresql"):
+        heading(f"A switch of taxonomies, {LARGE:,} classified products, {kind}")
+        with workspace() as directory:
+            stock = databases(kind, directory, lambda url: _create(url, directory))
+            try:
+                _measure(stock, directory)
+            finally:
+                if isinstance(stock, PostgresqlDatabases):
+                    stock.close()
+
+
+def _measure(stock: Databases, directory: Path) -> None:
+    with stock.fresh() as url, _application(url, directory).app_context():
+        site_id = _fill()
+        at_most("the preview of the switch", seconds(lambda: activation_impact(site_id, "second")), 1, "s", "a page")
+        at_most("the switch, committed", seconds(lambda: _switch(site_id)), 5, "s", "a few seconds")
+        at_most(
+            "the dry run of taking all back", seconds(lambda: restore_preview(site_id, "second")), 10, "s", "a page"
+        )
+        at_most("taking all back, in the background", seconds(lambda: _restore(site_id)), 120, "s", "two minutes")
+        db.session.remove()
+        db.engine.dispose()
+
+
+def _application(url: str, directory: Path) -> Flask:
+    return create_app(config_for(url, directory))
+
+
+def _create(url: str, directory: Path) -> None:
+    with _application(url, directory).app_context():
+        db.create_all()
+        db.engine.dispose()
+
+
+def _switch(site_id: int) -> None:
+    with transaction():
+        assert activate(clock(), site_id, "second", "Second", "Benchmark")
+
+
+def _restore(site_id: int) -> None:
+    with transaction():
+        restore(clock(), site_id, "second", "Benchmark")
+    work_off(Means(clock(), transaction), site_id)
+    with_level = select(func.count()).where(Product.taxonomy_level_id.is_not(None))
+    assert db.session.scalar(with_level) == LARGE
+
+
+def _fill() -> int:
+    """The site: its products are those of a real catalogue, over and over."""
+    with transaction():
+        site_id = make_site("bench.localhost").id
+        levels = json.loads((ICECAT / "taxonomy.json").read_text())["taxonomies"][0]["rootLevels"]
+        for name in ("First", "Second"):
+            common = {"catalogue_id": "1", "created_at": WHEN, "updated_at": WHEN, "root_levels": levels}
+            db.session.add(Taxonomy(site_id=site_id, id=name.lower(), name=name, **common))
+        change_settings(site_id, {"taxonomy-active-id": "first"})
+    rows = _rows(site_id)
+    while some := list(islice(rows, AT_ONCE)):
+        with transaction():
+            ids = db.session.scalars(insert(Product).returning(Product.id), some, execution_options=INDEX_IS_TOLD)
+            db.session.execute(insert(ProductAttributeValue), list(_values(site_id, some, ids.all())))
+    return site_id
+
+
+def _rows(site_id: int) -> Iterator[dict[str, Any]]:
+    with gzip.open(ICECAT / "products.jsonl.gz", "rt") as lines:
+        originals = [product for line in lines if (product := json.loads(line)).get("taxonomy")]
+    for place in range(LARGE):
+        product = originals[place % len(originals)]
+        yield {
+            "site_id": site_id,
+            "sku": f"p{place}",
+            "seo_name": f"p{place}",
+            "name": product["name"],
+            "description": product.get("description", ""),
+            "price": 100,
+            "search_terms": [],
+            "taxonomy_level_id": product["taxonomy"]["levelId"],
+            "taxonomy_attributes": product["taxonomy"]["attributes"],
+            "completeness_score": 50,
+            "created_at": WHEN,
+            "updated_at": WHEN,
+        }
+
+
+def _values(site_id: int, rows: list[dict[str, Any]], ids: Any) -> Iterator[dict[str, Any]]:
+    for row, product_id in zip(rows, ids, strict=True):
+        for attribute_id, text in counted_values(row["taxonomy_attributes"]):
+            yield {"product_id": product_id, "site_id": site_id, "attribute_id": attribute_id, "value": text}
+
+
+if __name__ == "__main__":
+    main()
