@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 from werkzeug.test import TestResponse
 
 from app.blueprints.v1.taxonomy_shapes import (
@@ -188,8 +188,33 @@ def test_merchandisers_neither_delete_nor_activate(signed_in) -> None:
         assert (answer.status_code, answer.json["code"]) == (403, "forbidden")
 
 
+def test_more_taxonomies_take_no_more_queries(app: Flask, admin: ApiClient) -> None:
+    _make(admin, "Outdoor")
+    few = _queries(app, admin)
+    for number in range(10):
+        _make(admin, f"Further {number}")
+    assert len(_queries(app, admin)) == len(few), few
+    assert len(few) <= 6, few  # Two of them tell who calls.
+
+
 def test_a_token_for_a_till_manages_nothing(signed_in) -> None:
     assert signed_in(Role.ADMIN, audience="pos").call("GET", TAXONOMIES).status_code == 403
+
+
+def _queries(app: Flask, program: ApiClient) -> list[str]:
+    statements: list[str] = []
+
+    def note(*arguments: Any) -> None:
+        statements.append(arguments[2])
+
+    with app.app_context():
+        engine = db.engine
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        assert program.call("GET", TAXONOMIES).status_code == 200
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+    return statements
 
 
 def _make(program: ApiClient, name: str, **more: object) -> TestResponse:
