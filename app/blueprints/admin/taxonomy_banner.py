@@ -25,7 +25,7 @@ from app.permissions import Permission, requires
 from app.transaction import transaction
 
 UNTIL_TASKS_BEGIN = timedelta(seconds=20)  # A task may follow a save only when the worker has read of it.
-RECENT = timedelta(minutes=10)  # So long a page tells what came of a task.
+RECENT = timedelta(minutes=3)  # So long a page tells what came of a task.
 AFTER_A_SAVE = (tasks.Kind.RENAME_VALUES, tasks.Kind.RECOMPUTE)
 Answer = str | AnyResponse
 

@@ -16,7 +16,7 @@ from app.blueprints.admin.field_errors import FieldErrors
 from app.domain.shared.problems import Conflict, Invalid, StaleRevision
 from app.domain.taxonomy import editing as drafts
 from app.domain.taxonomy.editing import Editing
-from app.domain.taxonomy.impact import Impact, impact
+from app.domain.taxonomy.impact import AttributeImpact, Impact, ValueImpact, impact
 from app.domain.taxonomy.saving import Saved
 from app.domain.taxonomy.taxonomies import is_active
 from app.permissions import Permission, requires
@@ -95,6 +95,12 @@ def _told(saved: Saved) -> str:
     return f"Saved {name} as revision {revision:,}."
 
 
+def _holders(entry: AttributeImpact | ValueImpact) -> dict[str, str]:
+    """As the list of products asks for those at the level and below that hold it."""
+    found = {"level": entry.level_id, "attribute": entry.attribute_id}
+    return found | ({"value": entry.value} if isinstance(entry, ValueImpact) else {})
+
+
 def consequences(found: Impact) -> Iterator[Consequence]:
     """What takes most from products first."""
     for level in found.levels_removed:
@@ -102,17 +108,17 @@ def consequences(found: Impact) -> Iterator[Consequence]:
         yield Consequence(text, level.products, {"level": level.level_id})
     for lost in found.attributes_removed:
         text = f"“{lost.name}” goes; products lose their value of it."
-        yield Consequence(text, lost.products, {"attribute": lost.attribute_id})
+        yield Consequence(text, lost.products, _holders(lost))
     for lost in found.attributes_lost:
         text = f"“{lost.name}” does not hold any more where products are moved to; they lose their value of it."
-        yield Consequence(text, lost.products, {"attribute": lost.attribute_id, "level": lost.level_id})
+        yield Consequence(text, lost.products, _holders(lost))
     for value in found.values_removed:
         text = f"“{value.value}” is no longer a value of “{value.name}”; products lose it."
-        yield Consequence(text, value.products, {"attribute": value.attribute_id, "value": value.value})
+        yield Consequence(text, value.products, _holders(value))
     for value in found.values_renamed:
         products = numbered(value.products, "product")
         text = f"“{value.value}” of “{value.name}” becomes “{value.renamed}”: {products} will be updated."
-        yield Consequence(text, value.products, {"attribute": value.attribute_id, "value": value.value}, loses=False)
+        yield Consequence(text, value.products, _holders(value), loses=False)
     for level in found.levels_moved:
         text = f"The level “{level.name}” moves; its products stay in it."
         yield Consequence(text, level.products, {"level": level.level_id}, loses=False)

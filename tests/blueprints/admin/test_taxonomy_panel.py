@@ -150,7 +150,7 @@ def test_the_review_links_to_the_products_that_lose_a_value(mia: Merchandiser) -
     edit(mia, colour_with(("Blue", "Blue")))
     review = mia.get(f"{EDITOR}/review")
     links = [link["href"] for link in review.all("a") if "attribute=colour" in link.get("href", "")]
-    assert links == ["/admin/catalogue/products?attribute=colour&value=Red"]
+    assert links == ["/admin/catalogue/products?level=tents&attribute=colour&value=Red"]
 
 
 def test_nothing_to_save_is_said_so(mia: Merchandiser) -> None:
