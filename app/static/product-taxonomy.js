@@ -9,31 +9,50 @@
     place.querySelector("[role=combobox]").setAttribute("aria-expanded", "false");
   };
 
+  // What was found may be from before the last letter; a key that comes too soon waits for the answer.
+  const fresh = (place, box) => {
+    const list = place.querySelector("[data-words]");
+    return Boolean(list) && list.dataset.words === box.value.trim();
+  };
+  const act = (key, place, box) => {
+    const choices = found(place);
+    const at = choices.indexOf(document.activeElement);
+    if (!choices.length) return;
+    if (key === "ArrowDown") choices[Math.min(at + 1, choices.length - 1)].focus();
+    else if (box.value.trim()) choices[0].click();
+  };
+  let waiting = "";
+
   // Arrows walk through the levels found, Enter takes the first, Esc puts them away.
   document.addEventListener("keydown", (event) => {
     const place = event.target.closest && picker(event.target);
     if (!place || event.ctrlKey || event.metaKey) return;
     const box = place.querySelector("[role=combobox]");
     const choices = found(place);
-    const at = choices.indexOf(document.activeElement);
+    const at = choices.indexOf(event.target);
+    const fromBox = event.target === box;
+    waiting = "";
     if (event.key === "Escape" && choices.length) {
       event.preventDefault();
       close(place);
       box.focus();
-    } else if (event.key === "ArrowDown" && choices.length) {
-      event.preventDefault();
-      choices[Math.min(at + 1, choices.length - 1)].focus();
     } else if (event.key === "ArrowUp" && at >= 0) {
       event.preventDefault();
       (choices[at - 1] || box).focus();
-    } else if (event.key === "Enter" && event.target === box) {
+    } else if ((event.key === "ArrowDown" && (fromBox || at >= 0)) || (event.key === "Enter" && fromBox)) {
       event.preventDefault();
-      if (box.value.trim() && choices.length) choices[0].click();
+      if (fromBox && !fresh(place, box)) waiting = event.key;
+      else act(event.key, place, box);
     }
   });
   document.addEventListener("htmx:after:swap", () => {
     for (const box of document.querySelectorAll("[data-level-picker] [role=combobox]")) {
-      box.setAttribute("aria-expanded", String(found(picker(box)).length > 0));
+      const place = picker(box);
+      box.setAttribute("aria-expanded", String(found(place).length > 0));
+      if (!waiting || document.activeElement !== box || !fresh(place, box)) continue;
+      const key = waiting;
+      waiting = "";
+      act(key, place, box);
     }
   });
 

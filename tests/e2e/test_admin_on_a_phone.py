@@ -14,6 +14,7 @@ PAGES = (
     "/admin/activity",
     "/admin/catalogue/products",
     "/admin/catalogue/product/5",
+    "/admin/catalogue/taxonomy/worklist",
     "/admin/catalogue/collections",
     "/admin/content/pages",
 )

@@ -1,0 +1,50 @@
+"""A product gets another level by keyboard alone, what it then misses, and shoppers see it."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.test_from_rebuild_to_shop import sign_in
+
+LANTERNS = "/admin/catalogue/products?level=outdoor-camping-lanterns&sort=name"
+
+
+def focused(page: Page) -> str:
+    return page.evaluate("document.activeElement.id")
+
+
+def test_a_product_changes_its_level_by_keyboard_and_shoppers_see_what_was_filled_in(page: Page) -> None:
+    sign_in(page)
+    page.goto(LANTERNS)
+    page.locator("main tbody").get_by_role("link").first.click()
+    finder = page.get_by_role("combobox", name="Level")
+    finder.focus()
+    page.keyboard.type("rucks")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+
+    part = page.locator("#taxonomy")
+    expect(part).to_contain_text("Outdoor › Walking › Rucksacks")
+    expect(part).to_contain_text("Not saved yet.")
+    expect(page.locator("#left-behind")).to_contain_text("Brightness")
+    assert focused(page) == "taxonomy-heading"
+    part.get_by_role("link", name="Volume").press("Enter")
+    assert focused(page) == "f-attr-volume-l"
+    page.keyboard.type("lots")
+    page.keyboard.press("Control+Enter")
+
+    news = page.locator("#details-news")
+    expect(news).to_contain_text("Volume “lots”: Volume takes a number.")
+    expect(news).to_contain_text("Brightness")
+    volume = page.get_by_label(re.compile("^Volume"))
+    expect(volume).to_have_value("lots")
+    volume.fill("42")
+    page.keyboard.press("Control+Enter")
+    expect(news).to_contain_text("Saved. Search shows it in a few seconds.")
+    expect(part).to_contain_text("100 % complete")
+    expect(page.locator("#parts")).to_contain_text("100 %")
+
+    news.get_by_role("link", name="See it in the shop").click()
+    expect(page).to_have_url(re.compile("/p/"))
+    expect(page.get_by_role("term").filter(has_text="Volume in litres")).to_be_visible()
+    expect(page.get_by_role("definition").filter(has_text=re.compile("^42$"))).to_be_visible()
