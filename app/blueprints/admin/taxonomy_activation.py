@@ -19,6 +19,7 @@ from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
+AFTER_A_SWITCH = " The shop follows once its index is rebuilt. “Restore…” gives back what fits of the archive."
 Answer = str | AnyResponse
 
 
@@ -39,8 +40,7 @@ def taxonomy_activate(taxonomy_id: str) -> Answer:
             switched = activate(ports.clock(), current_user.site_id, taxonomy_id, typed, actor)
     except Invalid as error:
         return _activation_page(taxonomy_id, FieldErrors(error), typed)
-    rest = " The shop follows when the rebuild of its index is done." if switched else ""
-    flash(f"“{name}” is the active taxonomy now.{rest}", "good")
+    flash(f"“{name}” is the active taxonomy now.{AFTER_A_SWITCH if switched else ''}", "good")
     return redirect(url_for("admin.taxonomies_list"))
 
 

@@ -21,6 +21,7 @@ from app.domain.taxonomy.classification import has_engine
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.revisions import record_revision
 from app.domain.taxonomy.sample import SAMPLE_LEVELS
+from app.domain.taxonomy.stored_levels import made_once
 from app.domain.taxonomy.structure import check_structure
 from app.domain.taxonomy.taxonomies import active_id, name_problems, taxonomy_of
 from app.extensions import db
@@ -46,11 +47,12 @@ class TaxonomyRow:
 @dataclass(frozen=True, slots=True)
 class TaxonomyList:
     """`has_engine`: the plan of the shop includes the engine, without which the shop uses no taxonomy. `lost_id` is the
-    id that is set as the active one while there is no such taxonomy."""
+    id that is set as the active one while there is no such taxonomy. `incomplete` products lack mandatory values."""
 
     rows: list[TaxonomyRow]
     has_engine: bool
     lost_id: str | None
+    incomplete: int
 
     @property
     def active(self) -> TaxonomyRow | None:
@@ -60,7 +62,12 @@ class TaxonomyList:
 def taxonomy_list(site_id: int) -> TaxonomyList:
     rows, active = list_taxonomies(site_id), active_id(site_id)
     lost = None if any(row.is_active for row in rows) else active
-    return TaxonomyList(rows, has_engine(site_id), lost)
+    return TaxonomyList(rows, has_engine(site_id), lost, _incomplete(site_id))
+
+
+def _incomplete(site_id: int) -> int:
+    query = select(func.count()).where(Product.site_id == site_id, Product.completeness_score < 100)
+    return db.session.scalar(query) or 0
 
 
 def list_taxonomies(site_id: int) -> list[TaxonomyRow]:
@@ -90,6 +97,7 @@ def _row(taxonomy: Taxonomy, is_active: bool, classified: int) -> TaxonomyRow:
     )
 
 
+@made_once
 def count_levels(root_levels: Sequence[Mapping[str, Any]]) -> int:
     return sum(1 + count_levels(level.get("children") or ()) for level in root_levels)
 
