@@ -22,7 +22,8 @@ Transaction = Callable[[], AbstractContextManager[None]]
 @dataclass(slots=True)
 class ImportTask:
     """`transaction` opens what a part commits by; nothing opens one in a dry run. `documents` are the bundle's
-    JSON files by their plain names, `skus` the products of the bundle that were taken, with their lines."""
+    JSON files by their plain names, `skus` the products of the bundle that were taken, with their lines. `taxonomy_id`
+    is the active taxonomy, of which `tree` has the levels; `tree_changed` says that this import changed them."""
 
     bundle: Bundle
     clock: Clock
@@ -33,6 +34,8 @@ class ImportTask:
     dry_run: bool = False
     site_id: int = NO_SITE
     tree: TaxonomyTree = field(default_factory=TaxonomyTree)
+    taxonomy_id: str | None = None
+    tree_changed: bool = False
     password_memory_kib: int = 0
     documents: dict[str, Document] = field(default_factory=dict)
     skus: dict[str, int] = field(default_factory=dict)

@@ -16,7 +16,9 @@ from app.domain.shared.text import block_problems, line_problems, one_line
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings, settings_of
 from app.domain.taxonomy.classification import ENGINE_CAPABILITY, active_tree
+from app.domain.taxonomy.comparison import compare
 from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.revisions import changed_texts, keep_state, record_revision, stored_state
 from app.domain.taxonomy.structure import check_structure
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.validation import ID, LONGEST_ID
@@ -42,7 +44,7 @@ def import_taxonomies(task: ImportTask) -> None:
     all below it. Afterwards `task.tree` is the active taxonomy as it will be."""
     document = task.documents.get(FILE)
     if task.site_id:
-        task.tree = active_tree(task.site_id)
+        task.tree, task.taxonomy_id = active_tree(task.site_id), settings_of(task.site_id)[ACTIVE]
     for index, raw in enumerate(document.content["taxonomies"] if document else ()):
         with task.writing():
             _import_one(task, document, raw, f"#/taxonomies/{index}")  # type: ignore[arg-type]
@@ -82,22 +84,12 @@ def _store(task: ImportTask, fields: dict[str, Any], levels: list[dict[str, Any]
     wanted = {"name": one_line(fields["name"]), "root_levels": levels}
     if "description" in fields:
         wanted["description"] = fields["description"] or ""
-    stored = db.session.get(Taxonomy, (task.site_id, fields["id"]))
+    stored = db.session.get(Taxonomy, (task.site_id, fields["id"]), with_for_update=not task.dry_run)
     counts = task.report.of(KIND)
     if stored is None:
         counts.added += 1
         if not task.dry_run:
-            now = task.clock.now()
-            db.session.add(
-                Taxonomy(
-                    site_id=task.site_id,
-                    id=fields["id"],
-                    catalogue_id=str(task.site_id),
-                    created_at=now,
-                    updated_at=now,
-                    **wanted,
-                )
-            )
+            _add(task, fields["id"], wanted)
     elif any(getattr(stored, name) != value for name, value in wanted.items()):
         counts.changed += 1
         if not task.dry_run:
@@ -106,13 +98,33 @@ def _store(task: ImportTask, fields: dict[str, Any], levels: list[dict[str, Any]
         counts.unchanged += 1
 
 
+def _add(task: ImportTask, taxonomy_id: str, wanted: dict[str, Any]) -> None:
+    now = task.clock.now()
+    added = Taxonomy(
+        site_id=task.site_id,
+        id=taxonomy_id,
+        catalogue_id=str(task.site_id),
+        revision=1,
+        created_at=now,
+        updated_at=now,
+        **{"description": ""} | wanted,
+    )
+    db.session.add(added)
+    record_revision(task.clock, added, ["Imported from a bundle."], "", task.actor)
+
+
 def _change(task: ImportTask, stored: Taxonomy, wanted: dict[str, Any]) -> None:
+    before = stored_state(stored)
     for name, value in wanted.items():
         setattr(stored, name, value)
     stored.revision += 1
     stored.updated_at = task.clock.now()
+    keep_state(before)
+    changes = [*changed_texts(before, stored), *compare(before.root_levels, stored.root_levels).sentences()]
+    record_revision(task.clock, stored, changes, "Imported from a bundle.", task.actor)
     if settings_of(task.site_id)[ACTIVE] == stored.id:
         task.report.note("The active taxonomy changed: products that are not in the bundle keep their values.")
+        task.tree_changed = True
         enqueue_all_products(task.site_id)
 
 
@@ -139,3 +151,4 @@ def _activate(
     task.tree = TaxonomyTree.parse(levels)
     if active_id is None and not task.dry_run:
         change_settings(task.site_id, {ACTIVE: taxonomy_id})
+        task.taxonomy_id, task.tree_changed = taxonomy_id, True

@@ -16,8 +16,8 @@ from app.domain.bundles.reading import read_rows
 from app.domain.bundles.report import Refusal, shown
 from app.domain.bundles.task import ImportTask, field_of
 from app.domain.catalogue.rules import seo_name_of
-from app.domain.shared.problems import Invalid, Problem
-from app.domain.taxonomy.classification import UNCLASSIFIED, classification
+from app.domain.shared.problems import Conflict, Invalid, Problem
+from app.domain.taxonomy.classification import UNCLASSIFIED, classification, hold_active
 
 KIND = "products"
 FILE = "products.jsonl"
@@ -87,6 +87,7 @@ class ProductImport:
 
     def _take(self, batch: Sequence[Candidate]) -> None:
         site_id = self._task.site_id
+        self._check_taxonomy()
         known = stored.stored_products(site_id, [candidate.row.sku for candidate in batch])
         owners = stored.variant_owners(site_id, [v.sku for c in batch for v in c.row.variants or ()])
         additions: list[Change] = []
@@ -99,6 +100,11 @@ class ProductImport:
                 self._sort_in(candidate, own, additions, changes)
         if not self._task.dry_run and (additions or changes):
             write(site_id, additions, changes, self._task.clock.now())
+
+    def _check_taxonomy(self) -> None:
+        """Until the batch is committed the active taxonomy stays what it is. Raises Conflict."""
+        if not self._task.dry_run and hold_active(self._task.site_id) != self._task.taxonomy_id:
+            raise Conflict("Another taxonomy became the active one during the import. Import the bundle again.")
 
     def _sort_in(
         self, candidate: Candidate, own: StoredProduct | None, additions: list[Change], changes: list[Change]
