@@ -15,6 +15,8 @@ from werkzeug.exceptions import BadRequest, UnsupportedMediaType
 from app.domain.shared import strict_json
 from app.domain.shared.problems import Invalid
 
+MOST_MARKS = 700_000  # Brackets and commas of one body; the largest taxonomy that fits in 8 MB has fewer.
+
 
 class StrictJSON(DefaultJSONProvider):
     """Raises ValueError, with the reason, for what is not plain and sound JSON."""
@@ -22,7 +24,7 @@ class StrictJSON(DefaultJSONProvider):
     sort_keys = False
 
     def loads(self, s: str | bytes, **kwargs: Any) -> Any:
-        return strict_json.loads(s.decode("utf-8") if isinstance(s, bytes) else s)
+        return strict_json.loads(s.decode("utf-8") if isinstance(s, bytes) else s, MOST_MARKS)
 
 
 class ShopRequest(Request):

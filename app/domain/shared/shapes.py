@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
 from typing import Any
 
 from app.domain.shared.problems import Problem
 
 LONGEST_SHOWN_NAME = 80
+MOST_UNKNOWN = 100  # Fields that nobody asked for, named of one object.
 
 
 class Kind(Enum):
@@ -54,10 +56,9 @@ def read_fields(raw: object, shape: Shape, pointer: str, problems: list[Problem]
     if not isinstance(raw, dict):
         problems.append(Problem("wrong_type", f"Here must be an object, not {_type_name(raw)}.", pointer))
         return {}
-    for name in raw:
-        if name not in shape:
-            shown = name[:LONGEST_SHOWN_NAME]
-            problems.append(Problem("unknown_field", f"There is no field “{shown}” here.", f"{pointer}/{token(name)}"))
+    for name in islice((name for name in raw if name not in shape), MOST_UNKNOWN):
+        shown = name[:LONGEST_SHOWN_NAME]
+        problems.append(Problem("unknown_field", f"There is no field “{shown}” here.", f"{pointer}/{token(name)}"))
     found = {}
     for name, field in shape.items():
         if name not in raw:

@@ -5,15 +5,22 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from typing import Any, NoReturn
 
 MAX_DEPTH = 64
+STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+NO_MARK = re.compile(r"[^\[\]{},]+")
 
 
-def loads(text: str) -> Any:
-    """Raises ValueError, with the reason, for what is not plain and sound JSON."""
-    if text.count("[") + text.count("{") > MAX_DEPTH and nesting_depth(text) > MAX_DEPTH:
+def loads(text: str, most_marks: int | None = None) -> Any:
+    """Raises ValueError, with the reason, for what is not plain and sound JSON. So is what has more than `most_marks`
+    brackets and commas: an item that costs two bytes to send may take a hundred to keep."""
+    found = marks(text)
+    if most_marks is not None and len(found) > most_marks:
+        raise ValueError("It holds too many items.")
+    if nesting_depth(found) > MAX_DEPTH:
         raise ValueError(f"It is nested more than {MAX_DEPTH} levels deep.")
     value = json.loads(
         text,
@@ -26,22 +33,19 @@ def loads(text: str) -> Any:
     return value
 
 
-def nesting_depth(text: str) -> int:
-    """How deep brackets nest outside of strings."""
+def marks(text: str) -> str:
+    """The brackets and commas that stand outside of strings."""
+    return NO_MARK.sub("", STRING.sub(" ", text))
+
+
+def nesting_depth(found: str) -> int:
+    """How deep the brackets among the marks nest."""
     depth = deepest = 0
-    in_string = escaped = False
-    for character in text:
-        if escaped:
-            escaped = False
-        elif in_string:
-            escaped = character == "\\"
-            in_string = character != '"'
-        elif character == '"':
-            in_string = True
-        elif character in "[{":
+    for mark in found:
+        if mark in "[{":
             depth += 1
             deepest = max(deepest, depth)
-        elif character in "]}":
+        elif mark != ",":
             depth -= 1
     return deepest
 
