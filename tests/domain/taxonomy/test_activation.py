@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 from flask import Flask
-from sqlalchemy import event, func, select
+from sqlalchemy import event, func, select, text
 
 from app.domain.catalogue import products
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.shared.problems import Forbidden, Invalid, NotFound, StaleRevision
 from app.domain.sites.models import AuditEntry, Site, StoredEvent
 from app.domain.taxonomy.activation import activate, activation_impact
+from app.domain.taxonomy.classification import hold_active
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.taxonomies import active_id
 from app.extensions import db
@@ -267,3 +269,36 @@ def test_two_first_activations_at_once_are_one_first_and_one_that_needs_the_name
     for thread in threads:
         thread.join()
     assert sorted(map(str, outcomes)) == ["False", "needs the name"]
+
+
+def test_a_product_that_is_being_classified_at_that_moment_is_cleared_as_well(
+    app: Flask, switching: Site, clock: StoppedClock
+) -> None:
+    """Its classification is not committed yet when the switch begins, and nobody else may see it."""
+    site_id, outcomes = switching.id, []
+
+    def switch() -> None:
+        with app.app_context(), transaction():
+            outcomes.append(activate(clock, site_id, "garden-id", "Garden", "Mia"))
+
+    other = threading.Thread(target=switch)
+    with transaction():
+        assert hold_active(site_id) == "camping"
+        product = db.session.scalars(select(Product).where(Product.sku == "PLAIN")).one()
+        other.start()
+        wait_until_somebody_waits()
+        product.taxonomy_level_id, product.taxonomy_attributes = "tents", VALUES
+    other.join()
+    assert outcomes == [True]
+    plain = all_products(switching)[-1]
+    assert (plain.taxonomy_level_id, plain.archived_taxonomy_data["levelId"]) == (None, "tents")
+
+
+def wait_until_somebody_waits() -> None:
+    """For a lock of this transaction. SQLite lets one write at a time and tells nobody who waits."""
+    if db.engine.dialect.name == "sqlite":
+        return
+    waiting = text("select count(*) from pg_locks where not granted")
+    deadline = time.monotonic() + 10
+    while not db.session.scalar(waiting):
+        assert time.monotonic() < deadline, "the switch does not wait"
