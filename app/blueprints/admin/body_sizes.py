@@ -15,7 +15,7 @@ ROOM_FOR_FIELDS = 64 * 1024  # Bytes of an upload's form besides the picture.
 LARGEST_TEXTS = 1024 * 1024
 TAKES_TREES = ("admin.taxonomy_structure", "admin.taxonomy_impact")
 TAKES_TEXTS = {f"admin.{kind}_{act}" for kind in ("product", "page", "collection") for act in ("create", "save")}
-TAKES_TEXTS.add("admin.taxonomy_draft")  # Up to 1,000 values of an attribute.
+TAKES_TEXTS |= {"admin.taxonomy_draft", "admin.taxonomy_attribute"}  # Up to 1,000 values of an attribute.
 
 
 @bp.url_value_preprocessor

@@ -77,6 +77,18 @@ class Panel:
         return None if self.form is None else self.form.attribute_id or NEW
 
     @property
+    def stored(self) -> ShownAttribute | None:
+        """The open attribute as the draft has it; None for a new one."""
+        return next((shown for shown in self.own if self.form and shown.attribute.id == self.form.attribute_id), None)
+
+    @property
+    def changes_kind(self) -> bool:
+        """Whether products may hold values that do not fit the kind that was chosen."""
+        if self.form is None or self.stored is None:
+            return False
+        return self.held.products > 0 and self.form.type is not self.stored.attribute.type
+
+    @property
     def losing(self) -> int:
         """How many products hold one of the values that were taken out; who holds several counts for each."""
         return sum(self.held.of(value) for value in self.form.removed) if self.form else 0
