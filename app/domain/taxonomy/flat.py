@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from app.domain.taxonomy.stored_levels import made_once
+
 Record = dict[str, Any]
 FlatLevels = dict[str, Record]
 """By level id, in tree order: levelId, name, description, parentLevelId, displayOrder and attributes (a list in the
 order of their displayOrder). Edits put records between others by a fraction as displayOrder."""
 
 
+@made_once
 def flatten(root_levels: Sequence[Mapping[str, Any]]) -> FlatLevels:
     """From the stored form. Parents and places are those of the nesting."""
     levels: FlatLevels = {}

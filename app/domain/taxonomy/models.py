@@ -6,12 +6,42 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, String, Text
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    ColumnElement,
+    Dialect,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    String,
+    Text,
+    cast,
+    type_coerce,
+)
 from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from app.domain.shared.columns import JsonValue, UtcDateTime
 from app.domain.sites.models import ShopConfiguration
+from app.domain.taxonomy.stored_levels import read_stored
 from app.extensions import Base
+
+
+class LevelsValue(TypeDecorator[list[dict[str, Any]]]):
+    """A tree in the stored form: JSON that is read as text, since one that was read before need not be decoded."""
+
+    impl = JSON
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return dialect.type_descriptor(JsonValue.dialect_impl(dialect))
+
+    def column_expression(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        return type_coerce(cast(column, Text), self)
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:
+        return lambda text: None if text is None else read_stored(text)
 
 
 class Taxonomy(Base, ShopConfiguration):
@@ -25,7 +55,7 @@ class Taxonomy(Base, ShopConfiguration):
     catalogue_id: Mapped[str] = mapped_column(String(120))
     name: Mapped[str] = mapped_column(String(200))
     description: Mapped[str] = mapped_column(Text, default="")
-    root_levels: Mapped[list[dict[str, Any]]] = mapped_column(JsonValue, default=list)
+    root_levels: Mapped[list[dict[str, Any]]] = mapped_column(LevelsValue, default=list)
     revision: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
@@ -45,7 +75,7 @@ class TaxonomyRevision(Base):
     revision: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(200))
     description: Mapped[str] = mapped_column(Text, default="")
-    root_levels: Mapped[list[dict[str, Any]]] = mapped_column(JsonValue, default=list)
+    root_levels: Mapped[list[dict[str, Any]]] = mapped_column(LevelsValue, default=list)
     changes: Mapped[list[str]] = mapped_column(JsonValue, default=list)
     note: Mapped[str] = mapped_column(String(500), default="")
     saved_by: Mapped[str] = mapped_column(String(100))

@@ -24,6 +24,7 @@ from app.domain.taxonomy.revisions import (
     revision_of,
     stored_state,
 )
+from app.domain.taxonomy.stored_levels import made_once
 from app.domain.taxonomy.structure import CheckedStructure, check_structure
 from app.domain.taxonomy.taxonomies import is_active, name_problems, taxonomy_of
 from app.extensions import db
@@ -110,9 +111,10 @@ def bring_back(
     )
 
 
-def ids_of(root_levels: Sequence[Mapping[str, Any]]) -> set[str]:
+@made_once
+def ids_of(root_levels: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     """Of every level and attribute of a stored tree."""
-    return set(_ids(root_levels))
+    return frozenset(_ids(root_levels))
 
 
 def _ids(root_levels: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.taxonomy.attribute import Attribute, AttributeType
+from app.domain.taxonomy.stored_levels import made_once
 
 __all__ = ["Attribute", "AttributeType", "Level", "TaxonomyTree"]
 
@@ -32,10 +33,10 @@ class TaxonomyTree:
         self.levels: dict[str, Level] = {level.id: level for root in roots for level in _with_those_below(root)}
         self._applicable: dict[str, Mapping[str, Attribute]] = {}
 
-    @classmethod
-    def parse(cls, root_levels: Sequence[Mapping[str, Any]]) -> TaxonomyTree:
+    @staticmethod
+    def parse(root_levels: Sequence[Mapping[str, Any]]) -> TaxonomyTree:
         """From the stored form, which app/domain/taxonomy/structure.py has checked."""
-        return cls([_level(stored, None, order) for order, stored in enumerate(root_levels)])
+        return _tree(root_levels)
 
     def path(self, level_id: str) -> list[Level]:
         """The levels from the root down to this one; empty for an unknown level."""
@@ -70,6 +71,11 @@ class TaxonomyTree:
             for attribute in level.attributes:
                 found.setdefault(attribute.id, []).append(attribute)
         return found
+
+
+@made_once
+def _tree(root_levels: Sequence[Mapping[str, Any]]) -> TaxonomyTree:
+    return TaxonomyTree([_level(stored, None, order) for order, stored in enumerate(root_levels)])
 
 
 def _level(stored: Mapping[str, Any], parent_id: str | None, order: int) -> Level:

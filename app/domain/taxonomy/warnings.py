@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.taxonomy.flat import flatten
+from app.domain.taxonomy.stored_levels import made_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class TypeConflict:
     levels: Mapping[str, tuple[LevelName, ...]]
 
 
+@made_once
 def type_conflicts(root_levels: Sequence[Mapping[str, Any]]) -> list[TypeConflict]:
     """In the order of the tree."""
     found: dict[str, dict[str, list[LevelName]]] = {}
