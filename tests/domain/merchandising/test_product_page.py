@@ -8,6 +8,7 @@ from app.domain.catalogue.models import Product
 from app.domain.merchandising.product_page import Fact, product_page, value_text
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.shared.problems import NotFound
+from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
@@ -94,3 +95,27 @@ def test_a_product_of_another_shop_is_not_there(shop: Shop):
     assert product_page(other, "only-there").price == 5000
     with pytest.raises(NotFound):
         product_page(shop, "only-there")
+
+
+def test_the_nearest_definition_says_how_a_value_is_shown_and_where(context: None):
+    def level(level_id: str, attributes: list[dict[str, object]], *children: object) -> dict[str, object]:
+        return {"levelId": level_id, "name": level_id, "attributes": attributes, "children": list(children)}
+
+    def shown(attribute_id: str, label: str, order: int = 0, on_page: bool = True) -> dict[str, object]:
+        names = {"attributeId": attribute_id, "name": attribute_id, "displayLabel": label, "type": "STRING"}
+        return names | {"displayOnProductPage": on_page, "displayOrder": order}
+
+    below = level("mug", [shown("b", "Second", 2), shown("a", "First", 1), shown("quiet", "Quiet", on_page=False)])
+    levels = [level("kitchen", [shown("a", "Not this"), shown("top", "Top"), shown("quiet", "Loud")], below)]
+    site_id = small_shop.build()
+    with transaction():
+        db.session.query(Taxonomy).filter_by(site_id=site_id).one().root_levels = levels
+    values = {"a": "A", "b": "B", "top": "T", "quiet": "Q"}
+    change("tent-5", taxonomy_level_id="mug", taxonomy_attributes=values, manufacturer="")
+    facts = product_page(read_shop(site_id), "tent-5").facts
+    assert facts == (Fact("Top", "T"), Fact("First", "A"), Fact("Second", "B"))
+
+
+def test_values_from_before_a_change_of_type_do_not_break_the_page(shop: Shop):
+    change("tent-5", taxonomy_attributes={"weight": "light", "waterproof": "very"}, manufacturer="")
+    assert product_page(shop, "tent-5").facts == (Fact("Weight in kg", "light"), Fact("Waterproof", "very"))
