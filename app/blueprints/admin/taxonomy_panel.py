@@ -108,7 +108,8 @@ def panel_of(
     form: AttributeForm | None = None,
 ) -> Panel:
     """`typed` and `error` are a form of the panel that was refused. Otherwise the address says which attribute is
-    open (`attribute`), after an edit none. An unknown level shows nothing."""
+    open (`attribute`); after an edit none is, but for one that just got a definition of its own. An unknown level
+    shows nothing."""
     levels = editing.levels
     level = levels.get(level_id) if level_id else None
     if level is None or level_id is None:
@@ -130,9 +131,10 @@ def panel_of(
 def _open_form(level: Mapping[str, Any], typed: MultiDict[str, str] | None) -> AttributeForm | None:
     if typed is not None and typed.get("edit") in ("attribute.add", "attribute.change"):
         return AttributeForm.typed(typed)
-    if request.method != "GET":
-        return None
     asked = request.args.get("attribute", "")
+    if request.method != "GET":
+        overrides = typed is None and request.form.get("edit") == "attribute.override"
+        asked = request.form.get("attribute", "") if overrides else ""
     if asked == NEW:
         return AttributeForm.blank()
     attribute = attribute_of(level, asked)
