@@ -28,6 +28,7 @@ from app.domain.catalogue.models import Product
 from app.domain.search import runs
 from app.domain.sites.models import Site
 from app.domain.taxonomy import activation, saving
+from app.domain.taxonomy.tasks import running
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
 from app.jobs import events, indexing
@@ -174,6 +175,13 @@ def deliver(point: str) -> None:
     say("delivered")
 
 
+def work_off_tasks(point: str, batch: str) -> None:
+    """Does the site's tasks, so many products at a time, and is killed at a point."""
+    kill_at(point)
+    running.work_off(running.Means(clock(), transaction, batch=int(batch)), 1)
+    say("worked")
+
+
 DEEDS: dict[str, Callable[..., object]] = {
     deed.__name__: deed
     for deed in (
@@ -189,6 +197,7 @@ DEEDS: dict[str, Callable[..., object]] = {
         activate,
         save_structure,
         deliver,
+        work_off_tasks,
     )
 }
 

@@ -12,6 +12,7 @@ from app.domain.search import builders
 from app.domain.search.indexing import Indexing
 from app.domain.search.models import JobSlot, RebuildRun
 from app.domain.search.rebuild import rebuild
+from app.domain.taxonomy import tasks
 from app.extensions import db
 from app.jobs.scheduler import Scheduler
 from app.transaction import transaction
@@ -176,3 +177,21 @@ def test_background_work_that_found_no_place_runs_at_a_later_look(
     background.busy = False
     scheduler.look()
     assert sorted(background.names) == ["purge", "reconcile"]
+
+
+def test_tasks_that_the_queue_lost_are_asked_for_again_and_done_without_a_queue(
+    scheduler: Scheduler, background: Inline, site_id: int, clock: StoppedClock, queue: RecordingQueue
+) -> None:
+    with transaction():
+        task_id = tasks.request(clock, site_id, tasks.Kind.RECOMPUTE, {}, "tests").id
+    queue.jobs.clear()
+    scheduler.look()
+    clock.move(seconds=10)
+    scheduler.look()
+    assert queue.jobs == [("taxonomy:work_off_slice", (site_id,))]
+    queue.down = True
+    clock.move(seconds=10)
+    scheduler.look()
+    assert background.names == [f"tasks of site {site_id}"]
+    db.session.rollback()
+    assert tasks.task_of(site_id, task_id).state == "done"

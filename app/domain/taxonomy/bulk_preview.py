@@ -107,7 +107,8 @@ def _not_applicable(tree: TaxonomyTree, ids: Select[int], level_id: str) -> Coun
 def _held(ids: Select[int]) -> Iterator[tuple[str | None, dict[str, Any]]]:
     """Level and values of each."""
     columns = ids.with_only_columns(Product.taxonomy_level_id, Product.taxonomy_attributes)
-    yield from db.session.execute(columns.execution_options(yield_per=1_000)).tuples()
+    for row in db.session.execute(columns.execution_options(yield_per=1_000)):
+        yield row.taxonomy_level_id, row.taxonomy_attributes
 
 
 def value_preview(

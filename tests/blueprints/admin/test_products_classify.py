@@ -1,0 +1,197 @@
+"""Many products get a level or a value: chosen in the list, looked at before it starts, done in the background."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from flask import Flask
+from sqlalchemy import event, select
+
+from app.domain.sites.models import Site
+from app.domain.taxonomy.models import TaxonomyTask
+from app.extensions import db
+from app.transaction import transaction
+from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
+from tests.domain.taxonomy.tasks.conftest import add, shop
+from tests.factories import make_taxonomy
+
+LIST = "/admin/catalogue/products"
+CLASSIFY = f"{LIST}/classify"
+
+
+@pytest.fixture
+def mia(app: Flask) -> Merchandiser:
+    made = merchandiser(app)
+    with app.app_context(), transaction():
+        shop(db.session.get_one(Site, made.site_id))
+    return made
+
+
+@pytest.fixture
+def ids(app: Flask, mia: Merchandiser) -> list[int]:
+    with app.app_context():
+        return [
+            add(mia.site_id, "T-1", "tents", sleeps=2, colour=["Moss"]),
+            add(mia.site_id, "T-2", "tents", colour=["Clay"]),
+            add(mia.site_id, "B-1", "boots", size=43),
+            add(mia.site_id, "N-1"),
+        ]
+
+
+def skus(mia: Merchandiser, query: str) -> set[str]:
+    told = mia.fragment(f"{LIST}?{query}").text
+    return {sku for sku in ("T-1", "T-2", "B-1", "N-1") if f">{sku}<" in told}
+
+
+def asked_for(app: Flask) -> list[tuple[str, dict[str, Any]]]:
+    with app.app_context():
+        return [(task.kind, task.parameters) for task in db.session.scalars(select(TaxonomyTask))]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("level=gear", {"T-1", "T-2", "B-1"}),
+        ("completeness=complete", {"T-1", "B-1"}),
+        ("completeness=incomplete", {"T-2"}),
+        ("completeness=unclassified", {"N-1"}),
+        ("completeness=gone", set()),
+        ("missing=sleeps", {"T-2"}),
+        ("missing=colour", {"B-1"}),
+        ("missing=nothing", set()),
+        ("attribute=colour", {"T-1", "T-2"}),
+        ("attribute=colour&value=Clay", {"T-2"}),
+        ("attribute=sleeps&value=2&level=tents", {"T-1"}),
+        ("value=Clay", {"T-1", "T-2", "B-1", "N-1"}),
+        ("completeness=nonsense", {"T-1", "T-2", "B-1", "N-1"}),
+    ],
+)
+@pytest.mark.usefixtures("ids")
+def test_the_list_narrows_by_what_is_known(mia: Merchandiser, query: str, found: set[str]) -> None:
+    assert skus(mia, query) == found
+
+
+@pytest.mark.usefixtures("ids")
+def test_products_whose_level_is_gone_are_found_and_say_so(app: Flask, mia: Merchandiser) -> None:
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, mia.site_id)
+        make_taxonomy(site, [{"levelId": "tents", "name": "Tents"}], active=True, id="other")
+    assert skus(mia, "completeness=gone") == {"B-1"}
+    assert "Gone" in mia.fragment(f"{LIST}?completeness=gone").text
+
+
+def test_ticked_products_are_taken_along_to_the_page_about_them(mia: Merchandiser, ids: list[int]) -> None:
+    mia.get(LIST)
+    answer = mia.post(f"{LIST}/choose?level=tents", {"product": ids[:2]})
+    query = parse_qs(urlsplit(answer.location).query)
+    assert query == {"product": [str(ids[0]), str(ids[1])], "level": ["tents"]}
+    assert mia.get(answer.location).texts["h1"] == "Classify 2 products"
+    assert mia.swap(f"{LIST}/choose", {"product": ids[:1]}).headers["HX-Redirect"] == f"{CLASSIFY}?product={ids[0]}"
+    assert mia.post(f"{LIST}/choose", {}).location == LIST
+
+
+@pytest.mark.usefixtures("ids")
+def test_without_ticks_it_is_about_all_that_match(mia: Merchandiser) -> None:
+    page = mia.get(f"{CLASSIFY}?completeness=incomplete&q=T")
+    assert page.texts["h1"] == "Classify 1 product"
+    assert "“T”, not complete" in page.texts["p"]
+    assert mia.get(CLASSIFY).texts["h1"] == "Classify 4 products"
+
+
+@pytest.mark.usefixtures("ids")
+def test_a_level_is_previewed_with_what_would_be_lost_and_nothing_is_started(app: Flask, mia: Merchandiser) -> None:
+    mia.get(CLASSIFY)
+    told = mia.swap(CLASSIFY, {"what": "level", "levelId": "boots"}).text
+    assert "<strong>3 products</strong> would move to this level, 1 of them without a level so far." in told
+    assert "1 is there already." in told
+    assert "<li>Colour: 1</li>" in told and "<li>Sleeps: 1</li>" in told
+    assert "Change 3 products" in told
+    assert asked_for(app) == []
+
+
+def test_a_level_is_assigned_in_the_background(app: Flask, mia: Merchandiser, ids: list[int]) -> None:
+    mia.get(CLASSIFY)
+    answer = mia.post(f"{CLASSIFY}?product={ids[3]}", {"what": "level", "levelId": "tents", "intent": "start"})
+    assert "/admin/catalogue/taxonomy/tasks/" in answer.location
+    mia.get(answer.location)
+    assert asked_for(app) == [
+        ("ASSIGN_LEVEL", {"taxonomyId": "kit", "levelId": "tents", "levelName": "Tents", "products": [ids[3]]})
+    ]
+    assert 'class="card task"' in mia.pages.client.get(LIST, base_url=mia.pages.base).text
+
+
+def test_all_that_match_are_named_by_the_filter(app: Flask, mia: Merchandiser, ids: list[int]) -> None:
+    mia.get(CLASSIFY)
+    mia.post(f"{CLASSIFY}?q=T-&p=3", {"what": "level", "levelId": "boots", "intent": "start"})
+    ((_, parameters),) = asked_for(app)
+    assert (parameters["filter"], parameters["upTo"]) == ("q=T-", max(ids))
+
+
+@pytest.mark.usefixtures("ids")
+def test_a_value_is_previewed_and_given(app: Flask, mia: Merchandiser) -> None:
+    mia.get(CLASSIFY)
+    form = {"what": "value", "attributeId": "colour", "way": "set", "given": ["Moss", "Clay"]}
+    told = mia.swap(f"{CLASSIFY}?level=gear", form).text
+    assert "<strong>2 products</strong> would change, 2 of them in place of a value that they have." in told
+    assert "1 product left out" in told
+    answer = mia.swap(f"{CLASSIFY}?level=gear", form | {"intent": "start"})
+    assert "/tasks/" in answer.headers["HX-Redirect"]
+    ((kind, parameters),) = asked_for(app)
+    assert kind == "ASSIGN_VALUE"
+    assert (parameters["value"], parameters["way"], parameters["attributeName"]) == (["Moss", "Clay"], "set", "Colour")
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ({"what": "level", "levelId": "nothing"}, "Choose a level of the active taxonomy."),
+        ({"what": "value", "attributeId": "nothing", "given": "1"}, "Choose an attribute of the active taxonomy."),
+        ({"what": "value", "attributeId": "sleeps", "given": "many"}, "Sleeps does not take this value."),
+    ],
+)
+@pytest.mark.usefixtures("ids")
+def test_what_cannot_be_given_is_refused_in_words(
+    app: Flask, mia: Merchandiser, form: dict[str, Any], message: str
+) -> None:
+    mia.get(CLASSIFY)
+    for more in ({}, {"intent": "start"}):
+        answer = mia.swap(CLASSIFY, form | more)
+        assert (answer.status_code, message in answer.text) == (400, True)
+    assert asked_for(app) == []
+
+
+def test_too_many_ticks_are_refused(mia: Merchandiser) -> None:
+    query = "&".join(f"product={number}" for number in range(1, 503))
+    assert mia.pages.client.get(f"{CLASSIFY}?{query}", base_url=mia.pages.base).status_code == 400
+
+
+def test_without_an_active_taxonomy_there_is_nothing_to_give(app: Flask) -> None:
+    page = merchandiser(app).pages.client.get(CLASSIFY, base_url="http://localhost")
+    assert "No taxonomy is active" in page.text
+
+
+def test_a_page_of_the_list_and_a_preview_cost_the_same_for_many_products(
+    app: Flask, mia: Merchandiser, ids: list[int]
+) -> None:
+    def cost(path: str) -> int:
+        seen: list[object] = []
+        with app.app_context():
+            engine = db.engine
+
+        def note(*_details: object) -> None:
+            seen.append(1)
+
+        event.listen(engine, "before_cursor_execute", note)
+        mia.fragment(path)
+        event.remove(engine, "before_cursor_execute", note)
+        return len(seen)
+
+    paths = (f"{LIST}?completeness=incomplete&missing=sleeps&attribute=colour", f"{CLASSIFY}?levelId=boots")
+    few = [cost(path) for path in paths]
+    with app.app_context():
+        for number in range(30):
+            add(mia.site_id, f"M-{number}", "tents", colour=["Clay"])
+    assert [cost(path) for path in paths] == few
+    assert max(few) <= 14

@@ -1,0 +1,152 @@
+"""Whoever works on many products is killed: each product is changed once, the task tells how far it is, and another
+goes on where it was."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from app.adapters.queue import RqQueue
+from app.domain.catalogue.listing import ProductList
+from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.sites.models import AuditEntry, Site
+from app.domain.taxonomy.bulk_assigning import assign_level
+from app.domain.taxonomy.classification import classify
+from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.tasks.chosen import chosen_products
+from app.domain.taxonomy.tree import TaxonomyTree
+from app.extensions import db
+from app.jobs.scheduler import Scheduler
+from app.ports import clock
+from app.supervisor.embedded_redis import EmbeddedRedis
+from app.transaction import transaction
+from tests.domain.taxonomy.tasks.conftest import LEVELS
+from tests.domain.taxonomy.tasks.conftest import shop as with_taxonomy
+from tests.factories import make_product
+from tests.faults.deeds import until
+from tests.faults.shops import SITE, Shop
+
+TENTS = 30
+MANY = 3_000
+MOST_STATEMENTS = 400
+KILLED = -signal.SIGKILL
+
+
+@pytest.fixture(scope="session")
+def model_tents(model_shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tents") / "shop"
+    shutil.copytree(model_shop, folder, symlinks=True)
+    with Shop(folder).opened(), transaction():
+        site = db.session.get_one(Site, SITE)
+        site.capabilities = ["TAXONOMY_ENGINE"]
+        with_taxonomy(site)
+        add_tents(TENTS)
+    return folder
+
+
+def add_tents(number: int) -> None:
+    site, tree = db.session.get_one(Site, SITE), TaxonomyTree.parse(LEVELS)
+    for place in range(number):
+        classify(make_product(site, f"tent-{number}-{place}"), tree, "tents", {"sleeps": 2, "colour": ["Moss"]})
+
+
+@pytest.fixture
+def shop(model_tents: Path, tmp_path: Path) -> Iterator[Shop]:
+    shutil.copytree(model_tents, tmp_path / "shop", symlinks=True)
+    copied = Shop(tmp_path / "shop")
+    yield copied
+    copied.end_all()
+
+
+def ask() -> None:
+    """All tents become boots."""
+    with transaction():
+        chosen = chosen_products(SITE, [], ProductList.parse("level=tents"))
+        assign_level(clock(), SITE, chosen, "boots", "tests")
+
+
+def check(shop: Shop, products: int = TENTS) -> TaxonomyTask:
+    """As many are boots as the task says it has done, each of them changed once, and the rest is as it was."""
+    with shop.opened():
+        task = db.session.scalars(select(TaxonomyTask)).one()
+        rows = db.session.execute(
+            select(Product.taxonomy_level_id, Product.revision, func.count())
+            .where(Product.taxonomy_level_id.is_not(None))
+            .group_by(Product.taxonomy_level_id, Product.revision)
+        )
+        found = {(level_id, revision): number for level_id, revision, number in rows}
+        wanted = {("boots", 2): task.done, ("tents", 1): products - task.done}
+        assert found == {key: number for key, number in wanted.items() if number}
+        assert task.report.get("changed", 0) == task.report.get("dropped", {}).get("sleeps", 0) == task.done
+        held = select(func.count()).where(ProductAttributeValue.attribute_id == "sleeps")
+        assert db.session.scalar(held) == products - task.done
+        logged = db.session.scalars(select(AuditEntry.action)).all()
+        assert logged == (["taxonomy.assign_level"] if task.state == "done" else [])
+        db.session.expunge(task)
+        return task
+
+
+def end_lease(shop: Shop) -> None:
+    """As if half a minute had passed."""
+    with shop.opened(), transaction():
+        db.session.scalars(select(TaxonomyTask)).one().lease_until = None
+
+
+def test_killed_before_each_statement_until_it_gets_past_all_of_them(shop: Shop) -> None:
+    """F32: every try has one statement more, and goes on where the one before was."""
+    with shop.opened():
+        ask()
+    done = [0]
+    for number in range(1, MOST_STATEMENTS):
+        status = shop.do("work_off_tasks", f"statement:{number}", "3").finish()
+        task = check(shop)
+        if status == 0:
+            break
+        assert status == KILLED
+        done.append(task.done)
+        end_lease(shop)
+    assert task.state == "done" and task.done == task.total == TENTS
+    assert done == sorted(done) and len(set(done)) > 3
+
+
+@pytest.mark.parametrize("point", ["commit", "committed"])
+def test_killed_around_its_first_commit(shop: Shop, point: str) -> None:
+    """F32: nobody was told of the task either, so the scheduler finds it once the lease is over."""
+    with shop.opened():
+        ask()
+    assert shop.do("work_off_tasks", point, "10").finish() == KILLED
+    assert check(shop).done == 0
+    with shop.opened(minutes_from_now=1):
+        scheduler = Scheduler(lambda _name, work: work() or True)
+        scheduler.look()
+        clock().move(seconds=10)  # type: ignore[attr-defined]
+        scheduler.look()
+    assert check(shop).state == "done"
+
+
+def test_the_work_of_a_worker_that_is_killed_is_done_by_the_next(shop: Shop, redis: EmbeddedRedis) -> None:
+    """F32: with a real worker, whose job outlives it or not."""
+    with shop.opened(queue=RqQueue(redis.url, shop.config.queue_prefix)):
+        with transaction():
+            add_tents(MANY)
+        first = shop.do("work", "default")
+        ask()
+    until(lambda: progress(shop)[1] > 0)
+    os.kill(first.pid, signal.SIGKILL)
+    assert progress(shop)[0] == "running"
+    end_lease(shop)
+    shop.do("work", "default")
+    RqQueue(redis.url, shop.config.queue_prefix).enqueue("taxonomy:work_off_slice", SITE)
+    until(lambda: progress(shop)[0] == "done", seconds=60)
+    assert check(shop, TENTS + MANY).done == TENTS + MANY
+
+
+def progress(shop: Shop) -> tuple[str, int]:
+    with shop.opened():
+        return tuple(db.session.execute(select(TaxonomyTask.state, TaxonomyTask.done)).one())  # type: ignore[return-value]
