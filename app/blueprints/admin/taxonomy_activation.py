@@ -14,7 +14,9 @@ from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.activation import activate, activation_impact
 from app.domain.taxonomy.classification import has_engine
-from app.domain.taxonomy.restoring import restore, restore_preview
+from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.restoring import RestorePreview, restore, restore_preview
+from app.domain.taxonomy.tasks.kinds import FAILED, UNFINISHED
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -80,10 +82,19 @@ def _restore_page(taxonomy_id: str) -> Answer:
     """Answers 409 for a taxonomy that is not the active one, and says why nothing can be done."""
     site_id = current_user.site_id
     taxonomy = taxonomy_of(site_id, taxonomy_id)
-    task = tasks.latest(site_id, (tasks.Kind.RESTORE,))
     try:
         preview, refused = restore_preview(site_id, taxonomy_id), None
     except Conflict as error:
         preview, refused = None, error.message
+    task = _task_to_show(site_id, taxonomy_id, preview)
     context = {"taxonomy": taxonomy, "preview": preview, "refused": refused, "task": task}
     return make_response(render_template("admin/taxonomy/restore.html", **context), 409 if refused else 200)
+
+
+def _task_to_show(site_id: int, taxonomy_id: str, preview: RestorePreview | None) -> TaxonomyTask | None:
+    """One that goes on, or the last one while its outcome is news: not once there is something to restore again."""
+    task = tasks.latest(site_id, (tasks.Kind.RESTORE,))
+    if task is None or task.state in UNFINISHED:
+        return task
+    is_news = preview is not None and (task.state == FAILED or not preview.restorable)
+    return task if is_news and task.parameters["taxonomyId"] == taxonomy_id else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """A level or an attribute that archived data names; `name` is its id where nobody knows its name any more."""
+    """A level or an attribute that archived data names; `name` is its id where the taxonomy it is from is gone."""
 
     id: str
     name: str
@@ -68,14 +68,16 @@ def restore_preview(site_id: int, taxonomy_id: str) -> RestorePreview:
     levels = _products_by_level(site_id)
     gone = {level_id: products for level_id, products in levels.items() if level_id not in tree.levels}
     lossy, left = _losses(site_id, tree) if len(gone) < len(levels) else (0, Counter())
+    sources = _sources(site_id)
+    level_names, attribute_names = _names(site_id, sources) if gone or left else ({}, {})
     return RestorePreview(
-        sources=_sources(site_id),
+        sources=sources,
         restorable=sum(levels.values()) - sum(gone.values()),
         with_losses=lossy,
         unrestorable=sum(gone.values()),
         classified=_classified(site_id),
-        levels_gone=_told({level_id or "(no level)": n for level_id, n in gone.items()}, {}),
-        values_left=_told(left, {key: found[0].name for key, found in tree.attributes_by_id().items()}),
+        levels_gone=_told({level_id or "(no level)": n for level_id, n in gone.items()}, level_names),
+        values_left=_told(left, attribute_names),
     )
 
 
@@ -123,6 +125,15 @@ def _sources(site_id: int) -> tuple[Source, ...]:
     names: dict[str, str] = {found_id: name for found_id, name in db.session.execute(known)}
     found = [Source(key or "", names.get(key, key or "?"), products) for key, products in db.session.execute(query)]
     return tuple(sorted(found, key=lambda source: (-source.products, source.id)))
+
+
+def _names(site_id: int, sources: Sequence[Source]) -> tuple[dict[str, str], dict[str, str]]:
+    """Of levels and of attributes, by id, as the taxonomies call them from which the archived data is."""
+    ids = [source.id for source in sources]
+    query = select(Taxonomy.root_levels).where(Taxonomy.site_id == site_id, Taxonomy.id.in_(ids))
+    trees = [TaxonomyTree.parse(root_levels) for root_levels in db.session.scalars(query)]
+    attributes = {key: found[0].name for tree in trees for key, found in tree.attributes_by_id().items()}
+    return {level.id: level.name for tree in trees for level in tree.levels.values()}, attributes
 
 
 def _losses(site_id: int, tree: TaxonomyTree) -> tuple[int, Counter[str]]:

@@ -113,8 +113,8 @@ def test_the_preview_tells_what_would_happen_and_changes_nothing(site: Site) -> 
     found = restore_preview(site.id, "garden")
     assert (found.restorable, found.with_losses, found.unrestorable, found.classified) == (3, 3, 2, 0)
     assert [(source.name, source.products) for source in found.sources] == [("Camping", 5)]
-    assert [(gone.id, gone.products) for gone in found.levels_gone] == [("beds", 2)]
-    assert [(left.id, left.products) for left in found.values_left] == [("height", 3)]
+    assert [(gone.id, gone.name, gone.products) for gone in found.levels_gone] == [("beds", "Beds", 2)]
+    assert [(left.id, left.name, left.products) for left in found.values_left] == [("height", "Height", 3)]
     assert products_of(site)["P0"].taxonomy_level_id is None
 
 
