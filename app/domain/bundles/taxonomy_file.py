@@ -17,6 +17,7 @@ from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings, settings_of
 from app.domain.taxonomy.classification import ENGINE_CAPABILITY, active_tree
 from app.domain.taxonomy.comparison import compare
+from app.domain.taxonomy.lifecycle import RESERVED_IDS
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.revisions import changed_texts, keep_state, record_revision, stored_state
 from app.domain.taxonomy.structure import check_structure
@@ -72,6 +73,9 @@ def _own_problems(fields: dict[str, Any], pointer: str) -> list[Problem]:
     if not ID.fullmatch(taxonomy_id) or len(taxonomy_id) > LONGEST_ID:
         message = f"The id “{taxonomy_id[:80]}” may hold only letters, digits, hyphens and underscores."
         problems.append(Problem("invalid_id", message, f"{pointer}/id"))
+    elif taxonomy_id in RESERVED_IDS:
+        message = f"A taxonomy cannot have the id “{taxonomy_id}”, which is the address of a page of the admin."
+        problems.append(Problem("reserved_id", message, f"{pointer}/id"))
     description = fields.get("description") or ""
     return [
         *problems,

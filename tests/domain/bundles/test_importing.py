@@ -276,6 +276,12 @@ def test_a_line_of_a_document_is_named_and_only_the_smallest_record_left_out(tak
     assert tree.default_landing_rules == []
 
 
+@pytest.mark.parametrize("taxonomy_id", ["new", "worklist", "two words"])
+def test_a_taxonomy_whose_id_cannot_be_an_address_is_left_out(take: Take, taxonomy_id: str):
+    report = take(taxonomy={"taxonomies": [TAXONOMY["taxonomies"][0] | {"id": taxonomy_id}]})
+    assert [field for _, _, field in refusals(report)] == ["taxonomies/0/id"]
+
+
 def test_taxonomy_problems_name_their_line_and_the_products_still_come_in(take: Take):
     levels = [LEVELS[0] | {"attributes": [*LEVELS[0]["attributes"], {"attributeId": "x", "name": "X", "type": "?"}]}]
     report = take(
