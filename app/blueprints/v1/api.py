@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from flask import Request
 from flask_smorest import Api, Blueprint
-from marshmallow import Schema, ValidationError, fields
+from marshmallow import INCLUDE, Schema, ValidationError, fields
 from webargs import missing
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import HTTPException
@@ -34,7 +34,10 @@ class Shape(Schema):
 
 
 class ProblemShape(Shape):
-    """RFC 9457; some carry more, such as `currentRevision`."""
+    """RFC 9457; programs look at `code`, and pass over what they do not know."""
+
+    class Meta:
+        unknown = INCLUDE
 
     type = fields.Str(required=True)
     title = fields.Str(required=True)
@@ -43,6 +46,7 @@ class ProblemShape(Shape):
     instance = fields.Str(required=True)
     code = fields.Str(required=True, metadata={"description": "A stable word for programs."})
     errors = fields.List(fields.Nested(lambda: OneProblemShape()), metadata={"description": "Every one, at once."})
+    current_revision = fields.Int(metadata={"description": "Of what somebody else saved first."})
 
 
 class OneProblemShape(Shape):

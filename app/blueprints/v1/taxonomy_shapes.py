@@ -9,8 +9,10 @@ from marshmallow import fields, validate
 from app.blueprints.v1.api import Shape
 from app.blueprints.v1.fields import Few, Flag, Moment, NumberInAddress, Unread, Whole
 from app.domain.taxonomy.attribute import AttributeType
+from app.domain.taxonomy.taxonomies import LONGEST_NAME
 
 MOST_RENAMES = 1_000
+NAME = {"minLength": 1, "maxLength": LONGEST_NAME}  # Told here and checked by the domain, in its own words.
 EXAMPLE: dict[str, Any] = {
     "revision": 4,
     "name": "Outdoor",
@@ -121,7 +123,7 @@ class TaxonomyDataShape(Shape):
 
 
 class CreateBody(Shape):
-    name = fields.Str(required=True)
+    name = fields.Str(required=True, metadata=NAME)
     description = fields.Str(load_default="")
     sample = Flag(load_default=False, metadata={"description": "Begin with the levels of a sample."})
 
@@ -142,7 +144,7 @@ class StructureBody(Shape):
     revision = Whole(
         load_default=None, allow_none=True, metadata={"description": "The one that was read; absent counts as 0."}
     )
-    name = fields.Str(required=True)
+    name = fields.Str(required=True, metadata=NAME)
     description = fields.Str(metadata={"description": "Left out, it stays as it is."})
     root_levels = Unread(fields.Nested(LevelShape), required=True, metadata={"description": "The whole tree."})
     note = fields.Str(load_default="", metadata={"description": "For the change log."})
