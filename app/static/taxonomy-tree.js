@@ -116,7 +116,7 @@
   });
   document.addEventListener("htmx:finally:request", (event) => {
     const { sourceElement, response } = event.detail.ctx;
-    for (const row of tree().querySelectorAll(".adding")) row.remove();
+    for (const row of tree().querySelectorAll(".adding.sent")) row.remove();
     if (!afterwards || sourceElement !== afterwards.form) return;
     const { go } = afterwards;
     afterwards = null;
@@ -186,9 +186,11 @@
     const row = document.createElement("li");
     row.className = "adding";
     row.setAttribute("role", "none");
-    const take = (text) => send({
-      edit: "level.add", level: item.dataset.level, parent: parent?.dataset.level || "", after: inside ? "" : item.dataset.level, name: text,
-    });
+    const take = (text) => {
+      row.classList.add("sent");
+      list?.classList.add("sent");
+      send({ edit: "level.add", level: item.dataset.level, parent: parent?.dataset.level || "", after: inside ? "" : item.dataset.level, name: text });
+    };
     take.manyLines = true;
     const input = field("Name of the new level", "", take, () => { row.remove(); list?.remove(); focusOn(item); });
     input.placeholder = inside ? `A level below ${linkOf(item).textContent}` : "A new level";

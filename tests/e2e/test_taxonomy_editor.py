@@ -1,84 +1,194 @@
-"""From an edit of the taxonomy to products that follow: the editor, the review, the save and the worker's part."""
+"""The taxonomy editor in a real browser: by keys, by dragging, in two windows, on a phone and without scripts."""
+
+from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from playwright.sync_api import Locator, Page, expect
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.e2e.test_from_rebuild_to_shop import sign_in
+from tests.processes import RunningShop
 
-EDITOR = "/admin/catalogue/taxonomy/outdoor-and-home"
-MATS = "outdoor-camping-mats"
-WORKER_MS = 30_000
-
-
-def value(page: Page, text: str) -> Locator:
-    return page.locator(f'input[name=value][value="{text}"]')
+PHONE = (390, 844)
 
 
-def open_kind_of_mat(page: Page) -> None:
-    page.goto(f"{EDITOR}?level={MATS}")
-    page.locator("#attributes").get_by_role("link", name="Kind", exact=True).click()
-    expect(page.get_by_role("heading", name="Kind", exact=True)).to_be_visible()
-
-
-def test_a_value_that_products_hold_is_renamed_and_the_worker_brings_products_along(page: Page) -> None:
+def fresh_taxonomy(page: Page, name: str) -> None:
+    """In the editor of a new taxonomy with three levels that are not saved."""
     sign_in(page)
-    open_kind_of_mat(page)
-    row = page.locator("[data-row]").filter(has=value(page, "Foam"))
-    held = row.locator(".held").get_attribute("data-products")
-    assert held and re.fullmatch(r"\d+ products?", held)
-    value(page, "Foam").fill("Closed-cell foam")
-    expect(row).to_contain_text(f"was “Foam”; {held} will be updated")
-    page.get_by_role("button", name="Apply").last.click()
-    expect(page.locator("#bar")).to_contain_text("1 unsaved change")
+    page.goto("/admin/catalogue/taxonomy/new")
+    page.get_by_role("textbox", name="Name").fill(name)
+    page.locator("main button.primary").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+    page.get_by_label("Names, one level a line").fill("Tents\nStoves\nLamps")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(bar(page)).to_contain_text("1 unsaved change")
 
-    page.get_by_role("link", name="Save…").click()
-    expect(page.locator("#consequences")).to_contain_text(f"becomes “Closed-cell foam”: {held} will be updated")
-    page.get_by_label("Note").fill("What the trade calls it")
+
+def bar(page: Page) -> Locator:
+    return page.locator("#bar")
+
+
+def row(page: Page, name: str) -> Locator:
+    return page.locator("#tree .leaf").filter(has_text=re.compile(f"^{name}")).first
+
+
+def item(page: Page, name: str) -> Locator:
+    return row(page, name).locator("xpath=..")
+
+
+def names(page: Page) -> list[str]:
+    """In tree order, each with a dot for every level above it."""
+    script = """items => items.map(item => {
+        let depth = 0;
+        for (let at = item.parentElement.closest("li"); at; at = at.parentElement.closest("li")) depth += 1;
+        return ".".repeat(depth) + item.querySelector("a").textContent;
+    })"""
+    found: list[str] = page.locator("#tree [role=treeitem]").evaluate_all(script)
+    return found
+
+
+def said(page: Page, text: str) -> None:
+    expect(page.locator("#said")).to_have_text(text)
+
+
+def test_a_tree_is_made_by_keys_and_dragging_and_saved(page: Page) -> None:
+    fresh_taxonomy(page, "Camping kit")
+    row(page, "Tents").get_by_role("link").click()
+    expect(item(page, "Tents")).to_be_focused()
+    page.keyboard.press("Insert")
+    page.keyboard.type("Tarps")
+    page.keyboard.press("Enter")
+    expect(item(page, "Tarps")).to_be_focused()
+    page.keyboard.press("F2")
+    page.keyboard.type("Awnings")
+    page.keyboard.press("Enter")
+    said(page, "Renamed “Tarps” to “Awnings”.")
+    expect(item(page, "Awnings")).to_be_focused()
+    expect(page.locator("#panel-heading")).to_have_text("Awnings")
+
+    row(page, "Awnings").drag_to(row(page, "Stoves"))
+    said(page, "Moved “Awnings” below “Stoves”.")
+    assert names(page) == ["Tents", "Stoves", ".Awnings", "Lamps"]
+    page.keyboard.press("Control+z")
+    said(page, "Taken back: Moved “Awnings” below “Stoves”.")
+    assert names(page) == ["Tents", "Awnings", "Stoves", "Lamps"]
+    page.keyboard.press("Control+Shift+z")
+    said(page, "Done again: Moved “Awnings” below “Stoves”.")
+
+    page.reload()
+    assert names(page) == ["Tents", "Stoves", ".Awnings", "Lamps"]
+    expect(bar(page)).to_contain_text("4 unsaved changes")
+    bar(page).get_by_role("link", name="Save…").click()
     page.get_by_role("button", name="Save the taxonomy").click()
-
-    # Nobody reloads the page: the banner follows the worker, and then the rebuild.
-    number = held.split()[0]
-    expect(page.locator("#banner-tasks")).to_contain_text(
-        re.compile(f"{number} products? (has|have) the new words? now"), timeout=WORKER_MS
-    )
-    expect(page.locator("#banner-tasks")).to_contain_text("how complete products are", timeout=WORKER_MS)
-    page.get_by_role("button", name="Rebuild now").click()
-    expect(page.locator("#reindex")).to_contain_text("Shoppers’ filters are up to date", timeout=60_000)
-
-    page.goto("/admin/catalogue/products?attribute=mat-type&value=Closed-cell+foam")
-    expect(page.locator("main tbody tr")).to_have_count(int(number))
+    expect(bar(page)).to_contain_text("Everything is saved")
+    assert names(page) == ["Tents", "Stoves", ".Awnings", "Lamps"]
 
 
-def test_choosing_a_kind_of_value_shows_only_what_matters_and_undo_takes_it_back(page: Page) -> None:
-    sign_in(page)
-    open_kind_of_mat(page)
-    page.get_by_label("Number", exact=True).check()
-    expect(page.get_by_label("Smallest")).to_be_visible()
-    expect(page.locator("#values")).to_have_count(0)
-    page.get_by_label("One of a list").check()
-    page.get_by_label("Add values").fill("inflatable\nHay\nstraw, reed")
-    page.get_by_role("button", name="Add these values").click()
-    expect(page.locator(".told")).to_contain_text("1 value left out, in the list already: “inflatable”.")
-    page.get_by_role("button", name="Split at the commas").click()
-    expect(value(page, "reed")).to_be_visible()
-    value(page, "Hay").press("Alt+ArrowUp")
-    page.get_by_label("Label for shoppers").fill("Kind of mat")
-    expect(page.locator("#attribute-preview")).to_contain_text("Kind of mat")
-    page.get_by_role("button", name="Apply").last.click()
-    expect(page.locator("#bar")).to_contain_text("1 unsaved change")
+def test_keys_pressed_quickly_are_done_in_their_order(page: Page) -> None:
+    fresh_taxonomy(page, "Quick fingers")
+    row(page, "Lamps").get_by_role("link").click()
+    for key in ("Alt+ArrowUp", "Alt+ArrowUp", "Alt+ArrowDown", "Alt+ArrowRight"):
+        page.keyboard.press(key)
+    said(page, "Moved “Lamps” below “Tents”.")
+    assert names(page) == ["Tents", ".Lamps", "Stoves"]
+    for _ in range(4):
+        page.keyboard.press("Control+z")
+    expect(bar(page)).to_contain_text("1 unsaved change")
+    assert names(page) == ["Tents", "Stoves", "Lamps"]
+    expect(item(page, "Lamps")).to_be_focused()
+
+
+def test_search_shows_the_way_to_what_it_finds(page: Page) -> None:
+    fresh_taxonomy(page, "Searched")
+    row(page, "Tents").get_by_role("link").click()
+    page.keyboard.press("Shift+Insert")
+    page.keyboard.type("Bivouac bags")
+    page.keyboard.press("Enter")
+    expect(item(page, "Bivouac bags")).to_be_focused()
+    page.keyboard.press("/")
+    page.keyboard.type("bivo")
+    expect(row(page, "Stoves")).to_be_hidden()
+    expect(row(page, "Tents")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(item(page, "Bivouac bags")).to_be_focused()
+
+
+def test_a_level_moves_to_one_that_is_found_by_its_name(page: Page) -> None:
+    fresh_taxonomy(page, "Moved")
+    row(page, "Lamps").get_by_role("link").click()
+    page.keyboard.press("m")
+    dialog = page.get_by_role("dialog", name="Move “Lamps”")
+    dialog.get_by_role("searchbox").fill("sto")
+    expect(dialog.get_by_role("button", name="Tents")).to_be_hidden()
+    dialog.get_by_role("button", name="Stoves").click()
+    said(page, "Moved “Lamps” below “Stoves”.")
+    expect(dialog).to_be_hidden()
+    assert names(page) == ["Tents", "Stoves", ".Lamps"]
+
+
+def test_a_second_window_is_told_and_shows_what_the_first_did(page: Page) -> None:
+    fresh_taxonomy(page, "Two windows")
+    row(page, "Tents").get_by_role("link").click()
+    expect(page.locator("#panel-heading")).to_have_text("Tents")
+    second = page.context.new_page()
+    second.goto(page.url)
+    second.locator("#panel").get_by_role("textbox", name="Name", exact=True).fill("Typed with care")
+    row(page, "Stoves").get_by_role("link").click()
+    page.keyboard.press("Delete")
+    said(page, "Deleted the level “Stoves”.")
+    second.locator("#panel").get_by_role("button", name="Apply").click()
+    expect(second.locator("#said")).to_contain_text("in another window")
+    assert names(second) == ["Tents", "Lamps"]
+    expect(second.locator("#panel").get_by_role("textbox", name="Name", exact=True)).to_have_value("Typed with care")
+    second.locator("#panel").get_by_role("button", name="Apply").click()
+    said(second, "Renamed “Tents” to “Typed with care”.")
+    second.close()
+
+
+def test_going_to_another_level_takes_along_what_was_typed(page: Page) -> None:
+    fresh_taxonomy(page, "Typing")
+    row(page, "Tents").get_by_role("link").click()
+    expect(page.locator("#panel-heading")).to_have_text("Tents")
+    page.locator("#panel").get_by_label("Description").fill("To sleep in")
+    row(page, "Lamps").get_by_role("link").click()
+    expect(page.locator("#panel-heading")).to_have_text("Lamps")
+    row(page, "Tents").get_by_role("link").click()
+    expect(page.locator("#panel").get_by_label("Description")).to_have_value("To sleep in")
+
+
+@pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["phone"])
+def test_on_a_phone_a_chosen_level_comes_into_view(page: Page) -> None:
+    fresh_taxonomy(page, "On the way")
+    row(page, "Lamps").get_by_role("link").click()
+    expect(page.locator("#panel-heading")).to_have_text("Lamps")
+    expect(page.locator("#panel-heading")).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.get_by_role("link", name="To the tree").click()
+    expect(page.locator("#tree")).to_be_in_viewport()
+
+
+@pytest.fixture
+def without_scripts(browser: Browser, shop: RunningShop) -> Iterator[Page]:
+    context = browser.new_context(base_url=shop.address, java_script_enabled=False)
+    yield context.new_page()
+    context.close()
+
+
+def test_everything_works_without_scripts(without_scripts: Page) -> None:
+    page = without_scripts
+    fresh_taxonomy(page, "Plain pages")
+    row(page, "Lamps").get_by_role("link").click()
+    page.get_by_role("button", name="Move up").click()
+    assert names_without_scripts(page) == ["Tents", "Lamps", "Stoves"]
+    page.get_by_role("button", name=re.compile("^Move in")).click()
+    page.get_by_role("link", name="Move to…").click()
+    page.get_by_role("button", name="Stoves").click()
     page.get_by_role("button", name="Undo").click()
-    expect(page.locator("#bar")).to_contain_text("Everything is saved")
+    page.get_by_role("button", name="Delete", exact=True).click()
+    assert names_without_scripts(page) == ["Tents", "Stoves"]
 
 
-def test_a_problem_is_told_at_once_and_its_link_leads_to_the_field(page: Page) -> None:
-    sign_in(page)
-    page.goto(f"{EDITOR}?level={MATS}")
-    page.get_by_role("textbox", name="Name", exact=True).fill("Tents")
-    page.get_by_role("button", name="Apply").click()
-    expect(page.locator("#problems")).to_contain_text("is the name of two levels side by side")
-    page.goto(EDITOR)
-    page.locator("#problems a.to-level").first.click()
-    expect(page.locator("#f-name")).to_be_focused()
-    page.get_by_role("button", name="Undo").click()
-    expect(page.locator("#problems")).not_to_contain_text("side by side")
+def names_without_scripts(page: Page) -> list[str]:
+    return page.locator("#tree .leaf > a").all_inner_texts()

@@ -43,7 +43,9 @@ def taxonomy_editor(taxonomy_id: str) -> Answer:
 @requires(Permission.MANAGE_CATALOGUE)
 def taxonomy_level(taxonomy_id: str) -> Answer:
     """The panel of one level. Without htmx the page with it."""
-    asked: dict[str, Any] = {name: request.args[name] for name in ("level", "attribute", "field") if request.args.get(name)}
+    asked: dict[str, Any] = {
+        name: request.args[name] for name in ("level", "attribute", "field") if request.args.get(name)
+    }
     page = url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, **asked)
     editing = _opened(taxonomy_id)
     if not wants_fragment():

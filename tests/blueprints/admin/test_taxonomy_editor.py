@@ -1,0 +1,257 @@
+"""The taxonomy editor's page, and what it answers to edits, with htmx and without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from flask import Flask
+from sqlalchemy import event
+from werkzeug.test import TestResponse
+
+from app.domain.sites.models import Site
+from app.domain.taxonomy.structure import check_structure
+from app.extensions import db
+from app.transaction import transaction
+from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
+from tests.domain.taxonomy.trees import choice, level
+from tests.factories import make_product, make_taxonomy
+
+CAMPING = [
+    level("camping", level("tents", attributes=[choice("colour", "Moss", "Clay")]), level("stoves")),
+    level("home"),
+]
+EDITOR = "/admin/catalogue/taxonomy/kinds"
+
+
+@pytest.fixture
+def mia(app: Flask) -> Merchandiser:
+    mia = merchandiser(app)
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, mia.site_id)
+        make_taxonomy(site, CAMPING, active=True, id="kinds", name="Kinds of things")
+        make_product(site, taxonomy_level_id="tents")
+        make_product(site, taxonomy_level_id="camping")
+    return mia
+
+
+def edit(mia: Merchandiser, what: str, /, **fields: str) -> TestResponse:
+    return mia.swap(f"{EDITOR}/draft", {"edit": what} | fields)
+
+
+def version(mia: Merchandiser) -> str:
+    page = mia.get(EDITOR)
+    return next(tag["data-version"] for tag in page.all("div") if "data-version" in tag)
+
+
+def shown_levels(mia: Merchandiser) -> list[str]:
+    return [item["data-level"] for item in mia.get(EDITOR).all("li") if item.get("role") == "treeitem"]
+
+
+def test_the_page_shows_the_tree_with_counts_and_the_chosen_level(mia: Merchandiser):
+    page = mia.get(f"{EDITOR}?level=tents")
+    items = [item for item in page.all("li") if item.get("role") == "treeitem"]
+    assert [item["data-level"] for item in items] == ["camping", "tents", "stoves", "home"]
+    assert [item["data-level"] for item in items if item["aria-selected"] == "true"] == ["tents"]
+    html = mia.pages.client.get(EDITOR, base_url=mia.pages.base).text
+    assert "1 here, 2 with the levels below" in html
+
+
+def test_an_unknown_level_shows_the_taxonomy_itself(mia: Merchandiser):
+    assert mia.get(f"{EDITOR}?level=gone").value("name") == "Kinds of things"
+
+
+def test_an_edit_is_answered_with_what_changed_and_nothing_else(mia: Merchandiser):
+    answer = edit(mia, "level.add", parent="camping", after="tents", name="Lamps")
+    assert answer.status_code == 200
+    assert 'hx-target="#l-tents" hx-swap="afterend"' in answer.text and 'data-level="new-1"' in answer.text
+    assert 'data-level="stoves"' not in answer.text and 'data-level="home"' not in answer.text
+    for part in ("#bar", "#panel", "#problems", "#said"):
+        assert f'hx-target="{part}"' in answer.text
+    assert answer.headers["HX-Replace-Url"] == f"{EDITOR}?level=new-1"
+    assert "Added the level “Lamps”." in answer.text
+
+
+def test_several_lines_are_several_levels_in_their_order(mia: Merchandiser):
+    edit(mia, "level.add", parent="camping", after="tents", name="Lamps\r\n\r\n Axes \r\nMaps")
+    assert shown_levels(mia) == ["camping", "tents", "new-3", "new-2", "new-1", "stoves", "home"]
+    page = mia.pages.client.get(f"{EDITOR}?level=new-3", base_url=mia.pages.base).text
+    assert '<h2 id="panel-heading" tabindex="-1">Lamps</h2>' in page
+
+
+def test_a_name_changes_and_the_description_stays(mia: Merchandiser):
+    edit(mia, "level.change", level="tents", name="Tents", description="To sleep in")
+    answer = edit(mia, "level.rename", level="tents", name="Shelters")
+    assert 'hx-target="#r-tents"' in answer.text and "To sleep in" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"parent": ""}, ["camping", "stoves", "home", "tents"]),
+        ({"parent": "", "before": "camping"}, ["tents", "camping", "stoves", "home"]),
+        ({"parent": "camping", "after": "stoves"}, ["camping", "stoves", "tents", "home"]),
+        ({"parent": "home"}, ["camping", "stoves", "home", "tents"]),
+    ],
+)
+def test_a_level_moves_to_a_place(mia: Merchandiser, fields: dict[str, str], expected: list[str]):
+    assert edit(mia, "level.move", level="tents", **fields).status_code == 200
+    assert shown_levels(mia) == expected
+
+
+def test_a_level_is_shifted_and_deleted(mia: Merchandiser):
+    edit(mia, "level.up", level="stoves")
+    edit(mia, "level.indent", level="home")
+    assert shown_levels(mia) == ["camping", "stoves", "tents", "home"]
+    edit(mia, "level.outdent", level="home")
+    edit(mia, "level.delete", level="camping")
+    assert shown_levels(mia) == ["home"]
+
+
+def test_undo_and_redo_tell_what_they_did(mia: Merchandiser):
+    edit(mia, "level.delete", level="stoves")
+    assert "Taken back: Deleted the level “Stoves”." in mia.swap(f"{EDITOR}/draft/undo", {}).text
+    assert shown_levels(mia) == ["camping", "tents", "stoves", "home"]
+    assert "Done again" in mia.swap(f"{EDITOR}/draft/redo", {}).text
+    assert "There is nothing to do again" in mia.swap(f"{EDITOR}/draft/redo", {}).text
+
+
+def test_a_level_that_is_mended_elsewhere_loses_its_sign(mia: Merchandiser):
+    """The window says which rows carry the sign; two siblings of one name are both a problem of the second."""
+    answer = edit(mia, "level.add", parent="camping", after="tents", name="Tents")
+    assert "1 thing to mend" in answer.text
+    answer = edit(mia, "level.rename", level="tents", name="Shelters", marked="new-1")
+    assert 'hx-target="#r-new-1"' in answer.text and "to mend" not in answer.text
+
+
+def test_an_edit_that_cannot_be_done_says_why_and_leaves_all_else(mia: Merchandiser):
+    answer = edit(mia, "level.move", level="camping", parent="tents")
+    assert answer.status_code == 400
+    assert "cannot stand below itself" in answer.text
+    assert 'hx-target="#panel"' not in answer.text and 'hx-target="#l-' not in answer.text
+
+
+@pytest.mark.parametrize("name", ["", "level.explode", "nonsense"])
+def test_an_unknown_edit_is_refused(mia: Merchandiser, name: str):
+    assert edit(mia, name, level="tents").status_code == 400
+
+
+def test_a_refused_form_of_the_panel_comes_back_as_it_was_typed(mia: Merchandiser):
+    answer = edit(mia, "level.change", level="gone", name="Anything", description="x")
+    assert answer.status_code == 400 and "There is no level “gone” any more." in answer.text
+
+
+def test_a_window_that_is_behind_gets_the_tree_and_keeps_its_panel(mia: Merchandiser):
+    early = version(mia)
+    edit(mia, "level.add", parent="", name="Toys", version=early)
+    answer = edit(mia, "level.change", level="tents", name="Typed with care", description="", version=early)
+    assert answer.status_code == 409
+    assert "another window" in answer.text
+    assert 'hx-target="#tree"' in answer.text and 'data-level="new-1"' in answer.text
+    assert 'hx-target="#panel"' not in answer.text
+    assert edit(mia, "level.rename", level="tents", name="Now", version=version(mia)).status_code == 200
+
+
+def test_what_somebody_types_is_kept_while_the_tree_changes(mia: Merchandiser):
+    answer = edit(mia, "level.delete", level="home", keep="1")
+    assert 'hx-target="#panel"' not in answer.text and "HX-Replace-Url" not in answer.headers
+
+
+def test_without_scripts_an_edit_leads_back_to_the_page(mia: Merchandiser):
+    mia.get(f"{EDITOR}?level=tents")
+    answer = mia.post(f"{EDITOR}/draft", {"edit": "level.down", "level": "tents"})
+    assert answer.headers["Location"] == f"{EDITOR}?level=tents"
+    page = mia.get(f"{EDITOR}?level=tents")
+    assert "Moved “Tents” among its neighbours." in page.texts["p"]
+    mia.post(f"{EDITOR}/draft", {"edit": "level.indent", "level": "camping"}, status=400)
+
+
+def test_without_scripts_a_late_form_keeps_what_was_typed(mia: Merchandiser):
+    early = version(mia)
+    mia.post(f"{EDITOR}/draft", {"edit": "level.down", "level": "tents"})
+    form = {"edit": "level.change", "level": "tents", "name": "Typed with care", "description": "", "version": early}
+    assert mia.post(f"{EDITOR}/draft", form, status=409).value("name") == "Typed with care"
+
+
+def test_the_panel_of_a_level_is_fetched_alone(mia: Merchandiser):
+    answer = mia.fragment(f"{EDITOR}/level?level=tents")
+    assert 'hx-target="#panel"' in answer.text and "Colour" in answer.text and 'role="tree"' not in answer.text
+    assert answer.headers["HX-Replace-Url"] == f"{EDITOR}?level=tents"
+    without = mia.pages.client.get(f"{EDITOR}/level?level=tents", base_url=mia.pages.base)
+    assert (without.status_code, without.headers["Location"]) == (302, f"{EDITOR}?level=tents")
+
+
+def test_a_level_is_moved_to_a_level_found_by_words(mia: Merchandiser):
+    page = mia.get(f"{EDITOR}/move?level=tents")
+    assert [button["value"] for button in page.all("button") if button.get("name") == "parent"] == [
+        "",
+        "stoves",
+        "home",
+    ]
+    found = mia.fragment(f"{EDITOR}/move?level=tents&q=HO").text
+    assert 'value="home"' in found and 'value="stoves"' not in found and "<dialog" in found
+    assert "No level of that name" in mia.fragment(f"{EDITOR}/move?level=tents&q=zzz").text
+    mia.get(f"{EDITOR}/move?level=gone", status=404)
+
+
+def test_a_level_is_not_offered_a_place_where_what_is_below_it_would_be_too_deep(app: Flask, mia: Merchandiser):
+    way = level("l8")
+    for number in range(7, 0, -1):
+        way = level(f"l{number}", way)
+    with app.app_context(), transaction():
+        make_taxonomy(db.session.get_one(Site, mia.site_id), [way, level("pair", level("low"))], id="deep")
+    page = mia.get("/admin/catalogue/taxonomy/deep/move?level=pair")
+    offered = [button["value"] for button in page.all("button") if button.get("name") == "parent"]
+    assert offered == [f"l{number}" for number in range(1, 7)]
+
+
+def test_discarding_forgets_everything(mia: Merchandiser):
+    edit(mia, "level.delete", level="home")
+    mia.get(EDITOR)
+    mia.post(f"{EDITOR}/draft/discard", {})
+    assert "home" in shown_levels(mia)
+
+
+def test_the_taxonomys_own_words_are_saved_at_once(mia: Merchandiser):
+    mia.get(EDITOR)
+    mia.post(f"{EDITOR}/details", {"name": "All kinds", "description": "Everything"})
+    assert mia.get(EDITOR).texts["h1"] == "All kinds"
+    refused = mia.post(f"{EDITOR}/details", {"name": "", "description": "Kept"}, status=400)
+    assert refused.texts["textarea"].endswith("Kept") or "Kept" in refused.texts["textarea"]
+
+
+def test_ids_of_another_form_can_be_named_by_selectors(app: Flask, mia: Merchandiser):
+    checked = check_structure([level("a.b c"), level("a_b")], {"a.b c"})
+    with app.app_context(), transaction():
+        make_taxonomy(db.session.get_one(Site, mia.site_id), id="odd").root_levels = checked.levels
+    page = mia.get("/admin/catalogue/taxonomy/odd")
+    items = [item["id"] for item in page.all("li") if item.get("role") == "treeitem"]
+    assert items == ["l-a_2e_b_20_c", "l-a_5f_b"]
+
+
+@contextmanager
+def statements(app: Flask) -> Iterator[list[str]]:
+    seen: list[str] = []
+
+    def note(connection: object, cursor: object, statement: str, *_: object) -> None:
+        seen.append(statement)
+
+    with app.app_context():
+        engine = db.engine
+    event.listen(engine, "before_cursor_execute", note)
+    yield seen
+    event.remove(engine, "before_cursor_execute", note)
+
+
+def test_the_page_takes_as_many_queries_for_many_levels_as_for_few(app: Flask, mia: Merchandiser):
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, mia.site_id)
+        make_taxonomy(site, [level(f"l{number}") for number in range(200)], id="many")
+        make_taxonomy(site, [level("one")], id="few")
+    counts = []
+    for name in ("few", "many"):
+        with statements(app) as seen:
+            mia.get(f"/admin/catalogue/taxonomy/{name}")
+        counts.append(len(seen))
+    assert counts[0] == counts[1] <= 12
