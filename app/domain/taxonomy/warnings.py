@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.taxonomy.flat import flatten
+from app.domain.taxonomy.flat import FlatLevels, Record, flatten
 from app.domain.taxonomy.stored_levels import made_once
 
 
@@ -29,19 +29,29 @@ class TypeConflict:
 @made_once
 def type_conflicts(root_levels: Sequence[Mapping[str, Any]]) -> list[TypeConflict]:
     """In the order of the tree."""
+    return conflicts_of(flatten(root_levels))
+
+
+def conflicts_of(levels: FlatLevels) -> list[TypeConflict]:
+    """The same of a draft, which is asked after every edit."""
+    types: dict[str, set[str]] = {}
+    for _, attribute in _definitions(levels):
+        types.setdefault(attribute["attributeId"], set()).add(attribute["type"])
+    clashing = {attribute_id for attribute_id, kinds in types.items() if len(kinds) > 1}
+    if not clashing:
+        return []
     found: dict[str, dict[str, list[LevelName]]] = {}
     names: dict[str, str] = {}
-    for level, attribute in _definitions(root_levels):
-        names.setdefault(attribute["attributeId"], attribute["name"])
-        found.setdefault(attribute["attributeId"], {}).setdefault(attribute["type"], []).append(level)
+    for level, attribute in _definitions(levels):
+        if (attribute_id := attribute["attributeId"]) in clashing:
+            names.setdefault(attribute_id, attribute["name"])
+            at = found.setdefault(attribute_id, {}).setdefault(attribute["type"], [])
+            at.append(LevelName(level["levelId"], level["name"]))
     return [
-        TypeConflict(attribute_id, names[attribute_id], {kind: tuple(levels) for kind, levels in by_type.items()})
+        TypeConflict(attribute_id, names[attribute_id], {kind: tuple(at) for kind, at in by_type.items()})
         for attribute_id, by_type in found.items()
-        if len(by_type) > 1
     ]
 
 
-def _definitions(root_levels: Sequence[Mapping[str, Any]]) -> Iterator[tuple[LevelName, Mapping[str, Any]]]:
-    for level in flatten(root_levels).values():
-        for attribute in level["attributes"]:
-            yield LevelName(level["levelId"], level["name"]), attribute
+def _definitions(levels: FlatLevels) -> Iterator[tuple[Record, Record]]:
+    return ((level, attribute) for level in levels.values() for attribute in level["attributes"])
