@@ -46,7 +46,14 @@ def note_changes(clock: Clock, product: Product, before: dict[str, Any], actor: 
             "product.save",
             ("product", str(product.id)),
             f"Changed {product.name}",
-            before={name: before[name] for name in changed},
-            after={name: after[name] for name in changed},
+            before={name: _unlike(before[name], after[name]) for name in changed},
+            after={name: _unlike(after[name], before[name]) for name in changed},
         )
     return changed
+
+
+def _unlike(value: Any, other: Any) -> Any:
+    """Of attribute values only those that differ."""
+    if not isinstance(value, dict) or not isinstance(other, dict):
+        return value
+    return {name: item for name, item in value.items() if name not in other or other[name] != item}

@@ -64,7 +64,9 @@ def written(value: Any) -> str:
     """For people; a long one is cut."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list):
+    if isinstance(value, dict):
+        text = ", ".join(f"{name}: {written(item)}" for name, item in value.items())
+    elif isinstance(value, list):
         text = ", ".join(written(item) for item in value)
     else:
         text = "" if value is None else str(value)

@@ -18,6 +18,11 @@ def test_only_what_differs_is_told() -> None:
     assert differences(["a"], ["a", "b"]) == (Difference("", "a", "a, b"),)
 
 
+def test_values_by_name_are_told_one_after_the_other() -> None:
+    values = {"sleeps": 2, "free": False, "colour": ["Moss", "Clay"]}
+    assert written(values) == "sleeps: 2, free: no, colour: Moss, Clay"
+
+
 def test_a_long_value_is_cut() -> None:
     assert written("x" * 300) == "x" * 199 + "…"
 

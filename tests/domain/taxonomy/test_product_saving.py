@@ -66,6 +66,13 @@ def test_one_revision_and_one_line_in_the_log_tell_what_it_was_before(tent: Prod
     assert entry.after == {"taxonomy_level_id": "stoves", "taxonomy_attributes": {"fuel": "Gas"}}
 
 
+def test_the_log_tells_only_the_values_that_changed(tent: Product):
+    save(tent, panel("tents", sleeps="2", colour=("Clay",), free="yes"))
+    entry = db.session.scalars(select(AuditEntry)).one()
+    assert entry.before == {"taxonomy_attributes": {"colour": ["Moss"]}}
+    assert entry.after == {"taxonomy_attributes": {"colour": ["Clay"], "free": True}}
+
+
 def test_the_same_again_changes_nothing(tent: Product):
     done = save(tent, panel("tents", sleeps="2", colour=("Moss",)))
     assert (done.saved.changed, tent.revision) == ((), 1)
