@@ -26,6 +26,8 @@ class Kind(Enum):
     OBJECT = "an object"
     ANY = "a value"
 
+    __hash__ = object.__hash__  # There is one of each, and every field of every record is asked.
+
     def accepts(self, value: object) -> bool:
         if self is Kind.WHOLE:
             return isinstance(value, int) and not isinstance(value, bool)
@@ -56,7 +58,8 @@ def read_fields(raw: object, shape: Shape, pointer: str, problems: list[Problem]
     if not isinstance(raw, dict):
         problems.append(Problem("wrong_type", f"Here must be an object, not {_type_name(raw)}.", pointer))
         return {}
-    for name in islice((name for name in raw if name not in shape), MOST_UNKNOWN):
+    unknown = () if raw.keys() <= shape.keys() else (name for name in raw if name not in shape)
+    for name in islice(unknown, MOST_UNKNOWN):
         shown = name[:LONGEST_SHOWN_NAME]
         problems.append(Problem("unknown_field", f"There is no field “{shown}” here.", f"{pointer}/{token(name)}"))
     found = {}
