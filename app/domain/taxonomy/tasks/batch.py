@@ -42,10 +42,10 @@ class Batch:
 
     def note_changed(self, products: Sequence[Product]) -> None:
         """Their classification is another: counted values follow, and forms that show the old one are stale."""
-        index_values(products)
         for product in products:
             product.revision += 1
             product.updated_at = self.now
+        index_values(products)  # Last, since it flushes: a product is written, and wished to be indexed, once.
 
 
 @dataclass(frozen=True, slots=True)

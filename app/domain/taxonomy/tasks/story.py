@@ -18,6 +18,8 @@ TITLES: Mapping[Kind, str] = {
     Kind.RESTORE: "Restoring archived classifications",
 }
 
+STAYED = "Values that stay in the archive"
+
 
 class Task(Protocol):
     """What is told of a task (app/domain/taxonomy/models.py)."""
@@ -38,12 +40,13 @@ class Task(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """`products` lost a value of the attribute, or had it replaced. `examples` are the first: SKU and value."""
+    """`products` lost a value of the attribute, or had it replaced: `happened` says which. `examples` are the first:
+    SKU and value."""
 
     attribute_id: str
     name: str
     products: int
-    kind: str
+    happened: str
     examples: tuple[tuple[str, str], ...]
 
 
@@ -63,6 +66,7 @@ class TaskStory:
     finished_at: datetime | None
     summary: str
     losses: tuple[Loss, ...]
+    losses_title: str
     products_query: str
     products_link: str
 
@@ -112,7 +116,8 @@ def story_of(task: Task) -> TaskStory:
         created_at=task.created_at,
         finished_at=task.finished_at,
         summary=_SUMMARIES[kind](task.parameters, _Counts.of(task)),
-        losses=tuple(_losses(task.report)),
+        losses=tuple(_losses(kind, task.report)),
+        losses_title=STAYED if kind is Kind.RESTORE else "Values that products lost",
         products_query=_products_query(kind, task.parameters),
         products_link=_LINKS.get(kind, ""),
     )
@@ -179,13 +184,14 @@ _SUMMARIES: Mapping[Kind, Callable[[Mapping[str, Any], _Counts], str]] = {
 }
 
 
-def _losses(report: Mapping[str, Any]) -> list[Loss]:
+def _losses(kind: Kind, report: Mapping[str, Any]) -> list[Loss]:
     """Most products first."""
     names = report.get("names", {})
+    words = {"dropped": "left in the archive" if kind is Kind.RESTORE else "dropped", "replaced": "replaced"}
     found = [
-        Loss(attribute_id, names.get(attribute_id, attribute_id), count, kind, _examples(report, attribute_id))
-        for kind in ("dropped", "replaced")
-        for attribute_id, count in report.get(kind, {}).items()
+        Loss(attribute_id, names.get(attribute_id, attribute_id), count, happened, _examples(report, attribute_id))
+        for key, happened in words.items()
+        for attribute_id, count in report.get(key, {}).items()
     ]
     return sorted(found, key=lambda loss: (-loss.products, loss.name))
 
