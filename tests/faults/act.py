@@ -26,6 +26,7 @@ from app.adapters.whoosh import WhooshEngine
 from app.config import from_environment
 from app.domain.catalogue.models import Product
 from app.domain.search import runs
+from app.domain.shared.problems import StaleRevision
 from app.domain.sites.models import Site
 from app.domain.taxonomy import activation, saving
 from app.domain.taxonomy.tasks import running
@@ -168,6 +169,36 @@ def save_structure(point: str) -> None:
     say("saved")
 
 
+def save_structure_often(times: str) -> None:
+    """From ten threads at once, each on the revision that it read a moment before."""
+    application = shop_of_this_process
+
+    def save_mine(thread: int) -> None:
+        with application.app_context():
+            for number in range(int(times)):
+                say(_saved_structure(f"by-{os.getpid()}-{thread}-{number}"))
+
+    threads = [threading.Thread(target=save_mine, args=(thread,)) for thread in range(10)]
+    for started in threads:
+        started.start()
+    for started in threads:
+        started.join()
+
+
+def _saved_structure(level_id: str) -> str:
+    taxonomy = taxonomy_of(1, "camping")
+    revision, levels = taxonomy.revision, [*taxonomy.root_levels, {"levelId": level_id, "name": level_id}]
+    try:
+        with transaction():
+            saving.save_structure(clock(), 1, "camping", revision, "Camping", "", levels, level_id)
+    except StaleRevision as stale:
+        db.session.rollback()
+        return f"stale {stale.current_revision} {level_id}"
+    except OperationalError as refused:
+        return f"refused {refused.orig}"
+    return f"saved {revision + 1} {level_id}"
+
+
 def deliver(point: str) -> None:
     """Follows up what waits, and is killed at a point."""
     kill_at(point)
@@ -196,6 +227,7 @@ DEEDS: dict[str, Callable[..., object]] = {
         job,
         activate,
         save_structure,
+        save_structure_often,
         deliver,
         work_off_tasks,
     )
