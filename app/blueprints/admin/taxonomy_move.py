@@ -12,8 +12,8 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.taxonomy_editor import EDITOR
 from app.domain.shared.problems import NotFound
 from app.domain.taxonomy import editing as drafts
-from app.domain.taxonomy.flat import FlatLevels, branch, path
 from app.domain.taxonomy.drafts import DEEPEST
+from app.domain.taxonomy.flat import FlatLevels, branch, path
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 

@@ -16,7 +16,7 @@ from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy.comparison import Comparison, compare_flat
 from app.domain.taxonomy.drafts import StructureProblem
-from app.domain.taxonomy.edits import Edit, Step, ValueRename, apply_edit, apply_steps, split_renames
+from app.domain.taxonomy.edits import Edit, Step, ValueRename, apply_steps, split_renames
 from app.domain.taxonomy.edits import redo as do
 from app.domain.taxonomy.edits import undo as take_back
 from app.domain.taxonomy.flat import FlatLevels, flatten, nest
@@ -24,13 +24,11 @@ from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft
 from app.domain.taxonomy.rebase import Rebased, rebase
 from app.domain.taxonomy.revisions import base_levels, keep_stored_state
 from app.domain.taxonomy.saving import Saved, ids_of, save_structure
-from app.domain.taxonomy.steps import differences
+from app.domain.taxonomy.step_list import at_most, one_step
 from app.domain.taxonomy.structure import draft_problems
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
 
-MOST_STEPS = 500  # Beyond that the oldest two become one, which can only be taken back together.
-EARLIER = "Earlier changes"
 VERSIONS_SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 
 Wanted = Callable[[FlatLevels], Edit | Sequence[Edit]]
@@ -124,10 +122,10 @@ def edit(
     done again. `token` is that of the draft that the window shows. Raises NotFound, Invalid, StaleDraft."""
     editing = _to_change(site_id, taxonomy_id, user_id, token)
     edits = wanted(editing.levels) if callable(wanted) else wanted
-    step = _step(editing.levels, edits if isinstance(edits, Sequence) else (edits,))
+    step = one_step(editing.levels, edits if isinstance(edits, Sequence) else (edits,))
     if not step.changes:
         return Edited(editing, editing, None)
-    steps = _at_most([*editing.done, step], editing.base)
+    steps = at_most([*editing.done, step], editing.base)
     return Edited(editing, _keep(clock, editing, user_id, steps, len(steps)), step)
 
 
@@ -237,24 +235,6 @@ def _editing(taxonomy: Taxonomy, draft: TaxonomyDraft | None) -> Editing:
     steps = [Step.read(step) for step in draft.steps]
     levels = apply_steps(base, steps[: draft.applied])
     return Editing(taxonomy, draft.base_revision, stored, base, levels, steps, draft.applied, draft.version)
-
-
-def _step(levels: FlatLevels, edits: Sequence[Edit]) -> Step:
-    if len(edits) == 1:
-        return apply_edit(levels, edits[0])
-    after, done = levels, []
-    for one in edits:
-        done.append(apply_edit(after, one))
-        after = do(after, done[-1])
-    label = f"{done[0].label} and {len(done) - 1:,} more"
-    return Step(label, differences(levels, after), done[-1].level_id)
-
-
-def _at_most(steps: list[Step], base: FlatLevels) -> list[Step]:
-    while len(steps) > MOST_STEPS:
-        both = do(do(base, steps[0]), steps[1])
-        steps = [Step(EARLIER, differences(base, both), steps[1].level_id), *steps[2:]]
-    return steps
 
 
 def _keep(clock: Clock, before: Editing, user_id: int, steps: Sequence[Step], applied: int) -> Editing:

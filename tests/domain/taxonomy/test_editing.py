@@ -10,10 +10,11 @@ from sqlalchemy import func, select
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
 from app.domain.sites.models import Site
 from app.domain.taxonomy import editing as drafts
-from app.domain.taxonomy.editing import MOST_STEPS, Edited, Editing, StaleDraft
+from app.domain.taxonomy.editing import Edited, Editing, StaleDraft
 from app.domain.taxonomy.edits import AddLevel, ChangeLevel, DeleteLevel, Edit, MoveLevel, RenameValue, Step
 from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft, TaxonomyTask
 from app.domain.taxonomy.saving import save_structure
+from app.domain.taxonomy.step_list import MOST_STEPS
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.trees import choice, level
