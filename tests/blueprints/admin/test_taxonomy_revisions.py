@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from flask import Flask
+from sqlalchemy import event
 
 from app.domain.sites.models import Site
 from app.domain.taxonomy.classification import active_tree, classify
@@ -42,6 +46,19 @@ def client(app: Flask, site_id: int, save, signed_in) -> PageClient:
         classify(make_product(db.session.get(Site, site_id)), active_tree(site_id), "boots", {})
     browser: PageClient = signed_in()
     return browser
+
+
+@contextmanager
+def statements(app: Flask) -> Iterator[list[str]]:
+    seen: list[str] = []
+
+    def note(connection: object, cursor: object, statement: str, *_: object) -> None:
+        seen.append(statement)
+
+    with app.app_context():
+        event.listen(db.engine, "before_cursor_execute", note)
+        yield seen
+        event.remove(db.engine, "before_cursor_execute", note)
 
 
 def words(page: Reading) -> str:
@@ -123,6 +140,16 @@ def test_a_long_log_has_pages(client: PageClient, save) -> None:
     page = client.get(f"{LOG}?p=2")
     assert [box["value"] for box in page.all("input") if box.get("type") == "checkbox"] == ["5", "4", "3", "2", "1"]
     assert "Nothing of it changed." in words(page)
+
+
+def test_a_long_log_costs_no_more_statements_than_a_short_one(client: PageClient, app: Flask, save) -> None:
+    with statements(app) as short:
+        client.get(LOG)
+    for revision in range(2, 30):
+        save(SECOND, revision)
+    with statements(app) as long:
+        client.get(LOG)
+    assert len(long) == len(short) <= 12
 
 
 def test_an_imported_taxonomy_begins_its_log_with_what_it_is(client: PageClient, app: Flask, site_id: int) -> None:
