@@ -101,10 +101,13 @@
   document.addEventListener("input", (event) => {
     if (panel()?.contains(event.target) && event.target.form && !event.target.closest("details")) typed = event.target.form;
   });
-  const leavePanel = (go) => {
-    if (!typed?.isConnected || !typed.hasAttribute("hx-post")) { typed = null; go(); return; }
-    afterwards = { form: typed, go };
-    typed.requestSubmit(typed.querySelector("button.primary, button:not([type=button])") || undefined);
+  // A form whose own buttons changed it has not been sent either, though it is a new one.
+  const unsent = () => (typed?.isConnected ? typed : panel()?.querySelector("form:has([data-unsaved])")) || null;
+  const leavePanel = (go, dropped) => {
+    const form = dropped ? null : unsent();
+    if (!form?.hasAttribute("hx-post")) { typed = null; go(); return; }
+    afterwards = { form, go };
+    form.requestSubmit(form.querySelector("button.primary, button:not([type=button])") || undefined);
   };
   document.addEventListener("htmx:before:request", (event) => {
     const { request, sourceElement } = event.detail.ctx;
@@ -112,7 +115,7 @@
     request.body.set("version", bar().dataset.version);
     const marked = [...tree().querySelectorAll(".leaf > b.bad")].map((sign) => sign.closest("[role=treeitem]").dataset.level);
     if (marked.length) request.body.set("marked", marked.join(" "));
-    if (typed?.isConnected && sourceElement !== typed) request.body.set("keep", "1");
+    if (unsent() && sourceElement !== unsent()) request.body.set("keep", "1");
   });
   document.addEventListener("htmx:finally:request", (event) => {
     const { sourceElement, response } = event.detail.ctx;
@@ -131,9 +134,10 @@
 
   // Show a level's panel. Arrow keys wait a moment, so that only the level at which they stop is fetched.
   let waiting = 0;
-  const show = (levelId, more = {}, delay = 0) => {
+  const show = (levelId, more = {}, delay = 0, dropped = false) => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => leavePanel(() => ask("GET", editor.dataset.panel, { level: levelId, ...more })), delay);
+    const go = () => ask("GET", editor.dataset.panel, { level: levelId, ...more });
+    waiting = setTimeout(() => leavePanel(go, dropped), delay);
   };
   const choose = (item, delay = 0) => {
     if (!item) return;
@@ -269,7 +273,7 @@
       const { level, attribute } = link.dataset;
       const place = decodeURIComponent(link.hash.slice(1));
       goTo = place || null;
-      show(level, attribute ? { attribute } : {});
+      show(level, attribute ? { attribute } : {}, 0, link.hasAttribute("data-cancel"));
       return;
     }
     const row = event.target.closest(".tree .leaf");

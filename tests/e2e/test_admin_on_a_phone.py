@@ -16,6 +16,8 @@ PAGES = (
     "/admin/catalogue/product/5",
     "/admin/catalogue/taxonomy/worklist",
     "/admin/catalogue/collections",
+    "/admin/catalogue/taxonomy/outdoor-and-home?level=outdoor-camping-mats",
+    "/admin/catalogue/taxonomy/outdoor-and-home?level=outdoor&attribute=colour",
     "/admin/content/pages",
 )
 
