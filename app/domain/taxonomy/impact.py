@@ -138,9 +138,10 @@ def _attributes_lost(before: TaxonomyTree, lost: Losses, counts: AttributeCounts
 def _values_removed(before: TaxonomyTree, lost: Losses, counts: ValueCounts) -> list[ValueImpact]:
     """In tree order, and within an attribute in that of its values."""
     found = []
+    concerned = {(level_id, attribute_id) for level_id, attribute_id, _ in lost.values}
     for level in before.levels.values():
         for attribute in level.attributes:
-            for value in attribute.allowed_values:
+            for value in attribute.allowed_values if (level.id, attribute.id) in concerned else ():
                 level_ids = lost.values.get((level.id, attribute.id, value), ())
                 if products := _holders(counts, level_ids, attribute.id, value):
                     found.append(ValueImpact(level.id, attribute.id, attribute.name, value, products))
@@ -169,7 +170,8 @@ def _attribute_counts(site_id: int, lost: Losses) -> AttributeCounts:
         return {}
     held, level_id = ProductAttributeValue, Product.taxonomy_level_id
     query = select(level_id, held.attribute_id, func.count(held.product_id.distinct()))
-    query = query.join_from(held, Product).where(*_held_at_a_level(site_id, wanted))
+    levels = set(chain.from_iterable(chain(lost.removed.values(), lost.not_inherited.values())))
+    query = query.join_from(held, Product).where(*_held_at(levels, site_id, wanted))
     found = db.session.execute(query.group_by(level_id, held.attribute_id))
     return {(level or "", attribute_id): products for level, attribute_id, products in found}
 
@@ -182,17 +184,21 @@ def _value_counts(site_id: int, lost: Losses) -> ValueCounts:
     held, level_id = ProductAttributeValue, Product.taxonomy_level_id
     texts = {value[:LONGEST_COUNTED_VALUE] for _, _, value in wanted}
     query = select(level_id, held.attribute_id, held.value, func.count())
-    query = query.join_from(held, Product).where(*_held_at_a_level(site_id, {of for _, of, _ in wanted}))
+    levels = set(chain.from_iterable(chain(lost.values.values(), lost.renamed.values())))
+    query = query.join_from(held, Product).where(*_held_at(levels, site_id, {of for _, of, _ in wanted}))
     found = db.session.execute(query.where(_among(held.value, texts)).group_by(level_id, held.attribute_id, held.value))
     return {(level or "", attribute_id, value): products for level, attribute_id, value, products in found}
 
 
-def _held_at_a_level(site_id: int, attribute_ids: Collection[str]) -> tuple[ColumnElement[bool], ...]:
-    held = ProductAttributeValue
-    return held.site_id == site_id, _among(held.attribute_id, attribute_ids), Product.taxonomy_level_id.is_not(None)
+def _held_at(
+    level_ids: Collection[str], site_id: int, attribute_ids: Collection[str]
+) -> tuple[ColumnElement[bool], ...]:
+    held, level_id = ProductAttributeValue, Product.taxonomy_level_id
+    here = Product.site_id == site_id, held.site_id == site_id
+    return *here, level_id.is_not(None), _among(level_id, level_ids), _among(held.attribute_id, attribute_ids)
 
 
-def _among(column: InstrumentedAttribute[str], wanted: Collection[str]) -> ColumnElement[bool]:
+def _among(column: InstrumentedAttribute[Any], wanted: Collection[str]) -> ColumnElement[bool]:
     return column.in_(sorted(wanted)) if len(wanted) <= MOST_PARAMETERS else true()
 
 
