@@ -87,7 +87,8 @@ def _row_answer(product_id: int, typed: Mapping[str, tuple[str, ...]], problem: 
     if not wants_fragment():
         flash(*_told(row, problem))
         return redirect(asked.href(p=asked.page))
-    context = {"row": row, "problem": problem, "asked": asked, "summary": work_summary(site_id, taxonomy.tree)}
+    summary = work_summary(site_id, taxonomy.tree, asked.level_id)
+    context = {"row": row, "problem": problem, "asked": asked, "summary": summary}
     return make_response(render_template("admin/taxonomy/_worklist_saved.html", **context), 409 if problem else 200)
 
 
@@ -108,7 +109,7 @@ def _context(asked: Asked, taxonomy: ActiveTaxonomy | None) -> dict[str, object]
         "taxonomy": taxonomy,
         "asked": asked,
         "level": level,
-        "summary": work_summary(current_user.site_id, taxonomy.tree),
+        "summary": work_summary(current_user.site_id, taxonomy.tree, asked.level_id),
         "rows": work_rows(current_user.site_id, taxonomy.tree, asked.level_id, asked.order, asked.page),
         "fragment": wants_fragment(),
     }

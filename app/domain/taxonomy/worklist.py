@@ -18,6 +18,7 @@ from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
 PAGE_SIZE = 20
+MOST_LEVELS_AT_ONCE = 120  # Beyond these only the chosen branch is open.
 
 
 class WorkOrder(StrEnum):
@@ -39,8 +40,8 @@ class LevelWork:
 
 @dataclass(frozen=True, slots=True)
 class WorkSummary:
-    """`levels` come in tree order, only those with something to do. `gone` are products whose level the taxonomy no
-    longer has."""
+    """`levels` come in tree order, only those with something to do; of very many, those at the top and on and below
+    the way to the chosen one. `gone` are products whose level the taxonomy no longer has."""
 
     levels: Sequence[LevelWork]
     incomplete: int
@@ -63,19 +64,14 @@ class WorkRow:
     inputs: Sequence[AttributeInput]
 
 
-def work_summary(site_id: int, tree: TaxonomyTree) -> WorkSummary:
-    """Two statements, whatever the size of the catalogue."""
+def work_summary(site_id: int, tree: TaxonomyTree, level_id: str = "") -> WorkSummary:
+    """Two statements, whatever the size of the catalogue. `level_id` is the level that is looked at."""
     of_site, level = Product.site_id == site_id, Product.taxonomy_level_id
     products = _counted(select(level, func.count()).where(of_site).group_by(level))
     incomplete = _counted(select(level, func.count()).where(of_site, _incomplete()).group_by(level))
-    rolled_up = _rolled_up(tree, incomplete)
     return WorkSummary(
-        levels=[
-            LevelWork(level_id, tree.levels[level_id].name, len(tree.path(level_id)) - 1, rolled_up[level_id])
-            for level_id in tree.levels
-            if rolled_up.get(level_id)
-        ],
-        incomplete=sum(count for level_id, count in incomplete.items() if level_id in tree.levels),
+        levels=_shown(tree, _rolled_up(tree, incomplete), level_id),
+        incomplete=sum(incomplete.values()),
         unclassified=products.get(None, 0),
         gone=sum(count for level_id, count in products.items() if level_id and level_id not in tree.levels),
     )
@@ -89,8 +85,8 @@ def incomplete_products(site_id: int) -> int:
 
 def work_rows(site_id: int, tree: TaxonomyTree, level_id: str, order: WorkOrder, page: int) -> Paged[WorkRow]:
     """Incomplete products of a level and those below it, or of all levels for none; an unknown level has none."""
-    wanted = tree.below(level_id) if level_id else tree.levels.keys()
-    conditions = (Product.site_id == site_id, _incomplete(), Product.taxonomy_level_id.in_(wanted))
+    at_level = [Product.taxonomy_level_id.in_(tree.below(level_id))] if level_id else []
+    conditions = (Product.site_id == site_id, _incomplete(), *at_level)
     total = db.session.scalar(select(func.count()).select_from(Product).where(*conditions)) or 0
     orders = {WorkOrder.NAME: (Product.name, Product.id), WorkOrder.CHANGED: (Product.updated_at.desc(), Product.id)}
     ids = select(Product.id).where(*conditions).order_by(*orders[order]).limit(PAGE_SIZE)
@@ -132,6 +128,14 @@ def _rolled_up(tree: TaxonomyTree, direct: Mapping[str | None, int]) -> dict[str
         if level.parent_id is not None:
             sums[level.parent_id] += sums[level.id]
     return sums
+
+
+def _shown(tree: TaxonomyTree, incomplete: Mapping[str, int], level_id: str) -> list[LevelWork]:
+    busy = [level for level in tree.levels.values() if incomplete[level.id]]
+    if len(busy) > MOST_LEVELS_AT_ONCE:
+        open_ids = {None, *tree.path_ids(level_id)}
+        busy = [level for level in busy if level.parent_id in open_ids]
+    return [LevelWork(level.id, level.name, len(tree.path(level.id)) - 1, incomplete[level.id]) for level in busy]
 
 
 def _row(row: Any, tree: TaxonomyTree, typed: Texts) -> WorkRow:

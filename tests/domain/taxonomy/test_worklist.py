@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import event
 
 from app.domain.sites.models import Site
-from app.domain.taxonomy.worklist import PAGE_SIZE, WorkOrder, work_row, work_rows, work_summary
+from app.domain.taxonomy.tree import Level, TaxonomyTree
+from app.domain.taxonomy.worklist import MOST_LEVELS_AT_ONCE, PAGE_SIZE, WorkOrder, work_row, work_rows, work_summary
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.classified_shop import TREE, make_classified, make_shop
@@ -22,7 +23,7 @@ def site(context: None) -> Site:
         make_classified(made, "stoves", name="Wood stove")
         make_product(made, name="Loose rope")
         lost = make_classified(made, "tents", name="Lost kayak")
-        lost.taxonomy_level_id = "kayaks"
+        lost.taxonomy_level_id, lost.completeness_score = "kayaks", None  # As a recount leaves it.
         other = make_shop("other.localhost")
         make_classified(other, "tents", name="Somebody else’s tent")
     return made
@@ -40,6 +41,16 @@ def test_incomplete_products_are_counted_at_their_level_and_above(site: Site):
         ("Stoves", 1, 1),
     ]
     assert (summary.incomplete, summary.unclassified, summary.gone) == (2, 1, 1)
+
+
+def test_of_very_many_levels_only_the_chosen_branch_is_open(site: Site):
+    children = [Level(f"l{number}", f"Level {number}", "top") for number in range(MOST_LEVELS_AT_ONCE + 1)]
+    tree = TaxonomyTree([Level("top", "Top", children=tuple(children)), Level("side", "Side")])
+    with transaction():
+        for number, level_id in enumerate([*tree.levels]):
+            make_product(site, taxonomy_level_id=level_id, completeness_score=number % 100)
+    assert [one.id for one in work_summary(site.id, tree).levels] == ["top", "side"]
+    assert len(work_summary(site.id, tree, "l7").levels) == len(tree.levels)
 
 
 def test_a_row_has_inputs_for_what_is_missing_and_for_nothing_else(site: Site):
