@@ -57,6 +57,7 @@ def main() -> None:
         _counts(app, site_id)
         _editor(client, levels)
         _fields(client, levels)
+        _worklist(client)
         _save_and_impact(client, app, site_id)
         _activation(client, app, site_id)
 
@@ -205,6 +206,17 @@ def _fields(client: FlaskClient, levels: FlatLevels) -> None:
     path = "/admin/catalogue/product/taxonomy/fields"
     times = milliseconds(lambda level_id: _ok(client.get(f"{path}?levelId={level_id}")), asked)
     at_most("fields of a level on the product page, p95", percentile(times, 0.95), FIELDS, "ms", "goal")
+
+
+def _worklist(client: FlaskClient) -> None:
+    """Every product misses something."""
+    path = f"{BASE}/worklist"
+    pages = milliseconds(
+        lambda query: _ok(client.get(f"{path}{query}")), ["", "?sort=changed", "?level=l1", "?level=l1-1-1"]
+    )
+    at_most("worklist, slowest of its pages", max(pages), PAGE, "ms", "goal")
+    rows = milliseconds(lambda number: _ok(_htmx(client, f"{path}/{number}", {"revision": "1"})), range(1, 21))
+    at_most("worklist, a row, p95", percentile(rows, 0.95), EDIT, "ms", "goal")
 
 
 def _save_and_impact(client: FlaskClient, app: Flask, site_id: int) -> None:
