@@ -23,6 +23,7 @@ from app.extensions import db
 
 MOST_VALUES = 200  # Removed values that one preview counts.
 MOST_PARAMETERS = 5_000  # Of one statement; beyond them all are read, which costs time but no answer.
+FEW_LEVELS = 100
 NO_PRODUCTS = LevelCount()
 AttributeCounts = Mapping[tuple[str, str], int]
 ValueCounts = Mapping[tuple[str, str, str], int]
@@ -193,9 +194,13 @@ def _value_counts(site_id: int, lost: Losses) -> ValueCounts:
 def _held_at(
     level_ids: Collection[str], site_id: int, attribute_ids: Collection[str]
 ) -> tuple[ColumnElement[bool], ...]:
+    """Where few levels are concerned, nothing leads the database to the values but the products of those levels, of
+    which it reads a few; otherwise it may begin with the values."""
     held, level_id = ProductAttributeValue, Product.taxonomy_level_id
-    here = Product.site_id == site_id, held.site_id == site_id
-    return *here, level_id.is_not(None), _among(level_id, level_ids), _among(held.attribute_id, attribute_ids)
+    here = [Product.site_id == site_id, level_id.is_not(None), _among(level_id, level_ids)]
+    if len(level_ids) > FEW_LEVELS:
+        here.append(held.site_id == site_id)
+    return *here, _among(held.attribute_id, attribute_ids)
 
 
 def _among(column: InstrumentedAttribute[Any], wanted: Collection[str]) -> ColumnElement[bool]:
