@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -84,19 +84,18 @@ class AttributeForm:
         return cls(dict.fromkeys((*TEXTS, *RULES), "") | {"type": AttributeType.SINGLE_SELECT.value})
 
     @classmethod
-    def of(cls, attribute: Mapping[str, Any]) -> AttributeForm:
-        """From an attribute of the draft."""
+    def of(cls, attribute: Mapping[str, Any], stored: Collection[str] = ()) -> AttributeForm:
+        """From an attribute of the draft. `stored` are the values that products may hold: those of what was saved."""
         rules = attribute.get("validation") or {}
-        attribute_id, renamed = attribute["attributeId"], attribute.get("renamedValues") or {}
-        is_new = is_unsaved(attribute_id)
+        renamed = attribute.get("renamedValues") or {}
         return cls(
             texts={name: str(attribute.get(name) or "") for name in TEXTS}
             | {name: _rule_text(rules.get(name)) for name in RULES},
-            attribute_id=attribute_id,
+            attribute_id=attribute["attributeId"],
             mandatory=bool(rules.get("mandatory")),
             on_product_page=bool(attribute.get("displayOnProductPage")),
             rows=tuple(
-                ValueRow(value, "" if is_new else renamed.get(value, value))
+                ValueRow(value, was if (was := renamed.get(value, value)) in stored else "")
                 for value in attribute.get("allowedValues") or ()
             ),
         )

@@ -114,7 +114,7 @@ def panel_of(
     level = levels.get(level_id) if level_id else None
     if level is None or level_id is None:
         return Panel(None, None, (), (), (), None, NOTHING, _errors(error), typed or {})
-    form = form or _open_form(level, typed)
+    form = form or _open_form(editing, level, typed)
     return Panel(
         level_id=level_id,
         level=level,
@@ -128,7 +128,7 @@ def panel_of(
     )
 
 
-def _open_form(level: Mapping[str, Any], typed: MultiDict[str, str] | None) -> AttributeForm | None:
+def _open_form(editing: Editing, level: Mapping[str, Any], typed: MultiDict[str, str] | None) -> AttributeForm | None:
     if typed is not None and typed.get("edit") in ("attribute.add", "attribute.change"):
         return AttributeForm.typed(typed)
     asked = request.args.get("attribute", "")
@@ -138,7 +138,13 @@ def _open_form(level: Mapping[str, Any], typed: MultiDict[str, str] | None) -> A
     if asked == NEW:
         return AttributeForm.blank()
     attribute = attribute_of(level, asked)
-    return AttributeForm.of(attribute) if attribute else None
+    return AttributeForm.of(attribute, _stored_values(editing, asked)) if attribute else None
+
+
+def _stored_values(editing: Editing, attribute_id: str) -> set[str]:
+    """Of any definition with this id: one that replaces an inherited one takes over its products."""
+    stored = (attribute_of(level, attribute_id) for level in editing.base.values())
+    return {value for found in stored if found for value in found.get("allowedValues") or ()}
 
 
 def _errors(error: DomainError | None) -> FieldErrors:

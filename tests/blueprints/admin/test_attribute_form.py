@@ -9,6 +9,8 @@ from app.domain.taxonomy.edits import AddAttribute, ChangeAttribute, DeleteAttri
 
 COLOUR = {"attributeId": "colour", "name": "Colour", "type": "SINGLE_SELECT", "allowedValues": ["Red", "Blue"]}
 
+STORED = {"Red", "Blue"}
+
 
 def sent(*pairs: tuple[str, str], **fields: str) -> MultiDict[str, str]:
     return MultiDict([*fields.items(), *pairs])
@@ -94,7 +96,7 @@ def test_moving_removing_and_overriding_name_the_attribute() -> None:
 
 
 def test_a_value_that_was_taken_out_can_be_put_back_and_keeps_its_products() -> None:
-    form = AttributeForm.of(COLOUR).after("remove:0")
+    form = AttributeForm.of(COLOUR, STORED).after("remove:0")
     assert [row.text for row in form.rows] == ["Blue"]
     assert form.removed == ("Red",)
     back = form.after("restore:0")
@@ -103,7 +105,7 @@ def test_a_value_that_was_taken_out_can_be_put_back_and_keeps_its_products() -> 
 
 
 def test_values_are_moved_sorted_and_added() -> None:
-    form = AttributeForm.of(COLOUR)
+    form = AttributeForm.of(COLOUR, STORED)
     assert [row.text for row in form.after("down:0").rows] == ["Blue", "Red"]
     assert [row.text for row in form.after("sort").rows] == ["Blue", "Red"]
     assert form.after("up:0") == form.after("down:7") == form.after("jump:1") == form
@@ -113,9 +115,16 @@ def test_values_are_moved_sorted_and_added() -> None:
 
 
 def test_a_draft_that_renamed_a_value_already_still_knows_what_products_hold() -> None:
-    form = AttributeForm.of(COLOUR | {"allowedValues": ["Crimson", "Blue"], "renamedValues": {"Crimson": "Red"}})
+    form = AttributeForm.of(
+        COLOUR | {"allowedValues": ["Crimson", "Blue"], "renamedValues": {"Crimson": "Red"}}, STORED
+    )
     assert [(row.text, row.was) for row in form.rows] == [("Crimson", "Red"), ("Blue", "Blue")]
     assert form.rows[0].is_renamed
+
+
+def test_a_value_that_was_never_saved_is_no_rename_whatever_it_is_called_next() -> None:
+    form = AttributeForm.of(COLOUR | {"allowedValues": ["Red", "Gold"]}, STORED)
+    assert [(row.text, row.was) for row in form.rows] == [("Red", "Red"), ("Gold", "")]
 
 
 def test_the_form_of_an_attribute_means_that_attribute() -> None:

@@ -243,3 +243,21 @@ def test_products_counted_are_those_for_whom_the_definition_is_the_nearest(app: 
     edit(mia, {"edit": "attribute.override", "level": "tents", "attribute": "weight"})
     assert "1 product" in texts(mia.get(f"{EDITOR}?level=camping&attribute=weight"))
     assert "No product holds a value of it." in texts(mia.get(f"{EDITOR}?level=tents&attribute=weight"))
+
+
+def test_a_thousand_values_fit_into_the_form(app: Flask, mia: Merchandiser) -> None:
+    many = [(f"Colour number {number} of a thousand", "") for number in range(1_000)]
+    assert mia.swap(f"{EDITOR}/attribute", colour_with(*many, intent="sort")).status_code == 200
+    edit(mia, colour_with(*many))
+    mia.post(f"{EDITOR}/review", {})
+    assert len(stored(app, mia).root_levels[0]["children"][0]["attributes"][0]["allowedValues"]) == 1_000
+
+
+def test_a_definition_of_its_own_may_rename_what_products_hold_under_the_inherited_one(
+    app: Flask, mia: Merchandiser
+) -> None:
+    edit(mia, {"edit": "level.add", "parent": "tents", "name": "Tunnel tents"})
+    mia.post(f"{EDITOR}/review", {})
+    edit(mia, {"edit": "attribute.override", "level": "tunnel-tents", "attribute": "colour"})
+    page = mia.get(f"{EDITOR}?level=tunnel-tents&attribute=colour")
+    assert [field["value"] for field in page.all("input") if field.get("name") == "valueWas"] == ["Red", "Blue"]
