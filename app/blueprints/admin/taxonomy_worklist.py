@@ -87,7 +87,7 @@ def _row_answer(product_id: int, typed: Mapping[str, tuple[str, ...]], problem: 
     if not wants_fragment():
         flash(*_told(row, problem))
         return redirect(asked.href(p=asked.page))
-    summary = work_summary(site_id, taxonomy.tree, asked.level_id)
+    summary = None if row.inputs else work_summary(site_id, taxonomy.tree, asked.level_id)
     context = {"row": row, "problem": problem, "asked": asked, "summary": summary}
     return make_response(render_template("admin/taxonomy/_worklist_saved.html", **context), 409 if problem else 200)
 
