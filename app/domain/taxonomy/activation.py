@@ -88,7 +88,7 @@ def _hold_site(site_id: int) -> None:
 
 def _check_name(taxonomy: Taxonomy, confirm_name: object) -> None:
     if type(confirm_name) is not str or confirm_name != taxonomy.name:
-        message = f"Type the name “{taxonomy.name}” exactly as it is written here. Nothing was changed."
+        message = f"The name is not “{taxonomy.name}” to the letter."
         raise Invalid.one("wrong_confirm_name", message, "#/confirmName")
 
 

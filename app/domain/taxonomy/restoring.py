@@ -45,9 +45,9 @@ class Gone:
 @dataclass(frozen=True, slots=True)
 class RestorePreview:
     """`restorable` products get level and values back, `with_losses` of them not all values: the attributes of those
-    are `values_left`, most products first. `levels_gone` names the levels that the active taxonomy lacks, whose
-    `unrestorable` products keep everything in the archive. `classified` products have an archived classification and
-    a new one, which they keep."""
+    are `values_left`, most products first, and `more_attributes`. `levels_gone`, and `more_levels`, are the levels that
+    the active taxonomy lacks, whose `unrestorable` products keep everything in the archive. `classified` products have
+    an archived classification and a new one, which they keep."""
 
     sources: tuple[Source, ...]
     restorable: int
@@ -55,7 +55,9 @@ class RestorePreview:
     unrestorable: int
     classified: int
     levels_gone: tuple[Gone, ...]
+    more_levels: int
     values_left: tuple[Gone, ...]
+    more_attributes: int
 
     @property
     def is_empty(self) -> bool:
@@ -77,7 +79,9 @@ def restore_preview(site_id: int, taxonomy_id: str) -> RestorePreview:
         unrestorable=sum(gone.values()),
         classified=_classified(site_id),
         levels_gone=_told({level_id or "(no level)": n for level_id, n in gone.items()}, level_names),
+        more_levels=max(0, len(gone) - MOST_TOLD),
         values_left=_told(left, attribute_names),
+        more_attributes=max(0, len(left) - MOST_TOLD),
     )
 
 
