@@ -60,7 +60,7 @@ def _import_one(task: ImportTask, document: Document, raw: Any, pointer: str) ->
     if problems:
         task.refuse(KIND, document, problems)
         return
-    for problem in checked.problems:
+    for problem in (*checked.problems, *checked.further):
         task.refuse(PARTS, document, [problem])
     _store(task, fields, checked.levels)
     if fields.get("active"):

@@ -24,11 +24,13 @@ from app.domain.taxonomy.validation import count_problem, problems_of
 @dataclass(frozen=True, slots=True)
 class CheckedStructure:
     """`levels` is the stored form, without the records that hold a problem; `ids` maps ids that stood for new
-    records (`new-…`) to the ones they got."""
+    records (`new-…`) to the ones they got. `further` are problems that arose only because something was left out,
+    like a choice whose last value went."""
 
     levels: list[dict[str, Any]]
     ids: dict[str, str]
     problems: tuple[StructureProblem, ...]
+    further: tuple[StructureProblem, ...] = ()
 
 
 def check_structure(
@@ -47,25 +49,26 @@ def check_structure(
     if any(problem.record == "#" for problem in problems):
         return CheckedStructure([], {}, tuple(problems))
     ids = normalise(levels, existing_ids)
-    levels, found = _sound(levels, problems, existing_ids)
-    return CheckedStructure([_stored_level(level, None, n) for n, level in enumerate(levels)], ids, tuple(found))
+    problems += problems_of(levels, existing_ids)
+    if len(problems) >= MOST_PROBLEMS:
+        return CheckedStructure([], {}, (*problems[:MOST_PROBLEMS], too_many_problems()))
+    levels, further = _sound(levels, problems, existing_ids)
+    stored = [_stored_level(level, None, place) for place, level in enumerate(levels)]
+    return CheckedStructure(stored, ids, tuple(dict.fromkeys(problems)), further)
 
 
 def _sound(
     levels: list[LevelDraft], problems: Sequence[StructureProblem], existing_ids: Collection[str]
-) -> tuple[list[LevelDraft], list[StructureProblem]]:
-    """The levels without the records that hold a problem, and all problems. What is left out may leave behind
-    something that is wrong only now, like a choice without values. Of a tree with more problems than are told
-    nothing is kept."""
-    found = dict.fromkeys([*problems, *problems_of(levels, existing_ids)])
-    more = list(found)
+) -> tuple[list[LevelDraft], tuple[StructureProblem, ...]]:
+    """The levels without the records that hold a problem, and the problems that this made."""
+    known, further = set(problems), list[StructureProblem]()
+    more = list(problems)
     while more:
-        if len(found) >= MOST_PROBLEMS:
-            return [], [*list(found)[:MOST_PROBLEMS], too_many_problems()]
         levels = _without(levels, {problem.record for problem in more})
-        more = [problem for problem in problems_of(levels, existing_ids) if problem not in found]
-        found |= dict.fromkeys(more)
-    return levels, list(found)
+        more = [problem for problem in problems_of(levels, existing_ids) if problem not in known]
+        known.update(more)
+        further += more
+    return levels, tuple(further)
 
 
 def draft_problems(levels: FlatLevels, base: FlatLevels, existing_ids: Collection[str]) -> list[StructureProblem]:

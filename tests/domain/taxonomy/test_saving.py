@@ -108,6 +108,12 @@ def test_every_problem_is_told_and_nothing_is_written(site: Site, save):
     assert (stored(site).revision, written()) == (1, before)
 
 
+def test_a_problem_is_told_without_what_would_follow_from_mending_it_by_deletion(site: Site, save):
+    with pytest.raises(Invalid) as refused:
+        save([level("tents", attributes=[choice("colour", "Moss, light")])])
+    assert [problem.code for problem in refused.value.problems] == ["comma_in_value"]
+
+
 def test_parents_and_order_that_were_sent_count_for_nothing(site: Site, save):
     wrong = level("stoves", parentLevelId="tents", displayOrder=7)
     saved = save([level("camping", level("tents"), wrong, parentLevelId=5, displayOrder="x")])
