@@ -24,6 +24,7 @@ from app.transaction import transaction
 
 REVIEW = "/catalogue/taxonomy/<taxonomy_id>/review"
 NO_ERRORS = FieldErrors()
+CHANGED = "The draft was changed in another window since this page was opened. This is what a save would do now."
 Answer = str | AnyResponse
 
 
@@ -55,6 +56,9 @@ def taxonomy_review(taxonomy_id: str) -> Answer:
 def taxonomy_review_save(taxonomy_id: str) -> Answer:
     site_id, user_id = current_user.site_id, current_user.user_id
     note = request.form.get("note", "")
+    editing = drafts.open_draft(site_id, taxonomy_id, user_id)
+    if request.form.get("version", editing.token) != editing.token and not editing.is_stale:
+        return _page(editing, FieldErrors(Conflict(CHANGED)), note, 409)
     try:
         with transaction():
             saved = drafts.save_draft(ports.clock(), site_id, taxonomy_id, user_id, note, current_user.display_name)

@@ -261,3 +261,14 @@ def test_a_definition_of_its_own_may_rename_what_products_hold_under_the_inherit
     edit(mia, {"edit": "attribute.override", "level": "tunnel-tents", "attribute": "colour"})
     page = mia.get(f"{EDITOR}?level=tunnel-tents&attribute=colour")
     assert [field["value"] for field in page.all("input") if field.get("name") == "valueWas"] == ["Red", "Blue"]
+
+
+def test_a_save_does_only_what_the_review_has_shown(app: Flask, mia: Merchandiser) -> None:
+    edit(mia, {"edit": "level.add", "parent": "camping", "name": "Stoves"})
+    seen = mia.get(f"{EDITOR}/review").value("version")
+    edit(mia, {"edit": "level.delete", "level": "tents"})
+    page = mia.post(f"{EDITOR}/review", {"version": seen, "note": "Stoves"}, 409)
+    assert "changed in another window" in texts(page) and "Removed the level “Tents” below “Camping”." in texts(page)
+    assert stored(app, mia).revision == 1
+    mia.post(f"{EDITOR}/review", {"version": page.value("version")})
+    assert stored(app, mia).revision == 2
