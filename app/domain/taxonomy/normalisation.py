@@ -55,7 +55,8 @@ class _TakenIds:
         if wanted.startswith(NEW):
             wanted = "new_" + wanted.removeprefix(NEW)
         number = self._numbers.get(wanted, 1)
-        while self._is_taken(found := wanted if number == 1 else f"{wanted}-{number}"):
+        joint = "_" if f"{wanted}-" == NEW else "-"
+        while self._is_taken(found := wanted if number == 1 else f"{wanted}{joint}{number}"):
             number += 1
         self._numbers[wanted] = number
         self.all.add(found)

@@ -287,3 +287,10 @@ def test_the_first_two_thousand_levels_of_googles_tree_can_be_stored():
 def test_all_of_googles_tree_is_refused_with_the_reason():
     (problem,) = check_structure(google_levels(10_000)).problems
     assert problem.message == "A taxonomy has at most 2,000 levels; these are 5,595."
+
+
+def test_a_second_level_that_is_called_new_gets_no_id_that_stands_for_a_new_one():
+    checked = check_structure([{"name": "New", "children": [{"name": "New"}]}])
+    again = check_structure(checked.levels)
+    assert (checked.levels[0]["levelId"], checked.levels[0]["children"][0]["levelId"]) == ("new", "new_2")
+    assert again.levels == checked.levels
