@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from hypothesis import given
+
+from app.domain.taxonomy.flat import flatten, path
 from app.domain.taxonomy.tree import TaxonomyTree
+from tests.domain.taxonomy.any_tree import trees
 
 
 def attribute(attribute_id: str, kind: str = "STRING", **more: object) -> dict[str, object]:
@@ -53,3 +59,15 @@ def test_an_unknown_level_has_no_way_no_attributes_and_nothing_below():
 
 def test_the_same_id_on_two_levels_is_found_with_both_definitions():
     assert [found.type for found in TREE.attributes_by_id()["sleeps"]] == ["STRING", "NUMBER"]
+
+
+@given(trees)
+def test_of_all_definitions_on_the_way_down_the_last_holds(root_levels: list[dict[str, Any]]):
+    tree, levels = TaxonomyTree.parse(root_levels), flatten(root_levels)
+    for level_id in levels:
+        defined: dict[str, str] = {}
+        for above in path(levels, level_id):
+            defined |= {attribute["attributeId"]: attribute["name"] for attribute in levels[above]["attributes"]}
+        applicable = tree.applicable_attributes(level_id)
+        assert {attribute_id: attribute.name for attribute_id, attribute in applicable.items()} == defined
+        assert set(tree.below(level_id)) == {found for found in levels if level_id in path(levels, found)}

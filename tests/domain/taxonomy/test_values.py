@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from app.domain.taxonomy.attribute import Attribute, AttributeType, Validation
 from app.domain.taxonomy.completeness import completeness, missing
-from app.domain.taxonomy.values import check_values, value_texts
+from app.domain.taxonomy.values import LARGEST_NUMBER, check_values, value_texts
 
 COLOURS = ("Black", "Navy blue", "Red")
 
@@ -181,3 +181,22 @@ def test_nothing_mandatory_is_complete():
 def test_an_empty_or_invalid_value_does_not_count():
     assert completeness(FORM, {"a": "", "b": "perhaps", "n": 1}) == 33
     assert [found.id for found in missing(FORM, {"a": "", "b": "perhaps", "n": 1})] == ["a", "b"]
+
+
+@given(st.floats(-LARGEST_NUMBER, LARGEST_NUMBER).filter(lambda number: number == round(number, 6)))
+def test_a_number_means_the_same_as_its_text(number: float):
+    assert kept(f"{number:.6f}", attribute("NUMBER")) == kept(number, attribute("NUMBER")) == number
+
+
+@given(st.lists(st.sampled_from(COLOURS), min_size=1), st.booleans())
+def test_choices_mean_the_same_as_a_list_and_as_one_text_in_any_case(colours: list[str], upper: bool):
+    texts = [colour.upper() if upper else f" {colour.lower()} " for colour in colours]
+    wanted = list(dict.fromkeys(colours))
+    assert kept(texts, KINDS["many"]) == kept(",".join(texts), KINDS["many"]) == wanted
+
+
+@given(st.sampled_from(["STRING", "NUMBER", "BOOLEAN", "SINGLE_SELECT"]), anything)
+def test_what_is_kept_has_the_type_of_its_attribute(kind: str, given: object):
+    types = {"STRING": (str,), "NUMBER": (int, float), "BOOLEAN": (bool,), "SINGLE_SELECT": (str,)}
+    value = kept(given, attribute(kind, values=COLOURS))
+    assert value is None or type(value) in types[kind]
