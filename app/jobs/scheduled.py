@@ -14,6 +14,7 @@ from app.domain.search.indexing import read_afresh
 from app.domain.shared.problems import DomainError
 from app.domain.sites import purge as sites_purge
 from app.domain.sites.sites import all_sites
+from app.domain.taxonomy.tasks import purge as tasks_purge
 from app.extensions import db
 from app.jobs.indexing import means
 from app.ports import clock, images
@@ -52,7 +53,7 @@ def _reconcile(site_id: int) -> None:
 def purge() -> None:
     """Raises SitesFailed."""
     with transaction():
-        removed = search_purge.purge(clock()) + sites_purge.purge(clock())
+        removed = search_purge.purge(clock()) + sites_purge.purge(clock()) + tasks_purge.purge(clock())
     log.info("purged", removed=removed)
     _for_each_site("purge", _discard_pictures)
 
@@ -79,5 +80,7 @@ def _for_each_site(job: str, work: Callable[[int], None]) -> None:
 
 SCHEDULED: Mapping[str, ScheduledJob] = {
     "reconcile": ScheduledJob("15 3 * * *", reconcile, "Compare the search indexes with the database and repair them."),
-    "purge": ScheduledJob("45 3 * * *", purge, "Remove old runs, reports, sessions, sign-ins and unused pictures."),
+    "purge": ScheduledJob(
+        "45 3 * * *", purge, "Remove old runs, tasks, reports, sessions, sign-ins, unused pictures."
+    ),
 }

@@ -17,7 +17,9 @@ from app.domain.shared.problems import Invalid
 from app.domain.sites import accounts, sites
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
+from app.domain.taxonomy import tasks
 from app.domain.taxonomy.classification import active_taxonomy
+from app.domain.taxonomy.revisions import revisions
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.bundles.conftest import HOST, LEVELS, SITE, TAXONOMY, Take, product, refusals, write_bundle
@@ -411,3 +413,27 @@ def test_a_broken_file_stops_before_any_write(take: Take, tmp_path: Path, name: 
 def test_files_that_are_not_taken_are_named(take: Take):
     report = take(synonyms=[], rules=[], pos={}, readme={})
     assert [file for file, _ in report.skipped] == ["pos.json", "readme.json", "rules.json", "synonyms.json"]
+
+
+def test_an_import_that_changes_the_active_taxonomy_has_completeness_worked_out(take: Take):
+    take(taxonomy=TAXONOMY, products=[product(taxonomy={"levelId": "tents", "attributes": {"sleeps": 2}})])
+    site_id = sites.site_at(HOST).id
+    assert [task.kind for task in tasks.unfinished(site_id)] == ["RECOMPUTE"]
+    with transaction():
+        tasks.unfinished(site_id)[0].state = "done"
+    take(taxonomy=TAXONOMY)
+    assert tasks.unfinished(site_id) == []
+    levels = [LEVELS[0] | {"name": "Tents and tarps"}]
+    take(taxonomy={"taxonomies": [TAXONOMY["taxonomies"][0] | {"rootLevels": levels}]}, dry_run=True)
+    assert tasks.unfinished(site_id) == []
+    take(taxonomy={"taxonomies": [TAXONOMY["taxonomies"][0] | {"rootLevels": levels}]})
+    assert [task.kind for task in tasks.unfinished(site_id)] == ["RECOMPUTE"]
+
+
+def test_an_imported_taxonomy_stands_in_its_log(take: Take):
+    take(taxonomy=TAXONOMY)
+    levels = [LEVELS[0] | {"name": "Tarps"}]
+    take(taxonomy={"taxonomies": [TAXONOMY["taxonomies"][0] | {"rootLevels": levels}]})
+    logged = revisions(sites.site_at(HOST).id, "shop", 1).items
+    assert [(row.revision, row.saved_by) for row in logged] == [(2, "a test"), (1, "a test")]
+    assert any("Tarps" in sentence for sentence in logged[0].changes)

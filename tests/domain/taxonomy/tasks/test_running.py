@@ -13,8 +13,10 @@ from sqlalchemy.exc import OperationalError
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import AuditEntry
 from app.domain.taxonomy import tasks
+from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.tasks import Kind
 from app.domain.taxonomy.tasks.batch import Batch, Work
+from app.domain.taxonomy.tasks.purge import purge
 from app.domain.taxonomy.tasks.running import LEASE, Means, sites_with_work, work_off
 from app.domain.taxonomy.tasks.works import WORKS
 from app.extensions import db
@@ -192,3 +194,17 @@ def test_a_task_as_json(ask: Ask, site_id: int) -> None:
         None,
         "2026-11-20T12:00:00Z",
     )
+
+
+def test_a_task_goes_a_month_after_its_end(ask: Ask, work: Worker, clock: StoppedClock, site_id: int) -> None:
+    ended = ask(Kind.RECOMPUTE)
+    work()
+    waits = ask(Kind.RECOMPUTE)
+    clock.move(days=29)
+    with transaction():
+        assert purge(clock) == 0
+    clock.move(days=2)
+    with transaction():
+        assert purge(clock) == 1
+    assert db.session.get(TaxonomyTask, ended) is None
+    assert tasks.task_of(site_id, waits).state == "waiting"
