@@ -20,7 +20,7 @@ from app.domain.shared.problems import DomainError, Invalid, NotFound
 from app.domain.taxonomy import editing as drafts
 from app.domain.taxonomy.editing import Edited, Editing, StaleDraft
 from app.domain.taxonomy.edits import Edit
-from app.domain.taxonomy.flat import FlatLevels
+from app.domain.taxonomy.flat import FlatLevels, siblings
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -166,14 +166,25 @@ def _turned(taxonomy_id: str, turn: Callable[..., Edited], told: str, nothing: s
 def _changed(edited: Edited, told: str) -> Answer:
     """What the edit changed, part by part; without htmx the page anew."""
     editing = edited.after
-    asked = edited.step.level_id if edited.step else request.form.get("level")
-    level_id = _known(editing, asked) or _known(editing, request.form.get("level"))
+    level_id = _looked_at(edited)
     if not wants_fragment():
         flash(f"{told}.", "plain")
         return _to_editor(editing.taxonomy.id, level_id)
     context = _context(editing, level_id, panel_of(editing, level_id))
     tree: ShownTree = context["tree"]
     return _parts(context | {"change": tree.since(edited.before, _marked()), "told": told}, level_id)
+
+
+def _looked_at(edited: Edited) -> str | None:
+    """The level that the step was about. Where it is gone, the one before it or above it."""
+    levels, before = edited.after.levels, edited.before.levels
+    asked = edited.step.level_id if edited.step else request.form.get("level")
+    if asked is None or asked in levels or asked not in before:
+        return _known(edited.after, asked) or _known(edited.after, request.form.get("level"))
+    parent_id = before[asked]["parentLevelId"]
+    beside = siblings(before, parent_id)
+    near = [*reversed(beside[: beside.index(asked)]), parent_id]
+    return next((found for found in near if found in levels), None)
 
 
 def _parts(context: dict[str, Any], level_id: str | None, status: int = 200) -> AnyResponse:

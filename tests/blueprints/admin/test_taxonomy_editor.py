@@ -117,6 +117,13 @@ def test_undo_and_redo_tell_what_they_did(mia: Merchandiser):
     assert "There is nothing to do again" in mia.swap(f"{EDITOR}/draft/redo", {}).text
 
 
+def test_when_a_new_level_is_taken_back_the_one_before_it_is_looked_at(mia: Merchandiser):
+    edit(mia, "level.add", parent="camping", after="tents", name="Lamps")
+    assert mia.swap(f"{EDITOR}/draft/undo", {}).headers["HX-Replace-Url"] == f"{EDITOR}?level=tents"
+    edit(mia, "level.add", parent="home", name="Lamps")
+    assert mia.swap(f"{EDITOR}/draft/undo", {}).headers["HX-Replace-Url"] == f"{EDITOR}?level=home"
+
+
 def test_a_level_that_is_mended_elsewhere_loses_its_sign(mia: Merchandiser):
     """The window says which rows carry the sign; two siblings of one name are both a problem of the second."""
     answer = edit(mia, "level.add", parent="camping", after="tents", name="Tents")

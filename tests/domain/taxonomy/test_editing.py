@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
+from flask import Flask
 from sqlalchemy import func, select
 
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
@@ -104,8 +106,35 @@ def test_steps_are_taken_back_and_done_again(mia: Draft):
 def test_several_edits_at_once_are_one_step(mia: Draft):
     edited = mia.edit(AddLevel("camping", "A"), AddLevel("camping", "B"), AddLevel("camping", "C"))
     assert edited.after.applied == 1
-    assert edited.step is not None and edited.step.label == "Added the level “A” and 2 more"
+    assert edited.step is not None and edited.step.label == "Added 3 levels"
     assert names(mia.undo().after) == ["Camping", "Tents", "Stoves"]
+
+
+def test_several_edits_of_different_kinds_are_told_by_the_first(mia: Draft):
+    edited = mia.edit(DeleteLevel("stoves"), AddLevel("camping", "A"))
+    assert edited.step is not None and edited.step.label == "Deleted the level “Stoves” and 1 more"
+
+
+def test_of_two_windows_that_edit_at_once_one_is_told_to_look_again(app: Flask, mia: Draft):
+    token, told, start = mia.opened().token, [], threading.Barrier(8)
+    db.session.rollback()
+
+    def add(number: int) -> None:
+        with app.app_context():
+            start.wait()
+            try:
+                mia.edit(AddLevel(None, f"Added by {number}"), token=token)
+                told.append("done")
+            except StaleDraft:
+                told.append("late")
+
+    threads = [threading.Thread(target=add, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(told) == ["done"] + ["late"] * 7
+    assert len(mia.opened().steps) == 1
 
 
 def test_an_edit_that_changes_nothing_is_no_step(mia: Draft):
