@@ -42,10 +42,6 @@ class Banner:
     tasks: tuple[TaxonomyTask, ...]
     awaits_tasks: bool
 
-    @property
-    def is_shown(self) -> bool:
-        return self.is_behind or self.run is not None or bool(self.tasks) or self.awaits_tasks
-
 
 def banner_of(site_id: int, taxonomy: Taxonomy) -> Banner | None:
     """None for a taxonomy that the shop does not use."""

@@ -72,11 +72,6 @@ class Panel:
     typed: Mapping[str, str]
 
     @property
-    def opened(self) -> str | None:
-        """The id of the attribute whose form is open, `new` for a new one."""
-        return None if self.form is None else self.form.attribute_id or NEW
-
-    @property
     def stored(self) -> ShownAttribute | None:
         """The open attribute as the draft has it; None for a new one."""
         return next((shown for shown in self.own if self.form and shown.attribute.id == self.form.attribute_id), None)
@@ -92,12 +87,6 @@ class Panel:
     def losing(self) -> int:
         """How many products hold one of the values that were taken out; who holds several counts for each."""
         return sum(self.held.of(value) for value in self.form.removed) if self.form else 0
-
-    @property
-    def effective(self) -> list[Attribute]:
-        """What a product of the level is asked for, in the order of its form."""
-        above = {shown.attribute.id: shown.attribute for shown in self.inherited}
-        return list((above | {shown.attribute.id: shown.attribute for shown in self.own}).values())
 
 
 def panel_of(
