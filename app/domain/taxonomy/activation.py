@@ -53,11 +53,8 @@ def activation_impact(site_id: int, taxonomy_id: str) -> ActivationImpact:
 
 
 def _name_of(site_id: int, taxonomy_id: str) -> str:
-    return db.session.scalar(_names(site_id).where(Taxonomy.id == taxonomy_id)) or taxonomy_id
-
-
-def _names(site_id: int) -> Any:
-    return select(Taxonomy.name).where(Taxonomy.site_id == site_id)
+    query = select(Taxonomy.name).where(Taxonomy.site_id == site_id, Taxonomy.id == taxonomy_id)
+    return db.session.scalar(query) or taxonomy_id
 
 
 def activate(clock: Clock, site_id: int, taxonomy_id: str, confirm_name: object, actor: str) -> bool:
@@ -69,11 +66,12 @@ def activate(clock: Clock, site_id: int, taxonomy_id: str, confirm_name: object,
     current = active_id(site_id)
     if current == taxonomy.id:
         return False
-    if current is not None:
-        _check_name(taxonomy, confirm_name)
-    change_settings(site_id, {ACTIVE: taxonomy.id})
-    _switch(clock, taxonomy, current, actor) if current is not None else _begin(clock, taxonomy, actor)
-    return current is not None
+    if current is None:
+        _begin(clock, taxonomy, actor)
+        return False
+    _check_name(taxonomy, confirm_name)
+    _switch(clock, taxonomy, current, actor)
+    return True
 
 
 def _hold_site(site_id: int) -> None:
@@ -94,12 +92,14 @@ def _check_name(taxonomy: Taxonomy, confirm_name: object) -> None:
 
 def _begin(clock: Clock, taxonomy: Taxonomy, actor: str) -> None:
     """The first activation: nothing was classified by another, so nothing is cleared or published."""
+    change_settings(taxonomy.site_id, {ACTIVE: taxonomy.id})
     request(clock, taxonomy.site_id, Kind.RECOMPUTE, {}, actor)
     _record(clock, taxonomy, actor, f"Activated the taxonomy {taxonomy.name}", None, 0)
 
 
 def _switch(clock: Clock, taxonomy: Taxonomy, current: str, actor: str) -> None:
     site_id = taxonomy.site_id
+    change_settings(site_id, {ACTIVE: taxonomy.id})
     db.session.flush()
     cleared = _archive_and_clear(clock, site_id, current)
     values = delete(ProductAttributeValue).where(ProductAttributeValue.site_id == site_id)
