@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -208,3 +209,21 @@ def test_a_task_goes_a_month_after_its_end(ask: Ask, work: Worker, clock: Stoppe
         assert purge(clock) == 1
     assert db.session.get(TaxonomyTask, ended) is None
     assert tasks.task_of(site_id, waits).state == "waiting"
+
+
+def test_two_that_took_up_the_same_task_do_its_batches_in_turns(
+    five: list[int], ask: Ask, clock: StoppedClock, site_id: int
+) -> None:
+    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    other = Means(clock, transaction, batch=1)
+
+    @contextmanager
+    def halted_after_each_commit() -> Iterator[None]:
+        with transaction():
+            yield
+        clock.move(seconds=2 * LEASE.total_seconds())
+        work_off(other, site_id, timedelta(0))
+
+    work_off(Means(clock, halted_after_each_commit, batch=1), site_id)
+    assert (task(task_id).state, task(task_id).done, task(task_id).report) == ("done", 5, {"changed": 5})
+    assert [product(f"T-{number}").revision for number in range(5)] == [2] * 5
