@@ -15,7 +15,7 @@ from werkzeug.exceptions import BadRequest, UnsupportedMediaType
 from app.domain.shared import strict_json
 from app.domain.shared.problems import Invalid
 
-MOST_MARKS = 700_000  # Brackets and commas of one body; the largest taxonomy that fits in 8 MB has fewer.
+MOST_MARKS = 400_000  # Brackets and commas of one body: a taxonomy of 8 MB. Each may take 200 bytes to keep.
 
 
 class StrictJSON(DefaultJSONProvider):

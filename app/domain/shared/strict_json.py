@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 
 MAX_DEPTH = 64
 STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-NO_MARK = re.compile(r"[^\[\]{},]+")
+MARKS = "[]{},"
+NO_MARKS = {code: None for code in range(128) if chr(code) not in MARKS}  # Takes less memory than a pattern.
 
 
 def loads(text: str, most_marks: int | None = None) -> Any:
@@ -34,8 +35,8 @@ def loads(text: str, most_marks: int | None = None) -> Any:
 
 
 def marks(text: str) -> str:
-    """The brackets and commas that stand outside of strings."""
-    return NO_MARK.sub("", STRING.sub(" ", text))
+    """The brackets and commas that stand outside of strings, and what has no place there at all."""
+    return STRING.sub(" ", text).translate(NO_MARKS)
 
 
 def nesting_depth(found: str) -> int:
@@ -45,7 +46,7 @@ def nesting_depth(found: str) -> int:
         if mark in "[{":
             depth += 1
             deepest = max(deepest, depth)
-        elif mark != ",":
+        elif mark in "]}":
             depth -= 1
     return deepest
 
