@@ -51,7 +51,7 @@ def banner_of(site_id: int, taxonomy: Taxonomy) -> Banner | None:
     is_behind = not products_rebuilt_since(site_id, taxonomy.updated_at)
     run = latest_story(engine, site_id)
     found = _tasks(site_id, taxonomy)
-    follows = run is not None and (run.is_unfinished or run.created_at >= taxonomy.updated_at)
+    follows = run is not None and (run.is_unfinished or (run.started_at or run.created_at) >= taxonomy.updated_at)
     return Banner(
         taxonomy_id=taxonomy.id,
         is_behind=is_behind,

@@ -17,7 +17,8 @@ from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
-from tests.factories import make_product, make_taxonomy, make_user
+from tests.factories import make_product, make_run, make_taxonomy, make_user
+from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient, Reading
 
 EDITOR = "/admin/catalogue/taxonomy/kinds"
@@ -272,3 +273,22 @@ def test_a_save_does_only_what_the_review_has_shown(app: Flask, mia: Merchandise
     assert stored(app, mia).revision == 1
     mia.post(f"{EDITOR}/review", {"version": page.value("version")})
     assert stored(app, mia).revision == 2
+
+
+def test_a_rebuild_that_was_asked_for_before_the_save_and_began_after_it_knows_of_it(
+    app: Flask, mia: Merchandiser, clock: StoppedClock
+) -> None:
+    with app.app_context(), transaction():
+        asked_for = clock.now()
+        make_run(db.session.get_one(Site, mia.site_id), state="waiting", scope="ALL", created_at=asked_for)
+    clock.move(seconds=5)
+    edit(mia, {"edit": "level.add", "parent": "camping", "name": "Stoves"})
+    mia.post(f"{EDITOR}/review", {})
+    clock.move(seconds=5)
+    with app.app_context(), transaction():
+        run = db.session.query(RebuildRun).one()
+        run.state, run.started_at, run.finished_at = "done", clock.now(), clock.now()
+    assert "Shoppers’ filters are up to date" in texts(mia.get(EDITOR))
+    with app.app_context(), transaction():
+        db.session.query(RebuildRun).one().started_at = asked_for
+    assert "Shoppers’ filters do not know of the last save yet." in texts(mia.get(EDITOR))
