@@ -65,7 +65,7 @@ def deliver(at_least: timedelta = timedelta(0)) -> None:
 def _deliver(event_id: int) -> None:
     try:
         with transaction():
-            event = stored_events.take(event_id)
+            event = stored_events.take(clock(), event_id)
             if event is not None:
                 HANDLERS[event.name](event)
                 stored_events.finish(event_id)
@@ -75,4 +75,4 @@ def _deliver(event_id: int) -> None:
         db.session.rollback()
         log.exception("event_failed", event_id=event_id)
         with transaction():
-            stored_events.fail(event_id, f"{type(error).__name__}: {error}")
+            stored_events.fail(clock(), event_id, f"{type(error).__name__}: {error}")

@@ -60,6 +60,7 @@ def upgrade() -> None:
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("error", sa.Text(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("next_try_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["site_id"], ["sites.id"], name=op.f("fk_stored_events_site_id_sites"), ondelete="CASCADE"
         ),

@@ -154,7 +154,32 @@ def test_an_event_that_fails_keeps_its_reason_is_tried_again_later_and_holds_up_
     assert left() == [("NobodyKnowsThisEvent", 2)]
     clock.move(seconds=5)
     events.deliver()
+    assert left() == [("NobodyKnowsThisEvent", 2)], "pauses double"
+    clock.move(seconds=5)
+    events.deliver()
     assert left() == [("NobodyKnowsThisEvent", 3)]
+
+
+def test_an_event_that_fails_for_days_is_tried_every_few_hours(site: Site, clock: StoppedClock) -> None:
+    store(clock, site, "NobodyKnowsThisEvent")
+    for _ in range(20):
+        clock.move(hours=10)
+        events.deliver()
+    assert left() == [("NobodyKnowsThisEvent", 20)]
+    for _ in range(3):
+        clock.move(hours=1)
+        events.deliver()
+    assert left() == [("NobodyKnowsThisEvent", 20)]
+    clock.move(hours=3)
+    events.deliver()
+    assert left() == [("NobodyKnowsThisEvent", 21)]
+
+
+def test_who_comes_to_an_event_just_after_somebody_else_failed_leaves_it(site: Site, clock: StoppedClock) -> None:
+    store(clock, site, "NobodyKnowsThisEvent")
+    seen = stored_events.waiting(clock)
+    events.deliver()
+    assert [stored_events.take(clock, event_id) for event_id in seen] == [None]
 
 
 def test_without_a_queue_the_scheduler_delivers_what_waits_for_seconds(

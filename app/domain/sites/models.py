@@ -139,6 +139,7 @@ class StoredEvent(Base):
     attempts: Mapped[int] = mapped_column(default=0)
     error: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    next_try_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class SignInFailure(Base):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import select
@@ -19,7 +19,7 @@ from app.extensions import db
 
 LONGEST_ERROR = 2_000
 FIRST_PAUSE = timedelta(seconds=5)  # After a failure; it doubles with each further one.
-LONGEST_PAUSES = 12  # Failures after which the pause grows no more: about six hours.
+MOST_DOUBLINGS = 12  # Of the pause: it grows to about six hours.
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,9 @@ class EventsStored:
 
 def store(clock: Clock, site_id: int, name: str, payload: Mapping[str, Any]) -> None:
     """Note what happened. Call it in the transaction in which it happens."""
-    db.session.add(StoredEvent(site_id=site_id, name=name, payload=dict(payload), attempts=0, created_at=clock.now()))
+    now = clock.now()
+    event = StoredEvent(site_id=site_id, name=name, payload=dict(payload), attempts=0, created_at=now, next_try_at=now)
+    db.session.add(event)
     publish(EventsStored(site_id))
 
 
@@ -39,19 +41,15 @@ def waiting(clock: Clock, at_least: timedelta = timedelta(0)) -> list[int]:
     """The ids of events that are to be tried now, in the order in which they happened: those that have waited so long,
     and among those that failed the ones whose pause is over."""
     now = clock.now()
-    query = select(StoredEvent.id, StoredEvent.created_at, StoredEvent.attempts)
-    rows = db.session.execute(query.where(StoredEvent.created_at <= now - at_least).order_by(StoredEvent.id))
-    return [event_id for event_id, created_at, attempts in rows if _is_due(created_at, attempts, now)]
+    due = StoredEvent.created_at <= now - at_least, StoredEvent.next_try_at <= now
+    return list(db.session.scalars(select(StoredEvent.id).where(*due).order_by(StoredEvent.id)))
 
 
-def _is_due(created_at: datetime, attempts: int, now: datetime) -> bool:
-    """The age of an event says when its next try is, since pauses double: 5, 10, 20 seconds after the first."""
-    return attempts == 0 or now - created_at >= FIRST_PAUSE * 2 ** min(attempts - 1, LONGEST_PAUSES)
-
-
-def take(event_id: int) -> StoredEvent | None:
-    """The event, locked until the transaction ends; None when it was delivered already or somebody delivers it now."""
-    return db.session.scalar(select(StoredEvent).where(StoredEvent.id == event_id).with_for_update(skip_locked=True))
+def take(clock: Clock, event_id: int) -> StoredEvent | None:
+    """The event, locked until the transaction ends; None when it was delivered already, somebody delivers it now, or
+    has failed to a moment ago."""
+    due = StoredEvent.id == event_id, StoredEvent.next_try_at <= clock.now()
+    return db.session.scalar(select(StoredEvent).where(*due).with_for_update(skip_locked=True))
 
 
 def finish(event_id: int) -> None:
@@ -61,9 +59,10 @@ def finish(event_id: int) -> None:
         db.session.delete(event)
 
 
-def fail(event_id: int, error: str) -> None:
-    """Not followed up; it is tried again after a pause."""
+def fail(clock: Clock, event_id: int, error: str) -> None:
+    """Not followed up; it is tried again after a pause, counted from now."""
     event = db.session.get(StoredEvent, event_id, with_for_update=True)
     if event is not None:
+        event.next_try_at = clock.now() + FIRST_PAUSE * 2 ** min(event.attempts, MOST_DOUBLINGS)
         event.attempts += 1
         event.error = error[:LONGEST_ERROR]
