@@ -14,7 +14,7 @@ from functools import wraps
 from threading import Lock
 from typing import Any, TypeVar
 
-MOST_CHARACTERS = 16 * 1024 * 1024  # Of all texts that are kept. Decoded they take about ten times as many bytes.
+MOST_CHARACTERS = 4 * 1024 * 1024  # Of all texts that are kept. Decoded they take about nine times as many bytes.
 
 Levels = Sequence[Mapping[str, Any]]
 Made = TypeVar("Made")
