@@ -62,7 +62,8 @@ class RenameValue:
 
 @dataclass(frozen=True, slots=True)
 class OverrideAttribute:
-    """Gives the level a definition of its own, which begins as a copy of the inherited one."""
+    """Gives the level a definition of its own, which begins as a copy of the inherited one: values that were renamed
+    there are renamed here as well."""
 
     level_id: str
     attribute_id: str
@@ -89,9 +90,8 @@ def override_attribute(levels: FlatLevels, edit: OverrideAttribute) -> Outcome:
     level = level_of(levels, edit.level_id)
     for above in path(levels, edit.level_id)[-2::-1]:
         if inherited := attribute_of(levels[above], edit.attribute_id):
-            copied = {name: value for name, value in inherited.items() if name != RENAMED_VALUES}
             label = f"Gave {shown(level['name'])} a definition of {shown(inherited['name'])} of its own"
-            return _appended(levels, level, copied, label)
+            return _appended(levels, level, inherited, label)
     raise Invalid.one("unknown_attribute", f"{shown(level['name'])} inherits no such attribute.")
 
 

@@ -173,6 +173,15 @@ def test_an_inherited_attribute_is_overridden_by_a_copy_of_the_nearest():
     assert levels["tarps"]["attributes"][0]["allowedValues"] == ["Moss", "Clay"]
 
 
+def test_values_that_were_renamed_above_are_renamed_for_the_copy_as_well():
+    levels = after(RenameValue("tents", "colour", "Moss", "Fern"), OverrideAttribute("tarps", "colour"))
+    assert levels["tarps"]["attributes"][0]["allowedValues"] == ["Fern", "Clay"]
+    assert split_renames(nest(levels))[1] == [
+        ValueRename("tents", "colour", "Moss", "Fern"),
+        ValueRename("tarps", "colour", "Moss", "Fern"),
+    ]
+
+
 def test_overriding_a_new_attribute_still_overrides_it_when_both_are_saved():
     levels = after(AddAttribute("outdoor", {"name": "Weight", "type": "NUMBER"}), OverrideAttribute("tarps", "new-a1"))
     saved = flatten(check_structure(nest(levels)).levels)
