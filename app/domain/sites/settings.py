@@ -81,8 +81,16 @@ def change_settings(site_id: int, changes: Mapping[str, object]) -> dict[str, tu
     current = settings_of(site_id)
     changed = {key: (current[key], value) for key, value in changes.items() if current[key] != value}
     for key, (_, value) in changed.items():
-        db.session.merge(Setting(site_id=site_id, key=key, value=value))
+        _store(site_id, key, value)
     return changed
+
+
+def _store(site_id: int, key: str, value: Any) -> None:
+    """What equals the default needs no record; no value at all, which is the default of some keys, can have none."""
+    if value != SETTINGS[key].default:
+        db.session.merge(Setting(site_id=site_id, key=key, value=value))
+    elif (known := db.session.get(Setting, (site_id, key))) is not None:
+        db.session.delete(known)
 
 
 def _problem(key: str, value: object) -> Problem | None:

@@ -1,0 +1,62 @@
+"""A site's settings: what differs from its default has a record."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.shared.problems import Invalid
+from app.domain.sites.models import Setting, Site
+from app.domain.sites.settings import SETTINGS, change_settings, settings_of
+from app.extensions import db
+from app.transaction import transaction
+from tests.factories import make_site
+
+
+@pytest.fixture
+def site(context: None) -> Site:
+    with transaction():
+        return make_site()
+
+
+def stored(site: Site) -> dict[str, object]:
+    db.session.rollback()
+    return dict(db.session.execute(select(Setting.key, Setting.value).where(Setting.site_id == site.id)).all())
+
+
+def change(site: Site, **changes: object) -> dict[str, tuple[object, object]]:
+    with transaction():
+        return change_settings(site.id, {key.replace("_", "-"): value for key, value in changes.items()})
+
+
+@pytest.mark.parametrize(("key", "other"), [("taxonomy-active-id", "kit"), ("listing-page-size", 48)])
+def test_a_setting_that_goes_back_to_its_default_has_no_record_any_more(site: Site, key: str, other: object) -> None:
+    default = SETTINGS[key].default
+    assert change(site, **{key: other}) == {key: (default, other)}
+    assert stored(site) == {key: other}
+    version = site.config_version
+    assert change(site, **{key: default}) == {key: (other, default)}
+    assert stored(site) == {}
+    assert settings_of(site.id)[key] == default
+    assert site.config_version == version + 1, "pages that are kept are made anew"
+    change(site, **{key: other})
+    assert stored(site) == {key: other}
+
+
+def test_a_default_that_stands_already_changes_nothing(site: Site) -> None:
+    assert change(site, taxonomy_active_id=None) == {}
+    assert stored(site) == {}
+
+
+def test_set_and_taken_back_in_one_transaction(site: Site) -> None:
+    with transaction():
+        change_settings(site.id, {"taxonomy-active-id": "kit"})
+        change_settings(site.id, {"taxonomy-active-id": None})
+        change_settings(site.id, {"taxonomy-active-id": "garden"})
+    assert stored(site) == {"taxonomy-active-id": "garden"}
+
+
+def test_what_a_key_does_not_take_changes_nothing(site: Site) -> None:
+    with pytest.raises(Invalid):
+        change(site, listing_page_size=0, taxonomy_active_id="kit")
+    assert stored(site) == {}
