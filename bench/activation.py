@@ -52,7 +52,11 @@ def _measure(stock: Databases, directory: Path) -> None:
         at_most("the preview of the switch", seconds(lambda: activation_impact(site_id, "second")), 1, "s", "a page")
         at_most("the switch, committed", seconds(lambda: _switch(site_id)), 5, "s", "a few seconds")
         at_most(
-            "the dry run of taking all back", seconds(lambda: restore_preview(site_id, "second")), 10, "s", "a page"
+            "the dry run of taking all back",
+            seconds(lambda: restore_preview(clock(), site_id, "second")),
+            10,
+            "s",
+            "a page",
         )
         at_most("taking all back, in the background", seconds(lambda: _restore(site_id)), 120, "s", "two minutes")
         db.session.remove()

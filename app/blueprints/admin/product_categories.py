@@ -40,7 +40,7 @@ def _categories(product_id: int) -> Answer:
     if wants_fragment():
         return render_template(
             "admin/products/_categories.html",
-            editor=product_editor(current_user.site_id, product_id),
+            editor=product_editor(ports.clock(), current_user.site_id, product_id),
             moved_focus=True,
         )
     return redirect(url_for("admin.product_edit", product_id=product_id, _anchor="categories"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import render_template, request
 from flask_login import current_user
 
+from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import sent_id
@@ -28,7 +29,7 @@ def product_taxonomy_fields() -> str:
     form = _stored_form(request.args.get("productId", ""))
     level_id = request.args.get("levelId", "")
     typed = TaxonomyForm(level_id=level_id, texts={**form.texts, **typed_texts(request.args)})
-    taxonomy = active_with_tree(current_user.site_id)
+    taxonomy = active_with_tree(ports.clock(), current_user.site_id)
     if level_id and (taxonomy is None or level_id not in taxonomy.tree.levels):
         raise NotFound("The active taxonomy has no such level.")
     return render_template("admin/products/_taxonomy_fields.html", **panel_context_of(taxonomy, typed))
@@ -39,7 +40,7 @@ def product_taxonomy_fields() -> str:
 def product_taxonomy_refill() -> str:
     """The whole part again after another level was chosen, with all that was typed. Nothing is saved."""
     form = TaxonomyForm.typed(request.form)
-    context = panel_context_of(active_with_tree(current_user.site_id), form)
+    context = panel_context_of(active_with_tree(ports.clock(), current_user.site_id), form)
     return render_template("admin/products/_taxonomy.html", editor=None, errors=FieldErrors(), changed=True, **context)
 
 
@@ -47,7 +48,7 @@ def product_taxonomy_refill() -> str:
 @requires(Permission.MANAGE_CATALOGUE)
 def product_taxonomy_levels() -> str:
     """Levels that contain the words, to choose one of."""
-    taxonomy = active_with_tree(current_user.site_id)
+    taxonomy = active_with_tree(ports.clock(), current_user.site_id)
     words = request.args.get("levelWords", "")[:LONGEST_WORDS]
     found = find_levels(taxonomy.tree, words) if taxonomy else None
     return render_template("admin/products/_level_choices.html", found=found, words=words.strip())

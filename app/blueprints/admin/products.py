@@ -143,12 +143,14 @@ def _told(changed: int, enabled: bool) -> str:
 def _new_page(form: ProductForm, errors: FieldErrors = NOT_SAVED) -> Answer:
     site_id = current_user.site_id
     context = {"form": form, "errors": errors, "currency": currency_of(site_id)}
-    return _answer("new", context | panel_context(active_with_tree(site_id), form), errors.status if errors else 200)
+    return _answer(
+        "new", context | panel_context(active_with_tree(ports.clock(), site_id), form), errors.status if errors else 200
+    )
 
 
 def _editor(product_id: int, form: ProductForm | None = None, errors: FieldErrors = NOT_SAVED) -> Answer:
     """The editor with what was typed, or with what is stored."""
-    editor = product_editor(current_user.site_id, product_id)
+    editor = product_editor(ports.clock(), current_user.site_id, product_id)
     return _editor_page(editor, form or ProductForm.of(editor.product, editor.currency), errors)
 
 
@@ -194,7 +196,7 @@ def _rows_or_page(form: ProductForm, page: Callable[[ProductForm], Answer]) -> A
 def _after_save(product_id: int, form: ProductForm, made: SavedProduct) -> Answer:
     """The fresh editor. What was refused, such as a list of search terms, stays where it was typed, to be mended."""
     if wants_fragment() or made.dropped:
-        editor = product_editor(current_user.site_id, product_id)
+        editor = product_editor(ports.clock(), current_user.site_id, product_id)
         shown = _to_mend(ProductForm.of(editor.product, editor.currency), form, made)
         return _editor_page(editor, shown, FieldErrors(made.saved.refused_terms), made)
     flash("Saved. Search shows it in a few seconds." if made.saved.changed else "Nothing had changed.", "good")

@@ -16,9 +16,9 @@ from app.domain.catalogue.listing import ProductList
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy.bulk_assigning import assign_level, assign_value
 from app.domain.taxonomy.bulk_preview import LevelPreview, ValuePreview, level_preview, value_preview
-from app.domain.taxonomy.classification import active_tree
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.product_list import attribute_choices, level_choices
+from app.domain.taxonomy.product_saving import active_with_tree
 from app.domain.taxonomy.tasks.chosen import chosen_products, how_many
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.htmx import redirect_page, wants_fragment
@@ -72,7 +72,9 @@ def _start(form: ClassifyForm) -> TaxonomyTask:
 
 
 def _page(form: ClassifyForm, errors: FieldErrors = NO_ERRORS) -> Answer:
-    tree, site_id = active_tree(current_user.site_id), current_user.site_id
+    site_id = current_user.site_id
+    taxonomy = active_with_tree(ports.clock(), site_id)
+    tree = taxonomy.tree if taxonomy else TaxonomyTree()
     chosen = chosen_products(site_id, form.product_ids, form.asked)
     preview = None
     if form.is_complete and not errors:

@@ -83,7 +83,7 @@ def _restore_page(taxonomy_id: str) -> Answer:
     site_id = current_user.site_id
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     try:
-        preview, refused = restore_preview(site_id, taxonomy_id), None
+        preview, refused = restore_preview(ports.clock(), site_id, taxonomy_id), None
     except Conflict as error:
         preview, refused = None, error.message
     task = _task_to_show(site_id, taxonomy_id, preview)

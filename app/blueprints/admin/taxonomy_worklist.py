@@ -52,7 +52,7 @@ class Asked:
 @requires(Permission.MANAGE_CATALOGUE)
 def taxonomy_worklist() -> Answer:
     asked = Asked.read(request.args)
-    taxonomy = active_with_tree(current_user.site_id)
+    taxonomy = active_with_tree(ports.clock(), current_user.site_id)
     context = _context(asked, taxonomy)
     template = "admin/taxonomy/_worklist.html" if wants_fragment() else "admin/taxonomy/worklist.html"
     answer = make_response(render_template(template, **context))
@@ -80,7 +80,7 @@ def taxonomy_worklist_fill(product_id: int) -> Answer:
 
 def _row_answer(product_id: int, typed: Mapping[str, tuple[str, ...]], problem: str | None) -> Answer:
     site_id, asked = current_user.site_id, Asked.read(request.args)
-    taxonomy = active_with_tree(site_id)
+    taxonomy = active_with_tree(ports.clock(), site_id)
     row = work_row(site_id, taxonomy.tree, product_id, typed) if taxonomy else None
     if row is None or taxonomy is None:
         raise NotFound("There is no such product on this site.")

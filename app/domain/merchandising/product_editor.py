@@ -9,6 +9,7 @@ from app.domain.catalogue.models import Product
 from app.domain.catalogue.products import product_of
 from app.domain.merchandising.queries import load_tree, placed_in
 from app.domain.merchandising.tree import ShopTree
+from app.domain.shared.clock import Clock
 from app.domain.sites.currency import currency_of
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.product_panel import attribute_label, path_label, stored_texts
@@ -57,10 +58,10 @@ class ProductEditor:
     archived: ArchivedClassification | None
 
 
-def product_editor(site_id: int, product_id: int) -> ProductEditor:
+def product_editor(clock: Clock, site_id: int, product_id: int) -> ProductEditor:
     """Raises NotFound."""
     product = product_of(site_id, product_id)
-    taxonomy = active_with_tree(site_id)
+    taxonomy = active_with_tree(clock, site_id)
     return ProductEditor(
         product=product,
         currency=currency_of(site_id),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -56,7 +56,8 @@ NO_RULES = Validation()
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """`allowed_values` holds the choices of a choice attribute in their order and is empty for the others.
-    `display_label` takes the place of the name on product pages."""
+    `display_label` takes the place of the name on product pages. `former` are words that its choices had, with what
+    each is called now; only a tree for classifying knows them (app/domain/taxonomy/former_words.py)."""
 
     id: str
     name: str
@@ -67,6 +68,7 @@ class Attribute:
     display_label: str | None = None
     display_order: int = 0
     help_text: str | None = None
+    former: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def label(self) -> str:
@@ -75,6 +77,25 @@ class Attribute:
     @property
     def mandatory(self) -> bool:
         return self.validation.mandatory
+
+    def choice(self, text: str) -> str | None:
+        """The allowed value that is meant, in its own spelling. A word that is allowed means itself, also where it was
+        the former word of another."""
+        if text in self.allowed_values:
+            return text
+        return self._spelled(text, self.allowed_values) or self._renamed(text)
+
+    def _renamed(self, text: str) -> str | None:
+        if not self.former:
+            return None
+        former = text if text in self.former else self._spelled(text, self.former)
+        renamed = self.former[former] if former is not None else None
+        return renamed if renamed in self.allowed_values else None
+
+    @staticmethod
+    def _spelled(text: str, words: Iterable[str]) -> str | None:
+        folded = text.casefold()
+        return next((word for word in words if word.casefold() == folded), None)
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Attribute:

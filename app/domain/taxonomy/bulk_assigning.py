@@ -9,8 +9,8 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.bulk_preview import check_value
-from app.domain.taxonomy.classification import active_taxonomy
 from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.product_saving import active_with_tree
 from app.domain.taxonomy.tasks.assigning import Way
 from app.domain.taxonomy.tasks.kinds import Kind
 from app.domain.taxonomy.tree import TaxonomyTree
@@ -20,7 +20,7 @@ Chosen = Mapping[str, Any]  # As app/domain/taxonomy/tasks/chosen.py makes it.
 
 def assign_level(clock: Clock, site_id: int, chosen: Chosen, level_id: str, actor: str) -> TaxonomyTask:
     """Raises Invalid for an unknown level, Conflict without an active taxonomy."""
-    taxonomy_id, tree = _active(site_id)
+    taxonomy_id, tree = _active(clock, site_id)
     level = tree.levels.get(level_id)
     if level is None:
         raise Invalid.one("unknown_level", "Choose a level of the active taxonomy.", "#/levelId")
@@ -32,7 +32,7 @@ def assign_value(
     clock: Clock, site_id: int, chosen: Chosen, attribute_id: str, way: Way, given: Any, actor: str
 ) -> TaxonomyTask:
     """Raises Invalid for an unknown attribute or a value that no level takes, Conflict without an active taxonomy."""
-    taxonomy_id, tree = _active(site_id)
+    taxonomy_id, tree = _active(clock, site_id)
     check_value(tree, attribute_id, way, given)
     parameters = {
         "taxonomyId": taxonomy_id,
@@ -45,8 +45,8 @@ def assign_value(
     return tasks.request(clock, site_id, Kind.ASSIGN_VALUE, parameters, actor)
 
 
-def _active(site_id: int) -> tuple[str, TaxonomyTree]:
-    taxonomy = active_taxonomy(site_id)
+def _active(clock: Clock, site_id: int) -> tuple[str, TaxonomyTree]:
+    taxonomy = active_with_tree(clock, site_id)
     if taxonomy is None:
         raise Conflict("No taxonomy is active, so there are no levels and attributes to give.")
-    return taxonomy.id, TaxonomyTree.parse(taxonomy.root_levels)
+    return taxonomy.id, taxonomy.tree

@@ -15,6 +15,7 @@ from app.domain.taxonomy.classification import classification
 from app.domain.taxonomy.tasks.assigning import Way, new_value
 from app.domain.taxonomy.tasks.chosen import ids_of
 from app.domain.taxonomy.tree import TaxonomyTree
+from app.domain.taxonomy.values import in_current_words
 from app.extensions import db
 
 MOST_TRIED = 5_000  # Products of which every value is tried; of more only what applies is counted.
@@ -91,8 +92,9 @@ def _by_level(site_id: int, tree: TaxonomyTree, chosen: Chosen) -> dict[str | No
 
 def _tried(tree: TaxonomyTree, ids: Select[int], level_id: str) -> Counter[str]:
     lost: Counter[str] = Counter()
-    for _, values in _held(ids):
-        lost.update({dropped.attribute_id for dropped in classification(tree, level_id, values).dropped})
+    for held_at, values in _held(ids):
+        known = in_current_words(tree.applicable_attributes(held_at or ""), values)
+        lost.update({dropped.attribute_id for dropped in classification(tree, level_id, known).dropped})
     return lost
 
 

@@ -118,7 +118,7 @@ def product_panel(tree: TaxonomyTree, level_id: str, texts: Texts) -> ProductPan
         inputs=tuple(
             AttributeInput(
                 attribute=attribute,
-                texts=tuple(texts.get(attribute.id, ())),
+                texts=_in_current_words(attribute, texts.get(attribute.id, ())),
                 inherited_from=None if attribute.id in own else sources.get(attribute.id),
                 problems=tuple(one.reason for one in dropped if one.attribute_id == attribute.id),
                 is_missing=attribute.id in gaps,
@@ -132,6 +132,13 @@ def product_panel(tree: TaxonomyTree, level_id: str, texts: Texts) -> ProductPan
         ),
         score=completeness(attributes, kept) if level_id in tree.levels else None,
     )
+
+
+def _in_current_words(attribute: Attribute, texts: Sequence[str]) -> tuple[str, ...]:
+    """What stands in the input. A value that was renamed just now has its new word there."""
+    if not attribute.former:
+        return tuple(texts)
+    return tuple(dict.fromkeys(attribute.choice(text) or text for text in texts))
 
 
 def path_label(tree: TaxonomyTree, level_id: str) -> str:

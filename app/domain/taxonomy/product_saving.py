@@ -15,8 +15,9 @@ from app.domain.catalogue.saving import check_revision
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.attribute import Attribute
-from app.domain.taxonomy.classification import Classification, active_taxonomy, active_tree, classify, hold, hold_active
+from app.domain.taxonomy.classification import Classification, active_taxonomy, classify, hold, hold_active
 from app.domain.taxonomy.completeness import completeness, missing
+from app.domain.taxonomy.former_words import with_former_words
 from app.domain.taxonomy.product_panel import Dropped, Texts, dropped_values, raw_values
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.values import DroppedValue, check_values
@@ -59,14 +60,13 @@ class SavedProduct:
     not_applied: str | None = None
 
 
-def active_with_tree(site_id: int) -> ActiveTaxonomy | None:
-    """The active taxonomy, its tree read once; None without one."""
+def active_with_tree(clock: Clock, site_id: int) -> ActiveTaxonomy | None:
+    """The active taxonomy, its tree read once, with the former words of its values; None without one."""
     taxonomy = active_taxonomy(site_id)
-    return (
-        None
-        if taxonomy is None
-        else ActiveTaxonomy(taxonomy.id, taxonomy.name, TaxonomyTree.parse(taxonomy.root_levels))
-    )
+    if taxonomy is None:
+        return None
+    tree = with_former_words(clock, site_id, taxonomy.id, TaxonomyTree.parse(taxonomy.root_levels))
+    return ActiveTaxonomy(taxonomy.id, taxonomy.name, tree)
 
 
 def create_product(
@@ -74,7 +74,7 @@ def create_product(
 ) -> SavedProduct:
     """Raises Invalid, also for a level that the active taxonomy does not have."""
     hold_active(site_id)
-    taxonomy = active_with_tree(site_id)
+    taxonomy = active_with_tree(clock, site_id)
     refusal = _refusal(taxonomy, panel, None)
     saved = products.create(clock, site_id, draft, terms, actor)
     if panel is None or taxonomy is None or refusal:
@@ -95,7 +95,7 @@ def save_product(
     """Without a panel the classification stays as it is, so that a page made without an active taxonomy clears
     nothing. Raises NotFound, StaleRevision, Invalid; values that break rules are dropped and the rest is saved."""
     hold_active(site_id)
-    taxonomy = active_with_tree(site_id)
+    taxonomy = active_with_tree(clock, site_id)
     dropped: list[Dropped] = []
     refusals: list[str | None] = []
 
@@ -116,7 +116,8 @@ def fill_gaps(
     hold_active(site_id)
     product = product_of(site_id, product_id, to_change=True)
     check_revision(site_id, ("product", product.id), product.revision, revision)
-    tree = active_tree(site_id)
+    taxonomy = active_with_tree(clock, site_id)
+    tree = taxonomy.tree if taxonomy else TaxonomyTree()
     if product.taxonomy_level_id not in tree.levels:
         raise Invalid.one("unknown_level", LEVEL_IS_GONE, "#/levelId")
     before = snapshot(product)

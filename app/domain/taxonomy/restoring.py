@@ -15,6 +15,7 @@ from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.archive import restored
 from app.domain.taxonomy.classification import active_taxonomy
+from app.domain.taxonomy.former_words import with_former_words
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.domain.taxonomy.tree import TaxonomyTree
@@ -64,9 +65,10 @@ class RestorePreview:
         return not (self.restorable or self.unrestorable or self.classified)
 
 
-def restore_preview(site_id: int, taxonomy_id: str) -> RestorePreview:
+def restore_preview(clock: Clock, site_id: int, taxonomy_id: str) -> RestorePreview:
     """What restoring would do now; nothing is changed. Raises NotFound, Conflict when it is not the active one."""
-    tree = TaxonomyTree.parse(_active(site_id, taxonomy_id).root_levels)
+    known = TaxonomyTree.parse(_active(site_id, taxonomy_id).root_levels)
+    tree = with_former_words(clock, site_id, taxonomy_id, known)
     levels = _products_by_level(site_id)
     gone = {level_id: products for level_id, products in levels.items() if level_id not in tree.levels}
     lossy, left = _losses(site_id, tree) if len(gone) < len(levels) else (0, Counter())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.domain.taxonomy.attribute import Attribute, AttributeType
+from app.domain.taxonomy.renamed_words import Renames
 from app.domain.taxonomy.stored_levels import made_once
 
 __all__ = ["Attribute", "AttributeType", "Level", "TaxonomyTree"]
@@ -26,17 +27,23 @@ class Level:
 
 
 class TaxonomyTree:
-    """`levels` come in tree order, every level before those below it."""
+    """`levels` come in tree order, every level before those below it. `former_words` belong to the definition that
+    stands on a level, so they count where it is the nearest."""
 
-    def __init__(self, roots: Sequence[Level] = ()) -> None:
+    def __init__(self, roots: Sequence[Level] = (), former_words: Renames | None = None) -> None:
         self.roots = tuple(roots)
         self.levels: dict[str, Level] = {level.id: level for root in roots for level in _with_those_below(root)}
         self._applicable: dict[str, Mapping[str, Attribute]] = {}
+        self._former_words = former_words or {}
 
     @staticmethod
     def parse(root_levels: Sequence[Mapping[str, Any]]) -> TaxonomyTree:
         """From the stored form, which app/domain/taxonomy/structure.py has checked."""
         return _tree(root_levels)
+
+    def knowing(self, former_words: Renames) -> TaxonomyTree:
+        """The same tree, whose attributes know these former words of their values and no others."""
+        return TaxonomyTree(self.roots, former_words)
 
     def path(self, level_id: str) -> list[Level]:
         """The levels from the root down to this one; empty for an unknown level."""
@@ -60,7 +67,7 @@ class TaxonomyTree:
         place in the order. Empty for an unknown level."""
         known = self._applicable.get(level_id)
         if known is None:
-            known = {attribute.id: attribute for level in self.path(level_id) for attribute in level.attributes}
+            known = {found.id: found for level in self.path(level_id) for found in self._defined_on(level)}
             self._applicable[level_id] = known
         return known
 
@@ -68,9 +75,18 @@ class TaxonomyTree:
         """Every definition of every attribute id, in tree order: the same id on several levels is one facet."""
         found: dict[str, list[Attribute]] = {}
         for level in self.levels.values():
-            for attribute in level.attributes:
+            for attribute in self._defined_on(level):
                 found.setdefault(attribute.id, []).append(attribute)
         return found
+
+    def _defined_on(self, level: Level) -> Sequence[Attribute]:
+        if not self._former_words:
+            return level.attributes
+        words = self._former_words
+        return [
+            replace(attribute, former=words[level.id, attribute.id]) if (level.id, attribute.id) in words else attribute
+            for attribute in level.attributes
+        ]
 
 
 @made_once

@@ -1,7 +1,8 @@
 """Which attribute values a product may hold: coerced to the attribute's type, then checked one by one.
 
 What breaks a rule is dropped and reported; the rest is kept. A choice that differs from an allowed value
-only in case or outer spaces takes its spelling. In a multi-select each value stands for itself.
+only in case or outer spaces takes its spelling, and the former word of a renamed one the new word. In a
+multi-select each value stands for itself.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 from app.domain.shared.text import UNPRINTABLE_IN_BLOCK
 from app.domain.taxonomy.attribute import Attribute, AttributeType
 from app.domain.taxonomy.patterns import matches_whole
+from app.domain.taxonomy.renamed_words import in_other_words
 
 LONGEST_VALUE = 10_000
 LARGEST_NUMBER = 1e15
@@ -57,6 +59,21 @@ def check_values(
         elif not is_empty(given):
             _check(attribute, given, kept, dropped)
     return kept, dropped
+
+
+def in_current_words(attributes: Mapping[str, Attribute], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as a product of a level holds them, whose renaming may have yet to reach it. `attributes` are those of
+    that level: for another level the word may mean nothing."""
+    return {
+        attribute_id: _in_current_words(attributes[attribute_id], value) if attribute_id in attributes else value
+        for attribute_id, value in values.items()
+    }
+
+
+def _in_current_words(attribute: Attribute, value: Any) -> Any:
+    if not attribute.former:
+        return value
+    return in_other_words(value, {word: attribute.choice(word) or word for word in attribute.former})
 
 
 def is_empty(value: Any) -> bool:
@@ -102,13 +119,10 @@ def _choice(attribute: Attribute, given: Any) -> str:
     if not isinstance(text, str):
         raise _Refused("wrong_type", f"{attribute.name} takes one of its values, as text.")
     text = text.strip()
-    if text in attribute.allowed_values:
-        return text
-    folded = text.casefold()
-    for allowed in attribute.allowed_values:
-        if allowed.casefold() == folded:
-            return allowed
-    raise _Refused("not_allowed", f"{attribute.name} has no value “{text[:80]}”.")
+    allowed = attribute.choice(text)
+    if allowed is None:
+        raise _Refused("not_allowed", f"{attribute.name} has no value “{text[:80]}”.")
+    return allowed
 
 
 def _number(attribute: Attribute, given: Any) -> int | float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.classification import active_taxonomy
+from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.revisions import revisions
 from app.extensions import db
 from app.transaction import transaction
@@ -207,6 +209,20 @@ def test_bad_values_are_dropped_and_reported_and_the_product_is_kept(take: Take)
         ("tog", "not_applicable", 1),
     }
     assert report.dropped[("colour", "not_allowed")].examples[0]["sku"] == "T-1"
+
+
+def test_a_word_that_was_renamed_since_the_bundle_was_made_becomes_the_new_one(take: Take, clock: StoppedClock):
+    take(taxonomy=TAXONOMY)
+    levels = deepcopy(LEVELS)
+    levels[0]["attributes"][1]["allowedValues"] = ["Fern", "Clay"]
+    rename = {"levelId": "tents", "attributeId": "colour", "value": "Moss", "renamed": "Fern"}
+    with transaction():
+        site_id = sites.site_at(HOST).id
+        db.session.get_one(Taxonomy, (site_id, "shop")).root_levels = levels
+        tasks.request(clock, site_id, tasks.Kind.RENAME_VALUES, {"taxonomyId": "shop", "renames": [rename]}, "Mia")
+    report = take(products=[product(taxonomy={"levelId": "tents", "attributes": {"colour": ["Clay", "Moss"]}})])
+    assert one().taxonomy_attributes == {"colour": ["Clay", "Fern"]}
+    assert report.dropped == {}
 
 
 def test_parts_that_cannot_be_taken_leave_their_product_in(take: Take):

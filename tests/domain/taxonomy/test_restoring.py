@@ -109,8 +109,8 @@ def do(clock: StoppedClock, site: Site) -> TaxonomyTask:
     return db.session.get_one(TaxonomyTask, task_id)
 
 
-def test_the_preview_tells_what_would_happen_and_changes_nothing(site: Site) -> None:
-    found = restore_preview(site.id, "garden")
+def test_the_preview_tells_what_would_happen_and_changes_nothing(site: Site, clock: StoppedClock) -> None:
+    found = restore_preview(clock, site.id, "garden")
     assert (found.restorable, found.with_losses, found.unrestorable, found.classified) == (3, 3, 2, 0)
     assert [(source.name, source.products) for source in found.sources] == [("Camping", 5)]
     assert [(gone.id, gone.name, gone.products) for gone in found.levels_gone] == [("beds", "Beds", 2)]
@@ -137,7 +137,7 @@ def test_doing_it_twice_does_nothing_more(site: Site, clock: StoppedClock) -> No
     revision = products_of(site)["P0"].revision
     assert do(clock, site).report.get("changed", 0) == 0
     assert products_of(site)["P0"].revision == revision
-    after = restore_preview(site.id, "garden")
+    after = restore_preview(clock, site.id, "garden")
     assert (after.restorable, after.unrestorable, after.classified) == (0, 2, 3)
 
 
@@ -145,7 +145,7 @@ def test_a_product_that_was_classified_since_keeps_that_and_its_slot(site: Site,
     with transaction():
         product = db.session.scalars(select(Product).where(Product.sku == "P0")).one()
         product.taxonomy_level_id, product.taxonomy_attributes = "tents", {"colour": "Red"}
-    assert restore_preview(site.id, "garden").classified == 1
+    assert restore_preview(clock, site.id, "garden").classified == 1
     do(clock, site)
     found = products_of(site)["P0"]
     assert found.taxonomy_attributes == {"colour": "Red"}
@@ -172,8 +172,8 @@ def test_asking_twice_is_one_task(site: Site, clock: StoppedClock) -> None:
 
 def test_only_the_active_taxonomy_takes_products_back(site: Site, clock: StoppedClock) -> None:
     with pytest.raises(Conflict):
-        restore_preview(site.id, "camping")
+        restore_preview(clock, site.id, "camping")
     with pytest.raises(Conflict), transaction():
         restore(clock, site.id, "camping", "Mia")
     with pytest.raises(NotFound):
-        restore_preview(site.id, "nothing")
+        restore_preview(clock, site.id, "nothing")

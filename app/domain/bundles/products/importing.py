@@ -18,6 +18,8 @@ from app.domain.bundles.task import ImportTask, field_of
 from app.domain.catalogue.rules import seo_name_of
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.taxonomy.classification import UNCLASSIFIED, classification, hold_active
+from app.domain.taxonomy.current_tree import CurrentTree
+from app.domain.taxonomy.former_words import with_former_words
 
 KIND = "products"
 FILE = "products.jsonl"
@@ -34,19 +36,29 @@ def import_products(task: ImportTask) -> None:
 
 
 class ProductImport:
-    """The state of one run through the file: which names and variant SKUs are taken so far."""
+    """The state of one run through the file: which names and variant SKUs are taken so far. A bundle may have words
+    for values that were renamed since it was made."""
 
     def __init__(self, task: ImportTask, file: str) -> None:
         self._task = task
         self._file = file
+        self._tree = with_former_words(task.clock, task.site_id, task.taxonomy_id, task.tree)
+        self._current = CurrentTree(task.site_id)
         self._names = SeoNames(stored.seo_names(task.site_id), _wished_names(task, file))
         self._variant_skus: dict[str, str] = {}
 
     def run(self) -> None:
         candidates = (candidate for row in self._rows() if (candidate := self._candidate(row)))
+        self._look_at_taxonomy()
         while batch := list(islice(candidates, BATCH)):
             with self._task.writing():
                 self._take(batch)
+            self._look_at_taxonomy()
+
+    def _look_at_taxonomy(self) -> None:
+        """Somebody may save another structure while a large bundle is imported. A dry run has the bundle's own."""
+        if not self._task.dry_run:
+            _, self._tree = self._current.read(self._task.clock)
 
     def _rows(self) -> Iterator[ProductRow]:
         for raw in read_rows(self._task.bundle, self._file):
@@ -76,7 +88,7 @@ class ProductImport:
     def _classify(self, candidate: Candidate, level_id: str) -> None:
         row = candidate.row
         try:
-            found = classification(self._task.tree, level_id, row.attributes) if level_id else UNCLASSIFIED
+            found = classification(self._tree, level_id, row.attributes) if level_id else UNCLASSIFIED
         except Invalid as refused:
             row.complaints += [Problem(p.code, p.message, "#/taxonomy/levelId") for p in refused.problems]
             return

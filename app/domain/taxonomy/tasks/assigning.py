@@ -16,7 +16,7 @@ from app.domain.taxonomy.tasks.batch import Batch, Task
 from app.domain.taxonomy.tasks.chosen import ids_of
 from app.domain.taxonomy.tasks.report import count, note_loss
 from app.domain.taxonomy.tree import TaxonomyTree
-from app.domain.taxonomy.values import DroppedValue, Value, check_values
+from app.domain.taxonomy.values import DroppedValue, Value, check_values, in_current_words
 
 
 class Way(StrEnum):
@@ -42,7 +42,8 @@ def change_level(batch: Batch) -> None:
     for product in batch.products():
         if product.taxonomy_level_id == level_id:
             continue
-        found = classification(tree, level_id, product.taxonomy_attributes)
+        held_at = tree.applicable_attributes(product.taxonomy_level_id or "")
+        found = classification(tree, level_id, in_current_words(held_at, product.taxonomy_attributes))
         product.taxonomy_level_id = level_id
         product.taxonomy_attributes = found.values
         product.completeness_score = found.score

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Select, false, select
 
 from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.taxonomy.attribute import Attribute
 from app.domain.taxonomy.classification import LONGEST_COUNTED_VALUE, keep_values
+from app.domain.taxonomy.renamed_words import by_definition, in_other_words
 from app.domain.taxonomy.tasks.batch import Batch, Task
 from app.domain.taxonomy.tasks.report import count
-from app.domain.taxonomy.tree import TaxonomyTree
-
-Renames = Mapping[tuple[str, str], Mapping[str, str]]  # Other words by value, by (level id, attribute id).
 
 
 def candidates(task: Task) -> Select[int]:
@@ -34,10 +32,10 @@ def candidates(task: Task) -> Select[int]:
 
 def change(batch: Batch) -> None:
     """Whether the new word is still allowed does not matter: a later task may rename it again."""
-    renames, defining = _by_definition(batch.task.parameters["renames"]), _definitions(batch.task.tree)
+    tree = batch.task.tree.knowing(by_definition(batch.task.parameters["renames"]))
     changed = []
     for product in batch.products():
-        values = _renamed(product, renames, defining)
+        values = _renamed(tree.applicable_attributes(product.taxonomy_level_id or ""), product.taxonomy_attributes)
         if values != product.taxonomy_attributes:
             keep_values(product, batch.task.tree, values)
             changed.append(product)
@@ -46,39 +44,8 @@ def change(batch: Batch) -> None:
     count(batch.report, "unchanged", len(batch.ids) - len(changed))
 
 
-def _by_definition(renames: Iterable[Mapping[str, str]]) -> Renames:
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    for rename in renames:
-        words = found.setdefault((rename["levelId"], rename["attributeId"]), {})
-        words[rename["value"]] = rename["renamed"]
-    return found
-
-
-def _definitions(tree: TaxonomyTree) -> Any:
-    """A function from a level and an attribute to the level whose definition counts there, None without one."""
-
-    @cache
-    def defining(level_id: str, attribute_id: str) -> str | None:
-        for level in reversed(tree.path(level_id)):
-            if any(attribute.id == attribute_id for attribute in level.attributes):
-                return level.id
-        return None
-
-    return defining
-
-
-def _renamed(product: Product, renames: Renames, defining: Any) -> dict[str, Any]:
-    level_id = product.taxonomy_level_id
-    if level_id is None:
-        return product.taxonomy_attributes
+def _renamed(attributes: Mapping[str, Attribute], values: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        attribute_id: _in_other_words(value, renames.get((defining(level_id, attribute_id), attribute_id), {}))
-        for attribute_id, value in product.taxonomy_attributes.items()
+        attribute_id: in_other_words(value, attributes[attribute_id].former) if attribute_id in attributes else value
+        for attribute_id, value in values.items()
     }
-
-
-def _in_other_words(value: Any, words: Mapping[str, str]) -> Any:
-    """A list keeps its order and tells nothing twice."""
-    if isinstance(value, list):
-        return list(dict.fromkeys(words.get(item, item) for item in value))
-    return words.get(value, value) if isinstance(value, str) else value

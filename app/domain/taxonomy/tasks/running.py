@@ -21,13 +21,13 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.committing import Transaction, commit
 from app.domain.shared.problems import DomainError
 from app.domain.sites import audit
-from app.domain.taxonomy.classification import active_taxonomy_id, hold_active
-from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
+from app.domain.taxonomy.classification import hold_active
+from app.domain.taxonomy.current_tree import CurrentTree
+from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.tasks.batch import Batch, Task, Work
 from app.domain.taxonomy.tasks.kinds import DONE, FAILED, RUNNING, UNFINISHED, WAITING, Kind
 from app.domain.taxonomy.tasks.story import story_of
 from app.domain.taxonomy.tasks.works import WORKS
-from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ def work_off(means: Means, site_id: int, for_at_most: timedelta | None = None) -
     caller; False when nothing is, or somebody else is at it. How a task ended stands in its row; what nobody expected
     is raised as well."""
     until = None if for_at_most is None else means.clock.now() + for_at_most
-    trees = _Trees(site_id)
+    trees = CurrentTree(site_id)
     while True:
         task_id = means.commit(lambda: _take_up(means.clock, site_id))
         if task_id is None:
@@ -63,7 +63,7 @@ def work_off(means: Means, site_id: int, for_at_most: timedelta | None = None) -
             return True
 
 
-def _work(means: Means, task_id: str, trees: _Trees, until: datetime | None) -> bool:
+def _work(means: Means, task_id: str, trees: CurrentTree, until: datetime | None) -> bool:
     """Whether the task came to its end; else its time is up and it is let go, to be taken up again at once."""
     try:
         while means.commit(lambda: _do_batch(means, task_id, trees)):
@@ -116,13 +116,13 @@ def _count(matching: Select[int]) -> int:
     return db.session.scalar(select(func.count()).select_from(matching.order_by(None).subquery())) or 0
 
 
-def _do_batch(means: Means, task_id: str, trees: _Trees) -> bool:
+def _do_batch(means: Means, task_id: str, trees: CurrentTree) -> bool:
     """Whether there may be more to do."""
     task = _locked(task_id)
     if task is None or task.state != RUNNING:
         return False
     hold_active(task.site_id)
-    subject, work = Task(task.site_id, task.parameters, *trees.active()), means.works[Kind(task.kind)]
+    subject, work = Task(task.site_id, task.parameters, *trees.read(means.clock)), means.works[Kind(task.kind)]
     if task.total is None:
         task.total = _count(work.candidates(subject))
     query = work.candidates(subject).where(Product.id > task.reached).order_by(Product.id)
@@ -165,23 +165,3 @@ def _end(clock: Clock, task: TaxonomyTask, state: str) -> None:
     subject, before = ("taxonomy_task", task.id), {"lost": lost} if lost else None
     action = f"taxonomy.{task.kind.lower()}"
     audit.record(clock, task.site_id, task.requested_by, action, subject, story_of(task).summary, before, told)
-
-
-class _Trees:
-    """The active taxonomy of a site, read anew only when there is another revision of it."""
-
-    def __init__(self, site_id: int) -> None:
-        self._site_id = site_id
-        self._known: tuple[str, int, datetime] | None = None
-        self._tree = TaxonomyTree()
-
-    def active(self) -> tuple[str | None, TaxonomyTree]:
-        """Without an active taxonomy, None and a tree without levels."""
-        this = Taxonomy.site_id == self._site_id, Taxonomy.id == active_taxonomy_id(self._site_id)
-        row = db.session.execute(select(Taxonomy.id, Taxonomy.revision, Taxonomy.updated_at).where(*this)).one_or_none()
-        if row is None:
-            return None, TaxonomyTree()
-        if self._known != (known := (row.id, row.revision, row.updated_at)):
-            self._tree = TaxonomyTree.parse(db.session.scalar(select(Taxonomy.root_levels).where(*this)) or [])
-            self._known = known
-        return row.id, self._tree

@@ -1,0 +1,36 @@
+"""The words that values had a short while ago. A save renames an allowed value at once, but products follow one by one
+in the background, and a form may be older than both: what it sends is still understood."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlalchemy import or_, select
+
+from app.domain.shared.clock import Clock
+from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.renamed_words import Renames, one_after_another
+from app.domain.taxonomy.tasks.kinds import UNFINISHED, Kind
+from app.domain.taxonomy.tree import TaxonomyTree
+from app.extensions import db
+
+UNDERSTOOD_FOR = timedelta(days=1)  # After the products have the new words: so old may a form be.
+
+
+def former_words(clock: Clock, site_id: int, taxonomy_id: str | None) -> Renames:
+    """What the taxonomy's values were called before they were renamed on products, or as long as that goes on. One
+    statement."""
+    recent = TaxonomyTask.finished_at > clock.now() - UNDERSTOOD_FOR
+    query = select(TaxonomyTask.parameters).where(
+        TaxonomyTask.site_id == site_id,
+        TaxonomyTask.kind == Kind.RENAME_VALUES.value,
+        or_(TaxonomyTask.state.in_(UNFINISHED), recent),
+    )
+    in_order = db.session.scalars(query.order_by(TaxonomyTask.created_at, TaxonomyTask.id))
+    return one_after_another(found["renames"] for found in in_order if found["taxonomyId"] == taxonomy_id)
+
+
+def with_former_words(clock: Clock, site_id: int, taxonomy_id: str | None, tree: TaxonomyTree) -> TaxonomyTree:
+    """The tree for whoever classifies products by it, or shows what that would do."""
+    words = former_words(clock, site_id, taxonomy_id)
+    return tree.knowing(words) if words else tree
