@@ -4,7 +4,7 @@ since the revision on which it is based, so it survives a reload, and undo and r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -43,7 +43,9 @@ class StaleDraft(Conflict):
 @dataclass(frozen=True)
 class Editing:
     """A taxonomy with somebody's draft on top. `base` are the levels at `base_revision`, `levels` those of the draft:
-    the first `applied` of `steps` done. `version` is 0 without a draft."""
+    the first `applied` of `steps` done. `version` is 0 without a draft. `lost` tells the edits of a draft that can
+    neither be shown nor done again, since nobody knows any more what it was based on; the levels are the stored ones
+    then, and nothing can be edited before that draft is discarded."""
 
     taxonomy: Taxonomy
     base_revision: int
@@ -53,6 +55,7 @@ class Editing:
     steps: Sequence[Step] = ()
     applied: int = 0
     version: int = 0
+    lost: Sequence[str] = ()
 
     @property
     def is_stale(self) -> bool:
@@ -208,6 +211,8 @@ def _to_change(site_id: int, taxonomy_id: str, user_id: int, token: str | None) 
     """The row of the taxonomy is locked, so that two windows of one person change the draft one after the other."""
     taxonomy = taxonomy_of(site_id, taxonomy_id, to_change=True)
     editing = _editing(taxonomy, _draft(taxonomy, user_id))
+    if editing.lost:
+        raise Conflict("Your earlier edits cannot be done again here. Look at what they were, then discard them.")
     if token is not None and token != editing.token:
         raise StaleDraft(
             "You changed this taxonomy in another window. Nothing was done here yet: look, then do it again."
@@ -225,16 +230,21 @@ def _draft(taxonomy: Taxonomy, user_id: int) -> TaxonomyDraft | None:
 
 
 def _editing(taxonomy: Taxonomy, draft: TaxonomyDraft | None) -> Editing:
-    """A draft whose base is no longer known counts as none."""
-    stored = taxonomy.root_levels
-    if draft is not None and draft.base_revision != taxonomy.revision:
-        stored = base_levels(taxonomy.site_id, taxonomy.id, draft.base_revision) or stored
-    base = flatten(stored)
     if draft is None or not draft.steps:
-        return Editing(taxonomy, taxonomy.revision, taxonomy.root_levels, base, base)
+        return _unchanged(taxonomy)
     steps = [Step.read(step) for step in draft.steps]
+    stored = base_levels(taxonomy.site_id, taxonomy.id, draft.base_revision)
+    if stored is None:
+        lost = tuple(step.label for step in steps[: draft.applied])
+        return replace(_unchanged(taxonomy), version=draft.version, lost=lost)
+    base = flatten(stored)
     levels = apply_steps(base, steps[: draft.applied])
     return Editing(taxonomy, draft.base_revision, stored, base, levels, steps, draft.applied, draft.version)
+
+
+def _unchanged(taxonomy: Taxonomy) -> Editing:
+    base = flatten(taxonomy.root_levels)
+    return Editing(taxonomy, taxonomy.revision, taxonomy.root_levels, base, base)
 
 
 def _keep(clock: Clock, before: Editing, user_id: int, steps: Sequence[Step], applied: int) -> Editing:

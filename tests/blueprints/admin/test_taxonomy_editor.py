@@ -7,10 +7,11 @@ from contextlib import contextmanager
 
 import pytest
 from flask import Flask
-from sqlalchemy import event
+from sqlalchemy import delete, event
 from werkzeug.test import TestResponse
 
 from app.domain.sites.models import Site
+from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
 from app.domain.taxonomy.structure import check_structure
 from app.extensions import db
 from app.transaction import transaction
@@ -262,3 +263,20 @@ def test_the_page_takes_as_many_queries_for_many_levels_as_for_few(app: Flask, m
             mia.get(f"/admin/catalogue/taxonomy/{name}")
         counts.append(len(seen))
     assert counts[0] == counts[1] <= 12
+
+
+def test_edits_that_can_no_longer_be_shown_are_told_and_wait_to_be_discarded(app: Flask, mia: Merchandiser):
+    edit(mia, "level.add", name="Toys", version=version(mia))
+    with app.app_context(), transaction():
+        taxonomy = db.session.get_one(Taxonomy, (mia.site_id, "kinds"))
+        taxonomy.revision += 1
+        db.session.execute(delete(TaxonomyRevision))
+    assert "Added the level “Toys”" in html_of(mia)
+    assert "Your earlier edits cannot be done again" in edit(mia, "level.add", name="Games", version=version(mia)).text
+    assert "Added the level “Toys”" in html_of(mia)
+    mia.post(f"{EDITOR}/draft/discard", {})
+    assert "cannot be shown" not in html_of(mia)
+
+
+def html_of(mia: Merchandiser) -> str:
+    return mia.pages.client.get(EDITOR, base_url=mia.pages.base).text

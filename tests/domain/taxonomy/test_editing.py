@@ -7,14 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 from flask import Flask
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
 from app.domain.sites.models import Site
 from app.domain.taxonomy import editing as drafts
+from app.domain.taxonomy.draft_conflict import draft_conflict
 from app.domain.taxonomy.editing import Edited, Editing, StaleDraft
 from app.domain.taxonomy.edits import AddLevel, ChangeLevel, DeleteLevel, Edit, MoveLevel, RenameValue, Step
-from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft, TaxonomyTask
+from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft, TaxonomyRevision, TaxonomyTask
 from app.domain.taxonomy.saving import save_structure
 from app.domain.taxonomy.step_list import MOST_STEPS
 from app.extensions import db
@@ -45,7 +46,7 @@ class Draft:
     def __init__(self, site: Site, clock: StoppedClock | None = None) -> None:
         with transaction():
             self.user_id = make_user(site).id
-        self.site_id = site.id
+        self.site, self.site_id = site, site.id
         self.clock = clock or StoppedClock()
 
     def opened(self) -> Editing:
@@ -210,6 +211,43 @@ def test_who_saves_second_keeps_the_draft_and_can_go_on_upon_the_new_revision(mi
     assert rebased.refused == [] and not mia.opened().is_stale
     assert names(mia.opened()) == ["Camping", "Tents", "Lamps"]
     assert mia.save().revision == 3
+
+
+def test_a_draft_that_began_without_any_level_keeps_its_base(mia: Draft, site: Site):
+    with transaction():
+        make_taxonomy(site, [], id="blank")
+        drafts.edit(mia.clock, site.id, "blank", mia.user_id, AddLevel(None, "Boots"))
+    with transaction():
+        save_structure(mia.clock, site.id, "blank", 1, "Blank", "", [level("lamps")], "Otto Oak")
+    editing = drafts.open_draft(site.id, "blank", mia.user_id)
+    assert (dict(editing.base), names(editing)) == ({}, ["Boots"])
+    assert draft_conflict(editing).theirs.sentences() == ["Added the level “Lamps”."]
+    with transaction():
+        assert drafts.rebase_draft(mia.clock, site.id, "blank", mia.user_id).refused == []
+    assert names(drafts.open_draft(site.id, "blank", mia.user_id)) == ["Boots", "Lamps"]
+
+
+def test_edits_whose_base_nobody_knows_are_told_and_kept_until_they_are_discarded(mia: Draft):
+    mia.edit(AddLevel(None, "Toys"))
+    other = Draft(mia.site)
+    other.edit(DeleteLevel("tents"))
+    other.save()
+    with transaction():
+        db.session.execute(delete(TaxonomyRevision).where(TaxonomyRevision.revision == 1))
+    editing = mia.opened()
+    assert (names(editing), editing.lost, editing.is_stale) == (
+        ["Camping", "Stoves"],
+        ("Added the level “Toys”",),
+        False,
+    )
+    for refused in (lambda: mia.edit(AddLevel(None, "Games")), mia.undo, mia.save):
+        with pytest.raises(Conflict):
+            refused()
+    assert mia.opened().lost
+    with transaction():
+        drafts.discard(mia.site_id, "kinds", mia.user_id)
+    assert not mia.opened().lost
+    assert names(mia.edit(AddLevel(None, "Games")).after) == ["Camping", "Stoves", "Games"]
 
 
 def test_a_draft_can_be_read_after_the_taxonomy_was_overwritten(mia: Draft, site: Site):
