@@ -10,6 +10,7 @@ from app.domain.shared.clock import Clock
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
 
+LOST_VALUES = "taxonomy.lost_values"  # Its `before` may be megabytes: what the products of one batch lost.
 
 def record(
     clock: Clock,

@@ -14,7 +14,7 @@ from app.domain.taxonomy.attribute import Attribute, AttributeType
 from app.domain.taxonomy.classification import classification, keep_values
 from app.domain.taxonomy.tasks.batch import Batch, Task
 from app.domain.taxonomy.tasks.chosen import ids_of
-from app.domain.taxonomy.tasks.report import count, note_loss
+from app.domain.taxonomy.tasks.report import count
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.values import DroppedValue, Value, check_values, in_current_words
 
@@ -47,7 +47,7 @@ def change_level(batch: Batch) -> None:
         product.taxonomy_level_id = level_id
         product.taxonomy_attributes = found.values
         product.completeness_score = found.score
-        note_loss(batch.report, "dropped", (product.id, product.sku), _by_attribute(found.dropped), names)
+        batch.note_loss("dropped", product, _by_attribute(found.dropped), names)
         moved.append(product)
     batch.note_changed(moved)
     count(batch.report, "changed", len(moved))
@@ -70,7 +70,7 @@ def change_value(batch: Batch) -> None:
             count(batch.report, "unchanged")
         else:
             if held is not None and Way(parameters["way"]) is not Way.ADD:
-                note_loss(batch.report, "replaced", (product.id, product.sku), {attribute_id: held}, names)
+                batch.note_loss("replaced", product, {attribute_id: held}, names)
             _put(product, tree, attribute_id, value)
             changed.append(product)
     batch.note_changed(changed)

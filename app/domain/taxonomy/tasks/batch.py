@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from sqlalchemy import Select, select
 
 from app.domain.catalogue.models import Product
 from app.domain.taxonomy.classification import index_values
-from app.domain.taxonomy.tasks.report import Report
+from app.domain.taxonomy.tasks.report import Report, note_loss
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
@@ -28,12 +28,20 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Products by id, in ascending order. What is done with them is gathered in `report`."""
+    """Products by id, in ascending order. What is done with them is gathered in `report`, and in `lost` every value
+    that one of them lost, whole."""
 
     task: Task
     ids: Sequence[int]
     report: Report
     now: datetime
+    lost: list[dict[str, Any]] = field(default_factory=list)
+
+    def note_loss(self, kind: str, product: Product, values: Mapping[str, Any], names: Mapping[str, str]) -> None:
+        """`kind` is `dropped` or `replaced`, `names` has those of the attributes."""
+        note_loss(self.report, kind, (product.id, product.sku), values, names)
+        if values:
+            self.lost.append({"productId": product.id, "sku": product.sku, "values": dict(values)})
 
     def products(self) -> list[Product]:
         """Nobody else changes them until the transaction ends."""

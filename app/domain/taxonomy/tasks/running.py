@@ -24,6 +24,7 @@ from app.domain.sites import audit
 from app.domain.taxonomy.classification import hold_active
 from app.domain.taxonomy.current_tree import CurrentTree
 from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.tasks import lost_values
 from app.domain.taxonomy.tasks.batch import Batch, Task, Work
 from app.domain.taxonomy.tasks.kinds import DONE, FAILED, RUNNING, UNFINISHED, WAITING, Kind
 from app.domain.taxonomy.tasks.story import story_of
@@ -129,8 +130,10 @@ def _do_batch(means: Means, task_id: str, trees: CurrentTree) -> bool:
     ids = list(db.session.scalars(query.limit(means.batch)))
     if ids:
         report = deepcopy(task.report)
-        work.change(Batch(subject, ids, report, means.clock.now()))
+        batch = Batch(subject, ids, report, means.clock.now())
+        work.change(batch)
         task.reached, task.done, task.report = ids[-1], task.done + len(ids), report
+        lost_values.keep(means.clock, task, batch.lost)
         task.lease_until = means.clock.now() + LEASE
     if len(ids) < means.batch:
         _end(means.clock, task, DONE)
@@ -160,8 +163,7 @@ def _end(clock: Clock, task: TaxonomyTask, state: str) -> None:
     task.state, task.finished_at, task.lease_until = state, clock.now(), None
     if state == DONE:
         task.total = task.done
-    lost = task.report.get("lost")
     told = {key: value for key, value in task.report.items() if key != "lost"}
-    subject, before = ("taxonomy_task", task.id), {"lost": lost} if lost else None
+    subject = (lost_values.SUBJECT, task.id)
     action = f"taxonomy.{task.kind.lower()}"
-    audit.record(clock, task.site_id, task.requested_by, action, subject, story_of(task).summary, before, told)
+    audit.record(clock, task.site_id, task.requested_by, action, subject, story_of(task).summary, after=told)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
 from app.domain.catalogue.listing import ProductList
+from app.domain.catalogue.models import Product
 from app.domain.shared.problems import Invalid
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings
-from app.domain.taxonomy.tasks import Kind
+from app.domain.taxonomy.tasks import Kind, lost_values
 from app.domain.taxonomy.tasks.chosen import chosen_products
 from app.extensions import db
 from app.transaction import transaction
-from tests.domain.taxonomy.tasks.conftest import Worker, add, change_levels, counted, product, shop, task
+from tests.domain.taxonomy.tasks.conftest import LEVELS, Worker, add, change_levels, counted, product, shop, task
 from tests.factories import make_product, make_site
 
 Ask = Callable[..., str]
@@ -61,16 +63,49 @@ def test_what_was_lost_stands_in_the_activity_log(site_id: int, ask: Ask, work: 
     product_id = add(site_id, "T-1", "tents", sleeps=2)
     ask(Kind.ASSIGN_LEVEL, **level("boots", products=[product_id]))
     work()
-    entry = db.session.scalars(select(AuditEntry)).one()
-    assert entry.before == {"lost": [{"productId": product_id, "sku": "T-1", "values": {"sleeps": 2}}]}
-    assert entry.after == {"changed": 1, "dropped": {"sleeps": 1}, "names": {"sleeps": "Sleeps"}}
+    lost, ended = db.session.scalars(select(AuditEntry).order_by(AuditEntry.id))
+    assert lost.before == {"lost": [{"productId": product_id, "sku": "T-1", "values": {"sleeps": 2}}]}
+    assert lost.summary == "Moving products to another level: 1 product lost values of Sleeps"
+    assert ended.before is None
+    assert ended.after == {"changed": 1, "dropped": {"sleeps": 1}, "names": {"sleeps": "Sleeps"}}
 
 
-def test_of_more_than_a_hundred_products_the_rest_is_only_counted(site_id: int, ask: Ask, work: Worker) -> None:
-    ids = [add(site_id, f"T-{number}", "tents", sleeps=2) for number in range(102)]
+def test_of_more_than_a_hundred_products_the_report_has_the_first_and_the_log_every_value(
+    site_id: int, ask: Ask, work: Worker
+) -> None:
+    ids = [add(site_id, f"T-{number}", "tents", sleeps=number + 1) for number in range(102)]
     task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=ids))
     work()
     assert (len(task(task_id).report["lost"]), task(task_id).report["dropped"]) == (100, {"sleeps": 102})
+    assert lost_values.entries(site_id, task_id) == 51
+    assert [(one["productId"], one["sku"], one["values"]) for one in lost_values.lost_values(site_id, task_id)] == [
+        (product_id, f"T-{number}", {"sleeps": number + 1}) for number, product_id in enumerate(ids)
+    ]
+
+
+def test_the_log_keeps_long_values_whole_and_tells_nothing_of_batches_that_lost_none(
+    site_id: int, ask: Ask, work: Worker
+) -> None:
+    levels = deepcopy(LEVELS)
+    levels[0]["children"][0]["attributes"].append({"attributeId": "story", "name": "Story", "type": "STRING"})
+    change_levels(site_id, levels)
+    ids = [add(site_id, f"N-{number}") for number in range(4)]
+    long = add(site_id, "T-1", "tents")
+    with transaction():
+        db.session.get_one(Product, long).taxonomy_attributes = {"story": "x" * 9_000}
+    task_id = ask(Kind.ASSIGN_LEVEL, **level("boots", products=[*ids, long]))
+    work()
+    assert [len(one["values"]["story"]) for one in lost_values.lost_values(site_id, task_id)] == [9_000]
+    assert (lost_values.entries(site_id, task_id), lost_values.entries(site_id + 1, task_id)) == (1, 0)
+
+
+def test_values_that_were_replaced_or_taken_away_are_kept_too(site_id: int, ask: Ask, work: Worker) -> None:
+    ids = [add(site_id, "T-1", "tents", colour=["Moss", "Sky"]), add(site_id, "T-2", "tents")]
+    task_id = ask(Kind.ASSIGN_VALUE, **value("set", ["Clay"], ids))
+    cleared_id = ask(Kind.ASSIGN_VALUE, **value("clear", None, ids))
+    work()
+    kept = [[one["values"] for one in lost_values.lost_values(site_id, found)] for found in (task_id, cleared_id)]
+    assert kept == [[{"colour": ["Moss", "Sky"]}], [{"colour": ["Clay"]}, {"colour": ["Clay"]}]]
 
 
 def test_all_that_a_list_is_narrowed_to_also_when_a_change_takes_them_out_of_it(
