@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.domain.shared.addresses import slug
 from app.domain.taxonomy.drafts import AttributeDraft, LevelDraft, every_level
@@ -11,20 +11,44 @@ from app.domain.taxonomy.reserved import is_reserved
 
 LONGEST_GENERATED_ID = 50
 NEW = "new-"
+InUse = Mapping[str, Collection[str]]  # By the id of a level that products may name, the attribute ids they may hold.
+NOTHING_IN_USE: InUse = {}
 
 
-def normalise(levels: list[LevelDraft], existing_ids: Collection[str] = ()) -> dict[str, str]:
+def normalise(
+    levels: list[LevelDraft], existing_ids: Collection[str] = (), in_use: InUse = NOTHING_IN_USE
+) -> dict[str, str]:
     """Blank and `new-…` ids that are not existing ones become slugs of the names; allowed values are trimmed and told
-    once each. Returns the new ids by the ids they replace."""
+    once each. No new record gets an id that products still go by for one that is left out. Returns the new ids by the
+    ids they replace."""
     ids: dict[str, str] = {}
-    known = frozenset(existing_ids)
-    wanting = [level for level in every_level(levels) if _is_new(level.id, known)]
-    taken = _TakenIds({level.id for level in every_level(levels)})
+    existing = frozenset(existing_ids)
+    wanting = [level for level in every_level(levels) if _is_new(level.id, existing)]
+    taken = _TakenIds({level.id for level in every_level(levels)} | in_use.keys())
     for level in wanting:
         _name_level(level, taken.fresh(level.name, "level"), ids)
+    known = _Known(existing, _left_behind(levels, existing, in_use) if in_use else {})
     for level in levels:
         _normalise_attributes(level, _Above(), known, ids)
     return ids
+
+
+def _left_behind(levels: list[LevelDraft], existing: frozenset[str], in_use: InUse) -> dict[str, set[str]]:
+    """By the id of each level, the attribute ids that products of it or of a level below may hold values of, and that
+    nothing defines there any more."""
+    found: dict[str, set[str]] = {}
+
+    def look(level: LevelDraft, above: frozenset[str]) -> set[str]:
+        here = above | {attribute.id for attribute in level.attributes if not _is_new(attribute.id, existing)}
+        left = set(in_use.get(level.id, ())) - here
+        for child in level.children:
+            left |= look(child, here)
+        found[level.id] = left
+        return left
+
+    for level in levels:
+        look(level, frozenset())
+    return found
 
 
 def _is_new(record_id: str, existing: Collection[str]) -> bool:
@@ -66,6 +90,14 @@ class _TakenIds:
         return record_id in self.all or (self._avoids_reserved and is_reserved(record_id))
 
 
+class _Known(NamedTuple):
+    """`existing` ids are no new ones whatever their form. `left_behind` are attribute ids by level, as `_left_behind`
+    gives them."""
+
+    existing: frozenset[str]
+    left_behind: Mapping[str, Collection[str]]
+
+
 class _Above:
     """The attribute ids of the levels above, and which of them replaced an id of a new one."""
 
@@ -74,26 +106,26 @@ class _Above:
         self.replaced = replaced or {}
 
 
-def _normalise_attributes(level: LevelDraft, above: _Above, existing: frozenset[str], ids: dict[str, str]) -> None:
+def _normalise_attributes(level: LevelDraft, above: _Above, known: _Known, ids: dict[str, str]) -> None:
     if level.attributes:
-        above = _name_attributes(level, above, existing)
+        above = _name_attributes(level, above, known)
         ids.update(above.replaced)
         for attribute in level.attributes:
             if attribute.allowed_values:
                 attribute.allowed_values = _told_once(attribute.allowed_values)
     for child in level.children:
-        _normalise_attributes(child, above, existing, ids)
+        _normalise_attributes(child, above, known, ids)
 
 
-def _name_attributes(level: LevelDraft, above: _Above, existing: frozenset[str]) -> _Above:
+def _name_attributes(level: LevelDraft, above: _Above, known: _Known) -> _Above:
     """A new attribute with the id of a new one above stands for the same: it overrides it."""
-    own = {attribute.id for attribute in level.attributes if not _is_new(attribute.id, existing)}
-    taken = _TakenIds(above.ids | own, avoids_reserved=True)
+    own = {attribute.id for attribute in level.attributes if not _is_new(attribute.id, known.existing)}
+    taken = _TakenIds(above.ids.union(own, known.left_behind.get(level.id, ())), avoids_reserved=True)
     replaced: dict[str, str] = {}
     for attribute in level.attributes:
-        if _is_new(attribute.id, existing):
+        if _is_new(attribute.id, known.existing):
             _name_attribute(attribute, above, own, taken, replaced)
-    return _Above(taken.all, {**above.replaced, **replaced})
+    return _Above(above.ids | own, {**above.replaced, **replaced})
 
 
 def _name_attribute(

@@ -15,6 +15,7 @@ from app.domain.sites import audit, stored_events, versioning
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.comparison import Comparison, compare
 from app.domain.taxonomy.edits import ValueRename
+from app.domain.taxonomy.ids_in_use import ids_in_use
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
 from app.domain.taxonomy.revisions import (
     LONGEST_NOTE,
@@ -83,7 +84,7 @@ def checked_structure(
     """A tree that could be stored in the taxonomy's place. Parents and order that were sent are ignored: the nesting
     says both. Raises Invalid with every problem, `other_problems` first."""
     existing = ids_of(taxonomy.root_levels) | set(known_ids)
-    checked = check_structure([_without_place(raw) for raw in raw_levels], existing)
+    checked = check_structure([_without_place(raw) for raw in raw_levels], existing, in_use=ids_in_use(taxonomy))
     if problems := [*other_problems, *checked.problems]:
         raise Invalid(problems)
     return checked

@@ -17,7 +17,7 @@ from app.domain.taxonomy.drafts import (
     too_many_problems,
 )
 from app.domain.taxonomy.flat import FlatLevels, nest
-from app.domain.taxonomy.normalisation import normalise
+from app.domain.taxonomy.normalisation import NOTHING_IN_USE, InUse, normalise
 from app.domain.taxonomy.validation import count_problem, problems_of
 
 
@@ -34,9 +34,13 @@ class CheckedStructure:
 
 
 def check_structure(
-    raw: Sequence[Any], existing_ids: Collection[str] = (), pointer: str = "#/rootLevels"
+    raw: Sequence[Any],
+    existing_ids: Collection[str] = (),
+    pointer: str = "#/rootLevels",
+    in_use: InUse = NOTHING_IN_USE,
 ) -> CheckedStructure:
-    """Normalise and validate. Ids in `existing_ids` (those of the stored taxonomy) keep their form whatever it is.
+    """Normalise and validate. Ids in `existing_ids` (those of the stored taxonomy) keep their form; those
+    that are `in_use` are not given to new records.
 
     Problems name records by the ids that were sent. Who saves whole or not at all looks at `problems`; an import
     takes `levels`, from which each smallest record with a problem (an allowed value, an attribute, a level with
@@ -48,7 +52,7 @@ def check_structure(
         problems.append(too_many)
     if any(problem.record == "#" for problem in problems):
         return CheckedStructure([], {}, tuple(problems))
-    ids = normalise(levels, existing_ids)
+    ids = normalise(levels, existing_ids, in_use)
     problems += problems_of(levels, existing_ids)
     if len(problems) >= MOST_PROBLEMS:
         return CheckedStructure([], {}, (*problems[:MOST_PROBLEMS], too_many_problems()))

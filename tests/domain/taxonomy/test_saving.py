@@ -21,7 +21,7 @@ from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.trees import choice, level, text
-from tests.factories import make_site, make_taxonomy
+from tests.factories import make_product, make_site, make_taxonomy
 from tests.fakes.clock import StoppedClock
 
 CAMPING = [level("camping", level("tents", attributes=[choice("colour", "Moss", "Clay")]), level("stoves"))]
@@ -194,6 +194,21 @@ def test_of_fifty_saves_at_once_one_wins_and_the_others_write_nothing(app: Flask
     rows = {"taxonomy_revisions": 2, "audit_entries": 1, "stored_events": 1, "taxonomy_tasks": 0}
     assert written() == rows, "of the losers nothing is left"
     assert db.session.scalars(select(AuditEntry.actor)).one() == f"Editor {won[0]}"
+
+
+def test_products_do_not_end_up_at_a_new_level_that_is_called_like_theirs(site: Site, save):
+    with transaction():
+        make_product(site, taxonomy_level_id="tents")
+    saved = save([level("camping", level("new-1", name="Tents"), level("stoves"))])
+    assert saved.ids == {"new-1": "tents-2"}
+    saved = save([level("camping", level("new-1", name="Tents"))], revision=2)
+    assert saved.ids == {"new-1": "tents-3"}, "the product still names the first"
+    assert save([level("camping", level("new-1", name="Stoves"))], revision=3).ids == {"new-1": "stoves"}
+
+
+def test_values_do_not_end_up_under_a_new_attribute_that_is_called_like_theirs(site: Site, save):
+    tents = level("tents", attributes=[text("new-1", name="Colour")])
+    assert save([level("camping", tents)]).ids == {"new-1": "colour-2"}
 
 
 def test_the_change_log_begins_with_what_was_stored_before_it(site: Site, save):

@@ -46,6 +46,30 @@ def test_a_generated_attribute_id_avoids_the_levels_above_its_neighbours_and_res
     assert [found["attributeId"] for found in stored] == ["size-2", "price-2"]
 
 
+def test_a_new_level_gets_no_id_by_which_products_go():
+    checked = check_structure(
+        [level("Tents", "new-1"), level("Lamps", "")], ["tents"], in_use={"tents": (), "lamps": ()}
+    )
+    assert [stored["levelId"] for stored in checked.levels] == ["tents-2", "lamps-2"]
+
+
+def test_a_new_attribute_gets_no_id_of_which_products_there_or_below_hold_values_of_another():
+    """One that is still defined on the way down to them is theirs; one of another branch is the same facet."""
+    held = {"gear": ["fabric"], "tents": ["fabric", "size", "colour"], "boots": ["fabric", "sole"]}
+    below = level("Tents", "tents", attributes=[attribute("colour")])
+    names = ("Size", "Colour", "Fabric", "Sole", "Peg")
+    added = [attribute(f"new-{place}") | {"name": name} for place, name in enumerate(names)]
+    above = level("Gear", "gear", below, attributes=[*added, attribute("fabric")])
+    checked = check_structure(
+        [above, level("Boots", "boots", attributes=[attribute("sole")])], held.keys(), in_use=held
+    )
+    ids = [found["attributeId"] for found in checked.levels[0]["attributes"]]
+    assert ids == ["size-2", "colour", "fabric-2", "sole", "peg", "fabric"]
+    on_boots = level("Boots", "boots", attributes=[attribute("new-1") | {"name": name} for name in ("Size",)])
+    checked = check_structure([level("Gear", "gear", below, attributes=[attribute("fabric")]), on_boots], in_use=held)
+    assert checked.levels[1]["attributes"][0]["attributeId"] == "size"
+
+
 def test_allowed_values_are_trimmed_and_told_once():
     colour = attribute("colour", "SINGLE_SELECT", allowedValues=[" Red", "Red", "Blue "])
     checked = check_structure([level(attributes=[colour])])
