@@ -15,7 +15,7 @@ from app.blueprints.admin.display import numbered
 from app.blueprints.admin.field_errors import FieldErrors
 from app.domain.shared.problems import Conflict, Invalid, StaleRevision
 from app.domain.taxonomy import editing as drafts
-from app.domain.taxonomy.editing import Editing
+from app.domain.taxonomy.editing import Editing, StaleDraft
 from app.domain.taxonomy.impact import AttributeImpact, Impact, ValueImpact, impact
 from app.domain.taxonomy.saving import Saved
 from app.domain.taxonomy.taxonomies import is_active
@@ -42,27 +42,20 @@ class Consequence:
 @bp.get(REVIEW)
 @requires(Permission.MANAGE_CATALOGUE)
 def taxonomy_review(taxonomy_id: str) -> Answer:
-    editing = drafts.open_draft(current_user.site_id, taxonomy_id, current_user.user_id)
-    if editing.is_stale:
-        return redirect(url_for("admin.taxonomy_conflict", taxonomy_id=taxonomy_id))
-    if editing.changes.is_empty:
-        flash("There is nothing to save: the taxonomy is as it was.", "plain")
-        return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
-    return _page(editing)
+    return _review(taxonomy_id)
 
 
 @bp.post(REVIEW)
 @requires(Permission.MANAGE_CATALOGUE)
 def taxonomy_review_save(taxonomy_id: str) -> Answer:
     site_id, user_id = current_user.site_id, current_user.user_id
-    note = request.form.get("note", "")
-    editing = drafts.open_draft(site_id, taxonomy_id, user_id)
-    if request.form.get("version", editing.token) != editing.token and not editing.is_stale:
-        return _page(editing, FieldErrors(Conflict(CHANGED)), note, 409)
+    note, token, actor = request.form.get("note", ""), request.form.get("version", ""), current_user.display_name
     try:
         with transaction():
-            saved = drafts.save_draft(ports.clock(), site_id, taxonomy_id, user_id, note, current_user.display_name)
+            saved = drafts.save_draft(ports.clock(), site_id, taxonomy_id, user_id, token, note, actor)
             told = _told(saved)
+    except StaleDraft:
+        return _review(taxonomy_id, FieldErrors(Conflict(CHANGED)), note, 409)
     except StaleRevision:
         return redirect(url_for("admin.taxonomy_conflict", taxonomy_id=taxonomy_id))
     except Invalid as error:
@@ -73,6 +66,16 @@ def taxonomy_review_save(taxonomy_id: str) -> Answer:
         return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
     flash(told, "good")
     return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, saved=1))
+
+
+def _review(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, note: str = "", status: int = 200) -> Answer:
+    editing = drafts.open_draft(current_user.site_id, taxonomy_id, current_user.user_id)
+    if editing.is_stale:
+        return redirect(url_for("admin.taxonomy_conflict", taxonomy_id=taxonomy_id))
+    if editing.changes.is_empty:
+        flash("There is nothing to save: the taxonomy is as it was.", "plain")
+        return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
+    return _page(editing, errors, note, status)
 
 
 def _page(editing: Editing, errors: FieldErrors = NO_ERRORS, note: str = "", status: int = 200) -> Answer:

@@ -157,10 +157,11 @@ def discard(site_id: int, taxonomy_id: str, user_id: int) -> Editing:
     return _editing(taxonomy, None)
 
 
-def save_draft(clock: Clock, site_id: int, taxonomy_id: str, user_id: int, note: str, actor: str) -> Saved:
-    """Save the draft as a new revision; it is gone then. Raises NotFound, Conflict without a draft, and what
+def save_draft(clock: Clock, site_id: int, taxonomy_id: str, user_id: int, token: str, note: str, actor: str) -> Saved:
+    """Save the draft as a new revision; it is gone then. `token` is that of the draft that was reviewed, so that
+    nothing is saved that nobody has seen. Raises NotFound, StaleDraft, Conflict without a draft, and what
     save_structure raises: Invalid, and StaleRevision when somebody saved in between, which leaves the draft."""
-    editing = _to_change(site_id, taxonomy_id, user_id, None)
+    editing = _to_change(site_id, taxonomy_id, user_id, token)
     if not editing.applied:
         raise Conflict("There is nothing to save: no change is left.")
     taxonomy = editing.taxonomy

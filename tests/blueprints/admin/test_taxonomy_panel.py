@@ -58,6 +58,12 @@ def edit(mia: Merchandiser, form: dict[str, Any], status: int = 302) -> Any:
     return mia.post(f"{EDITOR}/draft", form, status)
 
 
+def save(mia: Merchandiser, note: str = "", status: int = 302) -> Any:
+    """What the editor shows now."""
+    bar = next(place for place in mia.get(EDITOR).all("div") if place.get("id") == "bar")
+    return mia.post(f"{EDITOR}/review", {"version": bar["data-version"], "note": note}, status)
+
+
 def colour_with(*rows: tuple[str, str], **more: Any) -> dict[str, Any]:
     fields = {"edit": "attribute.change", "level": "tents", "attribute": "colour"}
     named = {"name": "Colour", "type": "SINGLE_SELECT", "displayOnProductPage": "on"}
@@ -138,7 +144,7 @@ def test_the_review_tells_how_many_products_a_renamed_value_changes_and_the_save
     edit(mia, colour_with(("Crimson", "Red"), ("Blue", "Blue")))
     review = mia.get(f"{EDITOR}/review")
     assert "becomes “Crimson”: 3 products will be updated." in review.texts["span"]
-    mia.post(f"{EDITOR}/review", {"note": "Nobody says red"})
+    save(mia, "Nobody says red")
     after = stored(app, mia)
     assert after.revision == 2
     assert after.root_levels[0]["children"][0]["attributes"][0]["allowedValues"] == ["Crimson", "Blue"]
@@ -156,13 +162,13 @@ def test_the_review_links_to_the_products_that_lose_a_value(mia: Merchandiser) -
 
 def test_nothing_to_save_is_said_so(mia: Merchandiser) -> None:
     mia.get(EDITOR)
-    mia.post(f"{EDITOR}/review", {})
+    save(mia)
     assert "There is nothing to save" in texts(mia.get(EDITOR))
 
 
 def test_a_draft_with_problems_is_not_saved_and_leads_to_them(app: Flask, mia: Merchandiser) -> None:
     edit(mia, {"edit": "level.add", "parent": "camping", "name": "tents"})
-    page = mia.post(f"{EDITOR}/review", {"note": "x"}, 400)
+    page = save(mia, "x", 400)
     assert any("level=" in link.get("href", "") for link in page.all("a"))
     assert "to mend before this can be saved" in page.texts["strong"]
     assert stored(app, mia).revision == 1
@@ -178,15 +184,15 @@ def test_who_saves_second_sees_both_sides_and_does_the_edits_again(app: Flask, m
     noah = colleague(app, mia)
     edit(mia, {"edit": "level.change", "level": "camping", "name": "Outdoors", "description": ""})
     edit(noah, {"edit": "level.add", "parent": "camping", "name": "Stoves"})
-    noah.post(f"{EDITOR}/review", {"note": "Stoves are new"})
-    refused = mia.post(f"{EDITOR}/review", {})
+    save(noah, "Stoves are new")
+    refused = save(mia)
     assert refused.headers["Location"].endswith("/conflict")
     page = mia.get(f"{EDITOR}/conflict")
     assert "Noah Nash" in texts(page) and "Stoves are new" in texts(page)
     assert "Added the level “Stoves” below “Camping”." in texts(page)
     assert "Renamed the level “Camping” to “Outdoors”." in texts(page)
     mia.post(f"{EDITOR}/conflict", {})
-    mia.post(f"{EDITOR}/review", {})
+    save(mia)
     after = stored(app, mia)
     assert after.revision == 3
     assert after.root_levels[0]["name"] == "Outdoors"
@@ -197,7 +203,7 @@ def test_what_cannot_be_done_again_is_named(app: Flask, mia: Merchandiser) -> No
     noah = colleague(app, mia)
     edit(mia, {"edit": "level.change", "level": "tents", "name": "Big tents", "description": ""})
     edit(noah, {"edit": "level.delete", "level": "tents"})
-    noah.post(f"{EDITOR}/review", {})
+    save(noah)
     page = mia.get(f"{EDITOR}/conflict")
     assert "does not go on the newest revision" in texts(page)
     mia.post(f"{EDITOR}/conflict", {})
@@ -206,7 +212,7 @@ def test_what_cannot_be_done_again_is_named(app: Flask, mia: Merchandiser) -> No
 
 def test_the_banner_offers_a_rebuild_after_a_save_and_follows_it(app: Flask, mia: Merchandiser) -> None:
     edit(mia, {"edit": "level.add", "parent": "camping", "name": "Stoves"})
-    mia.post(f"{EDITOR}/review", {})
+    save(mia)
     assert "Shoppers’ filters do not know of the last save yet." in texts(mia.get(EDITOR))
     answer = mia.swap(f"{EDITOR}/rebuild", {})
     assert 'hx-trigger="every 1500ms"' in answer.text
@@ -232,7 +238,7 @@ def test_one_filter_that_mixes_kinds_of_values_is_warned_of_and_does_not_hinder(
     edit(mia, add)
     page = mia.get(EDITOR)
     assert "1 filter mixes kinds of values" in page.texts["summary"]
-    mia.post(f"{EDITOR}/review", {})
+    save(mia)
     assert stored(app, mia).revision == 2
 
 
@@ -250,7 +256,7 @@ def test_a_thousand_values_fit_into_the_form(app: Flask, mia: Merchandiser) -> N
     many = [(f"Colour number {number} of a thousand", "") for number in range(1_000)]
     assert mia.swap(f"{EDITOR}/attribute", colour_with(*many, intent="sort")).status_code == 200
     edit(mia, colour_with(*many))
-    mia.post(f"{EDITOR}/review", {})
+    save(mia)
     assert len(stored(app, mia).root_levels[0]["children"][0]["attributes"][0]["allowedValues"]) == 1_000
 
 
@@ -258,7 +264,7 @@ def test_a_definition_of_its_own_may_rename_what_products_hold_under_the_inherit
     app: Flask, mia: Merchandiser
 ) -> None:
     edit(mia, {"edit": "level.add", "parent": "tents", "name": "Tunnel tents"})
-    mia.post(f"{EDITOR}/review", {})
+    save(mia)
     edit(mia, {"edit": "attribute.override", "level": "tunnel-tents", "attribute": "colour"})
     page = mia.get(f"{EDITOR}?level=tunnel-tents&attribute=colour")
     assert [field["value"] for field in page.all("input") if field.get("name") == "valueWas"] == ["Red", "Blue"]
@@ -270,6 +276,7 @@ def test_a_save_does_only_what_the_review_has_shown(app: Flask, mia: Merchandise
     edit(mia, {"edit": "level.delete", "level": "tents"})
     page = mia.post(f"{EDITOR}/review", {"version": seen, "note": "Stoves"}, 409)
     assert "changed in another window" in texts(page) and "Removed the level “Tents” below “Camping”." in texts(page)
+    mia.post(f"{EDITOR}/review", {"note": "It does not say what it saw"}, 409)
     assert stored(app, mia).revision == 1
     mia.post(f"{EDITOR}/review", {"version": page.value("version")})
     assert stored(app, mia).revision == 2
@@ -283,7 +290,7 @@ def test_a_rebuild_that_was_asked_for_before_the_save_and_began_after_it_knows_o
         make_run(db.session.get_one(Site, mia.site_id), state="waiting", scope="ALL", created_at=asked_for)
     clock.move(seconds=5)
     edit(mia, {"edit": "level.add", "parent": "camping", "name": "Stoves"})
-    mia.post(f"{EDITOR}/review", {})
+    save(mia)
     clock.move(seconds=5)
     with app.app_context(), transaction():
         run = db.session.query(RebuildRun).one()

@@ -65,9 +65,11 @@ class Draft:
         with transaction():
             return drafts.redo(self.clock, self.site_id, "kinds", self.user_id)
 
-    def save(self, note: str = "") -> Taxonomy:
+    def save(self, note: str = "", token: str | None = None) -> Taxonomy:
+        """What is there now, unless `token` says which draft was reviewed."""
+        seen = self.opened().token if token is None else token
         with transaction():
-            return drafts.save_draft(self.clock, self.site_id, "kinds", self.user_id, note, "Mia Moss").taxonomy
+            return drafts.save_draft(self.clock, self.site_id, "kinds", self.user_id, seen, note, "Mia Moss").taxonomy
 
 
 def names(editing: Editing) -> list[str]:
@@ -147,6 +149,17 @@ def test_an_edit_that_cannot_be_done_changes_nothing(mia: Draft):
     with pytest.raises(Invalid):
         mia.edit(AddLevel(None, "Toys"), MoveLevel("camping", "tents", 0))
     assert mia.opened().steps == ()
+
+
+def test_only_the_draft_that_was_reviewed_is_saved(mia: Draft):
+    mia.edit(AddLevel(None, "Toys"))
+    reviewed = mia.opened().token
+    mia.edit(AddLevel(None, "Stoves"))
+    for token in (reviewed, ""):
+        with pytest.raises(StaleDraft):
+            mia.save(token=token)
+    assert (mia.opened().taxonomy.revision, len(mia.opened().done)) == (1, 2)
+    assert mia.save().revision == 2
 
 
 def test_a_window_that_shows_an_earlier_state_is_refused(mia: Draft):
