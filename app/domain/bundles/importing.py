@@ -20,7 +20,6 @@ from app.domain.bundles.users_file import import_users
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.shared.clock import Clock
 from app.domain.sites import audit
-from app.domain.taxonomy import tasks
 
 # What the documents are: an object with this list in it, a plain list, or an object.
 DOCUMENTS: Mapping[str, str | type] = {
@@ -111,14 +110,6 @@ def _import(task: ImportTask) -> None:
         task.report.note("Many products changed: a rebuild of the search index is quicker than the single updates.")
     if task.report.changes and not task.dry_run:
         _note_in_log(task)
-    if task.tree_changed:
-        _ask_for_completeness(task)
-
-
-def _ask_for_completeness(task: ImportTask) -> None:
-    """Of the products that are not in the bundle."""
-    with task.transaction():
-        tasks.request(task.clock, task.site_id, tasks.Kind.RECOMPUTE, {}, task.actor)
 
 
 def _note_in_log(task: ImportTask) -> None:

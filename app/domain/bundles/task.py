@@ -23,7 +23,7 @@ Transaction = Callable[[], AbstractContextManager[None]]
 class ImportTask:
     """`transaction` opens what a part commits by; nothing opens one in a dry run. `documents` are the bundle's
     JSON files by their plain names, `skus` the products of the bundle that were taken, with their lines. `taxonomy_id`
-    is the active taxonomy, of which `tree` has the levels; `tree_changed` says that this import changed them."""
+    is the active taxonomy, of which `tree` has the levels."""
 
     bundle: Bundle
     clock: Clock
@@ -35,7 +35,6 @@ class ImportTask:
     site_id: int = NO_SITE
     tree: TaxonomyTree = field(default_factory=TaxonomyTree)
     taxonomy_id: str | None = None
-    tree_changed: bool = False
     password_memory_kib: int = 0
     documents: dict[str, Document] = field(default_factory=dict)
     skus: dict[str, int] = field(default_factory=dict)

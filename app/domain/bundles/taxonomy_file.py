@@ -12,15 +12,15 @@ from app.domain.catalogue.models import Product
 from app.domain.search.outbox import PRODUCT, enqueue
 from app.domain.shared.problems import Problem
 from app.domain.shared.shapes import Field, Kind, Shape, read_fields
-from app.domain.shared.text import block_problems, line_problems, one_line
-from app.domain.sites.models import Site
-from app.domain.sites.settings import change_settings, settings_of
-from app.domain.taxonomy.classification import ENGINE_CAPABILITY, active_tree
-from app.domain.taxonomy.comparison import compare
+from app.domain.shared.text import one_line
+from app.domain.taxonomy.activation import activate
+from app.domain.taxonomy.classification import ENGINE_CAPABILITY, active_tree, has_engine
 from app.domain.taxonomy.lifecycle import RESERVED_IDS
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.revisions import changed_texts, keep_state, record_revision, stored_state
+from app.domain.taxonomy.revisions import record_revision
+from app.domain.taxonomy.saving import replace_state
 from app.domain.taxonomy.structure import check_structure
+from app.domain.taxonomy.taxonomies import active_id, is_active, name_problems
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.validation import ID, LONGEST_ID
 from app.extensions import db
@@ -35,9 +35,7 @@ TAXONOMY: Shape = {
     "active": Field(Kind.FLAG),
     "rootLevels": Field(Kind.LIST, required=True),
 }
-ACTIVE = "taxonomy-active-id"
-LONGEST_NAME = 200
-LONGEST_DESCRIPTION = 5_000
+IMPORTED = "Imported from a bundle."
 
 
 def import_taxonomies(task: ImportTask) -> None:
@@ -45,7 +43,7 @@ def import_taxonomies(task: ImportTask) -> None:
     all below it. Afterwards `task.tree` is the active taxonomy as it will be."""
     document = task.documents.get(FILE)
     if task.site_id:
-        task.tree, task.taxonomy_id = active_tree(task.site_id), settings_of(task.site_id)[ACTIVE]
+        task.tree, task.taxonomy_id = active_tree(task.site_id), active_id(task.site_id)
     for index, raw in enumerate(document.content["taxonomies"] if document else ()):
         with task.writing():
             _import_one(task, document, raw, f"#/taxonomies/{index}")  # type: ignore[arg-type]
@@ -63,6 +61,8 @@ def _import_one(task: ImportTask, document: Document, raw: Any, pointer: str) ->
     for problem in (*checked.problems, *checked.further):
         task.refuse(PARTS, document, [problem])
     _store(task, fields, checked.levels)
+    if fields["id"] == task.taxonomy_id and has_engine(task.site_id):
+        task.tree = TaxonomyTree.parse(checked.levels)
     if fields.get("active"):
         _activate(task, document, fields["id"], checked.levels, pointer)
 
@@ -76,12 +76,7 @@ def _own_problems(fields: dict[str, Any], pointer: str) -> list[Problem]:
     elif taxonomy_id in RESERVED_IDS:
         message = f"A taxonomy cannot have the id “{taxonomy_id}”, which is the address of a page of the admin."
         problems.append(Problem("reserved_id", message, f"{pointer}/id"))
-    description = fields.get("description") or ""
-    return [
-        *problems,
-        *line_problems(name, "The taxonomy’s name", LONGEST_NAME, f"{pointer}/name", required=True),
-        *block_problems(description, "The description", LONGEST_DESCRIPTION, f"{pointer}/description"),
-    ]
+    return [*problems, *name_problems(name, fields.get("description") or "", pointer)]
 
 
 def _store(task: ImportTask, fields: dict[str, Any], levels: list[dict[str, Any]]) -> None:
@@ -114,21 +109,13 @@ def _add(task: ImportTask, taxonomy_id: str, wanted: dict[str, Any]) -> None:
         **{"description": ""} | wanted,
     )
     db.session.add(added)
-    record_revision(task.clock, added, ["Imported from a bundle."], "", task.actor)
+    record_revision(task.clock, added, [IMPORTED], "", task.actor)
 
 
 def _change(task: ImportTask, stored: Taxonomy, wanted: dict[str, Any]) -> None:
-    before = stored_state(stored)
-    for name, value in wanted.items():
-        setattr(stored, name, value)
-    stored.revision += 1
-    stored.updated_at = task.clock.now()
-    keep_state(before)
-    changes = [*changed_texts(before, stored), *compare(before.root_levels, stored.root_levels).sentences()]
-    record_revision(task.clock, stored, changes, "Imported from a bundle.", task.actor)
-    if settings_of(task.site_id)[ACTIVE] == stored.id:
+    replace_state(task.clock, stored, wanted, IMPORTED, task.actor)
+    if is_active(stored):
         task.report.note("The active taxonomy changed: products that are not in the bundle keep their values.")
-        task.tree_changed = True
         enqueue_all_products(task.site_id)
 
 
@@ -142,17 +129,16 @@ def _activate(
 ) -> None:
     """Only the first activation: switching clears the classification of every product, which an administrator
     confirms in the taxonomy's own page."""
-    active_id = settings_of(task.site_id)[ACTIVE]
-    if active_id not in (None, taxonomy_id):
-        message = f"The taxonomy “{active_id}” is active on this site; switching is done in the admin."
+    current = active_id(task.site_id)
+    if current not in (None, taxonomy_id):
+        message = f"The taxonomy “{current}” is active on this site; switching is done in the admin."
         task.refuse(PARTS, document, [Problem("other_is_active", message, f"{pointer}/active")])
         return
-    site = db.session.get(Site, task.site_id)
-    if site is not None and ENGINE_CAPABILITY not in site.capabilities:
+    if task.site_id and not has_engine(task.site_id):
         message = f"The plan of this site lacks {ENGINE_CAPABILITY}; the taxonomy is not active."
         task.refuse(PARTS, document, [Problem("capability_missing", message, f"{pointer}/active")])
         return
     task.tree = TaxonomyTree.parse(levels)
-    if active_id is None and not task.dry_run:
-        change_settings(task.site_id, {ACTIVE: taxonomy_id})
-        task.taxonomy_id, task.tree_changed = taxonomy_id, True
+    if current is None and not task.dry_run:
+        activate(task.clock, task.site_id, taxonomy_id, None, task.actor)
+        task.taxonomy_id = taxonomy_id

@@ -64,15 +64,34 @@ def save_structure(
     _check_revision(taxonomy, revision)
     checked = checked_structure(taxonomy, raw_levels, known_ids, _text_problems(name, description, note))
     renames = _checked_renames(checked, renames)
-    before = stored_state(taxonomy)
-    texts = {"name": one_line(name), "description": description.strip()}
-    _store(clock, taxonomy, texts | {"root_levels": checked.levels})
-    keep_state(before)
-    comparison = compare(before.root_levels, checked.levels, renames)
-    changes = [*changed_texts(before, taxonomy), *comparison.sentences()]
+    state = {"name": one_line(name), "description": description.strip(), "root_levels": checked.levels}
+    comparison, changes = replace_state(clock, taxonomy, state, note.strip(), actor, renames)
     _log(clock, taxonomy, changes, note.strip(), actor)
-    _tell(clock, taxonomy, renames, actor)
+    if renames and is_active(taxonomy):  # Only products of the active taxonomy hold any values.
+        tasks.request(clock, site_id, tasks.Kind.RENAME_VALUES, _rename_parameters(taxonomy.id, renames), actor)
     return Saved(taxonomy, checked.ids, comparison)
+
+
+def replace_state(
+    clock: Clock,
+    taxonomy: Taxonomy,
+    state: Mapping[str, Any],
+    note: str,
+    actor: str,
+    renames: Sequence[ValueRename] = (),
+) -> tuple[Comparison, list[str]]:
+    """Put `state`, columns with a tree that was checked, in place of what the taxonomy is; what changed, also in
+    sentences. Its own log and whatever depends on the tree are told in the same transaction, so that none of it can be
+    missed. Raises StaleRevision when somebody saved since the taxonomy was read."""
+    before = stored_state(taxonomy)
+    _store(clock, taxonomy, state)
+    keep_state(before)
+    comparison = compare(before.root_levels, state.get("root_levels", before.root_levels), renames)
+    changes = [*changed_texts(before, taxonomy), *comparison.sentences()]
+    record_revision(clock, taxonomy, changes, note, actor)
+    payload = {"taxonomyId": taxonomy.id, "revision": taxonomy.revision}
+    stored_events.store(clock, taxonomy.site_id, INDEX_EVENT, payload)
+    return comparison, changes
 
 
 def checked_structure(
@@ -196,22 +215,12 @@ def _store(clock: Clock, taxonomy: Taxonomy, wanted: Mapping[str, Any]) -> None:
 
 
 def _log(clock: Clock, taxonomy: Taxonomy, changes: list[str], note: str, actor: str) -> None:
-    """In the taxonomy's own log and in the site's."""
-    record_revision(clock, taxonomy, changes, note, actor)
-    revision, subject = taxonomy.revision, ("taxonomy", taxonomy.id)
-    after = {"revision": revision, "changes": changes} | ({"note": note} if note else {})
+    """In the site's log; the taxonomy's own has it already."""
+    subject = ("taxonomy", taxonomy.id)
+    after = {"revision": taxonomy.revision, "changes": changes} | ({"note": note} if note else {})
     summary = f"Saved the taxonomy {taxonomy.name}"
-    before = {"revision": revision - 1}
+    before = {"revision": taxonomy.revision - 1}
     audit.record(clock, taxonomy.site_id, actor, "taxonomy.save", subject, summary, before, after)
-
-
-def _tell(clock: Clock, taxonomy: Taxonomy, renames: Sequence[ValueRename], actor: str) -> None:
-    """The index, and the products that hold a renamed value. Only those of the active taxonomy hold any."""
-    site_id = taxonomy.site_id
-    payload = {"taxonomyId": taxonomy.id, "revision": taxonomy.revision}
-    stored_events.store(clock, site_id, INDEX_EVENT, payload)
-    if renames and is_active(taxonomy):
-        tasks.request(clock, site_id, tasks.Kind.RENAME_VALUES, _rename_parameters(taxonomy.id, renames), actor)
 
 
 def _rename_parameters(taxonomy_id: str, renames: Sequence[ValueRename]) -> dict[str, Any]:

@@ -39,9 +39,9 @@ def is_active(taxonomy: Taxonomy) -> bool:
     return active_id(taxonomy.site_id) == taxonomy.id
 
 
-def name_problems(name: str, description: str) -> list[Problem]:
-    """What is wrong with a taxonomy's own texts."""
+def name_problems(name: str, description: str, pointer: str = "#") -> list[Problem]:
+    """What is wrong with the own texts of a taxonomy, which stands at `pointer`."""
     return [
-        *line_problems(name, "The taxonomy’s name", LONGEST_NAME, "#/name", required=True),
-        *block_problems(description, "The description", LONGEST_DESCRIPTION, "#/description"),
+        *line_problems(name, "The taxonomy’s name", LONGEST_NAME, f"{pointer}/name", required=True),
+        *block_problems(description, "The description", LONGEST_DESCRIPTION, f"{pointer}/description"),
     ]
