@@ -131,6 +131,7 @@ TAXONOMY_PAGES: Rows = {
     ("GET", f"{TAXONOMY}/activation"): ADMINS,
     ("POST", f"{TAXONOMY}/activation"): ADMINS,
     ("GET", "/admin/catalogue/taxonomy/tasks/<task_id>"): STAFF,
+    ("GET", "/admin/catalogue/taxonomy/tasks/<task_id>/lost"): STAFF,
     ("GET", f"{TAXONOMY}/restore"): STAFF,
     ("POST", f"{TAXONOMY}/restore"): STAFF,
     ("POST", f"{TAXONOMY}/attribute"): STAFF,

@@ -1,16 +1,23 @@
-"""Work on many products, followed live: a page of its own, and the card that other pages include."""
+"""Work on many products, followed live: a page of its own, and the card that other pages include. What products lost
+by it can be had as a table."""
 
 from __future__ import annotations
 
-from flask import render_template, request
+import csv
+from collections.abc import Iterator
+from io import StringIO
+
+from flask import Response, render_template, request, stream_with_context
 from flask_login import current_user
 
 from app.blueprints.admin.blueprint import bp
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.tasks import story
+from app.domain.taxonomy.tasks import lost_values, story
 from app.domain.taxonomy.tasks.story import TaskStory
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
+
+RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")  # What a text begins with that they take for a formula.
 
 
 @bp.app_template_filter("task_story")
@@ -29,3 +36,34 @@ def taxonomy_task(task_id: str) -> str:
         return render_template("admin/taxonomy/task.html", task=task)
     changed = task.state != request.args.get("was")
     return render_template("admin/taxonomy/_task_card.html", task=task, announced=changed)
+
+
+@bp.get("/catalogue/taxonomy/tasks/<task_id>/lost")
+@requires(Permission.MANAGE_CATALOGUE)
+def taxonomy_task_lost(task_id: str) -> Response:
+    """Every value that products lost, as CSV; also when the task itself is forgotten already."""
+    site_id = current_user.site_id
+    if not lost_values.entries(site_id, task_id):
+        tasks.task_of(site_id, task_id)
+    answer = Response(stream_with_context(_table(site_id, task_id)), mimetype="text/csv")
+    answer.headers["Content-Disposition"] = 'attachment; filename="lost-values.csv"'
+    return answer
+
+
+def _table(site_id: int, task_id: str) -> Iterator[str]:
+    """Piece by piece: of 100,000 products it is megabytes."""
+    yield "\ufeff" + _lines([("Product", "SKU", "Attribute", "Value")])
+    for lost in lost_values.lost_values(site_id, task_id):
+        product = str(lost["productId"]), lost["sku"]
+        yield _lines([(*product, name, story.told_value(value)) for name, value in lost["values"].items()])
+
+
+def _lines(rows: list[tuple[str, ...]]) -> str:
+    made = StringIO()
+    csv.writer(made).writerows([[_harmless(text) for text in row] for row in rows])
+    return made.getvalue()
+
+
+def _harmless(text: str) -> str:
+    is_number = text[1:].replace(".", "", 1).isdecimal()
+    return f"'{text}" if text.startswith(RUN_BY_SPREADSHEETS) and not is_number else text

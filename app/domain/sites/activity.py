@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, null, select
 
 from app.domain.shared.paging import Paged
+from app.domain.sites import audit
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
 
@@ -25,25 +26,42 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
+    """`lost_by` is the task by which products lost the values that the entry is about. There may be megabytes of them,
+    so they are no differences here."""
+
     at: datetime
     actor: str
     summary: str
     differences: tuple[Difference, ...]
+    lost_by: str | None
 
 
 def activity(site_id: int, page_number: int) -> Paged[Entry]:
     """The latest first."""
     of_site = AuditEntry.site_id == site_id
     total = db.session.scalar(select(func.count()).select_from(AuditEntry).where(of_site)) or 0
-    rows = db.session.scalars(
-        select(AuditEntry)
-        .where(of_site)
+    rows = db.session.execute(
+        _COLUMNS.where(of_site)
         .order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
         .limit(PAGE_SIZE)
         .offset((page_number - 1) * PAGE_SIZE)
     )
-    entries = [Entry(row.at, row.actor, row.summary, differences(row.before, row.after)) for row in rows]
-    return Paged(entries, page_number, PAGE_SIZE, total)
+    return Paged([_entry(row) for row in rows], page_number, PAGE_SIZE, total)
+
+
+_IS_LOST = AuditEntry.action == audit.LOST_VALUES
+_COLUMNS = select(
+    AuditEntry.at,
+    AuditEntry.actor,
+    AuditEntry.summary,
+    AuditEntry.after,
+    case((_IS_LOST, null()), else_=AuditEntry.before).label("before"),
+    case((_IS_LOST, AuditEntry.subject_id), else_=null()).label("lost_by"),
+)
+
+
+def _entry(row: Any) -> Entry:
+    return Entry(row.at, row.actor, row.summary, differences(row.before, row.after), row.lost_by)
 
 
 def differences(before: Any, after: Any) -> tuple[Difference, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.domain.sites.activity import activity
 from app.domain.sites.models import Site
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.tasks import Kind
@@ -53,6 +54,31 @@ def test_a_task_that_waits_asks_for_itself_again_and_the_finished_one_does_not(a
     assert "hx-get" not in finished
     assert "1 product moved to “&lt;b&gt;Boots&lt;/b&gt;”." in finished
     assert 'role="status" hx-swap-oob="true"' in finished
+
+
+def test_every_lost_value_can_be_had_as_a_table(app: Flask, mia: Merchandiser) -> None:
+    task_id = moved_tents(app, mia, 2)
+    work(app, mia)
+    address = f"/admin/catalogue/taxonomy/tasks/{task_id}"
+    assert f'href="{address}/lost"' in mia.fragment(address).text
+    answer = mia.fragment(f"{address}/lost")
+    assert (answer.status_code, answer.mimetype) == (200, "text/csv")
+    lines = [line.split(",") for line in answer.text.removeprefix("\ufeff").splitlines()]
+    assert lines[0] == ["Product", "SKU", "Attribute", "Value"]
+    assert [line[1:] for line in lines[1:]] == [["<T-0>", "sleeps", "2"], ["<T-1>", "sleeps", "2"]]
+    assert mia.fragment("/admin/catalogue/taxonomy/tasks/nothing/lost").status_code == 404
+    with app.app_context():
+        page = activity(mia.site_id, 1)
+    assert [(entry.lost_by, entry.differences) for entry in page.items if "lost" in entry.summary] == [(task_id, ())]
+
+
+def test_a_table_runs_no_formula(app: Flask, mia: Merchandiser) -> None:
+    with app.app_context():
+        ids = [add(mia.site_id, "=1+1", "tents", sleeps=-2)]
+    task_id = ask(app, mia, Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="boots", products=ids)
+    work(app, mia)
+    table = mia.fragment(f"/admin/catalogue/taxonomy/tasks/{task_id}/lost").text
+    assert table.endswith(",'=1+1,sleeps,-2\r\n")
 
 
 def test_what_products_lost_is_told(app: Flask, mia: Merchandiser) -> None:

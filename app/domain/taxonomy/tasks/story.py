@@ -53,7 +53,8 @@ class Loss:
 @dataclass(frozen=True, slots=True)
 class TaskStory:
     """A task as templates ask about it. `products_query` narrows the list of products to those that the task is about,
-    "" where there is no such list; `products_link` is the text of a link to it."""
+    "" where there is no such list; `products_link` is the text of a link to it. `keeps_lost`: what products lost is in
+    the activity log; what stays in the archive is not lost."""
 
     id: str
     title: str
@@ -67,6 +68,7 @@ class TaskStory:
     summary: str
     losses: tuple[Loss, ...]
     losses_title: str
+    keeps_lost: bool
     products_query: str
     products_link: str
 
@@ -118,6 +120,7 @@ def story_of(task: Task) -> TaskStory:
         summary=_SUMMARIES[kind](task.parameters, _Counts.of(task)),
         losses=tuple(_losses(kind, task.report)),
         losses_title=STAYED if kind is Kind.RESTORE else "Values that products lost",
+        keeps_lost=kind is not Kind.RESTORE,
         products_query=_products_query(kind, task.parameters),
         products_link=_LINKS.get(kind, ""),
     )
