@@ -23,6 +23,7 @@ from app.domain.taxonomy.edits import (
 )
 from app.domain.taxonomy.pasting import Pasted, pasted
 from app.domain.taxonomy.structure import check_structure
+from app.domain.taxonomy.validation import MOST_VALUES
 from app.domain.taxonomy.values import NUMBER
 
 NEW = "new"
@@ -42,6 +43,7 @@ PLAIN_WORDS = {
     ("values_missing", "newValues"): "A choice needs at least one value. Write them here, one a line.",
 }
 AT = "#/rootLevels/0/attributes/0/"
+MOST_ROWS = MOST_VALUES + 200  # Room to take some out again. Each is a kilobyte and a half of the page.
 
 
 def is_unsaved(attribute_id: str) -> bool:
@@ -102,7 +104,9 @@ class AttributeForm:
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str]) -> AttributeForm:
-        values, were = sent.getlist("value"), sent.getlist("valueWas")
+        """Raises Invalid for more rows than the form could have had."""
+        values, were, gone = (sent.getlist(name) for name in ("value", "valueWas", "valueGone"))
+        _check_number(max(len(values), len(were), len(gone)))
         were += [""] * (len(values) - len(were))
         return cls(
             texts={name: sent.get(name, "") for name in (*TEXTS, *RULES)},
@@ -110,7 +114,7 @@ class AttributeForm:
             mandatory="mandatory" in sent,
             on_product_page="displayOnProductPage" in sent,
             rows=tuple(ValueRow(text, was) for text, was in zip(values, were, strict=False)),
-            removed=tuple(sent.getlist("valueGone")),
+            removed=tuple(gone),
             new_values=sent.get("newValues", ""),
         )
 
@@ -148,7 +152,8 @@ class AttributeForm:
         return rule in RULES_OF.get(self.type, ())
 
     def after(self, intent: str) -> AttributeForm:
-        """The form after one of its buttons, such as `up:2`. An unknown one changes nothing."""
+        """The form after one of its buttons, such as `up:2`. An unknown one changes nothing. Raises Invalid for more
+        values than it can show."""
         action, _, place = intent.partition(":")
         made = _ACTIONS.get(action)
         return made(self, sent_id(place)) if made else self
@@ -238,6 +243,12 @@ def _at_field(problem: Problem, places: list[int]) -> Problem:
     return Problem(problem.code, message, f"#/{path}")
 
 
+def _check_number(values: int) -> None:
+    if values > MOST_ROWS:
+        message = f"An attribute has at most {MOST_VALUES:,} values; these would be {values:,}."
+        raise Invalid.one("too_many_values", message, "#/newValues")
+
+
 def _rule_text(value: Any) -> str:
     return repr(value).removesuffix(".0") if isinstance(value, int | float) else str(value or "")
 
@@ -269,6 +280,7 @@ def _put_back(form: AttributeForm, place: int | None) -> AttributeForm:
 def _added(form: AttributeForm, split_at_commas: bool = False) -> AttributeForm:
     """A pasted value that was just taken out is put back, so that products keep it."""
     told = pasted(form.new_values, [row.text for row in form.rows], split_at_commas)
+    _check_number(len(form.rows) + len(told.values))
     gone = set(form.removed)
     rows = tuple(ValueRow(value, value if value in gone else "") for value in told.values)
     removed = tuple(value for value in form.removed if value not in told.values)

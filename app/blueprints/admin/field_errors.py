@@ -12,14 +12,16 @@ class FieldErrors:
         self.problems: tuple[Problem, ...] = error.problems if isinstance(error, Invalid) else ()
         self.conflict = error.message if isinstance(error, Conflict) else None
         self.is_stale = isinstance(error, StaleRevision)
+        self._told: dict[str, list[str]] = {}
+        for problem in self.problems:
+            self._told.setdefault(problem.pointer, []).append(problem.message)
 
     def __bool__(self) -> bool:
         return bool(self.problems or self.conflict)
 
     def at(self, name: str) -> str | None:
         """What is wrong with a field: its name or the path to it, as in `variants/0/sku`."""
-        found = [problem.message for problem in self.problems if problem.pointer == f"#/{name}"]
-        return " ".join(found) or None
+        return " ".join(self._told.get(f"#/{name}", ())) or None
 
     def within(self, name: str) -> list[str]:
         """What is wrong with a field or anything below it."""

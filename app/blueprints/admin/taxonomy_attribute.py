@@ -3,7 +3,7 @@ draft changes by that."""
 
 from __future__ import annotations
 
-from flask import render_template, request
+from flask import make_response, render_template, request
 from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -11,7 +11,7 @@ from app.blueprints.admin.attribute_form import AttributeForm
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.taxonomy_editor import editor_page
 from app.blueprints.admin.taxonomy_panel import panel_of
-from app.domain.shared.problems import NotFound
+from app.domain.shared.problems import Invalid, NotFound
 from app.domain.taxonomy import editing as drafts
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
@@ -26,11 +26,13 @@ def taxonomy_attribute(taxonomy_id: str) -> Answer:
     level_id, intent = request.form.get("level", ""), request.form.get("intent", "")
     if level_id not in editing.levels:
         raise NotFound("The level is not there any more. Reload the page.")
-    panel = panel_of(editing, level_id, form=AttributeForm.typed(request.form).after(intent))
+    form, error = _after(AttributeForm.typed(request.form), intent)
+    panel = panel_of(editing, level_id, form=form, error=error)
+    status = panel.errors.status if panel.errors else 200
     if not wants_fragment():
-        return editor_page(editing, level_id, panel)
+        return editor_page(editing, level_id, panel, status)
     template = "_attribute_preview" if intent == "preview" else "_attribute_form"
-    return render_template(
+    page = render_template(
         f"admin/taxonomy/{template}.html",
         editing=editing,
         taxonomy=editing.taxonomy,
@@ -40,3 +42,12 @@ def taxonomy_attribute(taxonomy_id: str) -> Answer:
         errors=panel.errors,
         changed=intent,
     )
+    return make_response(page, status)
+
+
+def _after(form: AttributeForm, intent: str) -> tuple[AttributeForm, Invalid | None]:
+    """As it was, and why, where the button asks too much."""
+    try:
+        return form.after(intent), None
+    except Invalid as error:
+        return form, error

@@ -13,7 +13,7 @@ from werkzeug.datastructures import MultiDict
 from app.blueprints.admin.attribute_form import NEW, AttributeForm
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.domain.shared.problems import DomainError, Problem
+from app.domain.shared.problems import DomainError, Invalid, Problem
 from app.domain.taxonomy.attribute import Attribute, AttributeType
 from app.domain.taxonomy.editing import Editing
 from app.domain.taxonomy.flat import FlatLevels, attribute_of, path
@@ -119,7 +119,7 @@ def panel_of(
 
 def _open_form(editing: Editing, level: Mapping[str, Any], typed: MultiDict[str, str] | None) -> AttributeForm | None:
     if typed is not None and typed.get("edit") in ("attribute.add", "attribute.change"):
-        return AttributeForm.typed(typed)
+        return _typed_form(typed)
     asked = request.args.get("attribute", "")
     if request.method != "GET":
         overrides = typed is None and request.form.get("edit") == "attribute.override"
@@ -128,6 +128,14 @@ def _open_form(editing: Editing, level: Mapping[str, Any], typed: MultiDict[str,
         return AttributeForm.blank()
     attribute = attribute_of(level, asked)
     return AttributeForm.of(attribute, _stored_values(editing, asked)) if attribute else None
+
+
+def _typed_form(typed: MultiDict[str, str]) -> AttributeForm | None:
+    """None for one too long to be shown."""
+    try:
+        return AttributeForm.typed(typed)
+    except Invalid:
+        return None
 
 
 def _stored_values(editing: Editing, attribute_id: str) -> set[str]:

@@ -1,10 +1,13 @@
 """What a form of an attribute means for the draft."""
 
+import time
+
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.attribute_form import AttributeForm, attribute_edit
-from app.domain.shared.problems import Invalid
+from app.blueprints.admin.attribute_form import MOST_ROWS, AttributeForm, attribute_edit
+from app.blueprints.admin.field_errors import FieldErrors
+from app.domain.shared.problems import Invalid, Problem
 from app.domain.taxonomy.edits import AddAttribute, ChangeAttribute, DeleteAttribute, MoveAttribute, OverrideAttribute
 
 COLOUR = {"attributeId": "colour", "name": "Colour", "type": "SINGLE_SELECT", "allowedValues": ["Red", "Blue"]}
@@ -130,3 +133,28 @@ def test_a_value_that_was_never_saved_is_no_rename_whatever_it_is_called_next() 
 def test_the_form_of_an_attribute_means_that_attribute() -> None:
     stored = COLOUR | {"displayOnProductPage": True, "helpText": "Look", "validation": {"mandatory": True}}
     assert AttributeForm.of(stored).attribute() == stored | {"renamedValues": {}}
+
+
+def test_more_rows_than_the_form_could_have_had_are_refused_before_anything_is_made_of_them() -> None:
+    for name in ("value", "valueWas", "valueGone"):
+        form = sent(*[(name, "a")] * (MOST_ROWS + 1), edit="attribute.change", level="t", attribute="colour")
+        assert problems(form) == {"#/newValues": "An attribute has at most 1,000 values; these would be 1,201."}
+
+
+def test_more_pasted_values_than_the_form_can_show_wait_in_the_box() -> None:
+    lines = "\n".join(f"Colour {number}" for number in range(MOST_ROWS + 1))
+    with pytest.raises(Invalid):
+        AttributeForm.typed(sent(newValues=lines)).after("paste")
+    with pytest.raises(Invalid):
+        AttributeForm.typed(sent(newValues=lines.replace("\n", ","))).after("split")
+    form = sent(edit="attribute.add", level="t", name="Colour", type="SINGLE_SELECT", newValues=lines)
+    assert set(problems(form)) == {"#/newValues"}
+
+
+def test_many_problems_are_found_by_their_field_without_a_search() -> None:
+    many = 20_000
+    errors = FieldErrors(Invalid([Problem("bad", f"Wrong {n}.", f"#/value/{n}") for n in range(many)]))
+    assert errors.at("value/7") == "Wrong 7." and errors.at("value") is None
+    begun = time.process_time()
+    assert all(errors.at(f"value/{number}") for number in range(many))
+    assert time.process_time() - begun < 1

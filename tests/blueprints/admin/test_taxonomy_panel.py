@@ -260,6 +260,19 @@ def test_a_thousand_values_fit_into_the_form(app: Flask, mia: Merchandiser) -> N
     assert len(stored(app, mia).root_levels[0]["children"][0]["attributes"][0]["allowedValues"]) == 1_000
 
 
+def test_a_form_of_far_too_many_values_is_refused_briefly(mia: Merchandiser) -> None:
+    mia.get(f"{EDITOR}?level=tents&attribute=colour")
+    lines = "\n".join(f"Colour {number}" for number in range(60_000))
+    pasted = mia.swap(f"{EDITOR}/attribute", colour_with(("Red", "Red"), intent="paste", newValues=lines))
+    assert pasted.status_code == 400 and pasted.text.count('name="valueWas"') == 1
+    assert "at most 1,000 values; these would be 60,001" in pasted.text and "Colour 59999" in pasted.text
+    many = colour_with(*[("a", "")] * 20_000)
+    for address, form in ((f"{EDITOR}/attribute", many), (f"{EDITOR}/draft", many)):
+        answer = mia.swap(address, form)
+        assert (answer.status_code, len(answer.data) < 100_000) == (400, True)
+        assert "at most 1,000 values" in answer.text
+
+
 def test_a_definition_of_its_own_may_rename_what_products_hold_under_the_inherited_one(
     app: Flask, mia: Merchandiser
 ) -> None:
