@@ -50,3 +50,8 @@ def test_templates_keep_to_the_content_security_policy() -> None:
     for template in (ROOT / "app" / "templates").rglob("*.html"):
         found = inline.search(template.read_text())
         assert not found, f"{template.relative_to(ROOT)}: {found and found.group()}"
+
+
+def test_a_template_that_is_not_there_is_a_fault_and_no_empty_place() -> None:
+    for template in (ROOT / "app" / "templates").rglob("*.html"):
+        assert "ignore missing" not in template.read_text(), template.relative_to(ROOT)

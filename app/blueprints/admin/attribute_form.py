@@ -19,7 +19,6 @@ from app.domain.taxonomy.edits import (
     Edit,
     MoveAttribute,
     OverrideAttribute,
-    RenameValue,
 )
 from app.domain.taxonomy.pasting import Pasted, pasted
 from app.domain.taxonomy.structure import check_structure
@@ -320,5 +319,4 @@ _EDITS: Mapping[str, Callable[[MultiDict[str, str], str, str], Edit]] = {
     "attribute.move": lambda sent, level, own: MoveAttribute(level, own, _position(sent)),
     "attribute.delete": lambda _, level, own: DeleteAttribute(level, own),
     "attribute.override": lambda _, level, own: OverrideAttribute(level, own),
-    "value.rename": lambda sent, level, own: RenameValue(level, own, sent.get("value", ""), sent.get("renamed", "")),
 }

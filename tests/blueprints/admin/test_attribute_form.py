@@ -95,7 +95,8 @@ def test_moving_removing_and_overriding_name_the_attribute() -> None:
     assert attribute_edit(sent(edit="attribute.move", position="2", **named)) == MoveAttribute("tents", "colour", 2)
     assert attribute_edit(sent(edit="attribute.delete", **named)) == DeleteAttribute("tents", "colour")
     assert attribute_edit(sent(edit="attribute.override", **named)) == OverrideAttribute("tents", "colour")
-    assert set(problems(sent(edit="attribute.explode"))) == {"#/edit"}
+    for unknown in ("attribute.explode", "value.rename"):
+        assert set(problems(sent(edit=unknown, value="Red", renamed="Crimson", **named))) == {"#/edit"}
 
 
 def test_a_value_that_was_taken_out_can_be_put_back_and_keeps_its_products() -> None:
