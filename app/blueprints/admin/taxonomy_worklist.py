@@ -44,7 +44,9 @@ class Asked:
         """The address with changes; another level or order begins at the first page again."""
         sort = "" if self.order is WorkOrder.NAME else self.order.value
         asked = {"level": self.level_id, "sort": sort, "p": ""} | changes
-        query = urlencode({name: str(value) for name, value in asked.items() if value and str(value) != "1"})
+        if asked["p"] == 1:
+            asked["p"] = ""
+        query = urlencode({name: str(value) for name, value in asked.items() if value})
         return url_for("admin.taxonomy_worklist") + (f"?{query}" if query else "")
 
 

@@ -12,9 +12,11 @@ from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
-from tests.domain.taxonomy.classified_shop import add_taxonomy, make_classified, make_shop
+from tests.domain.taxonomy.classified_shop import add_taxonomy, attribute, make_classified, make_shop
+from tests.factories import make_product
 
 WORKLIST = "/admin/catalogue/taxonomy/worklist"
+SLEEPS = attribute("sleeps", "NUMBER", mandatory=True)
 
 
 @pytest.fixture
@@ -79,6 +81,19 @@ def test_without_javascript_a_saved_row_leads_back_to_the_same_list(mia: Merchan
     answer = mia.post(f"{WORKLIST}/{tent}?level=tents&sort=changed", form)
     assert answer.location == f"{WORKLIST}?level=tents&sort=changed"
     assert "Ridge tent is complete." in mia.get(answer.location).texts["p"]
+
+
+def test_a_level_whose_id_is_a_number_like_the_first_pages_can_be_opened(app: Flask) -> None:
+    noah = merchandiser(app)
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, noah.site_id)
+        add_taxonomy(site, levels=[{"levelId": "1", "name": "Tents", "attributes": [SLEEPS]}])
+        product = make_product(site)
+        product.taxonomy_level_id, product.completeness_score = "1", 0
+    page = noah.get(WORKLIST)
+    assert f"{WORKLIST}?level=1" in {link.get("href") for link in page.all("a")}
+    answer = noah.fragment(f"{WORKLIST}?level=1&p=1")
+    assert answer.headers["HX-Push-Url"] == f"{WORKLIST}?level=1"
 
 
 def test_what_has_no_level_leads_to_the_product_list(app: Flask, mia: Merchandiser) -> None:
