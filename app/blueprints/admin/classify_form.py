@@ -11,6 +11,7 @@ from werkzeug.datastructures import MultiDict
 from app.blueprints.admin.form_numbers import sent_ids
 from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.products import MOST_AT_ONCE
+from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.attribute import NO_RULES
 from app.domain.taxonomy.product_panel import AttributeInput
 from app.domain.taxonomy.tasks.assigning import Way
@@ -34,11 +35,15 @@ class ClassifyForm:
 
     @classmethod
     def read(cls, asked: ProductList, ids: MultiDict[str, str], sent: MultiDict[str, str]) -> ClassifyForm:
-        """`ids` and `asked` come with the address, the rest with the form."""
+        """`ids` and `asked` come with the address, the rest with the form. Raises Invalid where ids were sent and none
+        can be one: without any it would be about all products."""
+        product_ids = sent_ids(ids, "product")[: MOST_AT_ONCE + 1]
+        if "product" in ids and not product_ids:
+            raise Invalid.one("nothing_chosen", "Tick the products first.", "#/product")
         ways = {way.value: way for way in Way}
         return cls(
             asked=asked,
-            product_ids=sent_ids(ids, "product")[: MOST_AT_ONCE + 1],
+            product_ids=product_ids,
             what=VALUE if sent.get("what") == VALUE else LEVEL,
             level_id=sent.get("levelId", "")[:200],
             attribute_id=sent.get("attributeId", "")[:200],

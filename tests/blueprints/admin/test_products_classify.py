@@ -195,3 +195,12 @@ def test_a_page_of_the_list_and_a_preview_cost_the_same_for_many_products(
             add(mia.site_id, f"M-{number}", "tents", colour=["Clay"])
     assert [cost(path) for path in paths] == few
     assert max(few) <= 14
+
+
+@pytest.mark.parametrize("query", ["product=abc", "product=", "product=-1&product=x", "product=99999999999999999999"])
+def test_ids_that_are_none_do_not_mean_all_products(app: Flask, mia: Merchandiser, ids: list[int], query: str) -> None:
+    mia.get(LIST)
+    assert "Tick the products first." in mia.get(f"{CLASSIFY}?{query}", 400).texts["p"]
+    started = mia.swap(f"{CLASSIFY}?{query}", {"what": "level", "levelId": "boots", "intent": "start"})
+    assert started.status_code == 400
+    assert asked_for(app) == []
