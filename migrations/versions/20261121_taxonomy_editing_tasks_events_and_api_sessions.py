@@ -151,6 +151,11 @@ def upgrade() -> None:
             nullable=False,
         ),
         sa.Column("note", sa.String(length=500), nullable=False),
+        sa.Column(
+            "renames",
+            sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql"),
+            nullable=False,
+        ),
         sa.Column("saved_by", sa.String(length=100), nullable=False),
         sa.Column("saved_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(

@@ -101,7 +101,8 @@ def _back_page(taxonomy_id: str, revision: int, errors: FieldErrors = NO_ERRORS,
     site_id = current_user.site_id
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     wanted = revisions.revision_of(site_id, taxonomy_id, revision)
-    found = impact(site_id, taxonomy, wanted.root_levels)
+    renames = revisions.renames_between(site_id, taxonomy_id, taxonomy.revision, revision)
+    found = impact(site_id, taxonomy, wanted.root_levels, renames)
     page = render_template(
         "admin/taxonomy/revisions_back.html",
         taxonomy=taxonomy,

@@ -78,6 +78,14 @@ class ValueRename:
     value: str
     renamed: str
 
+    def as_json(self) -> dict[str, str]:
+        place = {"levelId": self.level_id, "attributeId": self.attribute_id}
+        return place | {"value": self.value, "renamed": self.renamed}
+
+    @classmethod
+    def read(cls, stored: Mapping[str, str]) -> ValueRename:
+        return cls(stored["levelId"], stored["attributeId"], stored["value"], stored["renamed"])
+
 
 def add_attribute(levels: FlatLevels, edit: AddAttribute) -> Outcome:
     level = level_of(levels, edit.level_id)

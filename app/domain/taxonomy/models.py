@@ -63,7 +63,8 @@ class Taxonomy(Base, ShopConfiguration):
 
 class TaxonomyRevision(Base):
     """A taxonomy as it was after one save: the change log, and what an unsaved draft is based on. `changes` are the
-    sentences that tell what differs from the revision before."""
+    sentences that tell what differs from the revision before; `renames` are the values that this save gave another
+    name (ValueRename as JSON), by which words of earlier revisions can be followed."""
 
     __tablename__ = "taxonomy_revisions"
     __table_args__ = (
@@ -77,6 +78,7 @@ class TaxonomyRevision(Base):
     description: Mapped[str] = mapped_column(Text, default="")
     root_levels: Mapped[list[dict[str, Any]]] = mapped_column(LevelsValue, default=list)
     changes: Mapped[list[str]] = mapped_column(JsonValue, default=list)
+    renames: Mapped[list[dict[str, str]]] = mapped_column(JsonValue, default=list)
     note: Mapped[str] = mapped_column(String(500), default="")
     saved_by: Mapped[str] = mapped_column(String(100))
     saved_at: Mapped[datetime] = mapped_column(UtcDateTime)

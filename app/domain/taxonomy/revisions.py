@@ -14,8 +14,11 @@ from sqlalchemy.exc import IntegrityError
 from app.domain.shared.clock import Clock
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import NotFound
+from app.domain.taxonomy.attribute_edits import ValueRename
 from app.domain.taxonomy.comparison import Comparison, compare
+from app.domain.taxonomy.flat import flatten
 from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft, TaxonomyRevision
+from app.domain.taxonomy.rename_history import renames_back, renames_on
 from app.extensions import db
 
 KEPT = 100  # Revisions of a taxonomy; beyond them only those on which somebody's unsaved work is based.
@@ -60,10 +63,19 @@ class Revision:
     saved_at: datetime
 
 
-def record_revision(clock: Clock, taxonomy: Taxonomy, changes: Sequence[str], note: str, actor: str) -> None:
-    """Note the state that the taxonomy has now, in the transaction that brought it about. The oldest go beyond KEPT,
-    but for those that a draft is based on."""
-    db.session.add(_row(taxonomy, list(changes), note, actor, clock.now()))
+def record_revision(
+    clock: Clock,
+    taxonomy: Taxonomy,
+    changes: Sequence[str],
+    note: str,
+    actor: str,
+    renames: Sequence[ValueRename] = (),
+) -> None:
+    """Note the state that the taxonomy has now, in the transaction that brought it about, and what it renamed. The
+    oldest go beyond KEPT, but for those that a draft is based on."""
+    row = _row(taxonomy, list(changes), note, actor, clock.now())
+    row.renames = [rename.as_json() for rename in renames]
+    db.session.add(row)
     db.session.flush()
     _forget_oldest(taxonomy)
 
@@ -156,9 +168,24 @@ def _revision(state: Taxonomy | TaxonomyRevision, saved_by: str, saved_at: datet
 
 
 def compare_revisions(site_id: int, taxonomy_id: str, older: int, newer: int) -> Comparison:
-    """What changed in the tree from one revision to another. Raises NotFound."""
+    """What changed in the tree from one revision to another, which may be the earlier one. Raises NotFound."""
     before, after = revision_of(site_id, taxonomy_id, older), revision_of(site_id, taxonomy_id, newer)
-    return compare(before.root_levels, after.root_levels)
+    renames = renames_between(site_id, taxonomy_id, older, newer)
+    return compare(before.root_levels, after.root_levels, renames)
+
+
+def renames_between(site_id: int, taxonomy_id: str, start: int, end: int) -> list[ValueRename]:
+    """What values of the revision `start` are called in the revision `end`, earlier or later, as far as the saves
+    between are in the log. Raises NotFound."""
+    first, last = sorted((start, end))
+    trees = [flatten(revision_of(site_id, taxonomy_id, revision).root_levels) for revision in (first, last)]
+    log = TaxonomyRevision
+    between = select(log.renames).where(
+        log.site_id == site_id, log.taxonomy_id == taxonomy_id, log.revision > first, log.revision <= last
+    )
+    rows = db.session.scalars(between.order_by(log.revision))
+    saves = [[ValueRename.read(rename) for rename in renames] for renames in rows]
+    return renames_on(saves, *trees) if start == first else renames_back(saves, *trees)
 
 
 def what_changed(site_id: int, taxonomy_id: str, older: int, newer: int) -> list[str]:

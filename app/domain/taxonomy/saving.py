@@ -23,6 +23,7 @@ from app.domain.taxonomy.revisions import (
     keep_state,
     record_revision,
     revision_of,
+    renames_between,
     stored_state,
 )
 from app.domain.taxonomy.stored_levels import made_once
@@ -88,7 +89,7 @@ def replace_state(
     keep_state(before)
     comparison = compare(before.root_levels, state.get("root_levels", before.root_levels), renames)
     changes = [*changed_texts(before, taxonomy), *comparison.sentences()]
-    record_revision(clock, taxonomy, changes, note, actor)
+    record_revision(clock, taxonomy, changes, note, actor, renames)
     payload = {"taxonomyId": taxonomy.id, "revision": taxonomy.revision}
     stored_events.store(clock, taxonomy.site_id, INDEX_EVENT, payload)
     return comparison, changes
@@ -121,14 +122,14 @@ def bring_back(
     clock: Clock, site_id: int, taxonomy_id: str, wanted: int, revision: int, actor: str, note: str = ""
 ) -> Saved:
     """Save the state of an earlier revision (`wanted`) as a new one, on top of `revision`, which whoever asks has
-    seen. Raises what save_structure raises; NotFound also when the change log no longer has the revision."""
+    seen. Values that were renamed since get their former names again, on products too.
+    Raises what save_structure raises; NotFound also when the change log no longer has the revision."""
     earlier = revision_of(site_id, taxonomy_id, wanted)
     told = note.strip() or f"Brought back revision {wanted}"
     known = ids_of(earlier.root_levels)
-    levels = earlier.root_levels
-    return save_structure(
-        clock, site_id, taxonomy_id, revision, earlier.name, earlier.description, levels, actor, told, (), known
-    )
+    renames = renames_between(site_id, taxonomy_id, taxonomy_of(site_id, taxonomy_id).revision, wanted)
+    name, description, levels = earlier.name, earlier.description, earlier.root_levels
+    return save_structure(clock, site_id, taxonomy_id, revision, name, description, levels, actor, told, renames, known)
 
 
 @made_once

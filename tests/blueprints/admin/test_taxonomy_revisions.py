@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -11,6 +12,7 @@ from sqlalchemy import event
 
 from app.domain.sites.models import Site
 from app.domain.taxonomy.classification import active_tree, classify
+from app.domain.taxonomy.edits import ValueRename
 from app.domain.taxonomy.saving import save_structure
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
@@ -27,9 +29,9 @@ SECOND = [level("outdoor", level("tents", attributes=[choice("colour", "Moss", "
 
 @pytest.fixture
 def save(app: Flask, site_id: int, clock: StoppedClock):
-    def save(levels: list, revision: int, name: str = "Kinds", note: str = "") -> None:
+    def save(levels: list, revision: int, name: str = "Kinds", note: str = "", renames: Sequence[Any] = ()) -> None:
         with app.app_context(), transaction():
-            save_structure(clock, site_id, "kinds", revision, name, "", levels, "The Merchandiser", note)
+            save_structure(clock, site_id, "kinds", revision, name, "", levels, "The Merchandiser", note, renames)
 
     return save
 
@@ -99,6 +101,14 @@ def test_before_one_comes_back_the_page_tells_what_that_does_to_products(client:
     assert "Renamed the taxonomy “Outdoor kinds” to “Kinds”." in words(page)
     assert "1 product" in words(page)
     assert page.value("seen") == "2"
+
+
+def test_values_that_were_renamed_are_told_to_get_their_names_again(client: PageClient, save) -> None:
+    fern = level("tents", attributes=[choice("colour", "Fern", "Clay")])
+    save([level("outdoor", fern)], 2, renames=[ValueRename("tents", "colour", "Moss", "Fern")])
+    page = client.get(f"{LOG}/1/back")
+    assert "Renamed the value “Fern” of “Colour” (Tents) to “Moss”." in words(page)
+    assert "“Fern” of “Colour” becomes “Moss”" in words(page)
 
 
 def test_an_earlier_revision_comes_back_as_a_new_one(client: PageClient, app: Flask, site_id: int) -> None:
