@@ -10,6 +10,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from app.extensions import db
+from app.permissions import DECLARED, Permission
 from tests.architecture.role_matrix import MATRIX, OPEN_TO_PROGRAMS, Principal
 from tests.architecture.shop_for_routes import (
     Shops,
@@ -35,6 +36,18 @@ def test_every_route_has_a_row_and_every_row_a_route(app: Flask) -> None:
     found = set(routes(app))
     assert found - MATRIX.keys() == set(), "give each of these routes a row in tests/architecture/role_matrix.py"
     assert MATRIX.keys() - found == set(), "these rows have no route any more"
+
+
+def test_whatever_names_a_taxonomy_asks_for_the_permission_to_manage_taxonomies(app: Flask) -> None:
+    """Roles have that of the catalogue with it today; nothing else says that they always will."""
+    declared = {
+        rule.rule: getattr(app.view_functions[rule.endpoint], DECLARED)
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith("/admin/catalogue/taxonomy/") and "<taxonomy_id>" in rule.rule
+    }
+    rebuild = "/admin/catalogue/taxonomy/<taxonomy_id>/rebuild"
+    assert declared.pop(rebuild) == Permission.MANAGE_SEARCH, "what it starts is a rebuild as any other"
+    assert set(declared.values()) == {Permission.MANAGE_TAXONOMY, Permission.ACTIVATE_TAXONOMY}
 
 
 @pytest.mark.parametrize("principal", Principal)

@@ -20,7 +20,7 @@ Answer = str | AnyResponse
 
 
 @bp.post("/catalogue/taxonomy/<taxonomy_id>/attribute")
-@requires(Permission.MANAGE_CATALOGUE)
+@requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_attribute(taxonomy_id: str) -> Answer:
     editing = drafts.open_draft(current_user.site_id, taxonomy_id, current_user.user_id)
     level_id, intent = request.form.get("level", ""), request.form.get("intent", "")

@@ -71,7 +71,7 @@ def _tasks(site_id: int, taxonomy: Taxonomy) -> tuple[TaxonomyTask, ...]:
 
 
 @bp.get("/catalogue/taxonomy/<taxonomy_id>/banner")
-@requires(Permission.MANAGE_CATALOGUE)
+@requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_banner(taxonomy_id: str) -> Answer:
     """Asked for again and again while something is under way: `part` is `reindex` or `tasks`."""
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)

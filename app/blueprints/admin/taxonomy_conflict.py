@@ -19,7 +19,7 @@ Answer = str | AnyResponse
 
 
 @bp.get(CONFLICT)
-@requires(Permission.MANAGE_CATALOGUE)
+@requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_conflict(taxonomy_id: str) -> Answer:
     editing = drafts.open_draft(current_user.site_id, taxonomy_id, current_user.user_id)
     if not editing.is_stale:
@@ -30,7 +30,7 @@ def taxonomy_conflict(taxonomy_id: str) -> Answer:
 
 
 @bp.post(CONFLICT)
-@requires(Permission.MANAGE_CATALOGUE)
+@requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_rebase(taxonomy_id: str) -> Answer:
     """Do one's own edits again on what is stored now. Nothing is saved by that."""
     with transaction():

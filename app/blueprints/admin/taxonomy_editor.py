@@ -32,7 +32,7 @@ Answer = str | AnyResponse
 
 
 @bp.get(EDITOR)
-@requires(Permission.MANAGE_CATALOGUE)
+@requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_editor(taxonomy_id: str) -> Answer:
     editing = _opened(taxonomy_id)
     level_id = _known(editing, request.args.get("level"))
@@ -40,7 +40,7 @@ def taxonomy_editor(taxonomy_id: str) -> Answer:
 
 
 @bp.get(f"{EDITOR}/level")
-@requires(Permission.MANAGE_CATALOGUE)
+@requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_level(taxonomy_id: str) -> Answer:
     """The panel of one level. Without htmx the page with it."""
     asked: dict[str, Any] = {
@@ -58,7 +58,7 @@ def taxonomy_level(taxonomy_id: str) -> Answer:
 
 
 @bp.post(f"{EDITOR}/draft")
-@requires(Permission.MANAGE_CATALOGUE)
+@requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_draft(taxonomy_id: str) -> Answer:
     """One edit; the field `edit` names it."""
     try:
@@ -75,19 +75,19 @@ def taxonomy_draft(taxonomy_id: str) -> Answer:
 
 
 @bp.post(f"{EDITOR}/draft/undo")
-@requires(Permission.MANAGE_CATALOGUE)
+@requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_undo(taxonomy_id: str) -> Answer:
     return _turned(taxonomy_id, drafts.undo, "Taken back: {}", "There is nothing to take back")
 
 
 @bp.post(f"{EDITOR}/draft/redo")
-@requires(Permission.MANAGE_CATALOGUE)
+@requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_redo(taxonomy_id: str) -> Answer:
     return _turned(taxonomy_id, drafts.redo, "Done again: {}", "There is nothing to do again")
 
 
 @bp.post(f"{EDITOR}/draft/discard")
-@requires(Permission.MANAGE_CATALOGUE)
+@requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_discard(taxonomy_id: str) -> Answer:
     with transaction():
         editing = drafts.discard(current_user.site_id, taxonomy_id, current_user.user_id)
@@ -96,7 +96,7 @@ def taxonomy_discard(taxonomy_id: str) -> Answer:
 
 
 @bp.post(f"{EDITOR}/details")
-@requires(Permission.MANAGE_CATALOGUE)
+@requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_details(taxonomy_id: str) -> Answer:
     """The taxonomy's own name and description, saved at once."""
     name, description = request.form.get("name", ""), request.form.get("description", "")

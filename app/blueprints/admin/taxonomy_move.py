@@ -31,7 +31,7 @@ class Place:
 
 
 @bp.get(f"{EDITOR}/move")
-@requires(Permission.MANAGE_CATALOGUE)
+@requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_move(taxonomy_id: str) -> str:
     editing = drafts.open_draft(current_user.site_id, taxonomy_id, current_user.user_id)
     level_id, words = request.args.get("level", ""), request.args.get("q", "")[:LONGEST_WORDS]

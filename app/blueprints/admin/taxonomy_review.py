@@ -40,13 +40,13 @@ class Consequence:
 
 
 @bp.get(REVIEW)
-@requires(Permission.MANAGE_CATALOGUE)
+@requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_review(taxonomy_id: str) -> Answer:
     return _review(taxonomy_id)
 
 
 @bp.post(REVIEW)
-@requires(Permission.MANAGE_CATALOGUE)
+@requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_review_save(taxonomy_id: str) -> Answer:
     site_id, user_id = current_user.site_id, current_user.user_id
     note, token, actor = request.form.get("note", ""), request.form.get("version", ""), current_user.display_name
