@@ -91,6 +91,7 @@ def upgrade() -> None:
         sa.Column("error", sa.Text(), nullable=True),
         sa.Column("requested_by", sa.String(length=100), nullable=False),
         sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("refused_since", sa.DateTime(timezone=True), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
@@ -150,12 +151,12 @@ def upgrade() -> None:
             sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql"),
             nullable=False,
         ),
-        sa.Column("note", sa.String(length=500), nullable=False),
         sa.Column(
             "renames",
             sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql"),
             nullable=False,
         ),
+        sa.Column("note", sa.String(length=500), nullable=False),
         sa.Column("saved_by", sa.String(length=100), nullable=False),
         sa.Column("saved_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(

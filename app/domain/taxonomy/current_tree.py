@@ -7,16 +7,17 @@ from datetime import datetime
 from sqlalchemy import select
 
 from app.domain.shared.clock import Clock
-from app.domain.taxonomy.classification import active_taxonomy_id
 from app.domain.taxonomy.former_words import former_words
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.renamed_words import Renames
+from app.domain.taxonomy.taxonomies import active_id
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
 
 class CurrentTree:
-    """The active taxonomy of a site, made anew only for another revision of it or when values were renamed."""
+    """The active taxonomy of a site, made anew only for another revision of it or when values were renamed. The plan
+    may lack the engine for a while: products hold their classification, so what happens to it then must reach them."""
 
     def __init__(self, site_id: int) -> None:
         self._site_id = site_id
@@ -27,7 +28,7 @@ class CurrentTree:
     def read(self, clock: Clock) -> tuple[str | None, TaxonomyTree]:
         """Its id, and its tree as it is now with the former words of its values; without an active taxonomy, None and a
         tree without levels."""
-        this = Taxonomy.site_id == self._site_id, Taxonomy.id == active_taxonomy_id(self._site_id)
+        this = Taxonomy.site_id == self._site_id, Taxonomy.id == active_id(self._site_id)
         row = db.session.execute(select(Taxonomy.id, Taxonomy.revision, Taxonomy.updated_at).where(*this)).one_or_none()
         if row is None:
             return None, TaxonomyTree()

@@ -107,7 +107,8 @@ class TaxonomyDraft(Base):
 class TaxonomyTask(Base):
     """Work on many products that goes on in the background, batch by batch. `reached` is the id of the last product
     that was dealt with; it moves in the transaction of its batch, so a worker that dies loses and repeats nothing.
-    What `parameters` and `report` hold depends on `kind`."""
+    `refused_since` is when the database first refused the next batch, None while it takes them. What `parameters` and
+    `report` hold depends on `kind`."""
 
     __tablename__ = "taxonomy_tasks"
     __table_args__ = (
@@ -128,6 +129,7 @@ class TaxonomyTask(Base):
     error: Mapped[str | None] = mapped_column(Text)
     requested_by: Mapped[str] = mapped_column(String(100))
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    refused_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     started_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

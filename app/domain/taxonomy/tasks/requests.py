@@ -10,10 +10,12 @@ from typing import Any
 from sqlalchemy import Select, func, select
 
 from app.domain.shared.clock import Clock
-from app.domain.shared.problems import NotFound
+from app.domain.shared.problems import Conflict, NotFound
 from app.domain.shared.times import rfc3339
+from app.domain.sites import audit
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.tasks.kinds import DONE, FAILED, UNFINISHED, WAITING, Kind, TaskRequested
+from app.domain.taxonomy.tasks.story import title_of
 from app.events import publish
 from app.extensions import db
 
@@ -41,6 +43,20 @@ def request(clock: Clock, site_id: int, kind: Kind, parameters: Mapping[str, Any
     return task
 
 
+def resume(clock: Clock, site_id: int, task_id: str, by: str) -> TaxonomyTask:
+    """A failed task goes on where it was, in its old place before those that were asked for later. Raises NotFound,
+    Conflict when it has not failed (any more). Call it in a transaction."""
+    task = task_of(site_id, task_id, to_change=True)
+    if task.state != FAILED:
+        raise Conflict("Only a task that failed can go on.")
+    task.state, task.error, task.finished_at, task.refused_since = WAITING, None, None, None
+    summary = f"Had a task go on: {title_of(task)}"
+    audit.record(clock, site_id, by, "taxonomy.task_resume", ("taxonomy_task", task.id), summary)
+    db.session.flush()
+    publish(TaskRequested(site_id))
+    return task
+
+
 def _equal_waiting(site_id: int, kind: Kind, parameters: Mapping[str, Any]) -> TaxonomyTask | None:
     waiting = select(TaxonomyTask).where(
         TaxonomyTask.site_id == site_id, TaxonomyTask.kind == kind.value, TaxonomyTask.state == WAITING
@@ -57,9 +73,11 @@ def _after_all_others(clock: Clock, site_id: int) -> datetime:
     return now if last is None or last < now else last + timedelta(microseconds=1)
 
 
-def task_of(site_id: int, task_id: str) -> TaxonomyTask:
-    """Raises NotFound."""
+def task_of(site_id: int, task_id: str, to_change: bool = False) -> TaxonomyTask:
+    """`to_change` locks its row until the end of the transaction, and reads it anew. Raises NotFound."""
     query = select(TaxonomyTask).where(TaxonomyTask.site_id == site_id, TaxonomyTask.id == task_id)
+    if to_change:
+        query = query.with_for_update().execution_options(populate_existing=True)
     task = db.session.scalar(query)
     if task is None:
         raise NotFound("There is no such task on this site.")

@@ -19,7 +19,7 @@ from sqlalchemy.exc import OperationalError
 from app.domain.catalogue.models import Product
 from app.domain.shared.clock import Clock
 from app.domain.shared.committing import Transaction, commit
-from app.domain.shared.problems import DomainError
+from app.domain.shared.problems import Conflict, DomainError
 from app.domain.sites import audit
 from app.domain.taxonomy.classification import hold_active
 from app.domain.taxonomy.current_tree import CurrentTree
@@ -73,8 +73,8 @@ def _work(means: Means, task_id: str, trees: CurrentTree, until: datetime | None
                 return False
     except (OperationalError, SystemExit, KeyboardInterrupt) as error:
         # The database is away or the worker is stopped; neither has to do with the task, which can go on later.
-        may_end = isinstance(error, OperationalError)
-        means.commit(lambda: _let_go(means.clock, task_id, may_end))
+        refused = isinstance(error, OperationalError)
+        means.commit(lambda: _let_go(means.clock, task_id, refused))
         raise
     except Exception as error:
         words = error.message if isinstance(error, DomainError) else f"Something unexpected went wrong: {error!r}"
@@ -123,7 +123,8 @@ def _do_batch(means: Means, task_id: str, trees: CurrentTree) -> bool:
     if task is None or task.state != RUNNING:
         return False
     hold_active(task.site_id)
-    subject, work = Task(task.site_id, task.parameters, *trees.read(means.clock)), means.works[Kind(task.kind)]
+    subject = Task(task.site_id, task.parameters, *trees.read(means.clock))
+    work = _work_of(means, task, subject)
     if task.total is None:
         task.total = _count(work.candidates(subject))
     query = work.candidates(subject).where(Product.id > task.reached).order_by(Product.id)
@@ -134,22 +135,34 @@ def _do_batch(means: Means, task_id: str, trees: CurrentTree) -> bool:
         work.change(batch)
         task.reached, task.done, task.report = ids[-1], task.done + len(ids), report
         lost_values.keep(means.clock, task, batch.lost)
-        task.lease_until = means.clock.now() + LEASE
+        task.lease_until, task.refused_since = means.clock.now() + LEASE, None
     if len(ids) < means.batch:
         _end(means.clock, task, DONE)
     return len(ids) == means.batch
 
 
-def _let_go(clock: Clock, task_id: str, may_end: bool = False) -> None:
-    """For the next to take up. One that the database has refused for long is not tried for ever."""
+def _work_of(means: Means, task: TaxonomyTask, subject: Task) -> Work:
+    """Raises Conflict when this shop cannot do it: a newer version may have been asked, before an older one was put in
+    its place; and ids mean something else in another taxonomy, even where it has the same."""
+    if task.kind not in means.works:
+        raise Conflict(f"This version of the shop cannot do work of the kind {task.kind}.")
+    if subject.parameters.get("taxonomyId", subject.taxonomy_id) != subject.taxonomy_id:
+        raise Conflict("Another taxonomy is active now, so the rest was left as it is.")
+    return means.works[Kind(task.kind)]
+
+
+def _let_go(clock: Clock, task_id: str, refused: bool = False) -> None:
+    """For the next to take up. One whose next batch the database has refused for long is not tried for ever."""
     task = _locked(task_id)
     if task is None or task.state != RUNNING:
         return
-    if may_end and task.started_at is not None and clock.now() - task.started_at > GIVEN_UP_AFTER:
-        task.error = "The database was not available for an hour."
-        _end(clock, task, FAILED)
-    else:
-        task.lease_until = None
+    task.lease_until = None
+    if refused:
+        now = clock.now()
+        task.refused_since = since = task.refused_since or now
+        if now - since >= GIVEN_UP_AFTER:
+            task.error = "The database refused the work for an hour. It can go on where it was."
+            _end(clock, task, FAILED)
 
 
 def _fail(clock: Clock, task_id: str, words: str) -> None:

@@ -106,10 +106,10 @@ class TaskStory:
 
 
 def story_of(task: Task) -> TaskStory:
-    kind = Kind(task.kind)
+    kind = kind_of(task)
     return TaskStory(
         id=task.id,
-        title=TITLES[kind],
+        title=title_of(task),
         state=task.state,
         done=task.done,
         total=task.total,
@@ -117,13 +117,23 @@ def story_of(task: Task) -> TaskStory:
         requested_by=task.requested_by,
         created_at=task.created_at,
         finished_at=task.finished_at,
-        summary=_SUMMARIES[kind](task.parameters, _Counts.of(task)),
+        summary=_SUMMARIES[kind](task.parameters, _Counts.of(task)) if kind else f"Dealt with {products(task.done)}.",
         losses=tuple(_losses(kind, task.report)),
         losses_title=STAYED if kind is Kind.RESTORE else "Values that products lost",
         keeps_lost=kind is not Kind.RESTORE,
         products_query=_products_query(kind, task.parameters),
-        products_link=_LINKS.get(kind, ""),
+        products_link=_LINKS.get(kind, "") if kind else "",
     )
+
+
+def kind_of(task: Task) -> Kind | None:
+    """None for one that this version of the shop does not know: a newer one was asked, before this took its place."""
+    return Kind(task.kind) if task.kind in TITLES else None
+
+
+def title_of(task: Task) -> str:
+    kind = kind_of(task)
+    return TITLES[kind] if kind else f"Work of the kind {task.kind}"
 
 
 def products(count: int) -> str:
@@ -187,7 +197,7 @@ _SUMMARIES: Mapping[Kind, Callable[[Mapping[str, Any], _Counts], str]] = {
 }
 
 
-def _losses(kind: Kind, report: Mapping[str, Any]) -> list[Loss]:
+def _losses(kind: Kind | None, report: Mapping[str, Any]) -> list[Loss]:
     """Most products first."""
     names = report.get("names", {})
     words = {"dropped": "left in the archive" if kind is Kind.RESTORE else "dropped", "replaced": "replaced"}
@@ -220,7 +230,7 @@ _LINKS = {
 }
 
 
-def _products_query(kind: Kind, parameters: Mapping[str, Any]) -> str:
+def _products_query(kind: Kind | None, parameters: Mapping[str, Any]) -> str:
     if kind is Kind.RECOMPUTE:
         return "completeness=incomplete"
     if kind is Kind.ASSIGN_LEVEL:

@@ -8,7 +8,7 @@ from copy import deepcopy
 from sqlalchemy import func, select
 
 from app.domain.search.models import OutboxEntry
-from app.domain.sites.models import Site
+from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.tasks import Kind
 from app.extensions import db
 from app.transaction import transaction
@@ -49,10 +49,10 @@ def test_neither_revisions_nor_the_index_hear_of_it(site_id: int, ask: Ask, work
     assert db.session.scalar(select(func.count()).select_from(OutboxEntry)) == before
 
 
-def test_without_the_engine_in_the_plan_every_product_keeps_its_score(site_id: int, ask: Ask, work: Worker) -> None:
+def test_without_an_active_taxonomy_every_product_keeps_its_score(site_id: int, ask: Ask, work: Worker) -> None:
     add(site_id, "T-1", "tents", sleeps=2)
     with transaction():
-        db.session.get_one(Site, site_id).capabilities = []
+        change_settings(site_id, {"taxonomy-active-id": None})
     task_id = ask(Kind.RECOMPUTE)
     work()
     assert product("T-1").completeness_score == 100

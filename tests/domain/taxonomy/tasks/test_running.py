@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from datetime import timedelta
 from typing import Any
 
@@ -11,19 +12,24 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
-from app.domain.shared.problems import NotFound
-from app.domain.sites.models import AuditEntry
+from app.domain.catalogue.models import Product
+from app.domain.shared.problems import Conflict, NotFound
+from app.domain.sites.models import AuditEntry, Site
+from app.domain.sites.settings import change_settings
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.edits import ValueRename
+from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
+from app.domain.taxonomy.saving import save_structure
 from app.domain.taxonomy.tasks import Kind
 from app.domain.taxonomy.tasks.batch import Batch, Work
 from app.domain.taxonomy.tasks.purge import purge
 from app.domain.taxonomy.tasks.running import LEASE, Means, sites_with_work, work_off
+from app.domain.taxonomy.tasks.story import story_of
 from app.domain.taxonomy.tasks.works import WORKS
 from app.extensions import db
 from app.transaction import transaction
-from tests.domain.taxonomy.tasks.conftest import Worker, add, product, task
-from tests.factories import make_site
+from tests.domain.taxonomy.tasks.conftest import LEVELS, Worker, add, product, task
+from tests.factories import make_site, make_task
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
 
@@ -142,16 +148,7 @@ def test_what_nobody_expected_fails_the_task_and_keeps_what_was_done(
     )
 
 
-def test_a_database_that_is_away_fails_no_task_before_an_hour(
-    five: list[int], ask: Ask, clock: StoppedClock, site_id: int
-) -> None:
-    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
-    away = OperationalError("update", {}, Exception("away"))
-    for state, error, hours in (("running", None, 2), ("failed", "The database was not available for an hour.", 0)):
-        with pytest.raises(OperationalError):
-            work_off(always_failing(clock, away), site_id)
-        assert (task(task_id).state, task(task_id).error) == (state, error)
-        clock.move(hours=hours)
+AWAY = OperationalError("update", {}, Exception("away"))
 
 
 def always_failing(clock: StoppedClock, error: Exception) -> Means:
@@ -160,6 +157,126 @@ def always_failing(clock: StoppedClock, error: Exception) -> Means:
 
     candidates = WORKS[Kind.ASSIGN_LEVEL].candidates
     return Means(clock, transaction, works={Kind.ASSIGN_LEVEL: Work(candidates, change)})
+
+
+def test_a_database_that_is_away_fails_no_task_before_an_hour(
+    five: list[int], ask: Ask, clock: StoppedClock, site_id: int
+) -> None:
+    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    told = []
+    for minutes in (0, 50, 10):
+        clock.move(minutes=minutes)
+        with pytest.raises(OperationalError):
+            work_off(always_failing(clock, AWAY), site_id)
+        told.append((task(task_id).state, task(task_id).error))
+    reason = "The database refused the work for an hour. It can go on where it was."
+    assert told == [("running", None), ("running", None), ("failed", reason)]
+
+
+def test_what_a_task_did_before_does_not_count_as_time_without_the_database(
+    five: list[int], ask: Ask, clock: StoppedClock, site_id: int, work: Worker
+) -> None:
+    """It is old and it is slow, and then the database is away for a moment, twice."""
+    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    clock.move(hours=3)
+    for done in (2, 4):
+        assert work_off(Means(clock, transaction, batch=2), site_id, timedelta(0))
+        clock.move(minutes=61)
+        with pytest.raises(OperationalError):
+            work_off(always_failing(clock, AWAY), site_id)
+        assert (task(task_id).state, task(task_id).done) == ("running", done)
+    work()
+    assert (task(task_id).state, task(task_id).refused_since) == ("done", None)
+
+
+def test_a_task_that_failed_goes_on_where_it_was_and_before_later_ones(
+    five: list[int], ask: Ask, clock: StoppedClock, site_id: int, work: Worker, queue: RecordingQueue
+) -> None:
+    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+    with pytest.raises(RuntimeError):
+        work_off(breaking(clock, 2, RuntimeError("odd")), site_id)
+    later = ask(Kind.RECOMPUTE)
+    queue.jobs.clear()
+    with transaction():
+        tasks.resume(clock, site_id, task_id, "Otto Oak")
+    assert queue.jobs == [("taxonomy:work_off_slice", (site_id,))]
+    again = task(task_id)
+    assert (again.state, again.reached, again.done, again.error, again.finished_at) == (
+        "waiting",
+        five[1],
+        2,
+        None,
+        None,
+    )
+    assert [waiting.id for waiting in tasks.unfinished(site_id)] == [task_id, later]
+    work()
+    assert (task(task_id).state, task(task_id).report) == ("done", {"changed": 5})
+    assert [product(f"T-{number}").revision for number in range(5)] == [2] * 5
+    logged = db.session.execute(select(AuditEntry.actor, AuditEntry.action)).all()
+    assert ("Otto Oak", "taxonomy.task_resume") in [tuple(row) for row in logged]
+
+
+def test_only_what_failed_can_go_on(ask: Ask, clock: StoppedClock, site_id: int, work: Worker) -> None:
+    task_id = ask(Kind.RECOMPUTE)
+    for _ in range(2):
+        with pytest.raises(Conflict), transaction():
+            tasks.resume(clock, site_id, task_id, "Mia")
+        work()
+    with pytest.raises(NotFound), transaction():
+        tasks.resume(clock, site_id + 1, task_id, "Mia")
+
+
+def test_a_kind_that_nobody_knows_fails_once_and_holds_up_no_other(
+    ask: Ask, clock: StoppedClock, site_id: int, work: Worker
+) -> None:
+    """It was asked for by a newer version of the shop, before an older one was put in its place."""
+    with transaction():
+        unknown = make_task(db.session.get_one(Site, site_id), "POLISH", state="waiting").id
+    later = ask(Kind.RECOMPUTE)
+    work()
+    assert (task(unknown).state, task(unknown).error) == (
+        "failed",
+        "This version of the shop cannot do work of the kind POLISH.",
+    )
+    assert task(later).state == "done"
+    told = story_of(task(unknown))
+    assert (told.title, told.summary) == ("Work of the kind POLISH", "Dealt with 0 products.")
+
+
+def test_the_taxonomy_that_is_set_counts_also_while_the_plan_lacks_the_engine(
+    site_id: int, ask: Ask, work: Worker, clock: StoppedClock
+) -> None:
+    """Products hold their classification meanwhile; what is not done to it now would never be."""
+    add(site_id, "T-1", "tents", colour=["Moss"], sleeps=2)
+    with transaction():
+        site = db.session.get_one(Site, site_id)
+        site.capabilities = [name for name in site.capabilities if name != "TAXONOMY_ENGINE"]
+        db.session.get_one(Product, product("T-1").id).completeness_score = 0
+    levels = deepcopy(LEVELS)
+    levels[0]["attributes"][0]["allowedValues"] = ["Fern", "Clay", "Sky"]
+    with transaction():
+        known, renames = db.session.get_one(Taxonomy, (site_id, "kit")), [ValueRename("gear", "colour", "Moss", "Fern")]
+        save_structure(clock, site_id, "kit", known.revision, "Kit", "", levels, "Mia", renames=renames)
+    ask(Kind.RECOMPUTE)
+    work()
+    assert product("T-1").taxonomy_attributes == {"colour": ["Fern"], "sleeps": 2}
+    assert product("T-1").completeness_score == 100
+
+
+@pytest.mark.parametrize("kind", [Kind.RENAME_VALUES, Kind.ASSIGN_LEVEL, Kind.ASSIGN_VALUE, Kind.RESTORE])
+def test_what_was_asked_for_under_another_taxonomy_fails_and_says_so(
+    five: list[int], site_id: int, ask: Ask, work: Worker, kind: Kind
+) -> None:
+    task_id = ask(kind, **to_boots(five) | {"renames": [], "attributeId": "colour", "way": "clear"})
+    with transaction():
+        change_settings(site_id, {"taxonomy-active-id": "garden"})
+    work()
+    assert (task(task_id).state, task(task_id).done, task(task_id).error) == (
+        "failed",
+        0,
+        "Another taxonomy is active now, so the rest was left as it is.",
+    )
+    assert {product(f"T-{number}").taxonomy_level_id for number in range(5)} == {"tents"}
 
 
 def test_the_end_stands_in_the_activity_log(five: list[int], ask: Ask, work: Worker) -> None:
