@@ -95,11 +95,12 @@ def save_product(
     """Without a panel the classification stays as it is, so that a page made without an active taxonomy clears
     nothing. Raises NotFound, StaleRevision, Invalid; values that break rules are dropped and the rest is saved."""
     hold_active(site_id)
-    taxonomy = active_with_tree(clock, site_id)
     dropped: list[Dropped] = []
     refusals: list[str | None] = []
 
     def apply(product: Product) -> None:
+        # Read once the product is locked: a structure that was saved until then is the one that holds.
+        taxonomy = active_with_tree(clock, site_id)
         refusals.append(_refusal(taxonomy, panel, product))
         if panel is not None and taxonomy is not None and not refusals[-1]:
             dropped.extend(_classify(product, taxonomy.tree, panel))

@@ -15,6 +15,7 @@ from app.domain.sites import audit, stored_events, versioning
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.comparison import Comparison, compare
 from app.domain.taxonomy.edits import ValueRename
+from app.domain.taxonomy.former_words import rename_parameters
 from app.domain.taxonomy.ids_in_use import ids_in_use
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
 from app.domain.taxonomy.revisions import (
@@ -22,8 +23,8 @@ from app.domain.taxonomy.revisions import (
     changed_texts,
     keep_state,
     record_revision,
-    revision_of,
     renames_between,
+    revision_of,
     stored_state,
 )
 from app.domain.taxonomy.stored_levels import made_once
@@ -69,7 +70,8 @@ def save_structure(
     comparison, changes = replace_state(clock, taxonomy, state, note.strip(), actor, renames)
     _log(clock, taxonomy, changes, note.strip(), actor)
     if renames and is_active(taxonomy):  # Only products of the active taxonomy hold any values.
-        tasks.request(clock, site_id, tasks.Kind.RENAME_VALUES, _rename_parameters(taxonomy.id, renames), actor)
+        parameters = rename_parameters(taxonomy.id, checked.levels, renames, clock.now())
+        tasks.request(clock, site_id, tasks.Kind.RENAME_VALUES, parameters, actor)
     return Saved(taxonomy, checked.ids, comparison)
 
 
@@ -222,10 +224,3 @@ def _log(clock: Clock, taxonomy: Taxonomy, changes: list[str], note: str, actor:
     summary = f"Saved the taxonomy {taxonomy.name}"
     before = {"revision": taxonomy.revision - 1}
     audit.record(clock, taxonomy.site_id, actor, "taxonomy.save", subject, summary, before, after)
-
-
-def _rename_parameters(taxonomy_id: str, renames: Sequence[ValueRename]) -> dict[str, Any]:
-    told = [
-        {"levelId": r.level_id, "attributeId": r.attribute_id, "value": r.value, "renamed": r.renamed} for r in renames
-    ]
-    return {"taxonomyId": taxonomy_id, "renames": told}

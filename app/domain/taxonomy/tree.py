@@ -27,8 +27,8 @@ class Level:
 
 
 class TaxonomyTree:
-    """`levels` come in tree order, every level before those below it. `former_words` belong to the definition that
-    stands on a level, so they count where it is the nearest."""
+    """`levels` come in tree order, every level before those below it. `former_words` are by the level of a
+    product."""
 
     def __init__(self, roots: Sequence[Level] = (), former_words: Renames | None = None) -> None:
         self.roots = tuple(roots)
@@ -67,7 +67,8 @@ class TaxonomyTree:
         place in the order. Empty for an unknown level."""
         known = self._applicable.get(level_id)
         if known is None:
-            known = {found.id: found for level in self.path(level_id) for found in self._defined_on(level)}
+            nearest = {attribute.id: attribute for level in self.path(level_id) for attribute in level.attributes}
+            known = {key: self._at(level_id, attribute) for key, attribute in nearest.items()}
             self._applicable[level_id] = known
         return known
 
@@ -75,18 +76,23 @@ class TaxonomyTree:
         """Every definition of every attribute id, in tree order: the same id on several levels is one facet."""
         found: dict[str, list[Attribute]] = {}
         for level in self.levels.values():
-            for attribute in self._defined_on(level):
-                found.setdefault(attribute.id, []).append(attribute)
+            for attribute in level.attributes:
+                found.setdefault(attribute.id, []).append(self._at(level.id, attribute))
         return found
 
-    def _defined_on(self, level: Level) -> Sequence[Attribute]:
-        if not self._former_words:
-            return level.attributes
-        words = self._former_words
-        return [
-            replace(attribute, former=words[level.id, attribute.id]) if (level.id, attribute.id) in words else attribute
-            for attribute in level.attributes
-        ]
+    def governed(self, level_id: str, attribute_id: str) -> list[str]:
+        """The ids of the levels for which the definition on one level is the nearest; empty for an unknown level."""
+        found: list[str] = []
+        waiting = [self.levels[level_id]] if level_id in self.levels else []
+        while waiting:
+            level = waiting.pop()
+            found.append(level.id)
+            waiting += [child for child in level.children if all(own.id != attribute_id for own in child.attributes)]
+        return found
+
+    def _at(self, level_id: str, attribute: Attribute) -> Attribute:
+        words = self._former_words.get((level_id, attribute.id))
+        return replace(attribute, former=words) if words else attribute
 
 
 @made_once

@@ -24,7 +24,9 @@ from app.domain.sites import accounts, sites
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
 from app.domain.taxonomy import tasks
+from app.domain.taxonomy.attribute_edits import ValueRename
 from app.domain.taxonomy.classification import active_taxonomy
+from app.domain.taxonomy.former_words import rename_parameters
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.revisions import revisions
 from app.domain.taxonomy.tasks.running import Means, work_off
@@ -223,11 +225,11 @@ def test_a_word_that_was_renamed_since_the_bundle_was_made_becomes_the_new_one(t
     take(taxonomy=TAXONOMY)
     levels = deepcopy(LEVELS)
     levels[0]["attributes"][1]["allowedValues"] = ["Fern", "Clay"]
-    rename = {"levelId": "tents", "attributeId": "colour", "value": "Moss", "renamed": "Fern"}
+    rename = rename_parameters("shop", levels, [ValueRename("tents", "colour", "Moss", "Fern")], clock.now())
     with transaction():
         site_id = sites.site_at(HOST).id
         db.session.get_one(Taxonomy, (site_id, "shop")).root_levels = levels
-        tasks.request(clock, site_id, tasks.Kind.RENAME_VALUES, {"taxonomyId": "shop", "renames": [rename]}, "Mia")
+        tasks.request(clock, site_id, tasks.Kind.RENAME_VALUES, rename, "Mia")
     report = take(products=[product(taxonomy={"levelId": "tents", "attributes": {"colour": ["Clay", "Moss"]}})])
     assert one().taxonomy_attributes == {"colour": ["Clay", "Fern"]}
     assert report.dropped == {}

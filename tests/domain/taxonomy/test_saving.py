@@ -143,7 +143,8 @@ def test_a_renamed_value_follows_on_products(site: Site, save):
     task = db.session.scalars(select(TaxonomyTask)).one()
     assert task.kind == "RENAME_VALUES"
     expected = {"levelId": "tents", "attributeId": "colour", "value": "Moss", "renamed": "Fern"}
-    assert task.parameters == {"taxonomyId": "camping", "renames": [expected]}
+    assert (task.parameters["taxonomyId"], task.parameters["renames"]) == ("camping", [expected])
+    assert task.parameters["governed"] == [{"levelId": "tents", "attributeId": "colour", "levelIds": ["tents"]}]
     assert saved.comparison.values_removed == ()
 
 

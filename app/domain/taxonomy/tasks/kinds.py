@@ -10,8 +10,8 @@ class Kind(StrEnum):
     """What a task does with each of its products, and its `parameters`:
 
     - RECOMPUTE: its completeness by the active taxonomy. None.
-    - RENAME_VALUES: other words for values that it holds. `taxonomyId` and `renames`, a list of `levelId`,
-      `attributeId`, `value` and `renamed`; concerned are the products for which that level's definition counts.
+    - RENAME_VALUES: other words for values that it holds. `taxonomyId`, `since` (when that was saved), and `renames`
+      and `governed` (app/domain/taxonomy/renamed_words.py).
     - ASSIGN_LEVEL: another level; values that do not hold there are dropped. `levelId`, and which products.
     - ASSIGN_VALUE: the value of one attribute. `attributeId`, `value`, `way`, and which products.
     - RESTORE: the classification that was archived when another taxonomy became active.

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, false, select
 
 from app.domain.catalogue.models import Product, ProductAttributeValue
-from app.domain.taxonomy.attribute import Attribute
+from app.domain.sites.models import AuditEntry
 from app.domain.taxonomy.classification import LONGEST_COUNTED_VALUE, keep_values
-from app.domain.taxonomy.renamed_words import by_definition, in_other_words
+from app.domain.taxonomy.renamed_words import Renames, Words, by_level, in_other_words
 from app.domain.taxonomy.tasks.batch import Batch, Task
 from app.domain.taxonomy.tasks.report import count
+from app.extensions import db
 
 
 def candidates(task: Task) -> Select[int]:
@@ -32,10 +34,11 @@ def candidates(task: Task) -> Select[int]:
 
 def change(batch: Batch) -> None:
     """Whether the new word is still allowed does not matter: a later task may rename it again."""
-    tree = batch.task.tree.knowing(by_definition(batch.task.parameters["renames"]))
+    renames, products = by_level(batch.task.parameters), batch.products()
+    earlier = _Earlier(batch, products, renames)
     changed = []
-    for product in batch.products():
-        values = _renamed(tree.applicable_attributes(product.taxonomy_level_id or ""), product.taxonomy_attributes)
+    for product in products:
+        values = _renamed(product, renames, earlier)
         if values != product.taxonomy_attributes:
             keep_values(product, batch.task.tree, values)
             changed.append(product)
@@ -44,8 +47,64 @@ def change(batch: Batch) -> None:
     count(batch.report, "unchanged", len(batch.ids) - len(changed))
 
 
-def _renamed(attributes: Mapping[str, Attribute], values: Mapping[str, Any]) -> dict[str, Any]:
+def _renamed(product: Product, renames: Renames, earlier: _Earlier) -> dict[str, Any]:
+    level_id, held = product.taxonomy_level_id or "", product.taxonomy_attributes
     return {
-        attribute_id: in_other_words(value, attributes[attribute_id].former) if attribute_id in attributes else value
-        for attribute_id, value in values.items()
+        attribute_id: in_other_words(value, earlier.only(product, attribute_id, renames.get((level_id, attribute_id))))
+        for attribute_id, value in held.items()
     }
+
+
+class _Earlier:
+    """Tells words that products got before the save from those they got since. That matters where a word is renamed
+    and the same word is allowed for another value: two that change places, or one that is given anew. What somebody
+    has chosen since is meant as it is now; the activity log knows that of every product that a person saved."""
+
+    def __init__(self, batch: Batch, products: Sequence[Product], renames: Renames) -> None:
+        self._tree = batch.task.tree
+        self._since = datetime.fromisoformat(batch.task.parameters["since"])
+        self._renames = renames
+        concerned = [product for product in products if any(self._doubtful(product))]
+        self._before = _before(batch.task.site_id, concerned, self._since) if concerned else {}
+
+    def only(self, product: Product, attribute_id: str, words: Words | None) -> Words:
+        """Those of the words that the product is to follow."""
+        if not words or attribute_id not in set(self._doubtful(product)):
+            return words or {}
+        allowed = self._allowed(product, attribute_id)
+        if product.created_at > self._since:
+            return {word: renamed for word, renamed in words.items() if word not in allowed}
+        if (product.id, attribute_id) not in self._before:
+            return words
+        had = _listed(self._before[product.id, attribute_id])
+        return {word: renamed for word, renamed in words.items() if word not in allowed or word in had}
+
+    def _doubtful(self, product: Product) -> Iterator[str]:
+        for attribute_id in product.taxonomy_attributes:
+            words = self._renames.get((product.taxonomy_level_id or "", attribute_id), {})
+            if words and not words.keys().isdisjoint(self._allowed(product, attribute_id)):
+                yield attribute_id
+
+    def _allowed(self, product: Product, attribute_id: str) -> Sequence[str]:
+        attribute = self._tree.applicable_attributes(product.taxonomy_level_id or "").get(attribute_id)
+        return attribute.allowed_values if attribute else ()
+
+
+def _before(site_id: int, products: Sequence[Product], since: datetime) -> dict[tuple[int, str], Any]:
+    """By product and attribute, what stood there before the first change since."""
+    query = select(AuditEntry.subject_id, AuditEntry.before, AuditEntry.after).where(
+        AuditEntry.site_id == site_id,
+        AuditEntry.subject_type == "product",
+        AuditEntry.subject_id.in_([str(product.id) for product in products]),
+        AuditEntry.at > since,
+    )
+    found: dict[tuple[int, str], Any] = {}
+    for subject_id, *sides in db.session.execute(query.order_by(AuditEntry.id)):
+        before, after = ((side or {}).get("taxonomy_attributes") or {} for side in sides)
+        for attribute_id in {**before, **after}:
+            found.setdefault((int(subject_id), attribute_id), before.get(attribute_id))
+    return found
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -12,7 +12,9 @@ from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy import tasks
+from app.domain.taxonomy.attribute_edits import ValueRename
 from app.domain.taxonomy.classification import classify
+from app.domain.taxonomy.former_words import rename_parameters
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
 from app.domain.taxonomy.tasks import Kind
 from app.domain.taxonomy.tasks.running import Means, work_off
@@ -96,10 +98,19 @@ def work(clock: StoppedClock, site_id: int) -> Worker:
 @pytest.fixture
 def ask(clock: StoppedClock, site_id: int) -> Callable[..., str]:
     def asked(kind: Kind, **parameters: Any) -> str:
+        if kind is Kind.RENAME_VALUES:
+            parameters = as_saved(clock, site_id, **parameters)
         with transaction():
             return tasks.request(clock, site_id, kind, parameters, "Mia Moss").id
 
     return asked
+
+
+def as_saved(clock: StoppedClock, site_id: int, taxonomyId: str, renames: list[dict[str, str]]) -> dict[str, Any]:
+    """The parameters of a rename as a save of the tree that is stored now makes them."""
+    told = [ValueRename(one["levelId"], one["attributeId"], one["value"], one["renamed"]) for one in renames]
+    stored = db.session.get(Taxonomy, (site_id, taxonomyId))
+    return rename_parameters(taxonomyId, stored.root_levels if stored else [], told, clock.now())
 
 
 def task(task_id: str) -> TaxonomyTask:

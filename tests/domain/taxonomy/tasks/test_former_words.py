@@ -206,15 +206,81 @@ def test_another_taxonomys_renames_do_not_count_and_all_are_read_at_once(
     asked: list[str] = []
     listener = (db.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
     event.listen(*listener)
-    assert former_words(clock, site_id, "kit") == {("gear", "colour"): {"Moss": "Fern", "Sky": "Air"}}
+    assert former_words(clock, site_id, "kit") == {
+        (level_id, "colour"): {"Moss": "Fern", "Sky": "Air"} for level_id in ("gear", "tents")
+    }
     event.remove(*listener)
     assert len([statement for statement in asked if statement.startswith("SELECT")]) == 1
 
 
 def test_two_words_of_one_save_can_change_places() -> None:
-    def one(value: str, renamed: str) -> dict[str, str]:
-        return {"levelId": "gear", "attributeId": "colour", "value": value, "renamed": renamed}
+    def one(*renames: tuple[str, str]) -> dict[str, Any]:
+        told = [{"levelId": "gear", "attributeId": "colour", "value": was, "renamed": now} for was, now in renames]
+        return {"renames": told, "governed": [{"levelId": "gear", "attributeId": "colour", "levelIds": ["tents"]}]}
 
-    swapped = [one("A", "B"), one("B", "A")]
-    assert one_after_another([swapped]) == {("gear", "colour"): {"A": "B", "B": "A"}}
-    assert one_after_another([[one("X", "A")], swapped])["gear", "colour"]["X"] == "B"
+    swapped = one(("A", "B"), ("B", "A"))
+    assert one_after_another([swapped]) == {("tents", "colour"): {"A": "B", "B": "A"}}
+    assert one_after_another([one(("X", "A")), swapped])["tents", "colour"]["X"] == "B"
+
+
+def test_a_new_value_with_the_old_word_is_kept_where_it_was_chosen_and_renamed_where_it_was_not(
+    clock: StoppedClock, site_id: int, ask: Ask, work: Worker
+) -> None:
+    """In one save Moss becomes Fern, and another value is called Moss from now on."""
+    for sku, colours in (("T-1", ["Moss"]), ("T-2", ["Clay"]), ("T-3", ["Moss"]), ("T-4", ["Clay", "Moss"])):
+        add(site_id, sku, "tents", colour=colours, sleeps=2)
+    levels = deepcopy(LEVELS)
+    levels[0]["attributes"][0]["allowedValues"] = ["Fern", "Clay", "Sky", "Moss"]
+    change_levels(site_id, levels)
+    renames = [{"levelId": "gear", "attributeId": "colour", "value": "Moss", "renamed": "Fern"}]
+    ask(Kind.RENAME_VALUES, taxonomyId="kit", renames=renames)
+    clock.move(seconds=1)
+    save(clock, "T-2", "Moss")
+    with transaction():
+        fill_gaps(clock, site_id, product("T-3").id, 1, {"sleeps": ("3",)}, "Mia")
+    save(clock, "T-4", "Moss", "Sky")
+    work()
+    found = [product(f"T-{number}").taxonomy_attributes["colour"] for number in (1, 2, 3, 4)]
+    assert found == [["Fern"], ["Moss"], ["Fern"], ["Fern", "Sky"]]
+
+
+def test_of_two_words_that_change_places_the_one_that_is_chosen_afterwards_stays(
+    clock: StoppedClock, site_id: int, ask: Ask, work: Worker
+) -> None:
+    for sku in ("T-1", "T-2"):
+        add(site_id, sku, "tents", colour=["Moss"])
+    swap = [("Moss", "Clay"), ("Clay", "Moss")]
+    renames = [{"levelId": "gear", "attributeId": "colour", "value": was, "renamed": now} for was, now in swap]
+    ask(Kind.RENAME_VALUES, taxonomyId="kit", renames=renames)
+    clock.move(seconds=1)
+    save(clock, "T-2", "Clay")
+    work()
+    assert [product(sku).taxonomy_attributes for sku in ("T-1", "T-2")] == [{"colour": ["Clay"]}] * 2
+
+
+def test_a_structure_that_is_saved_later_does_not_change_which_products_follow(
+    clock: StoppedClock, site_id: int, rename: Rename, work: Worker
+) -> None:
+    """Tents get a definition of their own, which has the new word, before the products have it."""
+    for sku in ("T-1", "T-2"):
+        add(site_id, sku, "tents", colour=["Moss"])
+    rename("gear", "Moss", "Fern")
+    levels = deepcopy(LEVELS)
+    own = {**levels[0]["attributes"][0], "allowedValues": ["Fern", "Sky"]}
+    levels[0]["children"][0]["attributes"].append(own)
+    change_levels(site_id, levels)
+    assert save(clock, "T-1", "Moss", "Sky") == []
+    work()
+    assert product("T-1").taxonomy_attributes == {"colour": ["Fern", "Sky"]}
+    assert product("T-2").taxonomy_attributes == {"colour": ["Fern"]}
+
+
+def test_a_structure_that_is_saved_before_the_product_is_locked_counts(
+    clock: StoppedClock, site_id: int, rename: Rename
+) -> None:
+    """Whoever waits for a product that another holds must not go by the tree of before the wait."""
+    add(site_id, "T-1", "tents", colour=["Sky"])
+    assert active_with_tree(clock, site_id) is not None
+    rename("gear", "Moss", "Fern")
+    assert save(clock, "T-1", "Moss") == []
+    assert product("T-1").taxonomy_attributes == {"colour": ["Fern"]}
