@@ -1,4 +1,4 @@
-"""Does the tasks of a site: in the order in which they were asked for, batch by batch.
+"""Does the tasks of a site: renames first, the others in the order in which they were asked for, batch by batch.
 
 A batch is one transaction, which holds the task's row: what changes about products and how far the task is (`reached`,
 `done`, `report`) are committed together. A worker that dies therefore loses and repeats nothing, and two that took up
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, case, func, select
 from sqlalchemy.exc import OperationalError
 
 from app.domain.catalogue.models import Product
@@ -65,7 +65,8 @@ def work_off(means: Means, site_id: int, for_at_most: timedelta | None = None) -
 
 
 def _work(means: Means, task_id: str, trees: CurrentTree, until: datetime | None) -> bool:
-    """Whether the task came to its end; else its time is up and it is let go, to be taken up again at once."""
+    """Whether the task came to its end or gave way to another; else its time is up and it is let go, to be taken up
+    again at once."""
     try:
         while means.commit(lambda: _do_batch(means, task_id, trees)):
             if until is not None and means.clock.now() >= until:
@@ -93,9 +94,11 @@ def sites_with_work(clock: Clock) -> set[int]:
 
 
 def _take_up(clock: Clock, site_id: int) -> str | None:
-    """The site's first unfinished task, unless somebody is at it."""
+    """The site's first unfinished task, unless somebody is at it. Renames come first: until then products hold words
+    that the taxonomy no longer has, which other tasks would take for wrong ones."""
     query = select(TaxonomyTask).where(TaxonomyTask.site_id == site_id, TaxonomyTask.state.in_(UNFINISHED))
-    first = db.session.scalar(query.order_by(TaxonomyTask.created_at, TaxonomyTask.id).limit(1))
+    renames_first = case((TaxonomyTask.kind == Kind.RENAME_VALUES.value, 0), else_=1)
+    first = db.session.scalar(query.order_by(renames_first, TaxonomyTask.created_at, TaxonomyTask.id).limit(1))
     if first is None:
         return None
     task = _locked(first.id, skip=True)
@@ -118,12 +121,15 @@ def _count(matching: Select[int]) -> int:
 
 
 def _do_batch(means: Means, task_id: str, trees: CurrentTree) -> bool:
-    """Whether there may be more to do."""
+    """Whether there may be more to do for this caller before anything else."""
     task = _locked(task_id)
     if task is None or task.state != RUNNING:
         return False
     hold_active(task.site_id)
     subject = Task(task.site_id, task.parameters, *trees.read(means.clock))
+    if _gives_way(task):  # Asked after the tree was read: where that has new words, their renaming is seen.
+        task.lease_until = None
+        return False
     work = _work_of(means, task, subject)
     if task.total is None:
         task.total = _count(work.candidates(subject))
@@ -139,6 +145,14 @@ def _do_batch(means: Means, task_id: str, trees: CurrentTree) -> bool:
     if len(ids) < means.batch:
         _end(means.clock, task, DONE)
     return len(ids) == means.batch
+
+
+def _gives_way(task: TaxonomyTask) -> bool:
+    if task.kind == Kind.RENAME_VALUES:
+        return False
+    of_site = TaxonomyTask.site_id == task.site_id, TaxonomyTask.state.in_(UNFINISHED)
+    renames = select(TaxonomyTask.id).where(*of_site, TaxonomyTask.kind == Kind.RENAME_VALUES.value)
+    return db.session.scalar(renames.limit(1)) is not None
 
 
 def _work_of(means: Means, task: TaxonomyTask, subject: Task) -> Work:

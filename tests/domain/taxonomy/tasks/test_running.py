@@ -252,22 +252,71 @@ def test_the_taxonomy_that_is_set_counts_also_while_the_plan_lacks_the_engine(
         site = db.session.get_one(Site, site_id)
         site.capabilities = [name for name in site.capabilities if name != "TAXONOMY_ENGINE"]
         db.session.get_one(Product, product("T-1").id).completeness_score = 0
-    levels = deepcopy(LEVELS)
-    levels[0]["attributes"][0]["allowedValues"] = ["Fern", "Clay", "Sky"]
-    with transaction():
-        known, renames = db.session.get_one(Taxonomy, (site_id, "kit")), [ValueRename("gear", "colour", "Moss", "Fern")]
-        save_structure(clock, site_id, "kit", known.revision, "Kit", "", levels, "Mia", renames=renames)
+    rename_moss(clock, site_id)
     ask(Kind.RECOMPUTE)
     work()
     assert product("T-1").taxonomy_attributes == {"colour": ["Fern"], "sleeps": 2}
     assert product("T-1").completeness_score == 100
 
 
-@pytest.mark.parametrize("kind", [Kind.RENAME_VALUES, Kind.ASSIGN_LEVEL, Kind.ASSIGN_VALUE, Kind.RESTORE])
+def rename_moss(clock: StoppedClock, site_id: int) -> None:
+    """As a save of the structure does."""
+    levels = deepcopy(LEVELS)
+    levels[0]["attributes"][0]["allowedValues"] = ["Fern", "Clay", "Sky"]
+    levels[0]["children"][1]["attributes"][1]["allowedValues"] = ["Moss", "Fern", "Tan"]
+    with transaction():
+        known, renames = db.session.get_one(Taxonomy, (site_id, "kit")), [ValueRename("gear", "colour", "Moss", "Fern")]
+        save_structure(clock, site_id, "kit", known.revision, "Kit", "", levels, "Mia", renames=renames)
+
+
+@pytest.mark.parametrize("batches_before", [0, 1])
+def test_renames_come_before_what_was_asked_for_earlier_or_runs_already(
+    site_id: int, ask: Ask, clock: StoppedClock, work: Worker, batches_before: int
+) -> None:
+    """Else the move would drop words that the taxonomy no longer has and that are about to be renamed."""
+    ids = [add(site_id, f"G-{number}", "gear", colour=["Moss"]) for number in range(4)]
+    task_id = ask(Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="tents", products=ids)
+    real, done = WORKS[Kind.ASSIGN_LEVEL], []
+
+    def change(batch: Batch) -> None:
+        real.change(batch)
+        done.append(len(batch.ids))
+
+    means = Means(clock, transaction, batch=2, works=dict(WORKS) | {Kind.ASSIGN_LEVEL: Work(real.candidates, change)})
+    for _ in range(batches_before):
+        assert work_off(means, site_id, timedelta(0))
+    rename_moss(clock, site_id)
+    work_off(means, site_id)
+    held = [(product(f"G-{n}").taxonomy_level_id, product(f"G-{n}").taxonomy_attributes) for n in range(4)]
+    assert held == [("tents", {"colour": ["Fern"]})] * 4
+    assert (task(task_id).state, task(task_id).report, done) == ("done", {"changed": 4}, [2, 2])
+
+
+def test_a_task_that_runs_gives_way_to_a_rename_after_its_batch(site_id: int, ask: Ask, clock: StoppedClock) -> None:
+    ids = [add(site_id, f"G-{number}", "gear", colour=["Moss"]) for number in range(4)]
+    ask(Kind.ASSIGN_LEVEL, taxonomyId="kit", levelId="tents", products=ids)
+    saved: list[int] = []
+
+    @contextmanager
+    def and_somebody_saves_after_the_first_batch() -> Iterator[None]:
+        with transaction():
+            yield
+        if not saved and product("G-0").taxonomy_level_id == "tents":
+            saved.append(1)
+            rename_moss(clock, site_id)
+
+    work_off(Means(clock, and_somebody_saves_after_the_first_batch, batch=2), site_id)
+    held = [(product(f"G-{n}").taxonomy_level_id, product(f"G-{n}").taxonomy_attributes) for n in range(4)]
+    assert (saved, held) == ([1], [("tents", {"colour": ["Fern"]})] * 4)
+    ended = db.session.scalars(select(TaxonomyTask.kind).order_by(TaxonomyTask.finished_at)).all()
+    assert len(ended) == 2 and tasks.unfinished(site_id) == []
+
+
+@pytest.mark.parametrize("kind", [Kind.ASSIGN_LEVEL, Kind.ASSIGN_VALUE, Kind.RESTORE])
 def test_what_was_asked_for_under_another_taxonomy_fails_and_says_so(
     five: list[int], site_id: int, ask: Ask, work: Worker, kind: Kind
 ) -> None:
-    task_id = ask(kind, **to_boots(five) | {"renames": [], "attributeId": "colour", "way": "clear"})
+    task_id = ask(kind, **to_boots(five) | {"attributeId": "colour", "way": "clear"})
     with transaction():
         change_settings(site_id, {"taxonomy-active-id": "garden"})
     work()
