@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import structlog
 from flask import Flask, Response, current_app, jsonify, redirect, render_template, request, url_for
+from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException
@@ -25,6 +26,7 @@ from app.domain.shared.problems import (
 )
 from app.extensions import db, login_manager
 from app.htmx import redirect_page, wants_fragment
+from app.permissions import DECLARED, PUBLIC
 
 log = structlog.get_logger()
 View = TypeVar("View", bound=Callable[..., Any])
@@ -132,7 +134,15 @@ def _challenge(error: Unauthenticated) -> str:
 
 
 def _csrf_error(error: CSRFError) -> AnyResponse:
+    """A token is that of a session: where signing in comes first, its lack says less than that of the session."""
+    if not current_user.is_authenticated and _needs_sign_in():
+        return _unauthorized()
     return problem(403, "csrf", "This form was open too long or did not come from this site. Reload and try again.")
+
+
+def _needs_sign_in() -> bool:
+    view = current_app.view_functions.get(request.endpoint or "")
+    return getattr(view, DECLARED, PUBLIC) != PUBLIC
 
 
 def http_error(error: HTTPException) -> AnyResponse:

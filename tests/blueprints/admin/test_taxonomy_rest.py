@@ -378,3 +378,14 @@ def test_a_change_needs_the_token_of_its_session(app: Flask, shop: int, signed_i
     body = {"revision": 1, "name": "Kinds", "rootLevels": TREE}
     token = {"X-CSRFToken": browser.token}
     assert browser.client.put(f"{KINDS}/structure", json=body, headers=token).status_code == 200
+
+
+def test_without_a_session_a_change_asks_to_sign_in_and_not_for_a_token(app: Flask, shop: int) -> None:
+    app.config["WTF_CSRF_ENABLED"] = True
+    stranger = app.test_client()
+    for method, path in (("PUT", f"{KINDS}/structure"), ("POST", f"{BASE}/create"), ("DELETE", KINDS)):
+        answer = stranger.open(path, method=method, json={"name": "Kinds"})
+        assert (answer.status_code, answer.json["code"]) == (401, "not_signed_in")
+    posted = stranger.post(f"{KINDS}/draft", data={"edit": "level.add"}, headers={"HX-Request": "true"})
+    assert posted.headers["HX-Redirect"] == "/admin/login"
+    assert stranger.post("/admin/login", data={"email": "a@b.test", "password": "x"}).status_code == 403
