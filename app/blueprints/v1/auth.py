@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from flask import request
+from werkzeug.exceptions import HTTPException
+
 from app import ports
 from app.blueprints.hosts import asked_host
 from app.blueprints.password_check import checked_user
@@ -71,23 +74,38 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
 @bp.post("/logout")
 @public
 @bp.open_to_all
-@bp.described("logout", 415)
-@bp.arguments(LogoutBody, required=False)
+@bp.described("logout")
+@bp.doc(requestBody={"required": False, "content": {"application/json": {"schema": LogoutBody}}})
 @bp.response(204)
-def logout(body: dict[str, Any]) -> None:
-    """End the session of the access token, which may be over, or else of the refresh token. Ends well in any case."""
-    session_id = _session_to_end(body.get("refresh_token", ""))
+def logout() -> None:
+    """End the session of the access token, which may be over, or else of the refresh token. Ends well in any case.
+
+    What a body says that makes no sense counts as not said.
+    """
+    said = _said_at_the_end()
+    session_id = _session_to_end(said.get("refreshToken"))
+    because = Because.PIN_LOCKOUT if said.get("reason") == Because.PIN_LOCKOUT.value else Because.LOGOUT
     if session_id:
         with transaction():
-            api_sessions.end(ports.clock(), session_id, Because(body["reason"]))
+            api_sessions.end(ports.clock(), session_id, because)
 
 
-def _session_to_end(refresh_token: str) -> str | None:
+def _said_at_the_end() -> dict[str, Any]:
+    """Also as text, which is all that a page that is closed can still send."""
+    try:
+        body = request.get_json(force=True)
+    except (Invalid, HTTPException):
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _session_to_end(refresh_token: object) -> str | None:
     try:
         return sent_claims().session_id
     except Unauthenticated:
         key = access_tokens.key_for("refresh-tokens")
-        return api_sessions.session_of_refresh_token(key, refresh_token, asked_host())
+        sent = refresh_token if isinstance(refresh_token, str) else ""
+        return api_sessions.session_of_refresh_token(key, sent, asked_host())
 
 
 def _tokens(granted: Granted) -> dict[str, Any]:

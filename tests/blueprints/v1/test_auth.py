@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -112,16 +113,12 @@ def test_every_problem_of_a_body_is_told_with_its_place(app: Flask, stranger: Ap
         assert db.session.scalar(select(func.count()).select_from(SignInFailure)) == 0
 
 
+UNSOUND_JSON = (b'{"email": 1, "email": 2}', b"{", b"[" * 5_000, b'{"email": NaN}', b'{"email": "\\ud800"}', b"\xff")
+
+
 def test_unsound_json_is_refused(stranger: ApiClient) -> None:
-    for path in (LOGIN, REFRESH, LOGOUT):
-        for data in (
-            b'{"email": 1, "email": 2}',
-            b"{",
-            b"[" * 5_000,
-            b'{"email": NaN}',
-            b'{"email": "\\ud800"}',
-            b"\xff",
-        ):
+    for path in (LOGIN, REFRESH):
+        for data in UNSOUND_JSON:
             answer = stranger.client.post(path, data=data, content_type="application/json")
             assert (answer.status_code, answer.json["code"]) == (400, "invalid"), data
         assert stranger.client.post(path, data=b"{}", content_type="text/plain").status_code == 415
@@ -190,6 +187,37 @@ def test_after_signing_out_no_token_is_good_for_anything(signed_in, clock: Stopp
         clock.move(minutes=16 if end.endswith("over") else 0)
         answer = program.call("POST", LOGOUT, {"reason": "PIN_LOCKOUT"})
     assert (answer.status_code, answer.data) == (204, b"")
+    assert _refusal(program.refresh()) == "session_revoked"
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        *((data, "application/json") for data in UNSOUND_JSON),
+        (b'{"reason": "bye"}', "application/json"),
+        (b'{"reason": ["LOGOUT"], "more": 1}', "application/json"),
+        (b'{"refreshToken": null}', "application/json"),
+        (b'["refreshToken"]', "application/json"),
+        (b'{"refreshToken": "%s"}' % (b"x" * 300_000), "application/json"),
+        (b"bye", "text/plain"),
+        (b"a=b", "application/x-www-form-urlencoded"),
+    ],
+    ids=lambda part: str(part[:40]),
+)
+def test_signing_out_ends_the_session_whatever_the_body_is(app: Flask, signed_in, data: bytes, kind: str) -> None:
+    program = signed_in()
+    bearer = {"Authorization": f"Bearer {program.tokens['token']}"}
+    answer = program.client.post(LOGOUT, data=data, content_type=kind, headers=bearer)
+    assert (answer.status_code, answer.data) == (204, b"")
+    assert _refusal(program.refresh()) == "session_revoked"
+    with app.app_context():
+        assert db.session.scalar(select(ApiSession.ended_because)) == "LOGOUT"
+
+
+def test_a_page_that_is_closed_can_still_sign_out(signed_in) -> None:
+    program = signed_in()
+    body = json.dumps({"refreshToken": program.tokens["refreshToken"], "reason": "PIN_LOCKOUT"})
+    assert program.client.post(LOGOUT, data=body, content_type="text/plain").status_code == 204
     assert _refusal(program.refresh()) == "session_revoked"
 
 
