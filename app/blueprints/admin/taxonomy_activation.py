@@ -15,9 +15,10 @@ from app.domain.taxonomy import tasks
 from app.domain.taxonomy.activation import activate, activation_impact
 from app.domain.taxonomy.classification import has_engine
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.restoring import RestorePreview, restore, restore_preview
+from app.domain.taxonomy.restoring import can_restore, restore, restore_preview
 from app.domain.taxonomy.tasks.kinds import FAILED, UNFINISHED
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
+from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
@@ -79,22 +80,30 @@ def _activation_page(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, typed: s
 
 
 def _restore_page(taxonomy_id: str) -> Answer:
-    """Answers 409 for a taxonomy that is not the active one, and says why nothing can be done."""
-    site_id = current_user.site_id
+    """The page is there at once; the dry run, which takes seconds for a large archive, is asked for by the page, or by
+    its link without JavaScript. Answers 409 for a taxonomy that is not the active one, and says why nothing can be
+    done."""
+    site_id, asked = current_user.site_id, "dry-run" in request.args
     taxonomy = taxonomy_of(site_id, taxonomy_id)
+    task, preview, refused = tasks.latest(site_id, (tasks.Kind.RESTORE,)), None, None
+    is_busy = task is not None and task.state in UNFINISHED
     try:
-        preview, refused = restore_preview(ports.clock(), site_id, taxonomy_id), None
+        may = can_restore(site_id, taxonomy_id)
+        preview = restore_preview(ports.clock(), site_id, taxonomy_id) if asked and not is_busy else None
     except Conflict as error:
-        preview, refused = None, error.message
-    task = _task_to_show(site_id, taxonomy_id, preview)
-    context = {"taxonomy": taxonomy, "preview": preview, "refused": refused, "task": task}
-    return make_response(render_template("admin/taxonomy/restore.html", **context), 409 if refused else 200)
+        may, refused = False, error.message
+    context = {"taxonomy": taxonomy, "preview": preview, "refused": refused, "is_busy": is_busy}
+    if asked and wants_fragment():
+        return make_response(
+            render_template("admin/taxonomy/_restore_preview.html", **context), 409 if refused else 200
+        )
+    is_news = is_busy or (not refused and _is_news(task, taxonomy_id, may))
+    page = render_template("admin/taxonomy/restore.html", task=task if is_news else None, **context)
+    return make_response(page, 409 if refused else 200)
 
 
-def _task_to_show(site_id: int, taxonomy_id: str, preview: RestorePreview | None) -> TaxonomyTask | None:
-    """One that goes on, or the last one while its outcome is news: not once there is something to restore again."""
-    task = tasks.latest(site_id, (tasks.Kind.RESTORE,))
-    if task is None or task.state in UNFINISHED:
-        return task
-    is_news = preview is not None and (task.state == FAILED or not preview.restorable)
-    return task if is_news and task.parameters["taxonomyId"] == taxonomy_id else None
+def _is_news(task: TaxonomyTask | None, taxonomy_id: str, may: bool) -> bool:
+    """The outcome of the last task is, until there is something to restore again."""
+    if task is None or task.parameters["taxonomyId"] != taxonomy_id:
+        return False
+    return task.state == FAILED or not may

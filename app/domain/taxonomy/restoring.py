@@ -87,6 +87,12 @@ def restore_preview(clock: Clock, site_id: int, taxonomy_id: str) -> RestorePrev
     )
 
 
+def can_restore(site_id: int, taxonomy_id: str) -> bool:
+    """Whether any archived classification fits, without looking at values. Raises what restore_preview raises."""
+    tree = TaxonomyTree.parse(_active(site_id, taxonomy_id).root_levels)
+    return any(level_id in tree.levels for level_id in _products_by_level(site_id))
+
+
 def restore(clock: Clock, site_id: int, taxonomy_id: str, actor: str) -> TaxonomyTask:
     """The task that gives archived classifications back; one that is not finished yet is joined. Call it in a
     transaction. Raises NotFound, Conflict when the taxonomy is not the active one."""

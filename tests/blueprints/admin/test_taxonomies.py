@@ -205,15 +205,22 @@ def test_archived_classifications_are_restored_after_a_dry_run(
         activate(clock, site_id, "garden", "Garden", "Mia")
     browser = signed_in()
     page = f"{LIST}/garden/restore"
-    told = words(browser, page)
+    at_once = browser.get(page)
+    asking = [found["hx-get"] for found in at_once.all("div") if found.get("hx-trigger") == "load"]
+    plain = [found["href"] for found in at_once.all("a") if "dry-run" in found["href"]]
+    assert asking == plain == [f"{page}?dry-run=1"]
+    assert "What would happen" not in words(browser, page), "it takes long for a large archive"
+    fragment = browser.client.get(asking[0], base_url=browser.base, headers={"HX-Request": "true"}).text
+    told = words(browser, asking[0])
+    assert "What would happen" in fragment and "<html" not in fragment and "<html" in told
     assert "<strong>3 products</strong> get their level and values back" in told
     assert "3 products of these have values that do not fit any more" in told
     browser.get(page)
     assert browser.post(page, {}).location == page
     with app.app_context():
         assert db.session.scalars(select(TaxonomyTask.kind)).all() == ["RESTORE"]
-    browser.get(page)
-    assert "What would happen" not in words(browser, page), "while it goes on there is nothing to ask for"
+    assert "dry-run" not in words(browser, page), "while it goes on there is nothing to ask for"
+    assert "What would happen" not in words(browser, asking[0])
 
 
 @pytest.mark.usefixtures("taxonomies")
