@@ -1,4 +1,4 @@
-"""`taxonomy recompute` and `taxonomy tasks`."""
+"""`taxonomy recompute`, `taxonomy tasks` and `taxonomy resume`."""
 
 from __future__ import annotations
 
@@ -42,10 +42,27 @@ def recompute_command(host: str | None, wait: bool) -> None:
 @with_site
 @telling
 def tasks_command(host: str | None) -> None:
-    """What runs or waits on a site, in the order in which it is done."""
-    for task in tasks.unfinished(chosen_site(host).id):
+    """What runs or waits on a site, in the order in which it was asked for, and what failed."""
+    site_id = chosen_site(host).id
+    for task in (*tasks.unfinished(site_id), *tasks.failed(site_id)):
         told = story_of(task)
-        click.echo(f"{task.id}\t{task.state}\t{told.title}\t{told.progress}\tasked for by {task.requested_by}")
+        reason = f"\t{task.error}" if task.error else ""
+        click.echo(f"{task.id}\t{task.state}\t{told.title}\t{told.progress}\tasked for by {task.requested_by}{reason}")
+
+
+@group.command("resume")
+@with_site
+@click.argument("task_id")
+@click.option("--wait", is_flag=True, help="Do it in this process, or follow who does it, until it is done.")
+@telling
+def resume_command(host: str | None, task_id: str, wait: bool) -> None:
+    """Have a task that failed go on where it was. The exit status is 1 when it has not failed, or failed again."""
+    site_id = chosen_site(host).id
+    with transaction():
+        tasks.resume(clock(), site_id, task_id, ACTOR)
+    click.echo(f"Task {task_id} goes on")
+    if wait:
+        _tell(_finished(site_id, task_id))
 
 
 def _finished(site_id: int, task_id: str) -> TaxonomyTask:

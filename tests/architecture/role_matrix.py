@@ -132,6 +132,7 @@ TAXONOMY_PAGES: Rows = {
     ("POST", f"{TAXONOMY}/activation"): ADMINS,
     ("GET", "/admin/catalogue/taxonomy/tasks/<task_id>"): STAFF,
     ("GET", "/admin/catalogue/taxonomy/tasks/<task_id>/lost"): STAFF,
+    ("POST", "/admin/catalogue/taxonomy/tasks/<task_id>/resume"): STAFF,
     ("GET", f"{TAXONOMY}/restore"): STAFF,
     ("POST", f"{TAXONOMY}/restore"): STAFF,
     ("POST", f"{TAXONOMY}/attribute"): STAFF,

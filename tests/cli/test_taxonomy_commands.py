@@ -9,7 +9,7 @@ from app.domain.taxonomy import tasks
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import add, change_levels, shop
-from tests.factories import make_site
+from tests.factories import make_site, make_task
 
 
 def site_with_a_tent(app: Flask) -> int:
@@ -37,3 +37,18 @@ def test_without_waiting_it_is_only_asked_for(app: Flask) -> None:
         assert db.session.get_one(Site, waiting.site_id).primary_host == "localhost"
         told = f"{waiting.id}\twaiting\tWorking out how complete products are\tCounting the products…"
     assert told in runner.invoke(args=["taxonomy", "tasks"]).output
+
+
+def test_a_task_that_failed_is_listed_with_its_reason_and_can_go_on(app: Flask) -> None:
+    site_id = site_with_a_tent(app)
+    with app.app_context(), transaction():
+        failed = make_task(db.session.get_one(Site, site_id), state="failed", error="The database refused the work.").id
+    runner = app.test_cli_runner()
+    told = runner.invoke(args=["taxonomy", "tasks"]).output
+    assert f"{failed}\tfailed\t" in told and "The database refused the work." in told
+    done = runner.invoke(args=["taxonomy", "resume", failed, "--wait"])
+    assert (done.exit_code, "Looked at 1 product" in done.output) == (0, True)
+    again = runner.invoke(args=["taxonomy", "resume", failed])
+    assert (again.exit_code, "Only a task that failed can go on." in again.output) == (1, True)
+    assert runner.invoke(args=["taxonomy", "resume", "nobody"]).exit_code == 1
+    assert runner.invoke(args=["taxonomy", "tasks"]).output == ""

@@ -5,17 +5,22 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from contextlib import suppress
 from io import StringIO
 
-from flask import Response, render_template, request, stream_with_context
+from flask import Response, redirect, render_template, request, stream_with_context, url_for
+from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from app.blueprints.admin.blueprint import bp
+from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.tasks import lost_values, story
 from app.domain.taxonomy.tasks.story import TaskStory
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
+from app.ports import clock
+from app.transaction import transaction
 
 RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")  # What a text begins with that they take for a formula.
 
@@ -36,6 +41,18 @@ def taxonomy_task(task_id: str) -> str:
         return render_template("admin/taxonomy/task.html", task=task)
     changed = task.state != request.args.get("was")
     return render_template("admin/taxonomy/_task_card.html", task=task, announced=changed)
+
+
+@bp.post("/catalogue/taxonomy/tasks/<task_id>/resume")
+@requires(Permission.MANAGE_CATALOGUE)
+def taxonomy_task_resume(task_id: str) -> ResponseReturnValue:
+    """A failed task goes on where it was. One that somebody else has sent on meanwhile is shown as it is now."""
+    with suppress(Conflict), transaction():
+        tasks.resume(clock(), current_user.site_id, task_id, current_user.display_name)
+    if not wants_fragment():
+        return redirect(url_for("admin.taxonomy_task", task_id=task_id))
+    task = task_story(tasks.task_of(current_user.site_id, task_id))
+    return render_template("admin/taxonomy/_task_card.html", task=task, announced=True)
 
 
 @bp.get("/catalogue/taxonomy/tasks/<task_id>/lost")

@@ -56,6 +56,37 @@ def test_a_task_that_waits_asks_for_itself_again_and_the_finished_one_does_not(a
     assert 'role="status" hx-swap-oob="true"' in finished
 
 
+def failed(app: Flask, mia: Merchandiser) -> str:
+    task_id = moved_tents(app, mia)
+    with app.app_context(), transaction():
+        task = tasks.task_of(mia.site_id, task_id)
+        task.state, task.error, task.finished_at = "failed", "The database refused the work for an hour.", clock().now()
+    return task_id
+
+
+def test_a_task_that_failed_can_go_on(app: Flask, mia: Merchandiser) -> None:
+    address = f"/admin/catalogue/taxonomy/tasks/{failed(app, mia)}"
+    page = mia.get(address)
+    (form,) = [form for form in page.all("form") if form.get("action") == f"{address}/resume"]
+    assert form["hx-post"] == form["action"]
+    answer = mia.post(form["action"], {})
+    assert answer.headers["Location"] == address
+    assert "It waits for its turn." in mia.fragment(address).text
+    work(app, mia)
+    again = mia.fragment(address).text
+    assert "1 product moved" in again
+    assert f"{address}/resume" not in again
+
+
+def test_going_on_answers_htmx_with_the_card_also_to_the_second_click(app: Flask, mia: Merchandiser) -> None:
+    address = f"/admin/catalogue/taxonomy/tasks/{failed(app, mia)}"
+    for _ in range(2):
+        answer = mia.swap(f"{address}/resume", {})
+        assert answer.status_code == 200
+        assert f'hx-get="{address}?was=waiting"' in answer.text
+        assert "Go on" not in answer.text
+
+
 def test_every_lost_value_can_be_had_as_a_table(app: Flask, mia: Merchandiser) -> None:
     task_id = moved_tents(app, mia, 2)
     work(app, mia)

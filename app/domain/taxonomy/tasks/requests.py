@@ -93,8 +93,14 @@ def latest(site_id: int, kinds: Collection[Kind] | None = None) -> TaxonomyTask 
 
 
 def unfinished(site_id: int) -> list[TaxonomyTask]:
-    """Those that run or wait, in the order in which they are done."""
+    """Those that run or wait, in the order in which they were asked for."""
     query = _of_site(site_id).where(TaxonomyTask.state.in_(UNFINISHED))
+    return list(db.session.scalars(query.order_by(TaxonomyTask.created_at, TaxonomyTask.id)))
+
+
+def failed(site_id: int) -> list[TaxonomyTask]:
+    """Those that failed, in the order in which they were asked for; each can go on."""
+    query = _of_site(site_id).where(TaxonomyTask.state == FAILED)
     return list(db.session.scalars(query.order_by(TaxonomyTask.created_at, TaxonomyTask.id)))
 
 
