@@ -19,13 +19,14 @@ from app.domain.search.run_story import RunStory
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
+from app.domain.taxonomy.tasks.kinds import DONE
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
 UNTIL_TASKS_BEGIN = timedelta(seconds=20)  # A task may follow a save only when the worker has read of it.
-RECENT = timedelta(minutes=3)  # So long a page tells what came of a task.
+RECENT = timedelta(minutes=2)  # So long a page tells that a task has gone well.
 AFTER_A_SAVE = (tasks.Kind.RENAME_VALUES, tasks.Kind.RECOMPUTE)
 Answer = str | AnyResponse
 
@@ -63,11 +64,16 @@ def banner_of(site_id: int, taxonomy: Taxonomy) -> Banner | None:
 
 
 def _tasks(site_id: int, taxonomy: Taxonomy) -> tuple[TaxonomyTask, ...]:
-    """Those under way, and what the last of each kind since the save came to."""
-    since = max(ports.clock().now() - RECENT, taxonomy.updated_at)
+    """Those under way, and of each kind the last since the save if it ended just now or failed."""
     last = (tasks.latest(site_id, [kind]) for kind in AFTER_A_SAVE)
-    found = {task.id: task for task in last if task is not None and task.created_at >= since}
+    found = {task.id: task for task in last if task is not None and _is_news(task, taxonomy)}
     return tuple((found | {task.id: task for task in tasks.unfinished(site_id)}).values())
+
+
+def _is_news(task: TaxonomyTask, taxonomy: Taxonomy) -> bool:
+    if task.created_at < taxonomy.updated_at:
+        return False
+    return task.state != DONE or (task.finished_at or task.created_at) > ports.clock().now() - RECENT
 
 
 @bp.get("/catalogue/taxonomy/<taxonomy_id>/banner")

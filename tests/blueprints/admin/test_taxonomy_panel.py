@@ -13,7 +13,8 @@ from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.classification import active_tree, classify
-from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
+from app.domain.taxonomy.tasks.running import Means, work_off
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
@@ -223,6 +224,27 @@ def test_the_banner_offers_a_rebuild_after_a_save_and_follows_it(app: Flask, mia
         run.started_at = run.finished_at = run.created_at.replace(year=run.created_at.year + 1)
     after = mia.fragment(f"{EDITOR}/banner?part=reindex").text
     assert "every 1500ms" not in after and "3 products indexed" in after
+
+
+def test_what_came_of_a_save_is_told_for_two_minutes_and_a_failure_for_longer(
+    app: Flask, mia: Merchandiser, clock: StoppedClock
+) -> None:
+    edit(mia, colour_with(("Crimson", "Red"), ("Blue", "Blue")))
+    save(mia)
+    with app.app_context():
+        work_off(Means(clock, transaction), mia.site_id)
+    address = f"{EDITOR}/banner?part=tasks"
+    told = "Renaming values on products"
+    assert told in mia.fragment(address).text and "3 products have the new words now." in mia.fragment(address).text
+    clock.move(minutes=1)
+    assert told in mia.fragment(address).text
+    assert 'hx-trigger="every 60s"' in mia.fragment(address).text
+    clock.move(minutes=2)
+    assert told not in mia.fragment(address).text and "hx-get" not in mia.fragment(address).text
+    assert told not in texts(mia.get(EDITOR))
+    with app.app_context(), transaction():
+        db.session.query(TaxonomyTask).filter_by(kind="RENAME_VALUES").one().state = "failed"
+    assert told in mia.fragment(address).text
 
 
 def test_a_taxonomy_that_the_shop_does_not_use_has_no_banner(app: Flask, mia: Merchandiser) -> None:
