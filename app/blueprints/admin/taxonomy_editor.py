@@ -27,7 +27,8 @@ from app.transaction import transaction
 
 EDITOR = "/catalogue/taxonomy/<taxonomy_id>"
 MOST_MARKED = 2_000
-OF_PANEL = ("attribute.", "value.")
+OF_PANEL = ("attribute.",)
+OTHER_WINDOW = "You changed this taxonomy in another window. This is how it is now."
 Answer = str | AnyResponse
 
 
@@ -42,17 +43,20 @@ def taxonomy_editor(taxonomy_id: str) -> Answer:
 @bp.get(f"{EDITOR}/level")
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_level(taxonomy_id: str) -> Answer:
-    """The panel of one level. Without htmx the page with it."""
-    asked: dict[str, Any] = {
-        name: request.args[name] for name in ("level", "attribute", "field") if request.args.get(name)
-    }
-    page = url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, **asked)
+    """The panel of one level. Without htmx the page with it. A window whose `version` is not the draft's gets the tree,
+    too: it shows what was changed in another one."""
     editing = _opened(taxonomy_id)
+    level_id = _known(editing, request.args.get("level"))
+    attribute_id = request.args.get("attribute") if level_id else None
+    page = url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, level=level_id, attribute=attribute_id or None)
     if not wants_fragment():
         return redirect(page)
-    level_id = _known(editing, request.args.get("level"))
     context = _context(editing, level_id, panel_of(editing, level_id))
-    answer = make_response(render_template("admin/taxonomy/_level.html", **context))
+    if request.args.get("version", editing.token) == editing.token:
+        answer = make_response(render_template("admin/taxonomy/_level.html", **context))
+    else:
+        late = {"refusal": OTHER_WINDOW, "whole": True, "keeps_panel": False}
+        answer = make_response(render_template("admin/taxonomy/_changes.html", **context | late))
     answer.headers["HX-Replace-Url"] = page
     return answer
 

@@ -280,3 +280,18 @@ def test_edits_that_can_no_longer_be_shown_are_told_and_wait_to_be_discarded(app
 
 def html_of(mia: Merchandiser) -> str:
     return mia.pages.client.get(EDITOR, base_url=mia.pages.base).text
+
+
+def test_a_window_that_is_behind_gets_the_tree_with_the_level_that_it_asks_for(mia: Merchandiser):
+    early = version(mia)
+    known = mia.fragment(f"{EDITOR}/level?level=tents&version={early}").text
+    assert 'hx-target="#tree"' not in known and f'data-version="{early}"' in known
+    edit(mia, "level.add", parent="", name="Toys", version=early)
+    late = mia.fragment(f"{EDITOR}/level?level=tents&version={early}").text
+    assert "in another window" in late and 'data-level="new-1"' in late
+    assert 'hx-target="#panel"' in late and "Colour" in late
+
+
+def test_a_level_that_is_gone_gives_the_page_no_address(mia: Merchandiser):
+    answer = mia.fragment(f"{EDITOR}/level?level=gone&attribute=colour")
+    assert answer.headers["HX-Replace-Url"] == EDITOR
