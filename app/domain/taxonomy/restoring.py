@@ -94,13 +94,14 @@ def can_restore(site_id: int, taxonomy_id: str) -> bool:
 
 
 def restore(clock: Clock, site_id: int, taxonomy_id: str, actor: str) -> TaxonomyTask:
-    """The task that gives archived classifications back; one that is not finished yet is joined. Call it in a
-    transaction. Raises NotFound, Conflict when the taxonomy is not the active one."""
+    """The task that gives archived classifications back; one of the same taxonomy that is not finished yet is joined.
+    Call it in a transaction. Raises NotFound, Conflict when the taxonomy is not the active one."""
     _active(site_id, taxonomy_id)
+    parameters = {"taxonomyId": taxonomy_id}
     for task in tasks.unfinished(site_id):
-        if task.kind == tasks.Kind.RESTORE:
+        if task.kind == tasks.Kind.RESTORE and task.parameters == parameters:
             return task
-    return tasks.request(clock, site_id, tasks.Kind.RESTORE, {"taxonomyId": taxonomy_id}, actor)
+    return tasks.request(clock, site_id, tasks.Kind.RESTORE, parameters, actor)
 
 
 def _active(site_id: int, taxonomy_id: str) -> Taxonomy:

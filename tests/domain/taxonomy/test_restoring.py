@@ -177,3 +177,18 @@ def test_only_the_active_taxonomy_takes_products_back(site: Site, clock: Stopped
         restore(clock, site.id, "camping", "Mia")
     with pytest.raises(NotFound):
         restore_preview(clock, site.id, "nothing")
+
+
+def test_a_task_for_another_taxonomy_is_not_joined(site: Site, clock: StoppedClock) -> None:
+    """That one ends as soon as it begins, since its taxonomy is not the active one any more."""
+    with transaction():
+        restore(clock, site.id, "garden", "Mia")
+    with transaction():
+        activate(clock, site.id, "camping", "Camping", "Mia")
+    with transaction():
+        second = restore(clock, site.id, "camping", "Mia")
+    assert second.parameters == {"taxonomyId": "camping"}
+    work_off(Means(clock, transaction), site.id)
+    db.session.rollback()
+    assert second.state == "done"
+    assert products_of(site)["P0"].taxonomy_level_id == "tents"
