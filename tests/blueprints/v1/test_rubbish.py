@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from werkzeug.test import TestResponse
 
 from app.domain.sites.roles import Role
 from tests.blueprints.v1.conftest import LOGOUT, REFRESH, ApiClient
 
 TAXONOMIES = "/v1/admin/taxonomies"
+OUTDOOR = f"{TAXONOMIES}/outdoor"
+STRUCTURE_OF = f"{OUTDOOR}/structure"
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 SCALAR = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), TEXT)
 JSON = st.recursive(SCALAR, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4))
@@ -29,6 +33,17 @@ LEVEL = st.recursive(
     max_leaves=8,
 )
 TREE = st.lists(LEVEL, max_size=4) | JSON
+NAME = st.text("abcÄ“ -,", min_size=1, max_size=8)
+KIND = st.sampled_from(("STRING", "NUMBER", "BOOLEAN", "SINGLE_SELECT"))
+NEARLY_AN_ATTRIBUTE = st.fixed_dictionaries(
+    {"name": NAME, "type": KIND}, optional={"allowedValues": st.lists(NAME, max_size=3), "validation": VALIDATION}
+)
+NEARLY_A_LEVEL = st.recursive(
+    st.fixed_dictionaries({"name": NAME}, optional={"attributes": st.lists(NEARLY_AN_ATTRIBUTE, max_size=2)}),
+    lambda inner: st.fixed_dictionaries({"name": NAME, "children": st.lists(inner, max_size=3)}),
+    max_leaves=6,
+)
+NEARLY_A_TREE = st.lists(NEARLY_A_LEVEL, max_size=3)
 STRUCTURE = st.fixed_dictionaries(
     {"name": TEXT | JSON, "rootLevels": TREE},
     optional={"revision": JSON, "description": JSON, "note": JSON, "valueRenames": JSON, "siteId": JSON},
@@ -51,6 +66,33 @@ def test_a_structure_of_rubbish_is_refused(admin: ApiClient, body: Any) -> None:
     )
     assert answer.status_code in (200, 400, 409), answer.text
     assert answer.status_code == 200 or answer.content_type == "application/problem+json"
+
+
+def test_a_tree_of_rubbish_is_refused_where_it_is_wrong(admin: ApiClient) -> None:
+    """With all around it as it should be, so that the tree itself is read; what is taken can be sent back."""
+    outcomes: Counter[str] = Counter()
+
+    @FUZZ
+    @given(tree=NEARLY_A_TREE | TREE)
+    def send(tree: Any) -> None:
+        revision = admin.call("GET", OUTDOOR).json["taxonomy"]["revision"]
+        answer = admin.call("PUT", STRUCTURE_OF, {"name": "Outdoor", "revision": revision, "rootLevels": tree})
+        assert answer.status_code in (200, 400), answer.text
+        if answer.status_code == 200:
+            outcomes["taken" if answer.json["taxonomy"]["rootLevels"] else "taken without a level"] += 1
+            assert _sent_back(admin).status_code == 200
+        else:
+            pointers = [error["pointer"] for error in answer.json["errors"]]
+            assert all(pointer.startswith("#/rootLevels") for pointer in pointers), answer.text
+            outcomes.update({"a level" for pointer in pointers if pointer.startswith("#/rootLevels/")})
+
+    send()
+    assert outcomes["taken"] and outcomes["a level"], outcomes
+
+
+def _sent_back(admin: ApiClient) -> TestResponse:
+    stored = admin.call("GET", OUTDOOR).json["taxonomy"]
+    return admin.call("PUT", STRUCTURE_OF, {name: stored[name] for name in ("name", "revision", "rootLevels")})
 
 
 @FUZZ
