@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sqlalchemy import ColumnElement, Select, exists, select
+from sqlalchemy import ColumnElement, Select, select
 
 from app.domain.catalogue import queries
 from app.domain.catalogue.listing import Completeness, ProductList
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.taxonomy.classification import LONGEST_COUNTED_VALUE
+from app.domain.taxonomy.lacking import lacks
 from app.domain.taxonomy.tree import TaxonomyTree
 
 
@@ -19,7 +20,7 @@ def matching_ids(site_id: int, asked: ProductList, tree: TaxonomyTree) -> Select
 
 
 def conditions(site_id: int, asked: ProductList, tree: TaxonomyTree) -> list[ColumnElement[bool]]:
-    """An unknown level or attribute finds nothing."""
+    """An unknown level or attribute finds nothing. Who asks for products that lack an attribute pays one statement."""
     return list(_conditions(site_id, asked, tree))
 
 
@@ -29,10 +30,7 @@ def _conditions(site_id: int, asked: ProductList, tree: TaxonomyTree) -> Iterato
     if asked.completeness is not Completeness.ALL:
         yield from _by_completeness(asked.completeness, tree)
     if asked.missing:
-        yield Product.taxonomy_level_id.in_(levels_with(tree, asked.missing))
-        yield ~exists().where(
-            ProductAttributeValue.product_id == Product.id, ProductAttributeValue.attribute_id == asked.missing
-        )
+        yield lacks(site_id, asked.missing, tree)
     if asked.attribute:
         yield Product.id.in_(_holding(site_id, asked.attribute, asked.value))
 
@@ -45,11 +43,6 @@ def _by_completeness(wanted: Completeness, tree: TaxonomyTree) -> Iterable[Colum
         Completeness.GONE: (Product.taxonomy_level_id.is_not(None), Product.taxonomy_level_id.not_in(tree.levels)),
     }
     return conditions[wanted]
-
-
-def levels_with(tree: TaxonomyTree, attribute_id: str) -> list[str]:
-    """The levels at which an attribute holds, their own or inherited."""
-    return [level_id for level_id in tree.levels if attribute_id in tree.applicable_attributes(level_id)]
 
 
 def _holding(site_id: int, attribute_id: str, value: str) -> Select[int]:
