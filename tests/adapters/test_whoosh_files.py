@@ -116,6 +116,16 @@ def test_postings_come_back_whatever_the_gaps_and_frequencies(steps: list[tuple[
     assert read_weights.tolist() == weights.tolist()
 
 
+@pytest.mark.parametrize("last", [0x480, 0x0480_0001, 0x1_0480])
+def test_numbers_that_look_like_the_start_of_a_pickle_come_back(last: int) -> None:
+    """1152 documents, or a last document 1152, are stored as the two bytes with which every pickle begins."""
+    docs = np.append(np.arange(0x480 - 1), last)
+    weights = np.ones(len(docs), np.int64)
+    infos, blocks = write_postings(InvertedField([b"term"], np.array([0, len(docs)]), docs, weights), 0)
+    read_docs, _ = read_postings(infos[0], b"".join(blocks))
+    assert read_docs.tolist() == docs.tolist()
+
+
 def test_a_file_that_is_no_posting_list_is_refused(tmp_path: Path) -> None:
     field = InvertedField([b"term"], np.array([0, 2]), np.array([1, 2]), np.array([1, 1]))
     infos, _ = write_postings(field, 0)

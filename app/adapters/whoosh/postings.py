@@ -7,6 +7,7 @@ ours takes them over without a loop.
 
 from __future__ import annotations
 
+import io
 import pickle
 import struct
 from array import array
@@ -156,9 +157,9 @@ class _Block:
     """One block of a posting list: its info and its data are two pickles, one after the other."""
 
     def __init__(self, content: bytes) -> None:
-        info = pickle.loads(content)
-        self._count: int = info[0]
-        self._data = pickle.loads(content[content.index(b"\x80\x04", 2) :])
+        pickles = io.BytesIO(content)
+        self._count: int = pickle.load(pickles)[0]
+        self._data = pickle.load(pickles)
 
     def postings(self) -> Postings:
         steps, weights, _ = self._data
