@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.domain.taxonomy.attribute_edits import ValueRename
 from app.domain.taxonomy.comparison import compare
 from app.domain.taxonomy.losses import Losses, losses
 from app.domain.taxonomy.structure import check_structure
@@ -50,22 +51,55 @@ def lost_at(found: Losses, level_id: str) -> set[tuple[str, str | None]]:
     return {(attribute_id, None) for attribute_id in attributes} | values
 
 
+@st.composite
+def changes(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[ValueRename]]:
+    """Two trees, and renames to values that choices of the second offer; of values that there were or were not."""
+    old, new = draw(trees()), draw(trees())
+    renames = []
+    for found in TaxonomyTree.parse(new).levels.values():
+        for attribute in found.attributes:
+            values = st.sampled_from(attribute.allowed_values or ("",))
+            words = draw(
+                st.dictionaries(
+                    st.sampled_from((*COLOURS, "12")), values, max_size=2 if attribute.type.is_choice else 0
+                )
+            )
+            told = [ValueRename(found.id, attribute.id, value, renamed) for value, renamed in words.items()]
+            renames += [rename for rename in told if rename.value != rename.renamed]
+    return old, new, renames
+
+
+def words_at(tree: TaxonomyTree, level_id: str, attribute_id: str, renames: list[ValueRename]) -> dict[str, str]:
+    """What is renamed for the products of a level: at the nearest definition."""
+    defining = [above.id for above in tree.path(level_id) if any(a.id == attribute_id for a in above.attributes)]
+    nearest = defining[-1:]
+    return {r.value: r.renamed for r in renames if [r.level_id] == nearest and r.attribute_id == attribute_id}
+
+
 @settings(max_examples=300, deadline=None)
-@given(trees(), trees())
-def test_losses_are_what_a_check_of_each_product_drops(old: list[Any], new: list[Any]) -> None:
+@given(changes())
+def test_losses_are_what_a_check_of_each_product_drops_once_its_words_are_renamed(
+    change: tuple[list[dict[str, Any]], list[dict[str, Any]], list[ValueRename]],
+) -> None:
+    old, new, renames = change
     before, after = TaxonomyTree.parse(old), TaxonomyTree.parse(new)
     moved = {entry.level_id for entry in compare(old, new).levels_moved}
-    found = losses(before, after, moved, IDS)
+    found = losses(before, after, moved, IDS, renames)
     for level_id in set(before.levels) & set(after.levels):
         expected: set[tuple[str, str | None]] = set()
+        renamed: set[tuple[str, str]] = set()
         left = after.applicable_attributes(level_id)
         for attribute in before.applicable_attributes(level_id).values():
             if attribute.id not in left:
                 expected.add((attribute.id, None))
                 continue
-            dropped = (v for v in attribute.allowed_values if check_values(left, {attribute.id: v})[1])
+            words = words_at(after, level_id, attribute.id, renames)
+            renamed |= {(attribute.id, value) for value in words}
+            held = {value: words.get(value, value) for value in attribute.allowed_values}
+            dropped = (value for value, word in held.items() if check_values(left, {attribute.id: word})[1])
             expected |= {(attribute.id, value) for value in dropped}
         assert lost_at(found, level_id) == expected
+        assert {key[1:] for key, levels in found.renamed.items() if level_id in levels} == renamed
 
 
 @given(trees())
