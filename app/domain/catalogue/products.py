@@ -91,7 +91,7 @@ def set_enabled(clock: Clock, site_id: int, product_ids: Sequence[int], enabled:
     wanted = set(product_ids)
     if len(wanted) > MOST_AT_ONCE:
         raise Invalid.one("too_many", f"At most {MOST_AT_ONCE} products can be changed at once.")
-    query = select(Product).where(Product.site_id == site_id, Product.id.in_(wanted))
+    query = select(Product).where(Product.site_id == site_id, Product.id.in_(wanted)).order_by(Product.id)
     products = db.session.scalars(query.options(selectinload(Product.variants)).with_for_update()).all()
     if len(products) < len(wanted):
         raise NotFound("Some of these products are no longer on this site. Reload the list.")

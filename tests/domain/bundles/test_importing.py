@@ -244,9 +244,9 @@ def test_parts_that_cannot_be_taken_leave_their_product_in(take: Take):
     report = take(taxonomy=TAXONOMY, products=[bad])
     assert refusals(report) == [
         ("products.jsonl", 1, "searchTerms/0"),
-        ("products.jsonl", 1, "taxonomy/levelId"),
         ("products.jsonl", 1, "images/0"),
         ("products.jsonl", 1, "images/1"),
+        ("products.jsonl", 1, "taxonomy/levelId"),
     ]
     assert (one().search_terms, one().taxonomy_level_id, one().images) == ([], None, [])
 

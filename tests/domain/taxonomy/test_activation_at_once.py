@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
 from app.domain.shared.problems import Invalid
@@ -20,6 +19,7 @@ from app.transaction import transaction
 from tests.domain.taxonomy.lifecycle_shop import VALUES, add_classified, make_active, make_taxonomy
 from tests.factories import make_product, make_site
 from tests.fakes.clock import StoppedClock
+from tests.waiting import wait_until_somebody_waits
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -123,13 +123,3 @@ def test_a_product_that_is_being_classified_at_that_moment_is_cleared_as_well(
     assert outcomes == [True]
     plain = all_products(switching)[-1]
     assert (plain.taxonomy_level_id, plain.archived_taxonomy_data["levelId"]) == (None, "tents")
-
-
-def wait_until_somebody_waits() -> None:
-    """For a lock of this transaction. SQLite lets one write at a time and tells nobody who waits."""
-    if db.engine.dialect.name == "sqlite":
-        return
-    waiting = text("select count(*) from pg_locks where not granted")
-    deadline = time.monotonic() + 10
-    while not db.session.scalar(waiting):
-        assert time.monotonic() < deadline, "the switch does not wait"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from sqlalchemy import select
+
 from app.domain.bundles.products import stored
 from app.domain.bundles.products.changes import Candidate, Change, addition, difference
 from app.domain.bundles.products.pictures import keep_pictures
@@ -17,9 +19,11 @@ from app.domain.bundles.report import Refusal, shown
 from app.domain.bundles.task import ImportTask, field_of
 from app.domain.catalogue.rules import seo_name_of
 from app.domain.shared.problems import Conflict, Invalid, Problem
-from app.domain.taxonomy.classification import UNCLASSIFIED, classification, hold_active
+from app.domain.taxonomy.classification import UNCLASSIFIED, classification, has_engine, hold_active
 from app.domain.taxonomy.current_tree import CurrentTree
 from app.domain.taxonomy.former_words import with_former_words
+from app.domain.taxonomy.models import Taxonomy
+from app.extensions import db
 
 KIND = "products"
 FILE = "products.jsonl"
@@ -48,17 +52,10 @@ class ProductImport:
         self._variant_skus: dict[str, str] = {}
 
     def run(self) -> None:
-        candidates = (candidate for row in self._rows() if (candidate := self._candidate(row)))
-        self._look_at_taxonomy()
+        candidates = (self._candidate(row) for row in self._rows())
         while batch := list(islice(candidates, BATCH)):
             with self._task.writing():
                 self._take(batch)
-            self._look_at_taxonomy()
-
-    def _look_at_taxonomy(self) -> None:
-        """Somebody may save another structure while a large bundle is imported. A dry run has the bundle's own."""
-        if not self._task.dry_run:
-            _, self._tree = self._current.read(self._task.clock)
 
     def _rows(self) -> Iterator[ProductRow]:
         for raw in read_rows(self._task.bundle, self._file):
@@ -78,29 +75,20 @@ class ProductImport:
 
     def _candidate(self, row: ProductRow) -> Candidate:
         candidate = Candidate(row)
-        if row.level_id is not None:
-            self._classify(candidate, row.level_id)
         if row.images is not None:
             candidate.images, complaints = keep_pictures(self._task, row.images)
             row.complaints += complaints
         return candidate
 
-    def _classify(self, candidate: Candidate, level_id: str) -> None:
-        row = candidate.row
-        try:
-            found = classification(self._tree, level_id, row.attributes) if level_id else UNCLASSIFIED
-        except Invalid as refused:
-            row.complaints += [Problem(p.code, p.message, "#/taxonomy/levelId") for p in refused.problems]
-            return
-        candidate.classification = found
-        for dropped in found.dropped:
-            example = {"line": row.line, "sku": row.sku, "value": shown(dropped.value), "reason": dropped.reason}
-            self._task.report.drop_value(dropped.attribute_id, dropped.code, dropped.reason, example)
-
     def _take(self, batch: Sequence[Candidate]) -> None:
         site_id = self._task.site_id
-        self._check_taxonomy()
-        known = stored.stored_products(site_id, [candidate.row.sku for candidate in batch])
+        skus = [candidate.row.sku for candidate in batch]
+        if not self._task.dry_run:
+            self._hold_taxonomy()
+            stored.hold_products(site_id, skus)
+        for candidate in batch:
+            self._classify(candidate)
+        known = stored.stored_products(site_id, skus)
         owners = stored.variant_owners(site_id, [v.sku for c in batch for v in c.row.variants or ()])
         additions: list[Change] = []
         changes: list[Change] = []
@@ -113,10 +101,30 @@ class ProductImport:
         if not self._task.dry_run and (additions or changes):
             write(site_id, additions, changes, self._task.clock.now())
 
-    def _check_taxonomy(self) -> None:
-        """Until the batch is committed the active taxonomy stays what it is. Raises Conflict."""
-        if not self._task.dry_run and hold_active(self._task.site_id) != self._task.taxonomy_id:
+    def _hold_taxonomy(self) -> None:
+        """Until the batch is committed the active taxonomy stays what it is, as does its tree, by which the batch is
+        classified: somebody may have saved another structure since the import began. Raises Conflict."""
+        site_id, taxonomy_id = self._task.site_id, self._task.taxonomy_id
+        of_task = Taxonomy.site_id == site_id, Taxonomy.id == taxonomy_id
+        db.session.execute(select(Taxonomy.id).where(*of_task).with_for_update(read=True))
+        if hold_active(site_id) != taxonomy_id:
             raise Conflict("Another taxonomy became the active one during the import. Import the bundle again.")
+        if has_engine(site_id):
+            _, self._tree = self._current.read(self._task.clock)
+
+    def _classify(self, candidate: Candidate) -> None:
+        row, level_id = candidate.row, candidate.row.level_id
+        if level_id is None:
+            return
+        try:
+            found = classification(self._tree, level_id, row.attributes) if level_id else UNCLASSIFIED
+        except Invalid as refused:
+            row.complaints += [Problem(p.code, p.message, "#/taxonomy/levelId") for p in refused.problems]
+            return
+        candidate.classification = found
+        for dropped in found.dropped:
+            example = {"line": row.line, "sku": row.sku, "value": shown(dropped.value), "reason": dropped.reason}
+            self._task.report.drop_value(dropped.attribute_id, dropped.code, dropped.reason, example)
 
     def _sort_in(
         self, candidate: Candidate, own: StoredProduct | None, additions: list[Change], changes: list[Change]
