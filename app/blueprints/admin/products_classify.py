@@ -27,6 +27,7 @@ from app.transaction import transaction
 
 Answer = str | Response
 NO_ERRORS = FieldErrors()
+MOST_AT_ONCE = 2_000  # Products whose preview takes a fraction of a second.
 
 
 @bp.post("/catalogue/products/choose")
@@ -50,7 +51,8 @@ def products_classify() -> Answer:
 @bp.post("/catalogue/products/classify")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_classify_start() -> Answer:
-    """Without `intent=start` only the preview."""
+    """Without `intent=start` only the preview: of very many products it is another request (`intent=preview`), which
+    the form sends by itself, so that choosing stays quick."""
     form = ClassifyForm.read(ProductList.read(request.args), request.args, request.form)
     if request.form.get("intent") != "start":
         return _page(form)
@@ -76,8 +78,10 @@ def _page(form: ClassifyForm, errors: FieldErrors = NO_ERRORS) -> Answer:
     taxonomy = active_with_tree(ports.clock(), site_id)
     tree = taxonomy.tree if taxonomy else TaxonomyTree()
     chosen = chosen_products(site_id, form.product_ids, form.asked)
-    preview = None
-    if form.is_complete and not errors:
+    products = how_many(site_id, chosen, tree)
+    preview, is_due = None, form.is_complete and not errors
+    awaits_preview = is_due and products > MOST_AT_ONCE and request.form.get("intent") != "preview"
+    if is_due and not awaits_preview:
         try:
             preview = _preview(form, tree, chosen)
         except Invalid as invalid:
@@ -85,12 +89,13 @@ def _page(form: ClassifyForm, errors: FieldErrors = NO_ERRORS) -> Answer:
     context = {
         "form": form,
         "here": _address(form.asked, form.product_ids),
-        "products": preview.products if preview else how_many(site_id, chosen, tree),
+        "products": products,
         "levels": level_choices(tree),
         "attributes": attribute_choices(tree),
         "value_input": form.value_input(tree, errors.within("given")),
         "words": told_filters(form.asked, tree),
         "preview": preview,
+        "awaits_preview": awaits_preview,
         "errors": errors,
     }
     name = "_classify" if wants_fragment() else "classify"

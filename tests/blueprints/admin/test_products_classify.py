@@ -7,8 +7,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from flask import Flask
-from sqlalchemy import event, select
+from sqlalchemy import event, insert, select
 
+from app.domain.catalogue.bulk import INDEX_IS_TOLD
+from app.domain.catalogue.models import Product
 from app.domain.sites.models import Site
 from app.domain.taxonomy.models import TaxonomyTask
 from app.extensions import db
@@ -108,6 +110,26 @@ def test_a_level_is_previewed_with_what_would_be_lost_and_nothing_is_started(app
     assert "1 is there already." in told
     assert "<li>Colour: 1</li>" in told and "<li>Sleeps: 1</li>" in told
     assert "Change 3 products" in told
+    assert asked_for(app) == []
+
+
+def test_the_preview_of_very_many_products_is_a_request_of_its_own(
+    app: Flask, mia: Merchandiser, ids: list[int]
+) -> None:
+    """Choosing goes on meanwhile. Without JavaScript a button asks for it."""
+    with app.app_context(), transaction():
+        like = select(Product.__table__).where(Product.id == ids[0])
+        row = {name: value for name, value in db.session.execute(like).mappings().one().items() if name != "id"}
+        many = [row | {"sku": f"M-{number}", "seo_name": f"m-{number}"} for number in range(2_000)]
+        db.session.execute(insert(Product), many, execution_options=INDEX_IS_TOLD)
+    mia.get(CLASSIFY)
+    form = {"what": "level", "levelId": "boots"}
+    told = mia.swap(CLASSIFY, form).text
+    assert 'hx-trigger="load"' in told and 'value="preview"' in told
+    assert "would move to this level" not in told and "Change " not in told
+    preview = mia.swap(CLASSIFY, {**form, "intent": "preview"}).text
+    assert "<strong>2,003 products</strong> would move to this level" in preview and 'hx-trigger="load"' not in preview
+    mia.post(CLASSIFY, {**form, "intent": "preview"}, status=200)
     assert asked_for(app) == []
 
 
