@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.edits import AddLevel, ChangeLevel, DeleteLevel, Direction, Edit, MoveLevel, ShiftLevel
+from app.domain.taxonomy.edits import (
+    AddLevel,
+    AddLevels,
+    ChangeLevel,
+    DeleteLevel,
+    Direction,
+    Edit,
+    MoveLevel,
+    ShiftLevel,
+)
 from app.domain.taxonomy.flat import FlatLevels, siblings
+from app.domain.taxonomy.level_lines import level_lines
 
 Form = Mapping[str, str]
 MOST_AT_ONCE = 200
 
 
 def level_edits(form: Form, levels: FlatLevels) -> Sequence[Edit]:
-    """`edit` names it: level.add (parent, after, name: one level a line), level.rename (level, name), level.change
+    """`edit` names it: level.add (parent, after, name: one level a line, nested
+    by indentation or as ways), level.rename (level, name), level.change
     (level, name, description), level.move (level, parent, and before or after for its place), level.up, .down,
     .indent, .outdent and .delete (level). Raises Invalid for any other."""
     read = _READERS.get(form.get("edit", ""))
@@ -23,16 +34,16 @@ def level_edits(form: Form, levels: FlatLevels) -> Sequence[Edit]:
 
 
 def _add(form: Form, levels: FlatLevels) -> Sequence[Edit]:
-    """Each behind the same level, so the last is added first."""
-    names = [line.strip() for line in form.get("name", "").splitlines() if line.strip()]
-    if not names:
+    lines = level_lines(form.get("name", ""))
+    if not lines:
         raise Invalid.one("name_missing", "A level needs a name.", "#/name")
-    if len(names) > MOST_AT_ONCE:
-        message = f"At most {MOST_AT_ONCE} levels can be added at once; these are {len(names):,}."
+    if len(lines) > MOST_AT_ONCE:
+        message = f"At most {MOST_AT_ONCE} levels can be added at once; these are {len(lines):,}."
         raise Invalid.one("too_many", message, "#/name")
     parent_id, after_id = form.get("parent") or None, form.get("after") or None
-    ordered = reversed(names) if after_id else names
-    return [AddLevel(parent_id, name, after_id) for name in ordered]
+    if len(lines) == len(lines[0].way) == 1:
+        return [AddLevel(parent_id, lines[0].way[0], after_id)]
+    return [AddLevels(parent_id, lines, after_id)]
 
 
 def _rename(form: Form, levels: FlatLevels) -> Sequence[Edit]:

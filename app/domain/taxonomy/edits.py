@@ -36,11 +36,13 @@ from app.domain.taxonomy.level_edits import (
     move_level,
     shift_level,
 )
+from app.domain.taxonomy.levels_added import AddLevels, add_levels
 from app.domain.taxonomy.steps import Step, apply_steps, differences, redo, undo
 
 __all__ = [
     "AddAttribute",
     "AddLevel",
+    "AddLevels",
     "ChangeAttribute",
     "ChangeLevel",
     "DeleteAttribute",
@@ -63,6 +65,7 @@ __all__ = [
 
 Edit = (
     AddLevel
+    | AddLevels
     | ChangeLevel
     | MoveLevel
     | ShiftLevel
@@ -77,6 +80,7 @@ Edit = (
 
 _EDITS: Mapping[type, Callable[[FlatLevels, Any], Outcome]] = {
     AddLevel: add_level,
+    AddLevels: add_levels,
     ChangeLevel: change_level,
     MoveLevel: move_level,
     ShiftLevel: shift_level,

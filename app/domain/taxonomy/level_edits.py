@@ -92,7 +92,7 @@ def add_level(levels: FlatLevels, edit: AddLevel) -> Outcome:
     beside = siblings(levels, edit.parent_id)
     position = beside.index(edit.after_id) + 1 if edit.after_id in beside else len(beside)
     levels, order = _room(levels, beside, position)
-    level_id, name = _free_id(levels), line(edit.name)
+    level_id, name = free_id(levels), line(edit.name)
     level: Record = {
         "levelId": level_id,
         "name": name,
@@ -104,7 +104,7 @@ def add_level(levels: FlatLevels, edit: AddLevel) -> Outcome:
     return Outcome(in_tree_order(levels | {level_id: level}), f"Added the level {shown(name)}", level_id)
 
 
-def _free_id(levels: FlatLevels) -> str:
+def free_id(levels: FlatLevels) -> str:
     number = 1 + sum(1 for level_id in levels if level_id.startswith("new-"))
     while f"new-{number}" in levels:
         number += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.domain.taxonomy.edits import AddLevel, Edit, Step, apply_edit, redo
+from app.domain.taxonomy.edits import Edit, Step, apply_edit, redo
 from app.domain.taxonomy.flat import FlatLevels
 from app.domain.taxonomy.steps import differences
 
@@ -20,8 +20,7 @@ def one_step(levels: FlatLevels, edits: Sequence[Edit]) -> Step:
     for edit in edits:
         done.append(apply_edit(after, edit))
         after = redo(after, done[-1])
-    added = all(isinstance(edit, AddLevel) for edit in edits)
-    label = f"Added {len(edits):,} levels" if added else f"{done[0].label} and {len(done) - 1:,} more"
+    label = f"{done[0].label} and {len(done) - 1:,} more"
     return Step(label, differences(levels, after), done[-1].level_id)
 
 

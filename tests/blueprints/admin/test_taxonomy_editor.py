@@ -76,9 +76,17 @@ def test_an_edit_is_answered_with_what_changed_and_nothing_else(mia: Merchandise
 
 def test_several_lines_are_several_levels_in_their_order(mia: Merchandiser):
     edit(mia, "level.add", parent="camping", after="tents", name="Lamps\r\n\r\n Axes \r\nMaps")
-    assert shown_levels(mia) == ["camping", "tents", "new-3", "new-2", "new-1", "stoves", "home"]
-    page = mia.pages.client.get(f"{EDITOR}?level=new-3", base_url=mia.pages.base).text
+    assert shown_levels(mia) == ["camping", "tents", "new-1", "new-2", "new-3", "stoves", "home"]
+    page = mia.pages.client.get(f"{EDITOR}?level=new-1", base_url=mia.pages.base).text
     assert '<h2 id="panel-heading" tabindex="-1">Lamps</h2>' in page
+
+
+def test_lines_nest_as_they_are_indented_and_what_was_made_is_told(mia: Merchandiser):
+    answer = edit(mia, "level.add", name="Shoes\r\n  Boots\r\n\tWinter boots\r\nCamping > Lamps")
+    assert "Added 4 levels, 2 of them below the others; 1 was there already." in answer.text
+    assert shown_levels(mia) == ["camping", "tents", "stoves", "new-4", "home", "new-1", "new-2", "new-3"]
+    too_deep = edit(mia, "level.add", parent="tents", name=" > ".join("ABCDEFG"))
+    assert too_deep.status_code == 400 and "Line 1, “G”, would be 9 deep." in too_deep.text
 
 
 def test_a_name_changes_and_the_description_stays(mia: Merchandiser):

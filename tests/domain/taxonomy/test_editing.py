@@ -16,13 +16,13 @@ from app.domain.taxonomy.draft_conflict import draft_conflict
 from app.domain.taxonomy.editing import Edited, Editing, StaleDraft
 from app.domain.taxonomy.edits import AddLevel, ChangeLevel, DeleteLevel, Edit, MoveLevel, RenameValue, Step
 from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft, TaxonomyRevision, TaxonomyTask
-from app.domain.taxonomy.saving import save_structure
 from app.domain.taxonomy.step_list import MOST_STEPS
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.trees import choice, level
 from tests.factories import make_site, make_taxonomy, make_user
 from tests.fakes.clock import StoppedClock
+from tests.taxonomy_saves import save_structure
 
 CAMPING = [level("camping", level("tents", attributes=[choice("colour", "Moss", "Clay")]), level("stoves"))]
 
@@ -69,7 +69,8 @@ class Draft:
         """What is there now, unless `token` says which draft was reviewed."""
         seen = self.opened().token if token is None else token
         with transaction():
-            return drafts.save_draft(self.clock, self.site_id, "kinds", self.user_id, seen, note, "Mia Moss").taxonomy
+            prepared = drafts.prepare_draft(self.site_id, "kinds", self.user_id, seen, note)
+            return drafts.save_draft(self.clock, self.user_id, seen, prepared, "Mia Moss").taxonomy
 
 
 def names(editing: Editing) -> list[str]:
@@ -109,7 +110,7 @@ def test_steps_are_taken_back_and_done_again(mia: Draft):
 def test_several_edits_at_once_are_one_step(mia: Draft):
     edited = mia.edit(AddLevel("camping", "A"), AddLevel("camping", "B"), AddLevel("camping", "C"))
     assert edited.after.applied == 1
-    assert edited.step is not None and edited.step.label == "Added 3 levels"
+    assert edited.step is not None and edited.step.label == "Added the level “A” and 2 more"
     assert names(mia.undo().after) == ["Camping", "Tents", "Stoves"]
 
 
