@@ -14,7 +14,7 @@ from app.blueprints.admin.blueprint import bp
 from app.domain.search import runs
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.overview import latest_story
-from app.domain.search.rebuilt import products_rebuilt_since
+from app.domain.search.rebuilt import Unindexed, products_rebuilt_since, unindexed
 from app.domain.search.run_story import RunStory
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
@@ -34,12 +34,14 @@ Answer = str | AnyResponse
 @dataclass(frozen=True, slots=True)
 class Banner:
     """`is_behind`: the shop's index was made before the taxonomy was last saved. `run` is a rebuild that runs, or
-    the one that has made good for this save. `awaits_tasks`: tasks may still come of the save."""
+    the one that has made good for this save. `unindexed`: changes of single records that search does not have.
+    `awaits_tasks`: tasks may still come of the save."""
 
     taxonomy_id: str
     is_behind: bool
     is_set_up: bool
     run: RunStory | None
+    unindexed: Unindexed
     tasks: tuple[TaxonomyTask, ...]
     awaits_tasks: bool
 
@@ -58,6 +60,7 @@ def banner_of(site_id: int, taxonomy: Taxonomy) -> Banner | None:
         is_behind=is_behind,
         is_set_up=engine.status(site_id, IndexName.PRODUCTS).state is not EngineState.NOT_SET_UP,
         run=run if follows and age < timedelta(days=1) else None,
+        unindexed=unindexed(ports.clock(), site_id),
         tasks=found,
         awaits_tasks=age < UNTIL_TASKS_BEGIN and tasks.Kind.RECOMPUTE not in {task.kind for task in found},
     )

@@ -1,13 +1,17 @@
-"""Since when the index of products knows what only a rebuild brings into it."""
+"""What the index of products knows: since when what only a rebuild brings into it, and which changes it lacks."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select
 
+from app.domain.search import wishes
 from app.domain.search.models import RebuildRun
+from app.domain.search.overview import HELD_UP
 from app.domain.search.runs import DONE, Scope
+from app.domain.shared.clock import Clock
 from app.extensions import db
 
 
@@ -21,3 +25,22 @@ def products_rebuilt_since(site_id: int, moment: datetime) -> bool:
         RebuildRun.started_at > moment,
     )
     return db.session.scalar(done.limit(1)) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Unindexed:
+    """How many changes of records are `waiting` to get into search, `held_up` if for minutes already, and how many
+    records are `set_aside` because they could not be indexed."""
+
+    waiting: int
+    held_up: bool
+    set_aside: int
+
+    def __bool__(self) -> bool:
+        return bool(self.waiting or self.set_aside)
+
+
+def unindexed(clock: Clock, site_id: int) -> Unindexed:
+    waiting, set_aside = wishes.count(site_id)
+    since = wishes.waiting_since(site_id) if waiting else None
+    return Unindexed(waiting, since is not None and clock.now() - since > HELD_UP, set_aside)

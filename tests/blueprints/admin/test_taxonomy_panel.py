@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
 
 from app.domain.catalogue.models import Product
-from app.domain.search.models import RebuildRun
+from app.domain.search.models import OutboxEntry, RebuildRun
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.domain.taxonomy import tasks
@@ -214,7 +215,9 @@ def test_what_cannot_be_done_again_is_named(app: Flask, mia: Merchandiser) -> No
 def test_the_banner_offers_a_rebuild_after_a_save_and_follows_it(app: Flask, mia: Merchandiser) -> None:
     edit(mia, {"edit": "level.add", "parent": "camping", "name": "Stoves"})
     save(mia)
-    assert "Shoppers’ filters do not know of the last save yet." in texts(mia.get(EDITOR))
+    told = texts(mia.get(EDITOR))
+    assert "Which filters there are follows with a rebuild." in told
+    assert "What is saved on products, and values that were renamed, show without it" in told
     answer = mia.swap(f"{EDITOR}/rebuild", {})
     assert 'hx-trigger="every 1500ms"' in answer.text
     with app.app_context(), transaction():
@@ -223,7 +226,33 @@ def test_the_banner_offers_a_rebuild_after_a_save_and_follows_it(app: Flask, mia
         run.state, run.document_count = "done", 3
         run.started_at = run.finished_at = run.created_at.replace(year=run.created_at.year + 1)
     after = mia.fragment(f"{EDITOR}/banner?part=reindex").text
-    assert "every 1500ms" not in after and "3 products indexed" in after
+    assert "every 1500ms" not in after and "up to date" not in after
+    with app.app_context(), transaction():
+        db.session.query(OutboxEntry).delete()
+    assert "3 products indexed" in mia.fragment(f"{EDITOR}/banner?part=reindex").text
+
+
+def test_the_banner_counts_what_search_does_not_have(app: Flask, mia: Merchandiser, clock: StoppedClock) -> None:
+    """ "Up to date" is told only while nothing waits and nothing was set aside."""
+    with app.app_context(), transaction():
+        make_run(db.session.get_one(Site, mia.site_id), started_at=clock.now() + timedelta(days=365))
+        db.session.query(OutboxEntry).delete()
+        for record in (1, 2):
+            db.session.add(wish(mia.site_id, record, clock, attempts=0))
+        db.session.add(wish(mia.site_id, 3, clock, attempts=1))
+    page = mia.get(EDITOR)
+    told = texts(page)
+    assert "2 changes wait to get into search. 1 record could not be indexed" in told
+    assert "up to date" not in told
+    assert "/admin/search" in {link.get("href") for link in page.all("a")}
+    clock.move(minutes=3)
+    assert "2 changes wait for more than two minutes" in texts(mia.get(EDITOR))
+
+
+def wish(site_id: int, record_id: int, clock: StoppedClock, attempts: int) -> OutboxEntry:
+    return OutboxEntry(
+        site_id=site_id, kind="product", record_id=record_id, attempts=attempts, created_at=clock.now(), error="no"
+    )
 
 
 def test_what_came_of_a_save_is_told_for_two_minutes_and_a_failure_for_longer(
@@ -330,7 +359,8 @@ def test_a_rebuild_that_was_asked_for_before_the_save_and_began_after_it_knows_o
     with app.app_context(), transaction():
         run = db.session.query(RebuildRun).one()
         run.state, run.started_at, run.finished_at = "done", clock.now(), clock.now()
+        db.session.query(OutboxEntry).delete()
     assert "Shoppers’ filters are up to date" in texts(mia.get(EDITOR))
     with app.app_context(), transaction():
         db.session.query(RebuildRun).one().started_at = asked_for
-    assert "Shoppers’ filters do not know of the last save yet." in texts(mia.get(EDITOR))
+    assert "Which filters there are follows with a rebuild." in texts(mia.get(EDITOR))
