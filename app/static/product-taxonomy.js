@@ -2,57 +2,74 @@
 (() => {
   "use strict";
 
-  const picker = (element) => element.closest("[data-level-picker]");
-  const found = (place) => [...place.querySelectorAll(".level-choice")];
+  // The level picker is a combobox: the focus stays in its field, and the arrows walk through the levels found.
+  const picker = (element) => element.closest?.("[data-level-picker]");
+  const boxOf = (place) => place.querySelector("[role=combobox]");
+  const found = (place) => [...place.querySelectorAll("[role=option]")];
+  const chosen = (place) => place.querySelector("[role=option][aria-selected=true]");
+  const choose = (place, option) => {
+    for (const one of found(place)) one.setAttribute("aria-selected", String(one === option));
+    if (option) boxOf(place).setAttribute("aria-activedescendant", option.id);
+    else boxOf(place).removeAttribute("aria-activedescendant");
+    option?.scrollIntoView({ block: "nearest" });
+  };
   const close = (place) => {
-    place.querySelector("#level-choices").replaceChildren();
-    place.querySelector("[role=combobox]").setAttribute("aria-expanded", "false");
+    const list = place.querySelector("[role=listbox]");
+    list.replaceChildren();
+    list.hidden = true;
+    delete list.dataset.words;
+    list.nextElementSibling?.remove();
+    choose(place, null);
+    boxOf(place).setAttribute("aria-expanded", "false");
   };
 
   // What was found may be from before the last letter; a key that comes too soon waits for the answer.
-  const fresh = (place, box) => {
-    const list = place.querySelector("[data-words]");
-    return Boolean(list) && list.dataset.words === box.value.trim();
-  };
-  const act = (key, place, box) => {
+  const isFresh = (place) => place.querySelector("[role=listbox]").dataset.words === boxOf(place).value.trim();
+  const act = (key, place) => {
     const choices = found(place);
-    const at = choices.indexOf(document.activeElement);
+    const at = choices.indexOf(chosen(place));
     if (!choices.length) return;
-    if (key === "ArrowDown") choices[Math.min(at + 1, choices.length - 1)].focus();
-    else if (box.value.trim()) choices[0].click();
+    if (key === "ArrowDown") choose(place, choices[Math.min(at + 1, choices.length - 1)]);
+    else if (at >= 0 || boxOf(place).value.trim()) choices[Math.max(at, 0)].click();
   };
   let waiting = "";
+  const soon = (key, place) => {
+    if (isFresh(place)) { act(key, place); return; }
+    waiting = key;
+    boxOf(place).dispatchEvent(new Event("look"));
+  };
 
-  // Arrows walk through the levels found, Enter takes the first, Esc puts them away.
+  // Enter takes the level that is marked, or else the first; Esc puts the list away.
   document.addEventListener("keydown", (event) => {
-    const place = event.target.closest && picker(event.target);
+    const place = picker(event.target);
     if (!place || event.ctrlKey || event.metaKey) return;
-    const box = place.querySelector("[role=combobox]");
-    const choices = found(place);
-    const at = choices.indexOf(event.target);
-    const fromBox = event.target === box;
+    const isBox = event.target === boxOf(place);
     waiting = "";
-    if (event.key === "Escape" && choices.length) {
+    if (event.key === "Escape" && found(place).length) {
       event.preventDefault();
       close(place);
-      box.focus();
-    } else if (event.key === "ArrowUp" && at >= 0) {
+      boxOf(place).focus();
+    } else if (isBox && event.key === "ArrowUp") {
       event.preventDefault();
-      (choices[at - 1] || box).focus();
-    } else if ((event.key === "ArrowDown" && (fromBox || at >= 0)) || (event.key === "Enter" && fromBox)) {
+      choose(place, found(place)[found(place).indexOf(chosen(place)) - 1]);
+    } else if (isBox && ["ArrowDown", "Enter"].includes(event.key)) {
       event.preventDefault();
-      if (fromBox && !fresh(place, box)) waiting = event.key;
-      else act(event.key, place, box);
+      soon(event.key, place);
     }
+  });
+  document.addEventListener("input", (event) => {
+    const place = picker(event.target);
+    if (place && event.target === boxOf(place)) choose(place, null);
   });
   document.addEventListener("htmx:after:swap", () => {
     for (const box of document.querySelectorAll("[data-level-picker] [role=combobox]")) {
       const place = picker(box);
       box.setAttribute("aria-expanded", String(found(place).length > 0));
-      if (!waiting || document.activeElement !== box || !fresh(place, box)) continue;
+      if (!chosen(place)) choose(place, document.getElementById(box.getAttribute("aria-activedescendant")));
+      if (!waiting || document.activeElement !== box || !isFresh(place)) continue;
       const key = waiting;
       waiting = "";
-      act(key, place, box);
+      act(key, place);
     }
   });
 

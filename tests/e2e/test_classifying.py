@@ -48,3 +48,25 @@ def test_a_product_changes_its_level_by_keyboard_and_shoppers_see_what_was_fille
     expect(page).to_have_url(re.compile("/p/"))
     expect(page.get_by_role("term").filter(has_text="Volume in litres")).to_be_visible()
     expect(page.get_by_role("definition").filter(has_text=re.compile("^42$"))).to_be_visible()
+
+
+def test_the_list_of_levels_opens_again_and_says_which_one_is_marked(page: Page) -> None:
+    sign_in(page)
+    page.goto(LANTERNS)
+    page.locator("main tbody").get_by_role("link").first.click()
+    finder = page.get_by_role("combobox", name="Level")
+    marked = page.get_by_role("listbox", name="Levels found").get_by_role("option", selected=True)
+    finder.focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+        expect(marked).to_have_count(1)
+        expect(finder).to_have_attribute("aria-expanded", "true")
+        expect(finder).to_have_attribute("aria-activedescendant", marked.get_attribute("id") or "")
+        assert focused(page) == "f-levelId"
+        page.keyboard.press("Escape")
+        expect(page.locator("#level-list [role=option]")).to_have_count(0)
+        expect(finder).to_have_attribute("aria-expanded", "false")
+    page.keyboard.press("ArrowDown")
+    expect(marked).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator("#taxonomy")).to_contain_text("Not saved yet.")
