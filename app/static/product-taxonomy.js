@@ -87,13 +87,21 @@
   });
 
   // A row of the worklist that is complete says so, then makes room; the next one is at hand.
+  const FIELD = "input:not([type=hidden]), select, textarea";
   const leave = (row) => {
+    const list = row.parentElement;
     const next = row.nextElementSibling || row.previousElementSibling;
-    if (row.contains(document.activeElement)) {
-      const field = next && next.querySelector("input:not([type=hidden]), select, textarea");
-      if (field) field.focus();
-    }
+    const wasHere = row.contains(document.activeElement);
+    if (wasHere) next?.querySelector(FIELD)?.focus();
     row.remove();
+    if (list && !list.childElementCount) refill(wasHere);
+  };
+  // After the last row of a page come those of the next one.
+  const refill = async (wasHere) => {
+    await htmx.ajax("GET", location.href, { target: "#worklist", swap: "outerHTML" });
+    if (wasHere && document.activeElement === document.body) {
+      (document.querySelector(`.worklist :is(${FIELD})`) || document.getElementById("rows-heading"))?.focus();
+    }
   };
   document.addEventListener("htmx:after:swap", () => {
     for (const row of document.querySelectorAll("[data-goes]:not([data-going])")) {

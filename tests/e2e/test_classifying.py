@@ -70,3 +70,19 @@ def test_the_list_of_levels_opens_again_and_says_which_one_is_marked(page: Page)
     expect(marked).to_have_count(1)
     page.keyboard.press("Enter")
     expect(page.locator("#taxonomy")).to_contain_text("Not saved yet.")
+
+
+def test_a_page_of_the_worklist_that_is_done_makes_room_for_what_is_left(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/catalogue/taxonomy/worklist")
+    page.get_by_role("navigation", name="Levels with something to do").get_by_role("link", name="Stoves").click()
+    row = page.locator(".worklist > li")
+    expect(row).to_have_count(1)
+    for number in row.locator("input[type=text], input:not([type])").all():
+        number.fill("3")
+    for choice in row.locator("select").all():
+        choice.select_option(index=1)
+    row.get_by_role("button", name="Save").press("Enter")
+    expect(row).to_contain_text("Saved. It is complete.")
+    expect(page.locator("#worklist")).to_contain_text("Nothing is missing here")
+    assert focused(page) == "rows-heading"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlencode
 
 from flask import flash, make_response, redirect, render_template, request, url_for
@@ -58,7 +59,8 @@ def taxonomy_worklist() -> Answer:
     context = _context(asked, taxonomy)
     template = "admin/taxonomy/_worklist.html" if wants_fragment() else "admin/taxonomy/worklist.html"
     answer = make_response(render_template(template, **context))
-    answer.headers["HX-Push-Url"] = asked.href(p=asked.page)
+    shown: Asked = context["asked"]
+    answer.headers["HX-Replace-Url"] = shown.href(p=shown.page)
     return answer
 
 
@@ -103,15 +105,20 @@ def _told(row: WorkRow, problem: str | None) -> tuple[str, str]:
     return f"{row.name} is complete.", "good"
 
 
-def _context(asked: Asked, taxonomy: ActiveTaxonomy | None) -> dict[str, object]:
+def _context(asked: Asked, taxonomy: ActiveTaxonomy | None) -> dict[str, Any]:
+    """A list that is worked off gets shorter, so a page beyond its end is the last one."""
     if taxonomy is None:
         return {"taxonomy": None, "asked": asked, "fragment": wants_fragment()}
-    level = taxonomy.tree.levels.get(asked.level_id)
+    site_id, level = current_user.site_id, taxonomy.tree.levels.get(asked.level_id)
+    rows = work_rows(site_id, taxonomy.tree, asked.level_id, asked.order, asked.page)
+    if rows.total_items and not rows.items:
+        asked = replace(asked, page=rows.total_pages)
+        rows = work_rows(site_id, taxonomy.tree, asked.level_id, asked.order, asked.page)
     return {
         "taxonomy": taxonomy,
         "asked": asked,
         "level": level,
-        "summary": work_summary(current_user.site_id, taxonomy.tree, asked.level_id),
-        "rows": work_rows(current_user.site_id, taxonomy.tree, asked.level_id, asked.order, asked.page),
+        "summary": work_summary(site_id, taxonomy.tree, asked.level_id),
+        "rows": rows,
         "fragment": wants_fragment(),
     }

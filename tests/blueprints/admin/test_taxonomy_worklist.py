@@ -9,6 +9,7 @@ from flask import Flask
 
 from app.domain.catalogue.models import Product
 from app.domain.sites.models import Site
+from app.domain.taxonomy.worklist import PAGE_SIZE
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
@@ -93,7 +94,7 @@ def test_a_level_whose_id_is_a_number_like_the_first_pages_can_be_opened(app: Fl
     page = noah.get(WORKLIST)
     assert f"{WORKLIST}?level=1" in {link.get("href") for link in page.all("a")}
     answer = noah.fragment(f"{WORKLIST}?level=1&p=1")
-    assert answer.headers["HX-Push-Url"] == f"{WORKLIST}?level=1"
+    assert answer.headers["HX-Replace-Url"] == f"{WORKLIST}?level=1"
 
 
 def test_what_has_no_level_leads_to_the_product_list(app: Flask, mia: Merchandiser) -> None:
@@ -106,6 +107,17 @@ def test_what_has_no_level_leads_to_the_product_list(app: Flask, mia: Merchandis
 @pytest.mark.parametrize("query", ["", "?level=none", "?level=%C3%A9&sort=x&p=-1", "?p=99999999"])
 def test_every_address_of_the_list_is_answered(mia: Merchandiser, tent: int, query: str) -> None:
     mia.get(WORKLIST + query)
+
+
+def test_a_page_that_was_worked_off_shows_what_is_left(app: Flask, mia: Merchandiser) -> None:
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, mia.site_id)
+        for number in range(PAGE_SIZE + 1):
+            make_classified(site, name=f"Tent {number:03}")
+    assert f"Tent {PAGE_SIZE:03}" in mia.fragment(f"{WORKLIST}?p=2").text
+    answer = mia.fragment(f"{WORKLIST}?p=3")
+    assert f"Tent {PAGE_SIZE:03}" in answer.text
+    assert answer.headers["HX-Replace-Url"] == f"{WORKLIST}?p=2"
 
 
 def test_without_an_active_taxonomy_it_says_what_to_do(app: Flask) -> None:
