@@ -29,7 +29,7 @@ def search_overview() -> str:
 def search_run() -> str:
     """The latest run's card, asked for again and again while the run is unfinished. Once its state is another than
     the page knows (`was`), the cards come along and the change is announced."""
-    run = overview.latest_story(ports.search_engine(), current_user.site_id)
+    run = overview.latest_story(ports.clock(), ports.search_engine(), current_user.site_id)
     if run is None or run.state == request.args.get("was"):
         return render_template("admin/search/_run.html", run=run)
     shown = overview.overview(ports.clock(), ports.search_engine(), current_user.site_id)

@@ -52,7 +52,7 @@ def banner_of(site_id: int, taxonomy: Taxonomy) -> Banner | None:
         return None
     engine, age = ports.search_engine(), ports.clock().now() - taxonomy.updated_at
     is_behind = not products_rebuilt_since(site_id, taxonomy.updated_at)
-    run = latest_story(engine, site_id)
+    run = latest_story(ports.clock(), engine, site_id)
     found = _tasks(site_id, taxonomy)
     follows = run is not None and (run.is_unfinished or (run.started_at or run.created_at) >= taxonomy.updated_at)
     return Banner(

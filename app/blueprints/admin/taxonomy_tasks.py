@@ -15,6 +15,7 @@ from flask_login import current_user
 from app.blueprints.admin.blueprint import bp
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
+from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.tasks import lost_values, story
 from app.domain.taxonomy.tasks.story import TaskStory
 from app.htmx import wants_fragment
@@ -26,9 +27,9 @@ RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")  # What a text begins wit
 
 
 @bp.app_template_filter("task_story")
-def task_story(task: story.Task | TaskStory) -> TaskStory:
+def task_story(task: TaxonomyTask | TaskStory) -> TaskStory:
     """A task as `_task.html` asks about it; pages hand it the row."""
-    return task if isinstance(task, TaskStory) else story.story_of(task)
+    return task if isinstance(task, TaskStory) else story.story_of(task, tasks.is_unanswered(clock(), task))
 
 
 @bp.get("/catalogue/taxonomy/tasks/<task_id>")

@@ -87,20 +87,20 @@ def overview(clock: Clock, engine: SearchEngine, site_id: int) -> Overview:
         status=_status(clock, engine, site_id),
         products_shown=_shown(Product, site_id),
         pages_shown=_shown(Page, site_id),
-        recent=_recent(engine, site_id),
+        recent=_recent(clock, engine, site_id),
         drift=_drift(clock, site_id),
     )
 
 
-def latest_story(engine: SearchEngine, site_id: int) -> RunStory | None:
+def latest_story(clock: Clock, engine: SearchEngine, site_id: int) -> RunStory | None:
     run = runs.latest_run(site_id)
-    return told(engine, run) if run else None
+    return told(clock, engine, run) if run else None
 
 
-def told(engine: SearchEngine, run: RebuildRun) -> RunStory:
+def told(clock: Clock, engine: SearchEngine, run: RebuildRun) -> RunStory:
     """The site's latest run, with what it left behind where it failed."""
     if run.state != runs.FAILED:
-        return story_of(run)
+        return story_of(run, unanswered=runs.is_unanswered(clock, run))
     states = {index: engine.status(run.site_id, index) for index in IndexName}
     live = {str(index): status.generation for index, status in states.items() if status.state is EngineState.HEALTHY}
     return story_of(run, live)
@@ -129,11 +129,11 @@ def _drift(clock: Clock, site_id: int) -> Drift:
     return drift(db.session.scalars(reports).all(), clock.now().date())
 
 
-def _recent(engine: SearchEngine, site_id: int) -> tuple[RunStory, ...]:
+def _recent(clock: Clock, engine: SearchEngine, site_id: int) -> tuple[RunStory, ...]:
     query = select(RebuildRun).where(RebuildRun.site_id == site_id)
     latest_first = query.order_by(RebuildRun.created_at.desc(), RebuildRun.id).limit(RECENT_RUNS)
     found = db.session.scalars(latest_first).all()
-    return (*(told(engine, run) for run in found[:1]), *map(story_of, found[1:]))
+    return (*(told(clock, engine, run) for run in found[:1]), *map(story_of, found[1:]))
 
 
 def _shown(model: type[Product] | type[Page], site_id: int) -> int:

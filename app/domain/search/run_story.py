@@ -28,7 +28,8 @@ class Run(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunStory:
-    """A run as templates ask about it. `aftermath` says what shoppers search with after a run that failed."""
+    """A run as templates ask about it. `aftermath` says what shoppers search with after a run that failed.
+    `unanswered`: no worker takes it up."""
 
     id: str
     scope_name: str
@@ -41,6 +42,7 @@ class RunStory:
     started_at: datetime | None
     finished_at: datetime | None
     aftermath: str | None
+    unanswered: bool
 
     @property
     def is_waiting(self) -> bool:
@@ -86,7 +88,7 @@ class RunStory:
         return spoken_duration(self.finished_at - self.started_at)
 
 
-def story_of(run: Run, live: Mapping[str, str | None] | None = None) -> RunStory:
+def story_of(run: Run, live: Mapping[str, str | None] | None = None, unanswered: bool = False) -> RunStory:
     """`live` has the generation of each index that answers now; without it there is no aftermath."""
     return RunStory(
         id=run.id,
@@ -100,6 +102,7 @@ def story_of(run: Run, live: Mapping[str, str | None] | None = None) -> RunStory
         started_at=run.started_at,
         finished_at=run.finished_at,
         aftermath=_aftermath(run, live) if run.state == "failed" and live is not None else None,
+        unanswered=unanswered,
     )
 
 

@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.search import wishes
 from app.domain.search.engine import EngineState, IndexName, SearchEngine
 from app.domain.search.events import RebuildRequested
 from app.domain.search.models import UNFINISHED, RebuildRun
+from app.domain.shared.answering import does_not_answer
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.shared.times import rfc3339
@@ -97,6 +98,15 @@ def why_dead(run: RebuildRun, now: datetime) -> str | None:
     if run.state == RUNNING and (run.lease_until is None or run.lease_until <= now):
         return "The process that built the index stopped before it was done."
     return None
+
+
+def is_unanswered(clock: Clock, run: RebuildRun) -> bool:
+    """Whether an unfinished run waits though no rebuild of any site goes on."""
+    if run.state not in UNFINISHED:
+        return False
+    signs = select(func.max(RebuildRun.lease_until), func.max(RebuildRun.finished_at))
+    lease_until, finished_at = db.session.execute(signs).one()
+    return does_not_answer(clock.now(), run.created_at, run.started_at, lease_until, finished_at)
 
 
 def end(run: RebuildRun, now: datetime, state: str, error: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from flask import Flask
 from app.domain.sites.activity import activity
 from app.domain.sites.models import Site
 from app.domain.taxonomy import tasks
+from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.tasks import Kind
 from app.domain.taxonomy.tasks.running import Means, work_off
 from app.extensions import db
@@ -17,6 +19,7 @@ from app.ports import clock
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.domain.taxonomy.tasks.conftest import add, shop
+from tests.fakes.clock import StoppedClock
 
 
 @pytest.fixture
@@ -54,6 +57,51 @@ def test_a_task_that_waits_asks_for_itself_again_and_the_finished_one_does_not(a
     assert "hx-get" not in finished
     assert "1 product moved to “&lt;b&gt;Boots&lt;/b&gt;”." in finished
     assert 'role="status" hx-swap-oob="true"' in finished
+
+
+SILENT = "The worker does not answer; nothing is lost."
+
+
+def test_a_worker_that_does_not_answer_is_named_until_it_does(
+    app: Flask, mia: Merchandiser, clock: StoppedClock
+) -> None:
+    address = f"/admin/catalogue/taxonomy/tasks/{moved_tents(app, mia)}"
+    clock.move(seconds=10)
+    assert SILENT not in mia.fragment(address).text
+    clock.move(seconds=10)
+    assert SILENT in mia.fragment(address).text
+    with app.app_context(), transaction():  # One is at it, then its lease runs out.
+        task = db.session.query(TaxonomyTask).one()
+        task.state, task.lease_until = "running", clock.now() + timedelta(seconds=30)
+    assert SILENT not in mia.fragment(address).text
+    clock.move(seconds=50)
+    assert SILENT in mia.fragment(address).text
+    work(app, mia)
+    assert SILENT not in mia.fragment(address).text
+
+
+def test_a_task_behind_another_that_goes_on_just_waits(app: Flask, mia: Merchandiser, clock: StoppedClock) -> None:
+    moved_tents(app, mia)
+    second = ask(app, mia, Kind.RECOMPUTE)
+    clock.move(minutes=1)
+    with app.app_context(), transaction():
+        first = db.session.query(TaxonomyTask).filter_by(kind="ASSIGN_LEVEL").one()
+        first.state, first.lease_until = "running", clock.now() + timedelta(seconds=30)
+    told = mia.fragment(f"/admin/catalogue/taxonomy/tasks/{second}").text
+    assert "It waits for its turn." in told and SILENT not in told
+
+
+def test_a_task_that_just_went_on_is_not_said_to_be_forgotten(
+    app: Flask, mia: Merchandiser, clock: StoppedClock
+) -> None:
+    task_id = failed(app, mia)
+    clock.move(minutes=5)
+    address = f"/admin/catalogue/taxonomy/tasks/{task_id}"
+    mia.get(address)
+    mia.post(f"{address}/resume", {})
+    assert SILENT not in mia.fragment(address).text
+    clock.move(seconds=20)
+    assert SILENT in mia.fragment(address).text
 
 
 def failed(app: Flask, mia: Merchandiser) -> str:

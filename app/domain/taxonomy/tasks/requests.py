@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Select, func, select
 
+from app.domain.shared.answering import does_not_answer
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.shared.times import rfc3339
@@ -50,6 +51,7 @@ def resume(clock: Clock, site_id: int, task_id: str, by: str) -> TaxonomyTask:
     if task.state != FAILED:
         raise Conflict("Only a task that failed can go on.")
     task.state, task.error, task.finished_at, task.refused_since = WAITING, None, None, None
+    task.lease_until = clock.now()  # Since when nobody is at it.
     summary = f"Had a task go on: {title_of(task)}"
     audit.record(clock, site_id, by, "taxonomy.task_resume", ("taxonomy_task", task.id), summary)
     db.session.flush()
@@ -96,6 +98,16 @@ def unfinished(site_id: int) -> list[TaxonomyTask]:
     """Those that run or wait, in the order in which they were asked for."""
     query = _of_site(site_id).where(TaxonomyTask.state.in_(UNFINISHED))
     return list(db.session.scalars(query.order_by(TaxonomyTask.created_at, TaxonomyTask.id)))
+
+
+def is_unanswered(clock: Clock, task: TaxonomyTask) -> bool:
+    """Whether an unfinished task waits though no task of any site is being worked at. What the database refuses is
+    tried again and again, which is no silence."""
+    if task.state not in UNFINISHED or task.refused_since is not None:
+        return False
+    signs = select(func.max(TaxonomyTask.lease_until), func.max(TaxonomyTask.finished_at))
+    lease_until, finished_at = db.session.execute(signs).one()
+    return does_not_answer(clock.now(), task.created_at, lease_until, finished_at)
 
 
 def failed(site_id: int) -> list[TaxonomyTask]:

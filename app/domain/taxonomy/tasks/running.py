@@ -128,7 +128,7 @@ def _do_batch(means: Means, task_id: str, trees: CurrentTree) -> bool:
     hold_active(task.site_id)
     subject = Task(task.site_id, task.parameters, *trees.read(means.clock))
     if _gives_way(task):  # Asked after the tree was read: where that has new words, their renaming is seen.
-        task.lease_until = None
+        task.lease_until = means.clock.now()
         return False
     work = _work_of(means, task, subject)
     if task.total is None:
@@ -170,7 +170,7 @@ def _let_go(clock: Clock, task_id: str, refused: bool = False) -> None:
     task = _locked(task_id)
     if task is None or task.state != RUNNING:
         return
-    task.lease_until = None
+    task.lease_until = clock.now()  # Since when nobody is at it.
     if refused:
         now = clock.now()
         task.refused_since = since = task.refused_since or now

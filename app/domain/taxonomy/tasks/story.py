@@ -54,7 +54,8 @@ class Loss:
 class TaskStory:
     """A task as templates ask about it. `products_query` narrows the list of products to those that the task is about,
     "" where there is no such list; `products_link` is the text of a link to it. `keeps_lost`: what products lost is in
-    the activity log; what stays in the archive is not lost."""
+    the activity log; what stays in the archive is not lost.
+    `unanswered`: no worker takes it up."""
 
     id: str
     title: str
@@ -71,6 +72,7 @@ class TaskStory:
     keeps_lost: bool
     products_query: str
     products_link: str
+    unanswered: bool
 
     @property
     def is_waiting(self) -> bool:
@@ -105,7 +107,7 @@ class TaskStory:
         return f"{self.done:,} of {products(self.total)}"
 
 
-def story_of(task: Task) -> TaskStory:
+def story_of(task: Task, unanswered: bool = False) -> TaskStory:
     kind = kind_of(task)
     return TaskStory(
         id=task.id,
@@ -123,6 +125,7 @@ def story_of(task: Task) -> TaskStory:
         keeps_lost=kind is not Kind.RESTORE,
         products_query=_products_query(kind, task.parameters),
         products_link=_LINKS.get(kind, "") if kind else "",
+        unanswered=unanswered,
     )
 
 
