@@ -1,0 +1,53 @@
+// Requests of the taxonomy editor: what is done goes to the server as one small edit; they go one after the other, each
+// with the draft's version as the answer before it left it.
+window.taxonomyDraft = (() => {
+  "use strict";
+
+  const { editor, tree } = window.taxonomyTree;
+  const said = document.getElementById("said");
+  const bar = () => document.getElementById("bar");
+
+  const ask = (method, address, values) =>
+    htmx.ajax(method, address, { source: said, swap: "none", values: { version: "", ...values } });
+  const send = (values) => {
+    document.dispatchEvent(new Event("taxonomy:edit"));
+    return ask("POST", editor.dataset.draft, values);
+  };
+  // A press while the one before is under way waits for it, although the button may look as if there were nothing.
+  const turn = (way) => {
+    document.dispatchEvent(new Event("taxonomy:edit"));
+    const form = bar().querySelector(`form[data-turn="${way}"]`);
+    return ask("POST", form.getAttribute("action"), { level: bar().dataset.level });
+  };
+  const say = (text) => {
+    const line = document.createElement("p");
+    line.className = "bad-ink";
+    line.textContent = text;
+    said.replaceChildren(line);
+  };
+  const isOfTree = ({ sourceElement, request }) =>
+    request.method === "POST" && (sourceElement === said || sourceElement.matches("[data-closes]"));
+
+  const marked = () =>
+    [...tree().querySelectorAll(".leaf > b.bad")].map((sign) => sign.closest("[role=treeitem]").dataset.level).join(" ");
+  const tellVersion = (request) => {
+    const address = new URL(request.action, document.baseURI);
+    if (address.searchParams.has("version")) {
+      address.searchParams.set("version", bar().dataset.version);
+      request.action = address.pathname + address.search;
+    }
+    if (!(request.body instanceof URLSearchParams) || !request.body.has("version")) return;
+    request.body.set("version", bar().dataset.version);
+    if (marked()) request.body.set("marked", marked());
+  };
+  document.addEventListener("htmx:before:request", (event) => tellVersion(event.detail.ctx.request));
+
+  document.addEventListener("htmx:response:error", (event) => {
+    const { text, response } = event.detail.ctx;
+    if (text?.includes("<hx-partial")) return;
+    const answer = new DOMParser().parseFromString(text || "", "text/html").body.textContent.trim();
+    say(answer.replace(/\s+/g, " ") || `The shop answered with ${response.status}. Nothing was changed.`);
+  });
+
+  return { bar, said, ask, send, turn, say, isOfTree };
+})();
