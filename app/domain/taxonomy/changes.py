@@ -12,11 +12,13 @@ MOST_SHOWN = 5  # Values named in one sentence.
 
 @dataclass(frozen=True, slots=True)
 class LevelEntry:
-    """`parent_name` is None at the top."""
+    """`parent_name` is None at the top. Of a level that came or went, `attributes` are the names of its own ones, each
+    with the number of its allowed values."""
 
     level_id: str
     name: str
     parent_name: str | None = None
+    attributes: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +111,9 @@ def _all_sentences(comparison: Comparison) -> Iterator[str]:
 
 def _about_levels(comparison: Comparison) -> Iterator[str]:
     for level in comparison.levels_added:
-        yield f"Added the level {_shown(level.name)}{_below(level.parent_name)}."
+        yield f"Added the level {_shown(level.name)}{_below(level.parent_name)}{_with(level.attributes)}."
     for level in comparison.levels_removed:
-        yield f"Removed the level {_shown(level.name)}{_below(level.parent_name)}."
+        yield f"Removed the level {_shown(level.name)}{_below(level.parent_name)}{_with(level.attributes)}."
     for moved in comparison.levels_moved:
         there = " to the top" if moved.to_id is None else _below(moved.to_name)
         yield f"Moved the level {_shown(moved.name)}{there}."
@@ -146,6 +148,20 @@ def _of(entry: AttributeEntry | ValueEntry) -> str:
 
 def _below(name: str | None) -> str:
     return "" if name is None else f" below {_shown(name)}"
+
+
+def _with(attributes: Sequence[tuple[str, int]]) -> str:
+    """“ with 1 attribute: “Colour” (30 values)”; nothing for none."""
+    if not attributes:
+        return ""
+    told = [f"{_shown(name)}{_values(values)}" for name, values in attributes[:MOST_SHOWN]]
+    if more := len(attributes) - len(told):
+        told.append(f"{more:,} more")
+    return f" with {len(attributes):,} {'attribute' if len(attributes) == 1 else 'attributes'}: {', '.join(told)}"
+
+
+def _values(number: int) -> str:
+    return f" ({number:,} {'value' if number == 1 else 'values'})" if number else ""
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from app.domain.taxonomy.attribute_edits import ValueRename
@@ -44,8 +45,8 @@ def compare_flat(before: FlatLevels, after: FlatLevels, renames: Iterable[ValueR
     for level_id in stay:
         attributes.compare(level_id)
     return Comparison(
-        levels_added=tuple(_entry(after, level_id) for level_id in after if level_id not in before),
-        levels_removed=tuple(_entry(before, level_id) for level_id in before if level_id not in after),
+        levels_added=tuple(_whole(after, level_id) for level_id in after if level_id not in before),
+        levels_removed=tuple(_whole(before, level_id) for level_id in before if level_id not in after),
         levels_moved=tuple(_moved(before, after, found) for found in stay if _differs(before, after, found, PARENT)),
         levels_renamed=tuple(
             RenamedLevel(found, before[found]["name"], after[found]["name"])
@@ -65,6 +66,11 @@ def _differs(before: FlatLevels, after: FlatLevels, level_id: str, field: str) -
 def _entry(levels: FlatLevels, level_id: str) -> LevelEntry:
     level = levels[level_id]
     return LevelEntry(level_id, level["name"], _name(levels, level[PARENT]))
+
+
+def _whole(levels: FlatLevels, level_id: str) -> LevelEntry:
+    own = ((found["name"], len(found.get("allowedValues") or ())) for found in levels[level_id]["attributes"])
+    return replace(_entry(levels, level_id), attributes=tuple(own))
 
 
 def _name(levels: FlatLevels, level_id: str | None) -> str | None:

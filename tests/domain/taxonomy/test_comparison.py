@@ -46,7 +46,10 @@ def after(*edits: Edit, tree: list[dict[str, Any]] = OUTDOOR) -> tuple[list[dict
         ([AddLevel(None, "Toys")], ["Added the level “Toys”."]),
         (
             [DeleteLevel("tents")],
-            ["Removed the level “Tents” below “Outdoor”.", "Removed the level “Tarps” below “Tents”."],
+            [
+                "Removed the level “Tents” below “Outdoor” with 2 attributes: “Colour” (2 values), “Sleeps”.",
+                "Removed the level “Tarps” below “Tents”.",
+            ],
         ),
         ([MoveLevel("tarps", "home", 0)], ["Moved the level “Tarps” below “Home”."]),
         ([MoveLevel("tents", None, 0)], ["Moved the level “Tents” to the top."]),
@@ -84,6 +87,18 @@ def test_the_attributes_of_a_level_that_came_or_went_are_not_told_one_by_one():
     shelter = level("shelter", attributes=[number("height")])
     assert compare(stored(shelter), stored(level("home"))).attributes_removed == ()
     assert compare(stored(level("home")), stored(shelter)).attributes_added == ()
+
+
+def test_a_level_that_came_or_went_says_which_attributes_it_has():
+    shelter = level("shelter", attributes=[choice("colour", *"ABCD"), number("height")])
+    many = level("many", attributes=[number(f"n{n}") for n in range(8)])
+    assert compare(stored(), stored(shelter)).sentences() == [
+        "Added the level “Shelter” with 2 attributes: “Colour” (4 values), “Height”."
+    ]
+    assert compare(stored(level("sole", attributes=[choice("colour", "A")])), []).sentences() == [
+        "Removed the level “Sole” with 1 attribute: “Colour” (1 value)."
+    ]
+    assert compare([], stored(many)).sentences()[0].endswith("with 8 attributes: “N0”, “N1”, “N2”, “N3”, “N4”, 3 more.")
 
 
 def test_a_moved_level_says_from_where_and_to_where():
