@@ -15,7 +15,7 @@ from app.domain.taxonomy import tasks
 from app.domain.taxonomy.activation import activate, activation_impact
 from app.domain.taxonomy.classification import has_engine
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.restoring import can_restore, restore, restore_preview
+from app.domain.taxonomy.restoring import can_restore, restore, restore_preview, takes_back
 from app.domain.taxonomy.tasks.kinds import FAILED, UNFINISHED
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
 from app.htmx import wants_fragment
@@ -88,22 +88,22 @@ def _restore_page(taxonomy_id: str) -> Answer:
     task, preview, refused = tasks.latest(site_id, (tasks.Kind.RESTORE,)), None, None
     is_busy = task is not None and task.state in UNFINISHED
     try:
-        may = can_restore(site_id, taxonomy_id)
+        takes_back(site_id, taxonomy_id)
         preview = restore_preview(ports.clock(), site_id, taxonomy_id) if asked and not is_busy else None
     except Conflict as error:
-        may, refused = False, error.message
+        refused = error.message
     context = {"taxonomy": taxonomy, "preview": preview, "refused": refused, "is_busy": is_busy}
     if asked and wants_fragment():
         return make_response(
             render_template("admin/taxonomy/_restore_preview.html", **context), 409 if refused else 200
         )
-    is_news = is_busy or (not refused and _is_news(task, taxonomy_id, may))
+    is_news = is_busy or (not refused and _is_news(task, taxonomy_id))
     page = render_template("admin/taxonomy/restore.html", task=task if is_news else None, **context)
     return make_response(page, 409 if refused else 200)
 
 
-def _is_news(task: TaxonomyTask | None, taxonomy_id: str, may: bool) -> bool:
+def _is_news(task: TaxonomyTask | None, taxonomy_id: str) -> bool:
     """The outcome of the last task is, until there is something to restore again."""
     if task is None or task.parameters["taxonomyId"] != taxonomy_id:
         return False
-    return task.state == FAILED or not may
+    return task.state == FAILED or not can_restore(task.site_id, taxonomy_id)

@@ -67,7 +67,7 @@ class RestorePreview:
 
 def restore_preview(clock: Clock, site_id: int, taxonomy_id: str) -> RestorePreview:
     """What restoring would do now; nothing is changed. Raises NotFound, Conflict when it is not the active one."""
-    known = TaxonomyTree.parse(_active(site_id, taxonomy_id).root_levels)
+    known = TaxonomyTree.parse(takes_back(site_id, taxonomy_id).root_levels)
     tree = with_former_words(clock, site_id, taxonomy_id, known)
     levels = _products_by_level(site_id)
     gone = {level_id: products for level_id, products in levels.items() if level_id not in tree.levels}
@@ -89,14 +89,14 @@ def restore_preview(clock: Clock, site_id: int, taxonomy_id: str) -> RestorePrev
 
 def can_restore(site_id: int, taxonomy_id: str) -> bool:
     """Whether any archived classification fits, without looking at values. Raises what restore_preview raises."""
-    tree = TaxonomyTree.parse(_active(site_id, taxonomy_id).root_levels)
+    tree = TaxonomyTree.parse(takes_back(site_id, taxonomy_id).root_levels)
     return any(level_id in tree.levels for level_id in _products_by_level(site_id))
 
 
 def restore(clock: Clock, site_id: int, taxonomy_id: str, actor: str) -> TaxonomyTask:
     """The task that gives archived classifications back; one of the same taxonomy that is not finished yet is joined.
     Call it in a transaction. Raises NotFound, Conflict when the taxonomy is not the active one."""
-    _active(site_id, taxonomy_id)
+    takes_back(site_id, taxonomy_id)
     parameters = {"taxonomyId": taxonomy_id}
     for task in tasks.unfinished(site_id):
         if task.kind == tasks.Kind.RESTORE and task.parameters == parameters:
@@ -104,7 +104,8 @@ def restore(clock: Clock, site_id: int, taxonomy_id: str, actor: str) -> Taxonom
     return tasks.request(clock, site_id, tasks.Kind.RESTORE, parameters, actor)
 
 
-def _active(site_id: int, taxonomy_id: str) -> Taxonomy:
+def takes_back(site_id: int, taxonomy_id: str) -> Taxonomy:
+    """The taxonomy. Raises NotFound, Conflict when it is not the active one."""
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     active = active_taxonomy(site_id)
     if active is None or active.id != taxonomy.id:
