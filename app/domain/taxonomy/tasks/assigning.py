@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import Select
 
 from app.domain.catalogue.models import Product
-from app.domain.shared.problems import Conflict
 from app.domain.taxonomy.attribute import Attribute, AttributeType
 from app.domain.taxonomy.classification import classification, keep_values
 from app.domain.taxonomy.tasks.batch import Batch, Task
@@ -35,8 +34,7 @@ def candidates(task: Task) -> Select[int]:
 
 def change_level(batch: Batch) -> None:
     """Values whose attribute holds at the new level as well, and which are valid there, stay. A product that is there
-    already is left as it is. Raises Invalid when the active taxonomy has no such level, Conflict when it is another."""
-    _check_taxonomy(batch.task)
+    already is left as it is. Raises Invalid when the active taxonomy has no such level."""
     tree, level_id = batch.task.tree, batch.task.parameters["levelId"]
     names, moved = _names(tree), []
     for product in batch.products():
@@ -56,8 +54,7 @@ def change_level(batch: Batch) -> None:
 
 def change_value(batch: Batch) -> None:
     """Products on whose level the attribute does not hold, or where the value breaks its rules, are left out. Other
-    values stay as they are. Raises Conflict when another taxonomy is active."""
-    _check_taxonomy(batch.task)
+    values stay as they are."""
     parameters, tree = batch.task.parameters, batch.task.tree
     attribute_id, names, changed = parameters["attributeId"], _names(tree), []
     for product in batch.products():
@@ -75,12 +72,6 @@ def change_value(batch: Batch) -> None:
             changed.append(product)
     batch.note_changed(changed)
     count(batch.report, "changed", len(changed))
-
-
-def _check_taxonomy(task: Task) -> None:
-    """Ids mean something else in another taxonomy, even where it has the same."""
-    if task.taxonomy_id != task.parameters["taxonomyId"]:
-        raise Conflict("Another taxonomy is active now, so the rest was left as it is.")
 
 
 def new_value(attribute: Attribute | None, way: Way, given: Any, held: Any) -> tuple[bool, Value | None]:

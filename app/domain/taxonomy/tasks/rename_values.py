@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, false, select
+from sqlalchemy import Select, select
 
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.sites.models import AuditEntry
@@ -18,18 +18,14 @@ from app.extensions import db
 
 
 def candidates(task: Task) -> Select[int]:
-    """Those that hold such a value, on whatever level: which definition counts there is looked at one by one. A
-    taxonomy that is not active classifies nothing."""
-    every = select(Product.id).where(Product.site_id == task.site_id)
-    if task.taxonomy_id != task.parameters["taxonomyId"]:
-        return every.where(false())
+    """Those that hold such a value, on whatever level: which definition counts there is looked at one by one."""
     renames = task.parameters["renames"]
     holding = select(ProductAttributeValue.product_id).where(
         ProductAttributeValue.site_id == task.site_id,
         ProductAttributeValue.attribute_id.in_({rename["attributeId"] for rename in renames}),
         ProductAttributeValue.value.in_({rename["value"][:LONGEST_COUNTED_VALUE] for rename in renames}),
     )
-    return every.where(Product.id.in_(holding))
+    return select(Product.id).where(Product.site_id == task.site_id, Product.id.in_(holding))
 
 
 def change(batch: Batch) -> None:

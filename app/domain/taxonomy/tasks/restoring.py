@@ -5,7 +5,6 @@ from __future__ import annotations
 from sqlalchemy import Select, select
 
 from app.domain.catalogue.models import Product
-from app.domain.shared.problems import Conflict
 from app.domain.taxonomy.archive import restored
 from app.domain.taxonomy.tasks.batch import Batch, Task
 from app.domain.taxonomy.tasks.report import count, note_loss
@@ -19,10 +18,8 @@ def candidates(task: Task) -> Select[int]:
 
 def change(batch: Batch) -> None:
     """Level and values that fit the active taxonomy go back to the product. What does not fit stays in the slot, so
-    nothing is lost. Raises Conflict when another taxonomy has become active since the task was asked for."""
+    nothing is lost."""
     task = batch.task
-    if task.taxonomy_id != task.parameters["taxonomyId"]:
-        raise Conflict("Another taxonomy became active meanwhile. What was not restored yet stays in the archive.")
     names = {key: definitions[0].name for key, definitions in task.tree.attributes_by_id().items()}
     changed = []
     for product in batch.products():
