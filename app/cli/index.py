@@ -57,7 +57,7 @@ def _tell(run: RebuildRun) -> int:
     if run.error:
         click.echo(run.error, err=True)
     if run.state == runs.FAILED:
-        click.echo(f"The rebuild failed. {overview.told(search_engine(), run).aftermath}", err=True)
+        click.echo(f"The rebuild failed. {overview.told(clock(), search_engine(), run).aftermath}", err=True)
         return REFUSED
     assert run.started_at and run.finished_at
     seconds = (run.finished_at - run.started_at).total_seconds()
