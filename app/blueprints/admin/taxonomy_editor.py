@@ -12,7 +12,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.admin.attribute_form import attribute_edit
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.taxonomy_banner import banner_of
+from app.blueprints.admin.display import numbered
+from app.blueprints.admin.taxonomy_banner import banner_of, to_restore
 from app.blueprints.admin.taxonomy_edits import level_edits
 from app.blueprints.admin.taxonomy_panel import Panel, panel_of
 from app.blueprints.admin.taxonomy_tree import ShownTree, shown_tree
@@ -118,7 +119,10 @@ def taxonomy_details(taxonomy_id: str) -> Answer:
 
 def editor_page(editing: Editing, level_id: str | None, panel: Panel, status: int = 200) -> AnyResponse:
     banner = banner_of(current_user.site_id, editing.taxonomy)
-    context = _context(editing, level_id, panel) | {"banner": banner}
+    context = _context(editing, level_id, panel) | {
+        "banner": banner,
+        "restorable": to_restore(current_user.site_id) if banner else 0,
+    }
     return make_response(render_template("admin/taxonomy/editor.html", **context), status)
 
 
@@ -171,12 +175,17 @@ def _changed(edited: Edited, told: str) -> Answer:
     """What the edit changed, part by part; without htmx the page anew."""
     editing = edited.after
     level_id = _looked_at(edited)
+    context = _context(editing, level_id, panel_of(editing, level_id))
+    tree: ShownTree = context["tree"]
+    losing = sum((tree.products or {}).get(gone, 0) for gone in edited.before.levels if gone not in editing.levels)
+    if losing:
+        loses = "loses its level" if losing == 1 else "lose their level"
+        told = f"{told}: {numbered(losing, 'product')} {loses} when you save"
     if not wants_fragment():
         flash(f"{told}.", "plain")
         return _to_editor(editing.taxonomy.id, level_id)
-    context = _context(editing, level_id, panel_of(editing, level_id))
-    tree: ShownTree = context["tree"]
-    return _parts(context | {"change": tree.since(edited.before, _marked()), "told": told}, level_id)
+    change = {"change": tree.since(edited.before, _marked()), "told": told, "losing": losing}
+    return _parts(context | change, level_id)
 
 
 def _looked_at(edited: Edited) -> str | None:

@@ -118,6 +118,20 @@ def test_a_level_is_shifted_and_deleted(mia: Merchandiser):
     assert shown_levels(mia) == ["home"]
 
 
+def test_who_deletes_a_level_is_told_how_many_products_lose_theirs(mia: Merchandiser):
+    told = edit(mia, "level.delete", level="camping").text
+    assert "Deleted the level “Camping” and 2 below it: 2 products lose their level when you save." in told
+    assert '<button class="link" form="turn-undo">Undo</button>' in told and '<form id="turn-undo"' in told
+    mia.swap(f"{EDITOR}/draft/undo", {})
+    assert "Deleted the level “Stoves”.</p>" in edit(mia, "level.delete", level="stoves").text
+
+
+def test_the_question_before_an_attribute_goes_has_the_focus_on_cancel(mia: Merchandiser):
+    page = mia.get(f"{EDITOR}?level=tents&attribute=colour")
+    (cancel,) = [button for button in page.all("button") if "autofocus" in button]
+    assert (cancel["command"], cancel["commandfor"]) == ("close", "delete-attribute")
+
+
 def test_undo_and_redo_tell_what_they_did(mia: Merchandiser):
     edit(mia, "level.delete", level="stoves")
     assert "Taken back: Deleted the level “Stoves”." in mia.swap(f"{EDITOR}/draft/undo", {}).text
