@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.taxonomy_banner import to_restore
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy import lifecycle, tasks
 from app.domain.taxonomy.sample import SAMPLE_LEVELS
@@ -31,6 +32,7 @@ def taxonomies_list() -> Answer:
         "admin/taxonomy/list.html",
         found=lifecycle.taxonomy_list(site_id),
         tasks=tasks.unfinished(site_id),
+        restorable=to_restore(site_id),
         may_activate=allowed(current_user.roles, Permission.ACTIVATE_TAXONOMY),
     )
 

@@ -10,10 +10,12 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.taxonomies import NO_ERRORS, ONE
+from app.domain.merchandising.level_categories import categories_by_level
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.activation import activate, activation_impact
 from app.domain.taxonomy.classification import has_engine
+from app.domain.taxonomy.lifecycle import count_levels
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.restoring import can_restore, restore, restore_preview, takes_back
 from app.domain.taxonomy.tasks.kinds import FAILED, UNFINISHED
@@ -67,10 +69,13 @@ def taxonomy_restore_begin(taxonomy_id: str) -> Answer:
 def _activation_page(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, typed: str = "") -> Answer:
     site_id = current_user.site_id
     taxonomy = taxonomy_of(site_id, taxonomy_id)
+    impact = activation_impact(site_id, taxonomy_id)
     page = render_template(
         "admin/taxonomy/activate.html",
         taxonomy=taxonomy,
-        impact=activation_impact(site_id, taxonomy_id),
+        levels=count_levels(taxonomy.root_levels),
+        impact=impact,
+        emptied=categories_by_level(site_id) if impact.switches else [],
         is_active=is_active(taxonomy),
         has_engine=has_engine(site_id),
         errors=errors,

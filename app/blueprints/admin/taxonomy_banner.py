@@ -19,6 +19,7 @@ from app.domain.search.run_story import RunStory
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
+from app.domain.taxonomy.restorable import restorable_products
 from app.domain.taxonomy.tasks.kinds import DONE
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
 from app.htmx import wants_fragment
@@ -64,6 +65,13 @@ def banner_of(site_id: int, taxonomy: Taxonomy) -> Banner | None:
         tasks=found,
         awaits_tasks=age < UNTIL_TASKS_BEGIN and tasks.Kind.RECOMPUTE not in {task.kind for task in found},
     )
+
+
+def to_restore(site_id: int) -> int:
+    """Products that could be given back what another taxonomy's activation archived; 0 while that is done already."""
+    if any(task.kind == tasks.Kind.RESTORE for task in tasks.unfinished(site_id)):
+        return 0
+    return restorable_products(site_id)
 
 
 def _tasks(site_id: int, taxonomy: Taxonomy) -> tuple[TaxonomyTask, ...]:

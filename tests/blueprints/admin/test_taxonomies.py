@@ -7,6 +7,7 @@ from flask import Flask
 from sqlalchemy import event, select
 
 from app.domain.catalogue.models import Product
+from app.domain.merchandising.models import Node, Tree
 from app.domain.sites.models import Site, StoredEvent
 from app.domain.sites.roles import Role
 from app.domain.taxonomy.activation import activate
@@ -15,6 +16,7 @@ from app.domain.taxonomy.taxonomies import active_id
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.lifecycle_shop import COLOUR, add_classified, level, make_active, make_taxonomy
+from tests.factories import WHEN
 from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient, Reading
 
@@ -184,6 +186,53 @@ def test_a_switch_says_what_it_clears_and_needs_the_name_to_the_letter(
         assert db.session.scalars(select(StoredEvent.name)).all() == ["ActiveTaxonomyChangedEvent"]
         assert set(db.session.scalars(select(Product.taxonomy_level_id))) == {None}
     assert "There is nothing to do" in words(admin, page)
+
+
+@pytest.mark.usefixtures("taxonomies")
+def test_a_switch_names_the_categories_that_it_empties(app: Flask, admin: PageClient, site_id: int) -> None:
+    with app.app_context(), transaction():
+        tree = Tree(site_id=site_id, name="Shop", primary=True, updated_at=WHEN)
+        db.session.add(tree)
+        db.session.flush()
+        for number in range(12):
+            add_category(tree, f"By level {number:02}", source_levels=["tents"])
+        add_category(tree, "By hand")
+        add_category(tree, "A hidden one", source_levels=["tents"], visible=False)
+    told = words(admin, f"{LIST}/garden/activation")
+    assert "<strong>13 categories</strong> choose products by level; they will be empty" in told
+    assert "/c/by-level-00" in told and "By level 08" in told and "By level 09" not in told and "and 3 more" in told
+    assert "A hidden one" in told and "/c/a-hidden-one" not in told and "By hand" not in told
+
+
+def add_category(tree: Tree, name: str, **more: object) -> None:
+    slug = name.lower().replace(" ", "-")
+    fields = {"tree_id": tree.id, "name": name, "slug": slug, "path": slug, "updated_at": WHEN} | more
+    db.session.add(Node(site_id=tree.site_id, **fields))
+
+
+@pytest.mark.usefixtures("taxonomies")
+def test_after_a_switch_list_and_editor_prompt_to_restore_what_fits(
+    app: Flask, admin: PageClient, site_id: int, clock: StoppedClock
+) -> None:
+    prompt = "Restore what fits: 3 products"
+    assert prompt not in words(admin, LIST)
+    with app.app_context(), transaction():
+        activate(clock, site_id, "garden", "Garden", "Mia")
+    assert prompt in words(admin, LIST) and prompt in words(admin, f"{LIST}/garden")
+    assert prompt not in words(admin, f"{LIST}/camping"), "it is not the active one"
+    admin.get(f"{LIST}/garden/restore")
+    admin.post(f"{LIST}/garden/restore", {})
+    assert prompt not in words(admin, LIST), "it is asked for already"
+
+
+@pytest.mark.usefixtures("taxonomies")
+def test_nothing_is_prompted_where_no_archived_level_fits(
+    app: Flask, admin: PageClient, site_id: int, clock: StoppedClock
+) -> None:
+    with app.app_context(), transaction():
+        make_taxonomy(db.session.get_one(Site, site_id), "bikes", level("bikes"))
+        activate(clock, site_id, "bikes", "Bikes", "Mia")
+    assert "Restore what fits" not in words(admin, LIST)
 
 
 @pytest.mark.usefixtures("taxonomies")
