@@ -12,9 +12,15 @@
   const isLost = () => !document.activeElement || document.activeElement === document.body;
   const focusBefore = ({ sourceElement, request }) => {
     const focused = document.activeElement;
-    if (tree().contains(focused)) return { in: "tree", level: focused.closest("[role=treeitem]").dataset.level };
+    if (tree().contains(focused)) return { in: "tree", level: focused.closest("[role=treeitem]")?.dataset.level };
     if (inPanel(focused) || inPanel(sourceElement)) return { in: "panel", id: request.submitter?.id || focused.id };
     return { in: "" };
+  };
+
+  const restoreFocus = (before) => {
+    if (!isLost()) return;
+    if (before.in === "tree") focusOn(itemOf(before.level) || chosen() || current());
+    if (before.in === "panel") takeFocus(before.id);
   };
 
   // Where the focus was before each answer that is being put in.
@@ -22,11 +28,15 @@
   document.addEventListener("htmx:before:swap", (event) => {
     const { ctx, tasks } = event.detail;
     if (!isOurs(ctx)) return;
-    befores.set(ctx, focusBefore(ctx));
+    const before = focusBefore(ctx);
+    befores.set(ctx, before);
     keepsFrom(tasks, ctx);
     names.hold();
-    // Runs as soon as the answer is in, before another key can be pressed.
-    queueMicrotask(names.putBack);
+    // Runs as soon as the answer is in, so that no key is pressed that the tree or the field does not get.
+    queueMicrotask(() => {
+      names.putBack();
+      if (before.in === "tree") restoreFocus(before);
+    });
   });
 
   const showChanged = (item) => {
@@ -38,11 +48,6 @@
     const isFree = isLost() || tree().contains(document.activeElement);
     if (isFree && !names.isOpen() && !isAwaited()) focusOn(item);
     showChanged(item);
-  };
-  const restoreFocus = (before) => {
-    if (!isLost()) return;
-    if (before.in === "tree") focusOn(itemOf(before.level) || chosen() || current());
-    if (before.in === "panel") takeFocus(before.id);
   };
   const openDialog = () => {
     const dialog = document.querySelector("dialog[data-open]:not([data-was-open])");

@@ -79,7 +79,8 @@ window.taxonomyPanel = (() => {
   });
   const fetched = (level) => { if (awaited === level) stay(); };
 
-  // When an answer comes, the panel that it brings is left out if somebody types into the one that is there.
+  // When an answer comes, the panel that it brings is left out if somebody types into the one that is there. Where that
+  // is known before, the shop need not make it.
   const isTyping = () => inPanel(document.activeElement) && document.activeElement.matches("input, textarea, select");
   // What was typed into a form since it was sent stays in it, but for a form that adds something: it has done its part.
   const isChange = (form) => !!form.elements.edit?.value?.endsWith(".change");
@@ -88,6 +89,11 @@ window.taxonomyPanel = (() => {
     return !form.closest("#attribute")?.contains(source);
   };
   const keeps = (source) => unsent().some((form) => stillHolds(form, source)) || (source === said && isTyping());
+  document.addEventListener("htmx:before:request", (event) => {
+    const { request, sourceElement } = event.detail.ctx;
+    const isEdit = request.body instanceof URLSearchParams && request.body.has("version");
+    if (isEdit && unsent().some((form) => stillHolds(form, sourceElement))) request.body.set("keep", "1");
+  });
   const isForPanel = ({ target }) => target === "#panel" || target?.id === "panel";
   const keepsFrom = (tasks, { sourceElement, request }) => {
     if (!tasks.some(isForPanel) || !keeps(sourceElement)) return;
