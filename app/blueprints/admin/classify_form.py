@@ -13,6 +13,7 @@ from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.products import MOST_AT_ONCE
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.attribute import NO_RULES
+from app.domain.taxonomy.attribute_choices import governing
 from app.domain.taxonomy.product_panel import AttributeInput
 from app.domain.taxonomy.tasks.assigning import Way
 from app.domain.taxonomy.tree import TaxonomyTree
@@ -62,10 +63,13 @@ class ClassifyForm:
             return bool(self.level_id)
         return bool(self.attribute_id) and (self.way is Way.CLEAR or bool(self.texts))
 
-    def value_input(self, tree: TaxonomyTree, problems: Sequence[str]) -> AttributeInput | None:
-        """For the chosen attribute; where it has several definitions, the first with the choices of all."""
-        definitions = tree.attributes_by_id().get(self.attribute_id)
-        if definitions is None:
+    def value_input(
+        self, tree: TaxonomyTree, level_ids: Sequence[str], problems: Sequence[str]
+    ) -> AttributeInput | None:
+        """For the chosen attribute; where several definitions of it hold at the levels of the products, the first with
+        the choices of all."""
+        definitions = governing(tree, self.attribute_id, level_ids)
+        if not definitions:
             return None
         values = dict.fromkeys(value for one in definitions for value in one.allowed_values)
         rules = replace(definitions[0].validation, mandatory=False) if len(definitions) == 1 else NO_RULES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from flask import flash, make_response, redirect, render_template, request, url_for
 from flask_login import current_user
@@ -34,7 +35,13 @@ Answer = str | AnyResponse
 @bp.get("/catalogue/products")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_list() -> Answer:
-    return _list(ProductList.read(request.args))
+    """`choicesOf` names the level and the attribute of which the filters show choices. When another attribute is chosen
+    a value of the one before is none; filters whose choices are others now come along with the list."""
+    asked = ProductList.read(request.args)
+    level_id, _, attribute_id = request.args.get("choicesOf", f"{asked.level_id}|{asked.attribute}").rpartition("|")
+    if attribute_id != asked.attribute:
+        asked = replace(asked, value="")
+    return _list(asked, renews=(level_id, attribute_id) != (asked.level_id, asked.attribute))
 
 
 @bp.post("/catalogue/products/shown")
@@ -124,11 +131,12 @@ def product_delete(product_id: int) -> Answer:
     return redirect_page(address) if wants_fragment() else redirect(address)
 
 
-def _list(asked: ProductList, marked: Collection[int] = ()) -> Answer:
-    """`marked` are rows that just changed."""
+def _list(asked: ProductList, marked: Collection[int] = (), renews: bool = False) -> Answer:
+    """`marked` are rows that just changed; `renews` brings the filters by attribute along."""
     page = product_list(current_user.site_id, asked)
     template = "admin/products/_results.html" if wants_fragment() else "admin/products/list.html"
-    answer = make_response(render_template(template, page=page, marked=marked, fragment=wants_fragment()))
+    context = {"page": page, "marked": marked, "fragment": wants_fragment(), "renews": renews}
+    answer = make_response(render_template(template, **context))
     answer.headers["HX-Push-Url"] = f"{url_for('admin.products_list')}?{asked.query(page=asked.page)}".rstrip("?")
     return answer
 

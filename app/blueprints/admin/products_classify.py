@@ -8,16 +8,17 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.classify_form import LEVEL, ClassifyForm
+from app.blueprints.admin.classify_form import LEVEL, VALUE, ClassifyForm
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import sent_ids
 from app.blueprints.admin.told_filters import told_filters
 from app.domain.catalogue.listing import ProductList
 from app.domain.shared.problems import Conflict, Invalid
+from app.domain.taxonomy.attribute_choices import attribute_choices
 from app.domain.taxonomy.bulk_assigning import assign_level, assign_value
-from app.domain.taxonomy.bulk_preview import LevelPreview, ValuePreview, level_preview, value_preview
+from app.domain.taxonomy.bulk_preview import LevelPreview, ValuePreview, level_preview, levels_of, value_preview
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.product_list import attribute_choices, level_choices
+from app.domain.taxonomy.product_list import level_choices
 from app.domain.taxonomy.product_saving import active_with_tree
 from app.domain.taxonomy.tasks.chosen import chosen_products, how_many
 from app.domain.taxonomy.tree import TaxonomyTree
@@ -79,6 +80,7 @@ def _page(form: ClassifyForm, errors: FieldErrors = NO_ERRORS) -> Answer:
     tree = taxonomy.tree if taxonomy else TaxonomyTree()
     chosen = chosen_products(site_id, form.product_ids, form.asked)
     products = how_many(site_id, chosen, tree)
+    level_ids = levels_of(site_id, tree, chosen) if form.what == VALUE else []
     preview, is_due = None, form.is_complete and not errors
     awaits_preview = is_due and products > MOST_AT_ONCE and request.form.get("intent") != "preview"
     if is_due and not awaits_preview:
@@ -91,8 +93,8 @@ def _page(form: ClassifyForm, errors: FieldErrors = NO_ERRORS) -> Answer:
         "here": _address(form.asked, form.product_ids),
         "products": products,
         "levels": level_choices(tree),
-        "attributes": attribute_choices(tree),
-        "value_input": form.value_input(tree, errors.within("given")),
+        "attributes": attribute_choices(tree, level_ids),
+        "value_input": form.value_input(tree, level_ids, errors.within("given")),
         "words": told_filters(form.asked, tree),
         "preview": preview,
         "awaits_preview": awaits_preview,

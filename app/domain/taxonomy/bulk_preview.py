@@ -82,6 +82,12 @@ def level_preview(site_id: int, tree: TaxonomyTree, chosen: Chosen, level_id: st
     return LevelPreview(products, there, by_level.get(None, 0), most_first, is_rough)
 
 
+def levels_of(site_id: int, tree: TaxonomyTree, chosen: Chosen) -> list[str]:
+    """The levels of the active taxonomy on which the chosen products are, in tree order."""
+    by_level = _by_level(site_id, tree, chosen)
+    return [level_id for level_id in tree.levels if level_id in by_level]
+
+
 def _by_level(site_id: int, tree: TaxonomyTree, chosen: Chosen) -> dict[str | None, int]:
     ids = ids_of(site_id, chosen, tree)
     rows = db.session.execute(

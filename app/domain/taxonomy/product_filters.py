@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import ColumnElement, Select, func, or_, select
 
 from app.domain.catalogue import queries
 from app.domain.catalogue.listing import Completeness, ProductList
@@ -32,7 +32,7 @@ def _conditions(site_id: int, asked: ProductList, tree: TaxonomyTree) -> Iterato
     if asked.missing:
         yield lacks(site_id, asked.missing, tree)
     if asked.attribute:
-        yield Product.id.in_(_holding(site_id, asked.attribute, asked.value))
+        yield Product.id.in_(_holding(site_id, asked.attribute, asked.value, tree))
 
 
 def _by_completeness(wanted: Completeness, tree: TaxonomyTree) -> Iterable[ColumnElement[bool]]:
@@ -45,9 +45,16 @@ def _by_completeness(wanted: Completeness, tree: TaxonomyTree) -> Iterable[Colum
     return conditions[wanted]
 
 
-def _holding(site_id: int, attribute_id: str, value: str) -> Select[int]:
-    """An empty value is any."""
+def _holding(site_id: int, attribute_id: str, value: str, tree: TaxonomyTree) -> Select[int]:
+    """An empty value is any. Letters count without case; what the database cannot compare so is looked up among the
+    allowed values."""
     held = select(ProductAttributeValue.product_id).where(
         ProductAttributeValue.site_id == site_id, ProductAttributeValue.attribute_id == attribute_id
     )
-    return held.where(ProductAttributeValue.value == value[:LONGEST_COUNTED_VALUE]) if value else held
+    if not value:
+        return held
+    definitions = tree.attributes_by_id().get(attribute_id, ())
+    spelled = {value, *filter(None, (definition.choice(value) for definition in definitions))}
+    texts = {text[:LONGEST_COUNTED_VALUE] for text in spelled}
+    lower = func.lower(ProductAttributeValue.value) == value[:LONGEST_COUNTED_VALUE].lower()
+    return held.where(or_(ProductAttributeValue.value.in_(sorted(texts)), lower))

@@ -65,6 +65,8 @@ def asked_for(app: Flask) -> list[tuple[str, dict[str, Any]]]:
         ("missing=nothing", set()),
         ("attribute=colour", {"T-1", "T-2"}),
         ("attribute=colour&value=Clay", {"T-2"}),
+        ("attribute=colour&value=cLAY", {"T-2"}),
+        ("attribute=colour&value=Clay&choicesOf=|sleeps", {"T-1", "T-2"}),
         ("attribute=sleeps&value=2&level=tents", {"T-1"}),
         ("value=Clay", {"T-1", "T-2", "B-1", "N-1"}),
         ("completeness=nonsense", {"T-1", "T-2", "B-1", "N-1"}),
@@ -73,6 +75,27 @@ def asked_for(app: Flask) -> list[tuple[str, dict[str, Any]]]:
 @pytest.mark.usefixtures("ids")
 def test_the_list_narrows_by_what_is_known(mia: Merchandiser, query: str, found: set[str]) -> None:
     assert skus(mia, query) == found
+
+
+@pytest.mark.usefixtures("ids")
+def test_the_filters_offer_the_attributes_of_the_level_first_and_the_values_of_the_attribute(mia: Merchandiser) -> None:
+    told = mia.fragment(f"{LIST}?level=tents&attribute=colour&choicesOf=|").text
+    filters = told[told.index('hx-target="#attribute-filters"') :]
+    own, others = filters.split('<optgroup label="Attributes of other levels">')[:2]
+    assert 'value="colour" selected' not in own.split('name="attribute"')[0] and 'value="sleeps"' in own
+    assert 'value="size"' not in own and 'value="size"' in others
+    assert '<option value="Clay">Clay</option>' in filters and "(required)" in filters and " *" not in filters
+    assert "attribute-filters" not in mia.fragment(f"{LIST}?level=tents&choicesOf=tents|").text
+    whole = mia.pages.client.get(f"{LIST}?attribute=colour&value=clay", base_url=mia.pages.base).text
+    assert "<optgroup" not in whole and '<option value="Clay" selected>Clay</option>' in whole
+
+
+@pytest.mark.usefixtures("ids")
+def test_bulk_offers_the_attributes_and_values_that_hold_for_the_products(mia: Merchandiser) -> None:
+    mia.get(CLASSIFY)
+    told = mia.swap(f"{CLASSIFY}?level=boots", {"what": "value"}).text
+    own, others = told.split('<optgroup label="These products have none of">')
+    assert 'value="size"' in own and 'value="sleeps"' not in own and 'value="sleeps"' in others
 
 
 @pytest.mark.usefixtures("ids")
