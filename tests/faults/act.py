@@ -163,9 +163,10 @@ def save_structure(point: str) -> None:
     """Saves the active taxonomy `camping` with another level, and is killed at a point."""
     taxonomy = taxonomy_of(1, "camping")
     revision, levels = taxonomy.revision, [*taxonomy.root_levels, {"name": "Added"}]
+    prepared = saving.prepare(1, "camping", revision, "Camping", "", levels)
     kill_at(point)
     with transaction():
-        saving.save_structure(clock(), 1, "camping", revision, "Camping", "", levels, "tests")
+        saving.store(clock(), prepared, "tests")
     say("saved")
 
 
@@ -189,8 +190,9 @@ def _saved_structure(level_id: str) -> str:
     taxonomy = taxonomy_of(1, "camping")
     revision, levels = taxonomy.revision, [*taxonomy.root_levels, {"levelId": level_id, "name": level_id}]
     try:
+        prepared = saving.prepare(1, "camping", revision, "Camping", "", levels)
         with transaction():
-            saving.save_structure(clock(), 1, "camping", revision, "Camping", "", levels, level_id)
+            saving.store(clock(), prepared, level_id)
     except StaleRevision as stale:
         db.session.rollback()
         return f"stale {stale.current_revision} {level_id}"

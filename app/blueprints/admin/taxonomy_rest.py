@@ -15,7 +15,7 @@ from app.blueprints.json_body import json_object
 from app.domain.taxonomy import activation, lifecycle
 from app.domain.taxonomy.impact import impact
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.saving import checked_proposal, save_structure
+from app.domain.taxonomy.saving import checked_proposal, prepare, store
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.domain.taxonomy.views import activation_view, data_view, saved_view, view_of
 from app.errors import serves_json
@@ -38,22 +38,20 @@ def taxonomy_data(taxonomy_id: str) -> Response:
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_structure(taxonomy_id: str) -> Response:
     """A description that is left out stays as it is."""
-    stored = taxonomy_of(current_user.site_id, taxonomy_id).description
+    taxonomy_of(current_user.site_id, taxonomy_id)
     body = body_of(STRUCTURE)
+    prepared = prepare(
+        current_user.site_id,
+        taxonomy_id,
+        body.get("revision"),
+        body["name"],
+        (body["description"] or "") if "description" in body else None,
+        body["rootLevels"],
+        body.get("note") or "",
+        renames_in(body),
+    )
     with transaction():
-        saved = save_structure(
-            ports.clock(),
-            current_user.site_id,
-            taxonomy_id,
-            body.get("revision"),
-            body["name"],
-            body.get("description", stored) or "",
-            body["rootLevels"],
-            current_user.display_name,
-            body.get("note") or "",
-            renames_in(body),
-        )
-        view = saved_view(saved)
+        view = saved_view(store(ports.clock(), prepared, current_user.display_name))
     return jsonify(view)
 
 

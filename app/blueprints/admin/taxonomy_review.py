@@ -51,8 +51,9 @@ def taxonomy_review_save(taxonomy_id: str) -> Answer:
     site_id, user_id = current_user.site_id, current_user.user_id
     note, token, actor = request.form.get("note", ""), request.form.get("version", ""), current_user.display_name
     try:
+        prepared = drafts.prepare_draft(site_id, taxonomy_id, user_id, token, note)
         with transaction():
-            saved = drafts.save_draft(ports.clock(), site_id, taxonomy_id, user_id, token, note, actor)
+            saved = drafts.save_draft(ports.clock(), user_id, token, prepared, actor)
             told = _told(saved)
     except StaleDraft:
         return _review(taxonomy_id, FieldErrors(Conflict(CHANGED)), note, 409)

@@ -14,7 +14,7 @@ from app.domain.catalogue.listing import page_number
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy import revisions
 from app.domain.taxonomy.impact import impact
-from app.domain.taxonomy.saving import bring_back
+from app.domain.taxonomy.saving import prepare_earlier, store
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -70,8 +70,9 @@ def taxonomy_revision_bring_back(taxonomy_id: str, revision: int) -> Answer:
     site_id, note = current_user.site_id, request.form.get("note", "")
     seen = request.form.get("seen", 0, type=int)
     try:
+        prepared = prepare_earlier(site_id, taxonomy_id, revision, seen, note)
         with transaction():
-            saved = bring_back(ports.clock(), site_id, taxonomy_id, revision, seen, current_user.display_name, note)
+            saved = store(ports.clock(), prepared, current_user.display_name)
             told = f"Brought back revision {revision:,} as revision {saved.taxonomy.revision:,}."
     except (Invalid, Conflict) as error:
         return _back_page(taxonomy_id, revision, FieldErrors(error), note)

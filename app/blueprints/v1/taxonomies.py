@@ -26,8 +26,7 @@ from app.domain.shared.paging import Paged
 from app.domain.taxonomy import activation, lifecycle
 from app.domain.taxonomy.edits import ValueRename
 from app.domain.taxonomy.lifecycle import TaxonomyRow
-from app.domain.taxonomy.saving import save_structure
-from app.domain.taxonomy.taxonomies import taxonomy_of
+from app.domain.taxonomy.saving import prepare, store
 from app.domain.taxonomy.views import data_view, saved_view, view_of
 from app.permissions import Permission
 from app.transaction import transaction
@@ -91,21 +90,18 @@ def structure(body: dict[str, Any], taxonomy_id: str) -> Response:
     admin shows that before it saves.
     """
     who = caller()
+    prepared = prepare(
+        who.site_id,
+        taxonomy_id,
+        body["revision"],
+        body["name"],
+        body.get("description"),
+        body["root_levels"],
+        body["note"],
+        [ValueRename(**rename) for rename in body["value_renames"]],
+    )
     with transaction():
-        stored = taxonomy_of(who.site_id, taxonomy_id).description
-        saved = save_structure(
-            ports.clock(),
-            who.site_id,
-            taxonomy_id,
-            body["revision"],
-            body["name"],
-            body.get("description", stored),
-            body["root_levels"],
-            who.display_name,
-            body["note"],
-            [ValueRename(**rename) for rename in body["value_renames"]],
-        )
-        return jsonify(saved_view(saved))
+        return jsonify(saved_view(store(ports.clock(), prepared, who.display_name)))
 
 
 @bp.delete("/<taxonomy_id>")

@@ -23,7 +23,7 @@ from app.domain.taxonomy.flat import FlatLevels, flatten, nest
 from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft
 from app.domain.taxonomy.rebase import Rebased, rebase
 from app.domain.taxonomy.revisions import base_levels, keep_stored_state
-from app.domain.taxonomy.saving import Saved, ids_of, save_structure
+from app.domain.taxonomy.saving import Prepared, Saved, ids_of, patterns_of, prepare, prepare_texts, store
 from app.domain.taxonomy.step_list import at_most, one_step
 from app.domain.taxonomy.structure import draft_problems
 from app.domain.taxonomy.taxonomies import taxonomy_of
@@ -38,6 +38,10 @@ class StaleDraft(Conflict):
     """The draft was changed in another window since the one that asks read it."""
 
     code = "stale_draft"
+
+
+def token_of(base_revision: int, version: int) -> str:
+    return f"{base_revision}.{version}"
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class Editing:
     @property
     def token(self) -> str:
         """What a window knows of the draft; it differs after every change."""
-        return f"{self.base_revision}.{self.version}"
+        return token_of(self.base_revision, self.version)
 
     @property
     def done(self) -> Sequence[Step]:
@@ -91,7 +95,8 @@ class Editing:
     @cached_property
     def problems(self) -> tuple[StructureProblem, ...]:
         """Why the draft cannot be saved as it is."""
-        return tuple(draft_problems(self.levels, self.base, ids_of(self.base_root_levels)))
+        stored = self.base_root_levels
+        return tuple(draft_problems(self.levels, self.base, ids_of(stored), patterns_of(stored)))
 
     @cached_property
     def changes(self) -> Comparison:
@@ -157,26 +162,25 @@ def discard(site_id: int, taxonomy_id: str, user_id: int) -> Editing:
     return _editing(taxonomy, None)
 
 
-def save_draft(clock: Clock, site_id: int, taxonomy_id: str, user_id: int, token: str, note: str, actor: str) -> Saved:
-    """Save the draft as a new revision; it is gone then. `token` is that of the draft that was reviewed, so that
-    nothing is saved that nobody has seen. Raises NotFound, StaleDraft, Conflict without a draft, and what
-    save_structure raises: Invalid, and StaleRevision when somebody saved in between, which leaves the draft."""
-    editing = _to_change(site_id, taxonomy_id, user_id, token)
+def prepare_draft(site_id: int, taxonomy_id: str, user_id: int, token: str, note: str = "") -> Prepared:
+    """Check the draft for a save. `token` is that of the draft that was reviewed, so that nothing is saved that nobody
+    has seen. Raises NotFound, StaleDraft, Conflict without a draft, and what `prepare` raises: Invalid, and
+    StaleRevision when somebody saved in between. Like `prepare`, call it before the transaction."""
+    editing = open_draft(site_id, taxonomy_id, user_id)
+    _check_editable(editing, token)
     if not editing.applied:
         raise Conflict("There is nothing to save: no change is left.")
-    taxonomy = editing.taxonomy
-    saved = save_structure(
-        clock,
-        site_id,
-        taxonomy_id,
-        editing.base_revision,
-        taxonomy.name,
-        taxonomy.description,
-        editing.root_levels,
-        actor,
-        note,
-        editing.renames,
-    )
+    texts = editing.taxonomy.name, editing.taxonomy.description
+    return prepare(site_id, taxonomy_id, editing.base_revision, *texts, editing.root_levels, note, editing.renames)
+
+
+def save_draft(clock: Clock, user_id: int, token: str, prepared: Prepared, actor: str) -> Saved:
+    """Save the draft that was prepared as a new revision; it is gone then. Raises NotFound, StaleDraft when it was
+    changed since, and StaleRevision when somebody saved since, which leaves the draft."""
+    taxonomy = taxonomy_of(prepared.site_id, prepared.taxonomy_id, to_change=True)
+    if _token_of_draft(taxonomy, user_id) != token:
+        raise _stale_draft()
+    saved = store(clock, prepared, actor)
     _forget(taxonomy, user_id)
     return saved
 
@@ -201,7 +205,7 @@ def change_details(
     same. Raises NotFound, Invalid."""
     taxonomy = taxonomy_of(site_id, taxonomy_id, to_change=True)
     draft, known = _draft(taxonomy, user_id), taxonomy.revision
-    saved = save_structure(clock, site_id, taxonomy_id, known, name, description, taxonomy.root_levels, actor)
+    saved = store(clock, prepare_texts(site_id, taxonomy_id, name, description), actor)
     if draft is not None and draft.base_revision == known:
         draft.base_revision = saved.taxonomy.revision
         db.session.flush()
@@ -212,13 +216,30 @@ def _to_change(site_id: int, taxonomy_id: str, user_id: int, token: str | None) 
     """The row of the taxonomy is locked, so that two windows of one person change the draft one after the other."""
     taxonomy = taxonomy_of(site_id, taxonomy_id, to_change=True)
     editing = _editing(taxonomy, _draft(taxonomy, user_id))
+    _check_editable(editing, token)
+    return editing
+
+
+def _check_editable(editing: Editing, token: str | None) -> None:
     if editing.lost:
         raise Conflict("Your earlier edits cannot be done again here. Look at what they were, then discard them.")
     if token is not None and token != editing.token:
-        raise StaleDraft(
-            "You changed this taxonomy in another window. Nothing was done here yet: look, then do it again."
+        raise _stale_draft()
+
+
+def _stale_draft() -> StaleDraft:
+    return StaleDraft("You changed this taxonomy in another window. Nothing was done here yet: look, then do it again.")
+
+
+def _token_of_draft(taxonomy: Taxonomy, user_id: int) -> str | None:
+    """Read without the draft's steps, which may be many."""
+    draft = TaxonomyDraft
+    found = db.session.execute(
+        select(draft.base_revision, draft.version).where(
+            draft.site_id == taxonomy.site_id, draft.taxonomy_id == taxonomy.id, draft.user_id == user_id
         )
-    return editing
+    ).first()
+    return token_of(*found) if found else None
 
 
 def _draft(taxonomy: Taxonomy, user_id: int) -> TaxonomyDraft | None:

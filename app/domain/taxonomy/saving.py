@@ -44,35 +44,69 @@ class Saved:
     comparison: Comparison
 
 
-def save_structure(
-    clock: Clock,
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A state that may take the place of the taxonomy at `revision`. `state` are its columns."""
+
+    site_id: int
+    taxonomy_id: str
+    revision: int
+    state: Mapping[str, Any]
+    ids: Mapping[str, str]
+    note: str = ""
+    renames: Sequence[ValueRename] = ()
+
+
+def prepare(
     site_id: int,
     taxonomy_id: str,
     revision: int | None,
     name: str,
-    description: str,
+    description: str | None,
     raw_levels: Sequence[Any],
-    actor: str,
     note: str = "",
     renames: Sequence[ValueRename] = (),
     known_ids: Collection[str] = (),
-) -> Saved:
-    """Store a tree that was read at `revision` (None counts as 0); the revision rises by one. Ids that the stored
-    tree has, or that are in `known_ids`, may have any form. Products follow renamed values in the background.
+) -> Prepared:
+    """Check a tree that was read at `revision` (None counts as 0). A `description` of None stays as it is. Ids that the
+    stored tree has, or that are in `known_ids`, may have any form.
 
-    Raises NotFound, StaleRevision (somebody saved in between) and Invalid with every problem; then nothing is
-    written. Call it in a transaction, and let an exception end it."""
+    To look at a large tree takes a while, and whoever writes keeps everybody else from writing: so call it before the
+    transaction that stores. Raises NotFound, StaleRevision (somebody saved in between) and Invalid with every
+    problem."""
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     _check_revision(taxonomy, revision)
-    checked = checked_structure(taxonomy, raw_levels, known_ids, _text_problems(name, description, note))
+    checked = checked_structure(taxonomy, raw_levels, known_ids, _text_problems(name, description or "", note))
+    state: dict[str, Any] = {"name": one_line(name), "root_levels": checked.levels}
+    if description is not None:
+        state["description"] = description.strip()
     renames = _checked_renames(checked, renames)
-    state = {"name": one_line(name), "description": description.strip(), "root_levels": checked.levels}
-    comparison, changes = replace_state(clock, taxonomy, state, note.strip(), actor, renames)
-    _log(clock, taxonomy, changes, note.strip(), actor)
+    return Prepared(site_id, taxonomy_id, taxonomy.revision, state, checked.ids, note.strip(), renames)
+
+
+def store(clock: Clock, prepared: Prepared, actor: str) -> Saved:
+    """Save what was checked; the revision rises by one. Products follow renamed values in the background.
+
+    Raises NotFound, and StaleRevision when somebody saved since; then nothing is written. Call it in a transaction,
+    and let an exception end it."""
+    taxonomy = taxonomy_of(prepared.site_id, prepared.taxonomy_id)
+    _check_revision(taxonomy, prepared.revision)
+    note, renames = prepared.note, prepared.renames
+    comparison, changes = replace_state(clock, taxonomy, prepared.state, note, actor, renames)
+    _log(clock, taxonomy, changes, note, actor)
     if renames and is_active(taxonomy):  # Only products of the active taxonomy hold any values.
-        parameters = rename_parameters(taxonomy.id, checked.levels, renames, clock.now())
-        tasks.request(clock, site_id, tasks.Kind.RENAME_VALUES, parameters, actor)
-    return Saved(taxonomy, checked.ids, comparison)
+        parameters = rename_parameters(taxonomy.id, prepared.state["root_levels"], renames, clock.now())
+        tasks.request(clock, taxonomy.site_id, tasks.Kind.RENAME_VALUES, parameters, actor)
+    return Saved(taxonomy, prepared.ids, comparison)
+
+
+def prepare_texts(site_id: int, taxonomy_id: str, name: str, description: str) -> Prepared:
+    """Another name and description for the taxonomy as it is now, whose levels stay. Raises NotFound, Invalid."""
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    if problems := name_problems(name, description):
+        raise Invalid(problems)
+    state = {"name": one_line(name), "description": description.strip()}
+    return Prepared(site_id, taxonomy_id, taxonomy.revision, state, {})
 
 
 def replace_state(
@@ -106,7 +140,13 @@ def checked_structure(
     """A tree that could be stored in the taxonomy's place. Parents and order that were sent are ignored: the nesting
     says both. Raises Invalid with every problem, `other_problems` first."""
     existing = ids_of(taxonomy.root_levels) | set(known_ids)
-    checked = check_structure([_without_place(raw) for raw in raw_levels], existing, in_use=ids_in_use(taxonomy))
+    stored = taxonomy.root_levels
+    checked = check_structure(
+        [_without_place(raw) for raw in raw_levels],
+        existing,
+        in_use=ids_in_use(taxonomy),
+        known_patterns=patterns_of(stored),
+    )
     if problems := [*other_problems, *checked.problems]:
         raise Invalid(problems)
     return checked
@@ -120,24 +160,36 @@ def checked_proposal(
     return checked.levels, _checked_renames(checked, renames)
 
 
-def bring_back(
-    clock: Clock, site_id: int, taxonomy_id: str, wanted: int, revision: int, actor: str, note: str = ""
-) -> Saved:
-    """Save the state of an earlier revision (`wanted`) as a new one, on top of `revision`, which whoever asks has
-    seen. Values that were renamed since get their former names again, on products too.
-    Raises what save_structure raises; NotFound also when the change log no longer has the revision."""
+def prepare_earlier(site_id: int, taxonomy_id: str, wanted: int, revision: int, note: str = "") -> Prepared:
+    """The state of an earlier revision (`wanted`), to be stored as a new one on top of `revision`, which whoever asks
+    has seen. Values that were renamed since get their former names again, on products too.
+    Raises what `prepare` raises; NotFound also when the change log no longer has the revision."""
     earlier = revision_of(site_id, taxonomy_id, wanted)
     told = note.strip() or f"Brought back revision {wanted}"
     known = ids_of(earlier.root_levels)
     renames = renames_between(site_id, taxonomy_id, taxonomy_of(site_id, taxonomy_id).revision, wanted)
     name, description, levels = earlier.name, earlier.description, earlier.root_levels
-    return save_structure(clock, site_id, taxonomy_id, revision, name, description, levels, actor, told, renames, known)
+    return prepare(site_id, taxonomy_id, revision, name, description, levels, told, renames, known)
 
 
 @made_once
 def ids_of(root_levels: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     """Of every level and attribute of a stored tree."""
     return frozenset(_ids(root_levels))
+
+
+@made_once
+def patterns_of(root_levels: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """Of every attribute of a stored tree."""
+    return frozenset(_patterns(root_levels))
+
+
+def _patterns(root_levels: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for level in root_levels:
+        for attribute in level.get("attributes") or ():
+            if pattern := (attribute.get("validation") or {}).get("pattern"):
+                yield pattern
+        yield from _patterns(level.get("children") or ())
 
 
 def _ids(root_levels: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from app.domain.taxonomy.drafts import (
 )
 from app.domain.taxonomy.flat import FlatLevels, nest
 from app.domain.taxonomy.normalisation import NOTHING_IN_USE, InUse, normalise
-from app.domain.taxonomy.validation import count_problem, problems_of
+from app.domain.taxonomy.validation import Known, count_problem, patterns_problem, problems_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,10 @@ def check_structure(
     existing_ids: Collection[str] = (),
     pointer: str = "#/rootLevels",
     in_use: InUse = NOTHING_IN_USE,
+    known_patterns: Collection[str] = (),
 ) -> CheckedStructure:
     """Normalise and validate. Ids in `existing_ids` (those of the stored taxonomy) keep their form; those
-    that are `in_use` are not given to new records.
+    that are `in_use` are not given to new records. `known_patterns` (those of the stored taxonomy) are right.
 
     Problems name records by the ids that were sent. Who saves whole or not at all looks at `problems`; an import
     takes `levels`, from which each smallest record with a problem (an allowed value, an attribute, a level with
@@ -50,39 +51,44 @@ def check_structure(
     levels, problems = read_levels(raw, pointer)
     if too_many := count_problem(sum(1 for _ in every_level(levels))):
         problems.append(too_many)
+    if too_many := patterns_problem(levels):
+        problems.append(too_many)
     if any(problem.record == "#" for problem in problems):
         return CheckedStructure([], {}, tuple(problems))
     ids = normalise(levels, existing_ids, in_use)
-    problems += problems_of(levels, existing_ids)
+    known = Known.good(existing_ids, known_patterns)
+    problems += problems_of(levels, known)
     if len(problems) >= MOST_PROBLEMS:
         return CheckedStructure([], {}, (*problems[:MOST_PROBLEMS], too_many_problems()))
-    levels, further = _sound(levels, problems, existing_ids)
+    levels, further = _sound(levels, problems, known)
     stored = [_stored_level(level, None, place) for place, level in enumerate(levels)]
     return CheckedStructure(stored, ids, tuple(dict.fromkeys(problems)), further)
 
 
 def _sound(
-    levels: list[LevelDraft], problems: Sequence[StructureProblem], existing_ids: Collection[str]
+    levels: list[LevelDraft], problems: Sequence[StructureProblem], known: Known
 ) -> tuple[list[LevelDraft], tuple[StructureProblem, ...]]:
     """The levels without the records that hold a problem, and the problems that this made."""
-    known, further = set(problems), list[StructureProblem]()
+    told, further = set(problems), list[StructureProblem]()
     more = list(problems)
     while more:
         levels = _without(levels, {problem.record for problem in more})
-        more = [problem for problem in problems_of(levels, existing_ids) if problem not in known]
-        known.update(more)
+        more = [problem for problem in problems_of(levels, known) if problem not in told]
+        told.update(more)
         further += more
     return levels, tuple(further)
 
 
-def draft_problems(levels: FlatLevels, base: FlatLevels, existing_ids: Collection[str]) -> list[StructureProblem]:
+def draft_problems(
+    levels: FlatLevels, base: FlatLevels, existing_ids: Collection[str], known_patterns: Collection[str] = ()
+) -> list[StructureProblem]:
     """What is wrong with a draft of which `base` is the stored tree. Attributes of levels that are the very records
     of `base` were checked when it was saved and are not looked at again, so it takes as long as the draft is large."""
     thin = {
         level_id: level | {"attributes": []} if level is base.get(level_id) else level
         for level_id, level in levels.items()
     }
-    return list(check_structure(split_renames(nest(thin))[0], existing_ids).problems)
+    return list(check_structure(split_renames(nest(thin))[0], existing_ids, known_patterns=known_patterns).problems)
 
 
 def _without(levels: list[LevelDraft], records: Collection[str]) -> list[LevelDraft]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.domain.shared.problems import Problem
 from app.domain.shared.text import UNPRINTABLE, block_problems, line_problems
-from app.domain.taxonomy.drafts import DEEPEST, MOST_PROBLEMS, AttributeDraft, LevelDraft, StructureProblem
+from app.domain.taxonomy.drafts import DEEPEST, MOST_PROBLEMS, AttributeDraft, LevelDraft, StructureProblem, every_level
 from app.domain.taxonomy.patterns import pattern_problem
 from app.domain.taxonomy.reserved import is_reserved
 from app.domain.taxonomy.values import LARGEST_NUMBER, LONGEST_VALUE
@@ -17,6 +17,7 @@ from app.domain.taxonomy.values import LARGEST_NUMBER, LONGEST_VALUE
 MOST_LEVELS = 2_000
 MOST_ATTRIBUTES = 200  # On one level.
 MOST_VALUES = 1_000  # Of one attribute.
+MOST_PATTERNS = 500  # Different ones of all attributes; each takes up to 2 ms to look at.
 LONGEST_NAME = 200
 LONGEST_ID = 120
 LONGEST_ALLOWED_VALUE = 2_000
@@ -24,9 +25,36 @@ LONGEST_TEXT = 2_000
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 
 
-def problems_of(levels: list[LevelDraft], existing_ids: Collection[str] = ()) -> list[StructureProblem]:
+class Known(NamedTuple):
+    """What is not looked at (again): ids that may have any form, and for each pattern what is wrong with it, if
+    anything, by the pattern."""
+
+    ids: frozenset[str]
+    patterns: dict[str, str | None]
+
+    @classmethod
+    def good(cls, ids: Collection[str] = (), patterns: Iterable[str] = ()) -> Known:
+        return cls(frozenset(ids), dict.fromkeys(patterns))
+
+    def pattern_problem(self, pattern: str) -> str | None:
+        if pattern not in self.patterns:
+            self.patterns[pattern] = pattern_problem(pattern)
+        return self.patterns[pattern]
+
+
+def problems_of(levels: list[LevelDraft], known: Known) -> list[StructureProblem]:
     """The first MOST_PROBLEMS."""
-    return list(islice(_level_problems(levels, "", 1, set(), frozenset(existing_ids)), MOST_PROBLEMS))
+    return list(islice(_level_problems(levels, "", 1, set(), known), MOST_PROBLEMS))
+
+
+def patterns_problem(levels: list[LevelDraft]) -> StructureProblem | None:
+    """Why there cannot be so many patterns, or None. Asked before any is compiled."""
+    attributes = (attribute for level in every_level(levels) for attribute in level.attributes)
+    count = len({attribute.validation["pattern"] for attribute in attributes if "pattern" in attribute.validation})
+    if count <= MOST_PATTERNS:
+        return None
+    message = f"The attributes of a taxonomy use at most {MOST_PATTERNS:,} different patterns; these are {count:,}."
+    return StructureProblem("too_many_patterns", message, "#/rootLevels", record="#")
 
 
 def count_problem(count: int) -> StructureProblem | None:
@@ -38,18 +66,18 @@ def count_problem(count: int) -> StructureProblem | None:
 
 
 def _level_problems(
-    levels: list[LevelDraft], parent_id: str, depth: int, seen_ids: set[str], existing: frozenset[str]
+    levels: list[LevelDraft], parent_id: str, depth: int, seen_ids: set[str], known: Known
 ) -> Iterator[StructureProblem]:
     names: set[str] = set()
     for level in levels:
-        for code, message, place in _own_problems(level, parent_id, depth, names, seen_ids, existing):
+        for code, message, place in _own_problems(level, parent_id, depth, names, seen_ids, known):
             yield StructureProblem(code, message, f"{level.at}{place}", level.sent_id or None, None, level.at)
         names.add(level.name.casefold())
         seen_ids.add(level.id)
-        for attribute, problem in _attributes_problems(level, existing):
+        for attribute, problem in _attributes_problems(level, known):
             ids = level.sent_id or None, attribute.sent_id or None
             yield StructureProblem(problem.code, problem.message, problem.pointer, *ids, _record(attribute, problem))
-        yield from _level_problems(level.children, level.id, depth + 1, seen_ids, existing)
+        yield from _level_problems(level.children, level.id, depth + 1, seen_ids, known)
 
 
 def _record(attribute: AttributeDraft, problem: Problem) -> str:
@@ -58,7 +86,7 @@ def _record(attribute: AttributeDraft, problem: Problem) -> str:
 
 
 def _own_problems(
-    level: LevelDraft, parent_id: str, depth: int, names: set[str], seen_ids: set[str], existing: frozenset[str]
+    level: LevelDraft, parent_id: str, depth: int, names: set[str], seen_ids: set[str], known: Known
 ) -> Iterator[tuple[str, str, str]]:
     if depth > DEEPEST:
         yield "too_deep", f"Levels nest at most {DEEPEST} deep.", ""
@@ -68,7 +96,7 @@ def _own_problems(
     yield from _text_problems(level.description, "The description", "/description")
     if level.id in seen_ids:
         yield "duplicate_id", f"Two levels have the id “{level.id[:80]}”.", "/levelId"
-    if level.id not in existing and (message := _id_problem(level.id)):
+    if level.id not in known.ids and (message := _id_problem(level.id)):
         yield "invalid_id", message, "/levelId"
     if level.parent_id not in ("", parent_id):
         message = f"The level names “{level.parent_id[:80]}” as its parent but stands below “{parent_id or 'none'}”."
@@ -96,10 +124,10 @@ def _id_problem(record_id: str) -> str | None:
     return None
 
 
-def _attributes_problems(level: LevelDraft, existing: frozenset[str]) -> Iterator[tuple[AttributeDraft, Problem]]:
+def _attributes_problems(level: LevelDraft, known: Known) -> Iterator[tuple[AttributeDraft, Problem]]:
     seen: set[str] = set()
     for place, attribute in enumerate(level.attributes):
-        for code, message, where in _attribute_problems(attribute, seen, existing):
+        for code, message, where in _attribute_problems(attribute, seen, known):
             yield attribute, Problem(code, message, f"{attribute.at}{where}")
         if place >= MOST_ATTRIBUTES:
             yield attribute, Problem("too_many", f"A level has at most {MOST_ATTRIBUTES} attributes.", attribute.at)
@@ -108,26 +136,22 @@ def _attributes_problems(level: LevelDraft, existing: frozenset[str]) -> Iterato
         seen.add(attribute.id)
 
 
-def _attribute_problems(
-    attribute: AttributeDraft, seen: set[str], existing: frozenset[str]
-) -> Iterator[tuple[str, str, str]]:
-    yield from _attribute_id_problems(attribute, seen, existing)
+def _attribute_problems(attribute: AttributeDraft, seen: set[str], known: Known) -> Iterator[tuple[str, str, str]]:
+    yield from _attribute_id_problems(attribute, seen, known)
     yield from _name_problems("The attribute", attribute.name)
     for name in ("helpText", "displayLabel"):
         yield from _text_problems(attribute.fields.get(name) or "", f"“{name}”", f"/{name}")
     if attribute.known_type is None:
         yield "unknown_type", f"There is no attribute type “{attribute.type[:40]}”.", "/type"
     if attribute.validation:
-        yield from _validation_problems(attribute.validation)
+        yield from _validation_problems(attribute.validation, known)
 
 
-def _attribute_id_problems(
-    attribute: AttributeDraft, seen: set[str], existing: frozenset[str]
-) -> Iterator[tuple[str, str, str]]:
+def _attribute_id_problems(attribute: AttributeDraft, seen: set[str], known: Known) -> Iterator[tuple[str, str, str]]:
     if attribute.id in seen:
         message = f"Two attributes of the level have the id “{attribute.id[:80]}”."
         yield "duplicate_attribute_id", message, "/attributeId"
-    if attribute.id in existing:
+    if attribute.id in known.ids:
         return
     if id_message := _id_problem(attribute.id):
         yield "invalid_id", id_message, "/attributeId"
@@ -135,12 +159,12 @@ def _attribute_id_problems(
         yield "reserved_id", f"“{attribute.id}” is a name that the shop uses for something else.", "/attributeId"
 
 
-def _validation_problems(rules: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _validation_problems(rules: dict[str, Any], known: Known) -> Iterator[tuple[str, str, str]]:
     for low, high in (("minLength", "maxLength"), ("minValue", "maxValue")):
         if low in rules and high in rules and rules[low] > rules[high]:
             yield "min_greater_than_max", f"{low} is greater than {high}.", f"/validation/{low}"
     yield from _bound_problems(rules)
-    if "pattern" in rules and (message := pattern_problem(rules["pattern"])):
+    if "pattern" in rules and (message := known.pattern_problem(rules["pattern"])):
         yield "invalid_pattern", message, "/validation/pattern"
     yield from _text_problems(rules.get("errorMessage", ""), "The message", "/validation/errorMessage")
 

@@ -13,7 +13,6 @@ from sqlalchemy import event
 from app.domain.sites.models import Site
 from app.domain.taxonomy.classification import active_tree, classify
 from app.domain.taxonomy.edits import ValueRename
-from app.domain.taxonomy.saving import save_structure
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
 from app.transaction import transaction
@@ -21,6 +20,7 @@ from tests.domain.taxonomy.trees import choice, level
 from tests.factories import make_product, make_site, make_taxonomy
 from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient, Reading
+from tests.taxonomy_saves import save_structure
 
 LOG = "/admin/catalogue/taxonomy/kinds/revisions"
 FIRST = [level("outdoor", level("tents", attributes=[choice("colour", "Moss", "Clay")]))]

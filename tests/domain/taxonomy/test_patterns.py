@@ -71,3 +71,23 @@ def test_a_pattern_must_match_the_whole_value():
     assert matches_whole("IPX[0-8]", "IPX4")
     assert not matches_whole("IPX[0-8]", "IPX4 or so")
     assert not matches_whole("a|ab", "abc")
+
+
+USUAL = r"""
+    IPX[0-8] [A-Z0-9]{8,14} \d{13} (?i)[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,} \pL+ [\pL\pN.,-]+ \d{4}-\d{2}-\d{2}
+    https?://[^\s]{1,300} (\w+\s?){1,20} .{1,500} [^<>]{0,300} \pL{1,4} #[0-9a-fA-F]{6} \d{1,3}(\.\d{1,3}){3}
+"""
+
+
+@pytest.mark.parametrize("pattern", USUAL.split())
+def test_patterns_that_people_write_fit(pattern: str):
+    assert pattern_problem(pattern) is None
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\pL{1,40}", r".{1,900}x{1,900}", r"(?i)((\pL|a){3}){300}", r"((\pL\pN\pP){5}){9}"]
+)
+def test_a_pattern_that_takes_much_memory_is_refused_at_once_with_a_way_out(pattern: str):
+    started = time.process_time()
+    assert pattern_problem(pattern).endswith("Leave how long a value may be to minLength and maxLength.")
+    assert time.process_time() - started < 0.02

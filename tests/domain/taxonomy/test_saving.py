@@ -16,13 +16,14 @@ from app.domain.sites.models import AuditEntry, Site, StoredEvent
 from app.domain.taxonomy.edits import ValueRename
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision, TaxonomyTask
 from app.domain.taxonomy.revisions import base_levels, compare_revisions, revision_of, revisions
-from app.domain.taxonomy.saving import Saved, bring_back, save_structure
+from app.domain.taxonomy.saving import Saved
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.trees import choice, level, text
 from tests.factories import make_product, make_site, make_taxonomy
 from tests.fakes.clock import StoppedClock
+from tests.taxonomy_saves import bring_back, save_structure
 
 CAMPING = [level("camping", level("tents", attributes=[choice("colour", "Moss", "Clay")]), level("stoves"))]
 

@@ -211,7 +211,7 @@ def test_trees_of_any_depth_and_size_are_refused_and_not_read_to_the_end():
     assert [problem.code for problem in check_structure([deep]).problems] == ["too_deep"]
     assert [problem.code for problem in check_structure([{}] * 100_000).problems] == ["too_large"]
     wrong = check_structure([0] * 20_000).problems
-    assert (wrong[-1].code, wrong[-1].record, len(wrong)) == ("too_large", "#", 10_001)
+    assert (wrong[-1].code, wrong[-1].record, len(wrong)) == ("too_large", "#", 1_001)
 
 
 def test_many_records_of_one_name_get_ids_in_no_time():
@@ -318,3 +318,39 @@ def test_a_second_level_that_is_called_new_gets_no_id_that_stands_for_a_new_one(
     again = check_structure(checked.levels)
     assert (checked.levels[0]["levelId"], checked.levels[0]["children"][0]["levelId"]) == ("new", "new_2")
     assert again.levels == checked.levels
+
+
+def with_patterns(number: int, pattern: str, on_each: int = 24) -> list[dict[str, Any]]:
+    """Levels whose attributes have so many patterns, no two alike."""
+    patterns = (pattern.format(place) for place in range(number))
+    attributes = [attribute("", validation={"pattern": one}) for one in patterns]
+    rows = range(0, number, on_each)
+    return [level(f"Level {row}", "", attributes=attributes[row : row + on_each]) for row in rows]
+
+
+SLOW = r"((a{{1,30}}){{1,30}}|{}x)"
+
+
+def test_more_patterns_than_anybody_needs_are_refused_before_any_is_compiled():
+    started = time.process_time()
+    checked = check_structure(with_patterns(45_600, SLOW))
+    assert time.process_time() - started < 3
+    (problem,) = checked.problems
+    assert (problem.code, problem.record) == ("too_many_patterns", "#")
+    assert problem.message.endswith("at most 500 different patterns; these are 45,600.")
+
+
+def test_many_attributes_share_a_pattern_which_is_compiled_once():
+    started = time.process_time()
+    assert not check_structure([row for copy in range(40) for row in renamed(with_patterns(500, SLOW), copy)]).problems
+    assert time.process_time() - started < 6
+
+
+def renamed(levels: list[dict[str, Any]], copy: int) -> list[dict[str, Any]]:
+    return [found | {"name": f"{found['name']} of {copy}"} for found in levels]
+
+
+def test_a_pattern_that_is_stored_already_is_not_looked_at_again():
+    refused = [level(attributes=[attribute(validation={"pattern": "(a"})])]
+    assert codes(*refused) == ["invalid_pattern"]
+    assert not check_structure(refused, known_patterns={"(a"}).problems

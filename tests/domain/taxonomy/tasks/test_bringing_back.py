@@ -10,12 +10,12 @@ from app.domain.taxonomy.edits import ValueRename
 from app.domain.taxonomy.impact import impact
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.revisions import renames_between, revision_of, what_changed
-from app.domain.taxonomy.saving import bring_back, save_structure
 from app.extensions import db
 from app.jobs import events
 from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import LEVELS, Worker, add, counted, product
 from tests.fakes.clock import StoppedClock
+from tests.taxonomy_saves import bring_back, save_structure
 
 
 def save_colours(clock: StoppedClock, site_id: int, *colours: str, renames: dict[str, str]) -> int:

@@ -19,7 +19,6 @@ from app.domain.sites.settings import change_settings
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.edits import ValueRename
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
-from app.domain.taxonomy.saving import save_structure
 from app.domain.taxonomy.tasks import Kind
 from app.domain.taxonomy.tasks.batch import Batch, Work
 from app.domain.taxonomy.tasks.purge import purge
@@ -32,6 +31,7 @@ from tests.domain.taxonomy.tasks.conftest import LEVELS, Worker, add, product, t
 from tests.factories import make_site, make_task
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
+from tests.taxonomy_saves import save_structure
 
 Ask = Callable[..., str]
 
