@@ -52,8 +52,8 @@ def follow_up(site_id: int) -> None:
 def test_a_structure_that_is_saved_during_an_import_classifies_the_rest_of_it(
     take: Take, tmp_path: Path, before: int
 ) -> None:
-    """Before its first commit, before that of the products, and after it. What followed from the save is done already, so nobody would look at the
-    products of the import again."""
+    """Before its first commit, before that of the products, and after it. What followed from the save is done already,
+    so nobody would look at the products of the import again."""
     take(site=SITE, taxonomy=TAXONOMY)
     site_id, began = sites.site_at(HOST).id, []
     follow_up(site_id)
