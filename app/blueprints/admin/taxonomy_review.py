@@ -15,15 +15,24 @@ from app.blueprints.admin.display import numbered
 from app.blueprints.admin.field_errors import FieldErrors
 from app.domain.shared.problems import Conflict, Invalid, StaleRevision
 from app.domain.taxonomy import editing as drafts
+from app.domain.taxonomy.attribute import AttributeType
 from app.domain.taxonomy.editing import Editing, StaleDraft
 from app.domain.taxonomy.impact import AttributeImpact, Impact, ValueImpact, impact
 from app.domain.taxonomy.saving import Saved
 from app.domain.taxonomy.taxonomies import is_active
+from app.domain.taxonomy.unfit import UnfitImpact
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
 REVIEW = "/catalogue/taxonomy/<taxonomy_id>/review"
 NO_ERRORS = FieldErrors()
+TYPE_WORDS = {
+    AttributeType.STRING: "a text",
+    AttributeType.NUMBER: "a number",
+    AttributeType.BOOLEAN: "a yes or no",
+    AttributeType.SINGLE_SELECT: "one of a list",
+    AttributeType.MULTI_SELECT: "several of a list",
+}
 CHANGED = "The draft was changed in another window since this page was opened. This is what a save would do now."
 Answer = str | AnyResponse
 
@@ -54,7 +63,7 @@ def taxonomy_review_save(taxonomy_id: str) -> Answer:
         prepared = drafts.prepare_draft(site_id, taxonomy_id, user_id, token, note)
         with transaction():
             saved = drafts.save_draft(ports.clock(), user_id, token, prepared, actor)
-            told = _told(saved)
+            told, level_id = _told(saved), _edited_level(saved)
     except StaleDraft:
         return _review(taxonomy_id, FieldErrors(Conflict(CHANGED)), note, 409)
     except StaleRevision:
@@ -66,7 +75,7 @@ def taxonomy_review_save(taxonomy_id: str) -> Answer:
         flash(error.message, "plain")
         return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
     flash(told, "good")
-    return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, saved=1))
+    return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, level=level_id, saved=1))
 
 
 def _review(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, note: str = "", status: int = 200) -> Answer:
@@ -98,12 +107,18 @@ def _page(editing: Editing, errors: FieldErrors = NO_ERRORS, note: str = "", sta
     return make_response(page, status)
 
 
+def _edited_level(saved: Saved) -> str | None:
+    """The level that was edited last, by the id that it has now; the editor goes back to it."""
+    level_id = request.form.get("level") or None
+    return saved.ids.get(level_id, level_id) if level_id else None
+
+
 def _told(saved: Saved) -> str:
     name, revision = saved.taxonomy.name, saved.taxonomy.revision
     return f"Saved {name} as revision {revision:,}."
 
 
-def _holders(entry: AttributeImpact | ValueImpact) -> dict[str, str]:
+def _holders(entry: AttributeImpact | ValueImpact | UnfitImpact) -> dict[str, str]:
     """As the list of products asks for those at the level and below that hold it."""
     found = {"level": entry.level_id, "attribute": entry.attribute_id}
     return found | ({"value": entry.value} if isinstance(entry, ValueImpact) else {})
@@ -123,6 +138,7 @@ def consequences(found: Impact) -> Iterator[Consequence]:
     for value in found.values_removed:
         text = f"“{value.value}” is no longer a value of “{value.name}”; products lose it."
         yield Consequence(text, value.products, _holders(value))
+    yield from _otherwise_defined(found)
     for value in found.values_renamed:
         products = numbered(value.products, "product")
         text = f"“{value.value}” of “{value.name}” becomes “{value.renamed}”: {products} will be updated."
@@ -130,3 +146,14 @@ def consequences(found: Impact) -> Iterator[Consequence]:
     for level in found.levels_moved:
         text = f"The level “{level.name}” moves; its products stay in it."
         yield Consequence(text, level.products, {"level": level.level_id}, loses=False)
+
+
+def _otherwise_defined(found: Impact) -> Iterator[Consequence]:
+    """Of attributes that get another type or other rules."""
+    for unfit in found.values_unfit:
+        what = f"becomes {TYPE_WORDS[unfit.type]}" if unfit.is_retyped else "gets other rules"
+        text = f"“{unfit.name}” {what}; products whose value does not fit have no valid one then."
+        yield Consequence(text, unfit.products, _holders(unfit))
+    for required in found.attributes_required:
+        text = f"“{required.name}” becomes mandatory; products without it are incomplete then."
+        yield Consequence(text, required.products, {"level": required.level_id}, loses=False)

@@ -19,6 +19,7 @@ from app.domain.taxonomy.losses import Losses, losses
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.taxonomies import is_active
 from app.domain.taxonomy.tree import TaxonomyTree
+from app.domain.taxonomy.unfit import UnfitImpact, values_unfit
 from app.extensions import db
 
 MOST_VALUES = 200  # Removed values that one preview counts.
@@ -63,7 +64,9 @@ class Impact:
     """`levels_removed` with the products at each, `levels_moved` with the products at and below it. An attribute or a
     value counts the products that hold it and for whom no definition is left that takes it; those at removed levels
     count only there. Values that no product holds are left out; `values_truncated`: there are more than MOST_VALUES.
-    `attributes_lost` are inherited no more at and below a moved level, which keeps its products."""
+    `attributes_lost` are inherited no more at and below a moved level, which keeps its products. `values_unfit` count
+    products whose value the new type or rules of their attribute do not allow, `attributes_required` those without a
+    value of an attribute that becomes mandatory."""
 
     levels_removed: tuple[LevelImpact, ...] = ()
     levels_moved: tuple[LevelImpact, ...] = ()
@@ -71,6 +74,8 @@ class Impact:
     values_removed: tuple[ValueImpact, ...] = ()
     values_renamed: tuple[ValueImpact, ...] = ()
     attributes_lost: tuple[AttributeImpact, ...] = ()
+    values_unfit: tuple[UnfitImpact, ...] = ()
+    attributes_required: tuple[AttributeImpact, ...] = ()
     values_truncated: bool = False
 
     @property
@@ -92,14 +97,17 @@ class Impact:
             "valuesTruncated": self.values_truncated,
             "valuesRenamed": [_renamed_json(value) for value in self.values_renamed],
             "attributesLost": [_attribute_json(attribute) for attribute in self.attributes_lost],
+            "valuesUnfit": [attribute.as_json() for attribute in self.values_unfit],
+            "attributesRequired": [_attribute_json(attribute) for attribute in self.attributes_required],
         }
 
 
 def impact(
     site_id: int, taxonomy: Taxonomy, root_levels: Sequence[Mapping[str, Any]], renames: Sequence[ValueRename] = ()
 ) -> Impact:
-    """Compare the stored tree by id with another one in the stored form. Four statements, whatever the size; a
-    taxonomy that is not the active one has no products, so everything is listed with 0."""
+    """Compare the stored tree by id with another one in the stored form. Four statements, six where types or
+    rules of attributes change, whatever the size; a taxonomy that is not the active one has no products, so everything
+    is listed with 0."""
     before, after = TaxonomyTree.parse(taxonomy.root_levels), TaxonomyTree.parse(root_levels)
     changed = compare(taxonomy.root_levels, root_levels, renames)
     direct = products_by_level(site_id) if is_active(taxonomy) else {}
@@ -114,6 +122,8 @@ def impact(
         values_removed=tuple(removed[:MOST_VALUES]),
         values_renamed=tuple(_values_renamed(after, lost, values, renames)),
         attributes_lost=tuple(_attributes_lost(before, lost, attributes)),
+        values_unfit=tuple(values_unfit(before, after, lost, _held_otherwise(site_id, lost))),
+        attributes_required=tuple(_attributes_required(after, lost, direct, attributes)),
         values_truncated=len(removed) > MOST_VALUES,
     )
 
@@ -134,6 +144,15 @@ def _attributes_lost(before: TaxonomyTree, lost: Losses, counts: AttributeCounts
         if products := sum(counts.get((level_id, attribute_id), 0) for level_id in level_ids):
             name = before.applicable_attributes(moved_id)[attribute_id].name
             yield AttributeImpact(moved_id, attribute_id, name, products)
+
+
+def _attributes_required(
+    after: TaxonomyTree, lost: Losses, direct: Mapping[str, int], counts: AttributeCounts
+) -> Iterator[AttributeImpact]:
+    for (of, attribute_id), level_ids in lost.required.items():
+        if products := sum(direct.get(level_id, 0) - counts.get((level_id, attribute_id), 0) for level_id in level_ids):
+            name = after.applicable_attributes(of)[attribute_id].name
+            yield AttributeImpact(of, attribute_id, name, products)
 
 
 def _values_removed(before: TaxonomyTree, lost: Losses, counts: ValueCounts) -> list[ValueImpact]:
@@ -166,12 +185,13 @@ def _holders(counts: ValueCounts, level_ids: Iterable[str], attribute_id: str, v
 
 def _attribute_counts(site_id: int, lost: Losses) -> AttributeCounts:
     """Products that hold any value of an attribute, by their level and the attribute."""
-    wanted = {attribute_id for _, attribute_id in chain(lost.removed, lost.not_inherited)}
+    wanted = {attribute_id for _, attribute_id in chain(lost.removed, lost.not_inherited, lost.required)}
     if not wanted:
         return {}
     held, level_id = ProductAttributeValue, Product.taxonomy_level_id
     query = select(level_id, held.attribute_id, func.count(held.product_id.distinct()))
-    levels = set(chain.from_iterable(chain(lost.removed.values(), lost.not_inherited.values())))
+    places = (lost.removed, lost.not_inherited, lost.required)
+    levels = set(chain.from_iterable(chain.from_iterable(place.values() for place in places)))
     query = query.join_from(held, Product).where(*_held_at(levels, site_id, wanted))
     found = db.session.execute(query.group_by(level_id, held.attribute_id))
     return {(level or "", attribute_id): products for level, attribute_id, products in found}
@@ -189,6 +209,11 @@ def _value_counts(site_id: int, lost: Losses) -> ValueCounts:
     query = query.join_from(held, Product).where(*_held_at(levels, site_id, {of for _, of, _ in wanted}))
     found = db.session.execute(query.where(_among(held.value, texts)).group_by(level_id, held.attribute_id, held.value))
     return {(level or "", attribute_id, value): products for level, attribute_id, value, products in found}
+
+
+def _held_otherwise(site_id: int, lost: Losses) -> tuple[ColumnElement[bool], ...]:
+    levels = set(chain.from_iterable(chain(lost.narrowed.values(), lost.one_of_several.values())))
+    return _held_at(levels, site_id, {attribute_id for _, attribute_id in chain(lost.narrowed, lost.one_of_several)})
 
 
 def _held_at(

@@ -4,10 +4,10 @@ lose which attribute or value. Counting them is impact.py's part."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from app.domain.taxonomy.attribute import Attribute, AttributeType
+from app.domain.taxonomy.attribute import Attribute, AttributeType, Validation
 from app.domain.taxonomy.attribute_edits import ValueRename
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.values import check_values
@@ -21,12 +21,18 @@ K = TypeVar("K", AttributeAt, ValueAt)
 class Losses:
     """By what is lost, the ids of the levels whose products lose it: attributes that their level no longer defines,
     attributes that a moved level no longer inherits (by the id of the moved level), and values that are no longer
-    allowed (by the level whose definition allowed them). `renamed` tells whose products follow a renamed value."""
+    allowed (by the level whose definition allowed them). `renamed` tells whose products follow a renamed value.
+    Of some attributes the trees alone cannot tell what goes; they stand by the level of the new definition: `narrowed`
+    are those that were no choice and get another type or other rules, `one_of_several` those that took several values
+    and take one now, `required` those that become mandatory."""
 
     removed: dict[AttributeAt, list[str]] = field(default_factory=dict)
     not_inherited: dict[AttributeAt, list[str]] = field(default_factory=dict)
     values: dict[ValueAt, list[str]] = field(default_factory=dict)
     renamed: dict[ValueAt, list[str]] = field(default_factory=dict)
+    narrowed: dict[AttributeAt, list[str]] = field(default_factory=dict)
+    one_of_several: dict[AttributeAt, list[str]] = field(default_factory=dict)
+    required: dict[AttributeAt, list[str]] = field(default_factory=dict)
 
 
 def losses(
@@ -69,6 +75,20 @@ class _Finder:
             self._look_at_renames(level_id, new_level, attribute_id)
             if attribute.type.is_choice and definition != attribute:
                 self._look_at_values(level_id, old_level, attribute, new_level, definition)
+            self._look_at_rules(level_id, attribute, new_level, definition)
+        for attribute_id, (new_level, definition) in new.items():
+            if definition.mandatory and not (attribute_id in old and old[attribute_id][1].mandatory):
+                _note(self.found.required, (new_level, attribute_id), level_id)
+
+    def _look_at_rules(self, level_id: str, attribute: Attribute, new_level: str, definition: Attribute) -> None:
+        key = (new_level, attribute.id)
+        if (attribute.type, attribute.validation) == (definition.type, definition.validation):
+            return
+        if not attribute.type.is_choice and _rules(attribute) != _rules(definition):
+            _note(self.found.narrowed, key, level_id)
+        several = AttributeType.MULTI_SELECT
+        if attribute.type is several and definition.type is not several:
+            _note(self.found.one_of_several, key, level_id)
 
     def _look_at_attribute(self, level_id: str, old_level: str, attribute_id: str) -> None:
         if old_level in self._after.levels and not _defines(self._after, old_level, attribute_id):
@@ -104,6 +124,11 @@ def _definitions(tree: TaxonomyTree, level_id: str) -> Mapping[str, tuple[str, A
 
 def _defines(tree: TaxonomyTree, level_id: str, attribute_id: str) -> bool:
     return any(attribute.id == attribute_id for attribute in tree.levels[level_id].attributes)
+
+
+def _rules(attribute: Attribute) -> tuple[AttributeType, Validation]:
+    """What a value must be, once there is one."""
+    return attribute.type, replace(attribute.validation, mandatory=False, error_message=None)
 
 
 def _refused(definition: Attribute, held_as: AttributeType, values: Collection[str]) -> list[str]:

@@ -162,6 +162,20 @@ def test_the_review_links_to_the_products_that_lose_a_value(mia: Merchandiser) -
     assert links == ["/admin/catalogue/products?level=tents&attribute=colour&value=Red"]
 
 
+def test_the_review_tells_of_values_that_break_new_rules_and_of_what_becomes_mandatory(
+    app: Flask, mia: Merchandiser
+) -> None:
+    with app.app_context(), transaction():
+        heavy = make_product(db.session.get_one(Site, mia.site_id))
+        classify(heavy, active_tree(mia.site_id), "tents", {"weight": 7})
+    weight = {"edit": "attribute.change", "level": "camping", "attribute": "weight", "name": "Weight", "type": "NUMBER"}
+    edit(mia, weight | {"maxValue": "5", "mandatory": "1"})
+    answer = mia.pages.client.get(f"{EDITOR}/review", base_url=mia.pages.base).text
+    assert "“Weight” gets other rules; products whose value does not fit have no valid one then." in answer
+    assert "“Weight” becomes mandatory; products without it are incomplete then." in answer
+    assert "3 products" in answer and "1 product<" in answer
+
+
 def test_nothing_to_save_is_said_so(mia: Merchandiser) -> None:
     mia.get(EDITOR)
     save(mia)
@@ -230,6 +244,14 @@ def test_the_banner_offers_a_rebuild_after_a_save_and_follows_it(app: Flask, mia
     with app.app_context(), transaction():
         db.session.query(OutboxEntry).delete()
     assert "3 products indexed" in mia.fragment(f"{EDITOR}/banner?part=reindex").text
+
+
+def test_a_save_goes_back_to_the_level_that_was_edited_also_where_it_was_new(mia: Merchandiser) -> None:
+    edit(mia, {"edit": "level.add", "parent": "camping", "name": "Stoves"})
+    review = mia.get(f"{EDITOR}/review")
+    answer = mia.post(f"{EDITOR}/review", {"note": "", **{name: review.value(name) for name in ("version", "level")}})
+    assert answer.headers["Location"] == f"{EDITOR}?level=stoves&saved=1"
+    assert 'aria-selected="true"' in mia.pages.client.get(answer.headers["Location"], base_url=mia.pages.base).text
 
 
 def test_the_banner_counts_what_search_does_not_have(app: Flask, mia: Merchandiser, clock: StoppedClock) -> None:

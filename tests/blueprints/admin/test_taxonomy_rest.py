@@ -265,6 +265,8 @@ def test_impact_tells_what_a_tree_would_leave_behind(client: FlaskClient) -> Non
         "valuesTruncated": False,
         "valuesRenamed": [],
         "attributesLost": [],
+        "valuesUnfit": [],
+        "attributesRequired": [],
     }
     assert client.get(f"{KINDS}/data").json["taxonomy"]["revision"] == 1, "a preview writes nothing"
 

@@ -93,6 +93,8 @@ def test_the_stored_tree_itself_leaves_nothing_behind(shop: Site):
         "valuesTruncated": False,
         "valuesRenamed": [],
         "attributesLost": [],
+        "valuesUnfit": [],
+        "attributesRequired": [],
     }
 
 
@@ -209,6 +211,53 @@ def test_what_the_definition_that_is_left_does_not_take_is_told(shop: Site):
 def test_values_of_another_type_are_lost_where_it_does_not_take_them(shop: Site, now: Any, lost: list[str]):
     found = asked(shop, outdoor(TENTS, level("boots", attributes=[now])))
     assert [value.value for value in found.values_removed] == lost
+
+
+@pytest.mark.parametrize(
+    ("now", "products"),
+    [
+        (number("fabric"), 4),
+        (number("fabric", validation={"maxValue": 3}), 5),
+        (text("fabric", type="BOOLEAN"), 5),
+        (choice("fabric", "nylon", "4"), 1),
+        (text("fabric", validation={"maxLength": 4}), 3),
+        (text("fabric", validation={"pattern": "[A-Z].*"}), 1),
+        (text("fabric", name="Cloth"), 0),
+    ],
+)
+def test_a_value_that_the_new_type_cannot_be_is_told(shop: Site, now: Any, products: int):
+    """Three tents are of Nylon, one is of “4” and one of “Wool”; boots have none."""
+    with transaction():
+        classified(shop, "tents", fabric="4")
+        classified(shop, "domes", fabric="Wool")
+    found = asked(shop, outdoor(level("tents", level("domes"), attributes=[now]), BOOTS))
+    expected = [("tents", "fabric", products)] if products else []
+    assert told(found.values_unfit, "level_id", "attribute_id") == expected
+    assert (found.is_empty, found.values_removed) == (not products, ())
+
+
+def test_a_number_fits_where_a_text_is_asked_for_and_yes_or_no_does_not(site: Site):
+    with transaction():
+        tree = [level("tents", attributes=[number("sleeps"), text("dry", type="BOOLEAN")])]
+        make_taxonomy(site, tree, active=True, id="kinds")
+        classified(site, "tents", sleeps=2.5, dry=True)
+    found = asked(site, [level("tents", attributes=[text("sleeps"), text("dry")])])
+    assert told(found.values_unfit, "attribute_id") == [("dry", 1)]
+
+
+def test_products_with_several_values_are_told_where_one_is_taken(shop: Site):
+    found = asked(shop, outdoor(TENTS, BOOTS, attributes=[COLOUR | {"type": "SINGLE_SELECT"}]))
+    assert told(found.values_unfit, "level_id", "attribute_id") == [("outdoor", "colour", 1)]
+    assert found.values_removed == ()
+
+
+def test_products_without_a_value_of_what_becomes_mandatory_are_told(shop: Site):
+    must = {"validation": {"mandatory": True}}
+    boots = level("boots", attributes=[SIZE, text("sole", **must)])
+    found = asked(shop, outdoor(TENTS, boots, attributes=[COLOUR | must]))
+    expected = [("outdoor", "colour", 2), ("boots", "sole", 2)]
+    assert sorted(told(found.attributes_required, "level_id", "attribute_id"), reverse=True) == expected
+    assert found.values_unfit == ()
 
 
 def test_renamed_values_are_counted_but_not_lost(shop: Site):
