@@ -14,7 +14,7 @@ from typing import Any
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.drafts import ATTRIBUTE
 from app.domain.taxonomy.flat import FlatLevels, Record, attribute_of, by_place, path
-from app.domain.taxonomy.level_edits import Outcome, between, block, level_of, line, shown
+from app.domain.taxonomy.level_edits import Outcome, between, block, level_of, line, shown, value_line
 
 RENAMED_VALUES = "renamedValues"
 
@@ -54,6 +54,16 @@ class DeleteAttribute:
 
 @dataclass(frozen=True, slots=True)
 class RenameValue:
+    level_id: str
+    attribute_id: str
+    value: str
+    renamed: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenameElsewhere:
+    """A value that got another name on one level gets it on all others that define the attribute, too."""
+
     level_id: str
     attribute_id: str
     value: str
@@ -153,7 +163,7 @@ def delete_attribute(levels: FlatLevels, edit: DeleteAttribute) -> Outcome:
 
 def rename_value(levels: FlatLevels, edit: RenameValue) -> Outcome:
     level, attribute = _found(levels, edit.level_id, edit.attribute_id)
-    values, renamed = attribute.get("allowedValues", []), line(edit.renamed)
+    values, renamed = attribute.get("allowedValues", []), value_line(edit.renamed)
     _check_rename(values, edit.value, renamed)
     changed = attribute | {"allowedValues": [renamed if value == edit.value else value for value in values]}
     changed.pop(RENAMED_VALUES, None)
@@ -161,6 +171,30 @@ def rename_value(levels: FlatLevels, edit: RenameValue) -> Outcome:
         changed[RENAMED_VALUES] = renames
     label = f"Renamed the value {shown(edit.value)} of {shown(attribute['name'])} to {shown(renamed)}"
     return _replaced(levels, level, changed, label)
+
+
+def rename_elsewhere(levels: FlatLevels, edit: RenameElsewhere) -> Outcome:
+    """Levels that offer both names already stay as they are. Raises Invalid like rename_value, and where no other level
+    has the value any more."""
+    wanted = still_called(levels, edit.level_id, edit.attribute_id, edit.value, edit.renamed)
+    if not wanted:
+        raise Invalid.one("unknown_value", f"No other level says {shown(edit.value)} any more.")
+    for level_id in wanted:
+        levels = rename_value(levels, RenameValue(level_id, edit.attribute_id, edit.value, edit.renamed)).levels
+    number = "1 other level" if len(wanted) == 1 else f"{len(wanted):,} other levels"
+    label = f"Renamed the value {shown(edit.value)} to {shown(edit.renamed)} on {number}"
+    return Outcome(levels, label, edit.level_id)
+
+
+def still_called(levels: FlatLevels, level_id: str, attribute_id: str, value: str, renamed: str) -> list[str]:
+    """The other levels that define the attribute with the value and without one of the new name, whatever its case."""
+    found = []
+    for other_id, level in levels.items():
+        attribute = attribute_of(level, attribute_id) if other_id != level_id else None
+        values = attribute.get("allowedValues") or () if attribute else ()
+        if value in values and renamed.casefold() not in {str(one).casefold() for one in values if one != value}:
+            found.append(other_id)
+    return found
 
 
 def _check_rename(values: Sequence[Any], value: str, renamed: str) -> None:
@@ -223,7 +257,7 @@ def _trimmed(value: Any, clean: Callable[[str], str]) -> Any:
         kept = {name: _trimmed(item, clean) for name, item in value.items()}
         return {name: item for name, item in kept.items() if item is not None and item != ""}
     if isinstance(value, list | tuple):
-        return [_trimmed(item, line) for item in value]
+        return [_trimmed(item, value_line) for item in value]
     return value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,9 +12,11 @@ from app.domain.shared.problems import Invalid
 from app.domain.shared.text import UNPRINTABLE, UNPRINTABLE_IN_BLOCK
 from app.domain.taxonomy.drafts import DEEPEST
 from app.domain.taxonomy.flat import FlatLevels, Record, branch, in_tree_order, path, siblings
-from app.domain.taxonomy.validation import MOST_LEVELS
+from app.domain.taxonomy.validation import LONGEST_ALLOWED_VALUE, LONGEST_NAME, LONGEST_TEXT, MOST_LEVELS
 
 LONGEST_IN_LABEL = 60
+KEPT = 4  # Times as long as it may be when it is saved: what somebody can still shorten is kept, and told as a problem.
+LONGEST_LINE, LONGEST_BLOCK = KEPT * LONGEST_NAME, KEPT * LONGEST_TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,16 +210,24 @@ def delete_level(levels: FlatLevels, edit: DeleteLevel) -> Outcome:
     return Outcome(kept, f"Deleted the level {shown(level['name'])}{below}", near[0])
 
 
-def line(text: str) -> str:
-    """Trimmed. Raises Invalid for what no database can hold; what else may be wrong, validation says."""
-    return _storable(text, UNPRINTABLE.search(text.strip()) is not None)
+def line(text: str, longest: int = LONGEST_LINE) -> str:
+    """Trimmed. Raises Invalid for what no database or draft can hold; what else may be wrong, validation says."""
+    return _storable(text.strip(), UNPRINTABLE, longest)
+
+
+def value_line(text: str) -> str:
+    return line(text, KEPT * LONGEST_ALLOWED_VALUE)
 
 
 def block(text: str) -> str:
-    return _storable(text.replace("\r\n", "\n"), UNPRINTABLE_IN_BLOCK.search(text) is not None)
+    return _storable(text.replace("\r\n", "\n"), UNPRINTABLE_IN_BLOCK, LONGEST_BLOCK).strip()
 
 
-def _storable(text: str, unprintable: bool) -> str:
-    if unprintable:
+def _storable(text: str, unprintable: re.Pattern[str], longest: int) -> str:
+    if len(text) > longest:
+        raise Invalid.one(
+            "too_long", f"“{text[:40]}…” is {len(text):,} characters long; a draft keeps at most {longest:,}."
+        )
+    if unprintable.search(text):
         raise Invalid.one("unprintable", "The text contains characters that cannot be shown.")
-    return text.strip()
+    return text

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
+from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.edits import Edit, Step, apply_edit, redo
 from app.domain.taxonomy.flat import FlatLevels
-from app.domain.taxonomy.steps import differences
+from app.domain.taxonomy.steps import apply_steps, differences
 
 MOST_STEPS = 500  # Beyond that the oldest two become one, which can only be taken back together.
+MOST_BYTES = 8 << 20
+LARGEST = 3 * MOST_BYTES  # The tree itself, which somebody may delete in one step, is sent as up to MOST_BYTES.
 EARLIER = "Earlier changes"
 
 
@@ -25,9 +29,25 @@ def one_step(levels: FlatLevels, edits: Sequence[Edit]) -> Step:
 
 
 def at_most(steps: Sequence[Step], base: FlatLevels) -> list[Step]:
-    """`base` is what the first step was made on."""
-    kept = list(steps)
-    while len(kept) > MOST_STEPS:
-        both = redo(redo(base, kept[0]), kept[1])
-        kept = [Step(EARLIER, differences(base, both), kept[1].level_id), *kept[2:]]
-    return kept
+    """What is kept of the steps, of which the first was made on `base`: no more than MOST_STEPS and about MOST_BYTES,
+    since every edit writes all of them. The newest one stays by itself. Raises Invalid for more than LARGEST in any
+    case."""
+    sizes = [len(json.dumps(step.as_json())) for step in steps]
+    oldest = max(len(steps) - MOST_STEPS + 1, _too_many(sizes))
+    if oldest < 2:
+        return list(steps)
+    merged = Step(EARLIER, differences(base, apply_steps(base, steps[:oldest])), steps[oldest - 1].level_id)
+    if len(json.dumps(merged.as_json())) + sum(sizes[oldest:]) > LARGEST:
+        raise Invalid.one("draft_too_large", "The draft has grown too large. Save it, then go on.")
+    return [merged, *steps[oldest:]]
+
+
+def _too_many(sizes: Sequence[int]) -> int:
+    """How many of the oldest must become one, so that it need not be done again at the very next edit."""
+    if sum(sizes) <= MOST_BYTES:
+        return 0
+    kept, size = 1, sizes[-1]
+    while kept < len(sizes) - 2 and size + sizes[-kept - 1] <= MOST_BYTES // 2:
+        size += sizes[-kept - 1]
+        kept += 1
+    return len(sizes) - kept
