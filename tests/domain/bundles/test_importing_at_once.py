@@ -18,13 +18,13 @@ from app.domain.catalogue.models import Product
 from app.domain.sites import sites
 from app.domain.taxonomy.edits import ValueRename
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.saving import save_structure
 from app.domain.taxonomy.tasks.running import Means, work_off
 from app.extensions import db
 from app.jobs import events
 from app.ports import clock, images
 from app.transaction import transaction
 from tests.domain.bundles.conftest import HOST, LEVELS, SITE, TAXONOMY, Take, product, refusals, write_bundle
+from tests.taxonomy_saves import save_structure
 from tests.waiting import wait_until_somebody_waits
 
 GREEN_TENT = product(taxonomy={"levelId": "tents", "attributes": {"sleeps": 2, "colour": ["Moss"]}})
