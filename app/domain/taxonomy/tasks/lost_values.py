@@ -13,7 +13,7 @@ from app.domain.sites import audit
 from app.domain.sites.models import AuditEntry
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.tasks.kinds import Kind
-from app.domain.taxonomy.tasks.story import TITLES, products
+from app.domain.taxonomy.tasks.story import TITLES, only_replaces, products
 from app.extensions import db
 
 SUBJECT = "taxonomy_task"
@@ -26,7 +26,8 @@ def keep(clock: Clock, task: TaxonomyTask, lost: Sequence[Lost]) -> None:
     """Nothing for a batch that lost nothing."""
     if not lost:
         return
-    what = f"{TITLES[Kind(task.kind)]}: {products(len(lost))} lost values of {_attributes(task, lost)}"
+    happened = "had values replaced of" if only_replaces(task.kind, task.parameters) else "lost values of"
+    what = f"{TITLES[Kind(task.kind)]}: {products(len(lost))} {happened} {_attributes(task, lost)}"
     subject = (SUBJECT, task.id)
     audit.record(clock, task.site_id, task.requested_by, audit.LOST_VALUES, subject, what, before={"lost": list(lost)})
 

@@ -19,6 +19,8 @@ TITLES: Mapping[Kind, str] = {
 }
 
 STAYED = "Values that stay in the archive"
+LOST = "Values that products lost"
+REPLACED = "Values that were replaced"
 
 
 class Task(Protocol):
@@ -40,8 +42,8 @@ class Task(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """`products` lost a value of the attribute, or had it replaced: `happened` says which. `examples` are the first:
-    SKU and value."""
+    """`products` lost a value of the attribute, or have another in its place: `happened` says which. `examples`
+    are the first: SKU and value."""
 
     attribute_id: str
     name: str
@@ -120,8 +122,8 @@ def story_of(task: Task, unanswered: bool = False) -> TaskStory:
         created_at=task.created_at,
         finished_at=task.finished_at,
         summary=_SUMMARIES[kind](task.parameters, _Counts.of(task)) if kind else f"Dealt with {products(task.done)}.",
-        losses=tuple(_losses(kind, task.report)),
-        losses_title=STAYED if kind is Kind.RESTORE else "Values that products lost",
+        losses=tuple(_losses(kind, task)),
+        losses_title=_losses_title(kind, task),
         keeps_lost=kind is not Kind.RESTORE,
         products_query=_products_query(kind, task.parameters),
         products_link=_LINKS.get(kind, "") if kind else "",
@@ -200,10 +202,26 @@ _SUMMARIES: Mapping[Kind, Callable[[Mapping[str, Any], _Counts], str]] = {
 }
 
 
-def _losses(kind: Kind | None, report: Mapping[str, Any]) -> list[Loss]:
+def _losses_title(kind: Kind | None, task: Task) -> str:
+    if kind is Kind.RESTORE:
+        return STAYED
+    return REPLACED if only_replaces(task.kind, task.parameters) else LOST
+
+
+def only_replaces(kind: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether every value that such a task takes from a product has another in its place afterwards."""
+    return kind == Kind.ASSIGN_VALUE and parameters.get("way") != "clear"
+
+
+def _losses(kind: Kind | None, task: Task) -> list[Loss]:
     """Most products first."""
+    report = task.report
     names = report.get("names", {})
-    words = {"dropped": "left in the archive" if kind is Kind.RESTORE else "dropped", "replaced": "replaced"}
+    cleared = kind is Kind.ASSIGN_VALUE and not only_replaces(task.kind, task.parameters)
+    words = {
+        "dropped": "left in the archive" if kind is Kind.RESTORE else "dropped",
+        "replaced": "taken away" if cleared else "replaced",
+    }
     found = [
         Loss(attribute_id, names.get(attribute_id, attribute_id), count, happened, _examples(report, attribute_id))
         for key, happened in words.items()
