@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.shared.problems import NotFound
+from app.domain.taxonomy.attribute_edits import ValueRename
 from app.domain.taxonomy.comparison import Comparison, compare
 from app.domain.taxonomy.editing import Editing
 from app.domain.taxonomy.flat import flatten
 from app.domain.taxonomy.rebase import Rebased, rebase
-from app.domain.taxonomy.revisions import RevisionRow, revisions
+from app.domain.taxonomy.revisions import RevisionRow, renames_between, revisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +29,19 @@ def draft_conflict(editing: Editing) -> DraftConflict:
     """Reads; raises NotFound for a taxonomy that is gone."""
     taxonomy = editing.taxonomy
     log = revisions(taxonomy.site_id, taxonomy.id, page=1)
+    renames = _renames(editing)
     return DraftConflict(
         saves=[row for row in log.items if row.revision > editing.base_revision],
-        theirs=compare(editing.base_root_levels, taxonomy.root_levels),
+        theirs=compare(editing.base_root_levels, taxonomy.root_levels, renames),
         mine=editing.changes,
         outcome=rebase(editing.base, flatten(taxonomy.root_levels), editing.done),
     )
+
+
+def _renames(editing: Editing) -> Sequence[ValueRename]:
+    """Those of the saves since the draft was begun; none where the log no longer reaches back that far."""
+    taxonomy = editing.taxonomy
+    try:
+        return renames_between(taxonomy.site_id, taxonomy.id, editing.base_revision, taxonomy.revision)
+    except NotFound:
+        return ()

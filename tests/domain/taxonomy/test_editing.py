@@ -227,6 +227,15 @@ def test_who_saves_second_keeps_the_draft_and_can_go_on_upon_the_new_revision(mi
     assert mia.save().revision == 3
 
 
+def test_a_value_that_somebody_renamed_meanwhile_is_told_as_renamed(mia: Draft, site: Site):
+    mia.edit(AddLevel("camping", "Lamps"))
+    other = Draft(site)
+    other.edit(RenameValue("tents", "colour", "Moss", "Fern"))
+    other.save()
+    told = draft_conflict(mia.opened()).theirs.sentences()
+    assert told == ["Renamed the value “Moss” of “Colour” (Tents) to “Fern”."]
+
+
 def test_a_draft_that_began_without_any_level_keeps_its_base(mia: Draft, site: Site):
     with transaction():
         make_taxonomy(site, [], id="blank")
