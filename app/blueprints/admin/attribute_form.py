@@ -19,6 +19,7 @@ from app.domain.taxonomy.edits import (
     Edit,
     MoveAttribute,
     OverrideAttribute,
+    RenameElsewhere,
 )
 from app.domain.taxonomy.pasting import Pasted, pasted
 from app.domain.taxonomy.structure import check_structure
@@ -318,5 +319,8 @@ _EDITS: Mapping[str, Callable[[MultiDict[str, str], str, str], Edit]] = {
     "attribute.change": lambda sent, level, own: ChangeAttribute(level, own, AttributeForm.typed(sent).attribute()),
     "attribute.move": lambda sent, level, own: MoveAttribute(level, own, _position(sent)),
     "attribute.delete": lambda _, level, own: DeleteAttribute(level, own),
+    "attribute.renameElsewhere": lambda sent, level, own: RenameElsewhere(
+        level, own, sent.get("value", ""), sent.get("renamed", "")
+    ),
     "attribute.override": lambda _, level, own: OverrideAttribute(level, own),
 }

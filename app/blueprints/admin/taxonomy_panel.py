@@ -18,7 +18,7 @@ from app.domain.taxonomy.attribute import Attribute, AttributeType
 from app.domain.taxonomy.editing import Editing
 from app.domain.taxonomy.flat import FlatLevels, attribute_of, path
 from app.domain.taxonomy.held_values import NOTHING, HeldValues, held_values
-from app.domain.taxonomy.warnings import TypeConflict, conflicts_of
+from app.domain.taxonomy.warnings import SplitValue, TypeConflict, conflicts_of, split_values
 
 TYPE_NAMES = {
     AttributeType.SINGLE_SELECT: "One of a list",
@@ -211,6 +211,11 @@ def type_name(stored: str) -> str:
 @bp.app_template_global("taxonomy_type_conflicts")
 def taxonomy_type_conflicts(editing: Editing) -> Sequence[TypeConflict]:
     return conflicts_of(editing.levels)
+
+
+@bp.app_template_global("taxonomy_split_values")
+def taxonomy_split_values(editing: Editing) -> Sequence[SplitValue]:
+    return split_values(editing.levels)
 
 
 @bp.app_template_global("problem_field")

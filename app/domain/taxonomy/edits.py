@@ -11,6 +11,7 @@ from app.domain.taxonomy.attribute_edits import (
     DeleteAttribute,
     MoveAttribute,
     OverrideAttribute,
+    RenameElsewhere,
     RenameValue,
     ValueRename,
     add_attribute,
@@ -18,6 +19,7 @@ from app.domain.taxonomy.attribute_edits import (
     delete_attribute,
     move_attribute,
     override_attribute,
+    rename_elsewhere,
     rename_value,
     split_renames,
 )
@@ -52,6 +54,7 @@ __all__ = [
     "MoveAttribute",
     "MoveLevel",
     "OverrideAttribute",
+    "RenameElsewhere",
     "RenameValue",
     "ShiftLevel",
     "Step",
@@ -75,6 +78,7 @@ Edit = (
     | MoveAttribute
     | DeleteAttribute
     | RenameValue
+    | RenameElsewhere
     | OverrideAttribute
 )
 
@@ -90,6 +94,7 @@ _EDITS: Mapping[type, Callable[[FlatLevels, Any], Outcome]] = {
     MoveAttribute: move_attribute,
     DeleteAttribute: delete_attribute,
     RenameValue: rename_value,
+    RenameElsewhere: rename_elsewhere,
     OverrideAttribute: override_attribute,
 }
 

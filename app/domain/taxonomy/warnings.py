@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.domain.taxonomy.attribute_edits import RENAMED_VALUES, still_called
 from app.domain.taxonomy.flat import FlatLevels, Record, flatten
 from app.domain.taxonomy.stored_levels import made_once
 
@@ -24,6 +26,41 @@ class TypeConflict:
     attribute_id: str
     name: str
     levels: Mapping[str, tuple[LevelName, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class SplitValue:
+    """A value that the draft renames on one level while `others` go on with the old name: shoppers would get both in
+    one filter. `name` is the attribute's."""
+
+    level: LevelName
+    attribute_id: str
+    name: str
+    value: str
+    renamed: str
+    others: tuple[LevelName, ...]
+
+
+def split_values(levels: FlatLevels) -> list[SplitValue]:
+    """Of a draft, in the order of the tree."""
+    renamed = [(level, attribute) for level, attribute in _definitions(levels) if attribute.get(RENAMED_VALUES)]
+    if not renamed:
+        return []
+    times = Counter(attribute["attributeId"] for _, attribute in _definitions(levels))
+    return [
+        split
+        for level, attribute in renamed
+        if times[attribute["attributeId"]] > 1
+        for split in _splits(levels, level, attribute)
+    ]
+
+
+def _splits(levels: FlatLevels, level: Record, attribute: Record) -> Iterator[SplitValue]:
+    here, attribute_id = LevelName(level["levelId"], level["name"]), attribute["attributeId"]
+    for renamed, value in attribute[RENAMED_VALUES].items():
+        still = still_called(levels, here.level_id, attribute_id, value, renamed)
+        if others := tuple(LevelName(other, levels[other]["name"]) for other in still):
+            yield SplitValue(here, attribute_id, attribute["name"], value, renamed, others)
 
 
 @made_once

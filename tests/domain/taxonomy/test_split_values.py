@@ -1,0 +1,54 @@
+"""A value that is renamed on one level while others of the same filter go on with the old name."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.domain.shared.problems import Invalid
+from app.domain.taxonomy.edits import Edit, RenameElsewhere, RenameValue, apply_edit, redo, split_renames
+from app.domain.taxonomy.flat import FlatLevels, flatten, nest
+from app.domain.taxonomy.warnings import split_values
+from tests.domain.taxonomy.any_tree import stored
+from tests.domain.taxonomy.trees import choice, level
+
+LEVELS = flatten(
+    stored(
+        level("tents", attributes=[choice("colour", "Black", "Red")]),
+        level("boots", attributes=[choice("colour", "Black"), choice("sole", "Black")]),
+        level("lamps", attributes=[choice("colour", "Black", "jet BLACK")]),
+        level("maps", attributes=[choice("colour", "Red")]),
+    )
+)
+RENAME = RenameValue("tents", "colour", "Black", "Jet black")
+ELSEWHERE = RenameElsewhere("tents", "colour", "Black", "Jet black")
+
+
+def after(*edits: Edit) -> FlatLevels:
+    levels = LEVELS
+    for edit in edits:
+        levels = redo(levels, apply_edit(levels, edit))
+    return levels
+
+
+def test_levels_that_still_have_the_old_name_alone_are_told():
+    (found,) = split_values(after(RENAME))
+    assert (found.level.level_id, found.name, found.value, found.renamed) == ("tents", "Colour", "Black", "Jet black")
+    assert [other.level_id for other in found.others] == ["boots"]
+    assert split_values(LEVELS) == []
+
+
+def test_it_is_renamed_there_too_so_that_products_follow():
+    step = apply_edit(after(RENAME), ELSEWHERE)
+    assert step.label == "Renamed the value “Black” to “Jet black” on 1 other level" and list(step.changes) == ["boots"]
+    levels = after(RENAME, ELSEWHERE)
+    assert split_values(levels) == []
+    renames = split_renames(nest(levels))[1]
+    assert [(one.level_id, one.attribute_id, one.value, one.renamed) for one in renames] == [
+        ("tents", "colour", "Black", "Jet black"),
+        ("boots", "colour", "Black", "Jet black"),
+    ]
+
+
+def test_where_no_level_says_it_any_more_nothing_is_done():
+    with pytest.raises(Invalid):
+        apply_edit(after(RENAME, ELSEWHERE), ELSEWHERE)
