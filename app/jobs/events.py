@@ -22,7 +22,7 @@ from app.extensions import db
 from app.ports import clock, search_engine
 from app.transaction import transaction
 
-ASKED_BY = "The taxonomy"
+ASKED_BY = "the shop itself"  # As in "asked for by the shop itself".
 
 log = structlog.get_logger()
 
