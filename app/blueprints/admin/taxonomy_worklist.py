@@ -110,6 +110,7 @@ def _context(asked: Asked, taxonomy: ActiveTaxonomy | None) -> dict[str, Any]:
     if taxonomy is None:
         return {"taxonomy": None, "asked": asked, "fragment": wants_fragment()}
     site_id, level = current_user.site_id, taxonomy.tree.levels.get(asked.level_id)
+    definitions = taxonomy.tree.attributes_by_id().values()
     rows = work_rows(site_id, taxonomy.tree, asked.level_id, asked.order, asked.page)
     if rows.total_items and not rows.items:
         asked = replace(asked, page=rows.total_pages)
@@ -120,5 +121,6 @@ def _context(asked: Asked, taxonomy: ActiveTaxonomy | None) -> dict[str, Any]:
         "level": level,
         "summary": work_summary(site_id, taxonomy.tree, asked.level_id),
         "rows": rows,
+        "asks_for_nothing": not any(attribute.mandatory for found in definitions for attribute in found),
         "fragment": wants_fragment(),
     }

@@ -9,6 +9,7 @@ from flask import Flask
 
 from app.domain.catalogue.models import Product
 from app.domain.sites.models import Site
+from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.worklist import PAGE_SIZE
 from app.extensions import db
 from app.transaction import transaction
@@ -45,6 +46,16 @@ def test_it_lists_levels_with_counts_and_rows_with_only_what_is_missing(mia: Mer
     names = {field.get("name") for field in page.all("input", "select")}
     assert {"attr:sleeps", "attr:free"} <= names
     assert "attr:weight" not in names
+
+
+def test_an_empty_worklist_names_a_first_step(app: Flask, mia: Merchandiser) -> None:
+    with app.app_context(), transaction():
+        make_product(db.session.get_one(Site, mia.site_id))
+    page = mia.get(WORKLIST)
+    assert "/admin/catalogue/products?completeness=unclassified" in {link.get("href") for link in page.all("a")}
+    with app.app_context(), transaction():
+        change_settings(mia.site_id, {"taxonomy-active-id": ""})
+    assert [link for link in mia.get(WORKLIST).all("a") if "primary" in link.get("class", "")]
 
 
 def test_a_row_says_what_is_still_missing_and_what_was_wrong(app: Flask, mia: Merchandiser, tent: int) -> None:
