@@ -55,6 +55,7 @@ def taxonomy_add() -> Answer:
     except (Invalid, Conflict) as error:
         return _new_page(sent, FieldErrors(error))
     flash(f"Added “{name}”. Products are classified by it once it is active.", "good")
+    _warn_of_namesakes(name)
     return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
 
 
@@ -76,6 +77,7 @@ def taxonomy_copy_save(taxonomy_id: str) -> Answer:
     except (Invalid, Conflict) as error:
         return _copy_page(taxonomy_id, name, FieldErrors(error))
     flash(f"Copied as “{made_name}”. What you change here does not touch the original.", "good")
+    _warn_of_namesakes(made_name)
     return redirect(url_for("admin.taxonomy_editor", taxonomy_id=made_id))
 
 
@@ -95,6 +97,13 @@ def taxonomy_remove(taxonomy_id: str) -> Answer:
         return _removal_page(taxonomy_id, FieldErrors(error))
     flash(f"Deleted the taxonomy “{name}”.", "good")
     return redirect(url_for("admin.taxonomies_list"))
+
+
+def _warn_of_namesakes(name: str) -> None:
+    found = lifecycle.namesakes(current_user.site_id, name)
+    if len(found) > 1:
+        ids = ", ".join(found)
+        flash(f"{len(found)} taxonomies are called “{name}” now (ids {ids}). Rename one to tell them apart.", "warn")
 
 
 def _new_page(sent: dict[str, str], errors: FieldErrors = NO_ERRORS) -> Answer:

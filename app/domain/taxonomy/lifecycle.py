@@ -149,6 +149,13 @@ def _keep(clock: Clock, site_id: int, name: str, description: str, levels: list[
     return made
 
 
+def namesakes(site_id: int, name: str) -> list[str]:
+    """The ids of the taxonomies of this name, whatever the case of its letters."""
+    known = db.session.execute(select(Taxonomy.id, Taxonomy.name).where(Taxonomy.site_id == site_id))
+    wanted = one_line(name).casefold()
+    return sorted(found_id for found_id, found in known if found.casefold() == wanted)
+
+
 def _free_id(site_id: int, name: str) -> str:
     taken = set(db.session.scalars(select(Taxonomy.id).where(Taxonomy.site_id == site_id)))
     return free_slug(slug(name, "taxonomy")[:LONGEST_GENERATED_ID].rstrip("-"), taken | RESERVED_IDS)

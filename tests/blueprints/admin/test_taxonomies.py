@@ -146,6 +146,20 @@ def test_a_copy_is_made_under_the_name_that_was_typed(app: Flask, signed_in, sit
 
 
 @pytest.mark.usefixtures("taxonomies")
+def test_an_equal_name_is_warned_of_and_the_confirmation_tells_which_one_it_is(
+    app: Flask, admin: PageClient, site_id: int
+) -> None:
+    admin.get(f"{LIST}/camping/copy")
+    admin.post(f"{LIST}/camping/copy", {"name": "gaRDen"})
+    assert "2 taxonomies are called “gaRDen” now (ids garden, garden-2)." in words(admin, LIST)
+    admin.get(f"{LIST}/new")
+    admin.post(f"{LIST}/new", {"name": "Alone", "description": "", "start": "blank"})
+    assert "are called" not in words(admin, LIST)
+    assert "To the letter: gaRDen (id garden-2, 1 level)" in words(admin, f"{LIST}/garden-2/activation")
+    assert "the id <code>garden-2</code>" in words(admin, f"{LIST}/garden-2/removal")
+
+
+@pytest.mark.usefixtures("taxonomies")
 def test_a_taxonomy_is_deleted_after_a_question_and_the_active_one_is_not(
     app: Flask, admin: PageClient, site_id: int
 ) -> None:
