@@ -103,9 +103,12 @@ def client_of(app: Flask, principal: Principal) -> FlaskClient:
     return client
 
 
+WITHOUT_TOKEN = (Principal.ANYBODY, Principal.WITHOUT_ROLE)
+
+
 def bearer_of(app: Flask, principal: Principal) -> dict[str, str]:
-    """The header by which a program of theirs calls /v1; none for anybody."""
-    if principal is Principal.ANYBODY:
+    """The header by which a program of theirs calls /v1; none for anybody and for who has no role, who get none."""
+    if principal in WITHOUT_TOKEN:
         return {}
     answer = app.test_client().post("/v1/auth/login", json={"email": email_of(principal), "password": PASSWORD})
     return {"Authorization": f"Bearer {answer.json['token']}"}

@@ -80,8 +80,11 @@ class Granted:
 
 
 def open_session(clock: Clock, user: User, site_id: int, audience: Audience, device: Device) -> Granted:
-    """Raises Forbidden when a till is asked for and the user holds no role for one."""
+    """Raises Forbidden for a user without any role on the site, who could do nothing with a token, and when a till is
+    asked for and the user holds no role for one."""
     roles = roles_of(user.id, site_id)
+    if audience is Audience.API and not roles:
+        raise RoleRequired("You have no role on this site. Ask someone who runs it for one.")
     if audience is Audience.POS and not roles & TILL_ROLES:
         raise TillRoleRequired("Your role on this site does not allow working at a till.")
     now = clock.now()
@@ -102,6 +105,10 @@ def open_session(clock: Clock, user: User, site_id: int, audience: Audience, dev
     )
     db.session.add(session)
     return Granted(_caller(session, user, roles), token)
+
+
+class RoleRequired(Forbidden):
+    code = "role_required"
 
 
 class TillRoleRequired(Forbidden):

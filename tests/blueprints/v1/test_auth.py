@@ -248,8 +248,11 @@ def test_a_refresh_token_of_one_shop_is_none_at_another(app: Flask, signed_in, s
     assert program.refresh().status_code == 200
 
 
-def test_somebody_without_a_role_gets_a_token_that_says_so(stranger: ApiClient) -> None:
-    assert stranger.sign_in("nobody@shop.test").json["user"]["roles"] == []
+def test_somebody_without_a_role_gets_no_token(app: Flask, stranger: ApiClient) -> None:
+    answer = stranger.sign_in("nobody@shop.test")
+    assert (answer.status_code, answer.json["code"]) == (403, "role_required")
+    with app.app_context():
+        assert db.session.scalar(select(func.count()).select_from(ApiSession)) == 0
 
 
 def test_pages_elsewhere_stay_pages(stranger: ApiClient) -> None:
