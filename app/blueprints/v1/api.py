@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from flask import Request
 from flask_smorest import Api, Blueprint
-from marshmallow import INCLUDE, Schema, ValidationError, fields
+from marshmallow import INCLUDE, Schema, ValidationError, fields, pre_load
 from webargs import missing
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import HTTPException
@@ -23,6 +23,8 @@ REQUIRED = {fields.Field.default_error_messages[name] for name in ("required", "
 UNKNOWN = Schema().error_messages["unknown"]
 WHOLE_BODY = "_schema"
 MOST_PROBLEMS = 1_000  # Told at once.
+MOST_NAMES = 50  # In one object; no shape has half as many.
+TOO_MANY_NAMES = f"An object here has at most {MOST_NAMES} fields."
 
 
 class Shape(Schema):
@@ -31,6 +33,13 @@ class Shape(Schema):
     def on_bind_field(self, field_name: str, field_obj: fields.Field) -> None:
         first, *others = field_name.split("_")
         field_obj.data_key = field_obj.data_key or first + "".join(word.title() for word in others)
+
+    @pre_load
+    def refuse_many_names(self, data: Any, **_more: Any) -> Any:
+        """Before each of them is looked at, which takes seconds for as many as fit into a body."""
+        if isinstance(data, dict) and len(data) > MOST_NAMES:
+            raise ValidationError(TOO_MANY_NAMES)
+        return data
 
 
 class ProblemShape(Shape):
@@ -124,6 +133,8 @@ def problems_of(messages: Mapping[Any, Any] | Sequence[str], at: str = "#") -> I
 
 
 def _problem(text: str, at: str) -> Problem:
+    if text == TOO_MANY_NAMES:
+        return Problem("too_many_fields", text, at)
     if at == "#":
         return Problem("not_an_object", "Send a JSON object.", at)
     if text == UNKNOWN:

@@ -111,3 +111,21 @@ def test_an_address_of_rubbish_is_not_found(admin: ApiClient, name: str) -> None
         f"{TAXONOMIES}/{name}", headers={"Authorization": f"Bearer {admin.tokens['token']}"}, follow_redirects=True
     )
     assert answer.status_code in (200, 400, 404), answer.text
+
+
+def test_an_object_of_very_many_fields_is_refused_before_each_is_looked_at(admin: ApiClient) -> None:
+    """A body of 8 MB has room for hundreds of thousands."""
+    many = {f"field {number}": 1 for number in range(100_000)}
+    tree = {"name": "Outdoor", "rootLevels": []}
+    for body, pointer in (
+        (tree | many, "#"),
+        (tree | {"valueRenames": [many]}, "#/valueRenames/0"),
+    ):
+        answer = admin.call("PUT", STRUCTURE_OF, body)
+        told = [(error["code"], error["pointer"]) for error in answer.json["errors"]]
+        assert (answer.status_code, told) == (400, [("too_many_fields", pointer)])
+
+
+def test_a_revision_is_written_as_a_whole_number(admin: ApiClient) -> None:
+    answer = admin.call("PUT", STRUCTURE_OF, {"name": "Outdoor", "rootLevels": [], "revision": 1.0})
+    assert (answer.status_code, answer.json["errors"][0]["pointer"]) == (400, "#/revision")
