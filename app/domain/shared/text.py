@@ -6,9 +6,13 @@ import re
 
 from app.domain.shared.problems import Problem
 
-# Control characters, halves of surrogate pairs and non-characters: a database, XML or UTF-8 refuses them.
-UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-UNPRINTABLE_IN_BLOCK = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# Control characters, halves of surrogate pairs and non-characters: a database, XML or UTF-8 refuses them. And what
+# turns the direction of what follows, since a name with one is not what it looks like (Unicode TR 36, section 3.1);
+# marks of direction (U+200E and the like) and what joins letters and emoji (U+200C, U+200D) do no harm.
+_TURNING = "\u202a-\u202e\u2066-\u2069"
+_NO_TEXT = f"\x7f-\x9f\ud800-\udfff\ufffe\uffff{_TURNING}"
+UNPRINTABLE = re.compile(f"[\x00-\x1f\u2028\u2029{_NO_TEXT}]")
+UNPRINTABLE_IN_BLOCK = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_NO_TEXT}]")
 
 
 def one_line(text: str) -> str:

@@ -18,6 +18,7 @@ MOST_LEVELS = 2_000
 MOST_ATTRIBUTES = 200  # On one level.
 MOST_VALUES = 1_000  # Of one attribute.
 MOST_PATTERNS = 500  # Different ones of all attributes; each takes up to 2 ms to look at.
+LARGEST_LENGTH = 1_000_000  # Of maxLength, which may well be beyond what any value has.
 LONGEST_NAME = 200
 LONGEST_ID = 120
 LONGEST_ALLOWED_VALUE = 2_000
@@ -173,6 +174,8 @@ def _bound_problems(rules: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     for name in ("minLength", "maxLength"):
         if rules.get(name, 0) < 0:
             yield "negative_length", f"{name} is below 0.", f"/validation/{name}"
+    if rules.get("maxLength", 0) > LARGEST_LENGTH:
+        yield "out_of_range", f"maxLength is beyond {LARGEST_LENGTH:,}.", "/validation/maxLength"
     if rules.get("minLength", 0) > LONGEST_VALUE:
         yield "out_of_range", f"No value is longer than {LONGEST_VALUE:,} characters.", "/validation/minLength"
     for name in ("minValue", "maxValue"):

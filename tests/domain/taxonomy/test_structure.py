@@ -354,3 +354,8 @@ def test_a_pattern_that_is_stored_already_is_not_looked_at_again():
     refused = [level(attributes=[attribute(validation={"pattern": "(a"})])]
     assert codes(*refused) == ["invalid_pattern"]
     assert not check_structure(refused, known_patterns={"(a"}).problems
+
+
+def test_no_length_is_beyond_all_measure():
+    assert codes(level(attributes=[attribute(validation={"maxLength": 10**300})])) == ["out_of_range"]
+    assert codes(level(attributes=[attribute(validation={"maxLength": 1_000_000})])) == []
