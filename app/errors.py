@@ -13,6 +13,7 @@ from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as AnyResponse
 
+from app.database_errors import is_busy_or_away
 from app.domain.search.engine import SearchUnavailable
 from app.domain.shared.problems import (
     Conflict,
@@ -166,6 +167,8 @@ def _plain(error: HTTPException) -> str:
 
 def _database_error(error: OperationalError) -> AnyResponse:
     """A database that is locked or away is a matter of waiting, not a fault of the request."""
+    if not is_busy_or_away(error):
+        return _unexpected(error)
     db.session.rollback()
     log.warning("database_unavailable", error=str(error.orig))
     response = problem(503, "database_unavailable", "The database is busy. Nothing was saved. Try again in a moment.")

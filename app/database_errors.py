@@ -1,0 +1,24 @@
+"""Which errors of a database pass by themselves. Drivers call many others operational, too, like a missing table."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import psycopg
+from sqlalchemy.exc import OperationalError
+
+SQLITE_WAITS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN)
+# PostgreSQL, appendix A: connections, too many of them, a server that stops or starts, locks, two who wait for another.
+POSTGRESQL_WAITS = ("08", "53300", "57P", "55P03", "40001", "40P01")
+
+
+def is_busy_or_away(error: OperationalError) -> bool:
+    """True where the same request may go well in a moment: the database is locked, away or stopping."""
+    cause = error.orig
+    if error.connection_invalidated:
+        return True
+    if isinstance(cause, sqlite3.Error):
+        return getattr(cause, "sqlite_errorcode", 0) & 0xFF in SQLITE_WAITS
+    if isinstance(cause, psycopg.Error):  # Without a state the server was not reached or went away.
+        return cause.sqlstate is None or cause.sqlstate.startswith(POSTGRESQL_WAITS)
+    return False
