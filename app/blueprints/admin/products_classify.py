@@ -13,6 +13,7 @@ from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import sent_ids
 from app.blueprints.admin.told_filters import told_filters
 from app.domain.catalogue.listing import ProductList
+from app.domain.catalogue.products import MOST_AT_ONCE as MOST_TICKED
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy.attribute_choices import attribute_choices
 from app.domain.taxonomy.bulk_assigning import assign_level, assign_value
@@ -39,6 +40,9 @@ def products_choose() -> Answer:
     asked = ProductList.read(request.args)
     if not chosen:
         flash("Tick the products first.", "bad")
+    elif len(chosen) > MOST_TICKED:  # The address would be longer than servers and browsers take.
+        flash(f"At most {MOST_TICKED} products can be ticked at once; these are {len(chosen):,}.", "bad")
+        chosen = []
     address = _address(asked, chosen) if chosen else f"{url_for('admin.products_list')}?{asked.query()}"
     return redirect_page(address) if wants_fragment() else redirect(address)
 

@@ -117,6 +117,13 @@ def test_ticked_products_are_taken_along_to_the_page_about_them(mia: Merchandise
     assert mia.post(f"{LIST}/choose", {}).location == LIST
 
 
+def test_more_ticks_than_an_address_holds_are_refused(mia: Merchandiser) -> None:
+    mia.get(LIST)
+    assert mia.post(f"{LIST}/choose?level=tents", {"product": list(range(15_000))}).location == f"{LIST}?level=tents"
+    told = " ".join(mia.get(LIST).texts.values())
+    assert "At most 500 products can be ticked at once; these are 15,000." in told
+
+
 @pytest.mark.usefixtures("ids")
 def test_without_ticks_it_is_about_all_that_match(mia: Merchandiser) -> None:
     page = mia.get(f"{CLASSIFY}?completeness=incomplete&q=T")
