@@ -20,7 +20,8 @@ window.taxonomyPanel = (() => {
   document.addEventListener("input", (event) => {
     if (inPanel(event.target) && event.target.form) typed.add(event.target.form);
   });
-  document.addEventListener("submit", (event) => typed.delete(event.target));
+  // Before htmx asks, so that a form which is sent does not count as unsent in its own request.
+  document.addEventListener("submit", (event) => typed.delete(event.target), true);
 
   // Leaving: forms of the draft are sent, one after the other. One that is saved for good asks first.
   let leaving = null;
