@@ -30,7 +30,11 @@ def pattern_problem(pattern: str) -> str | None:
 
 
 def matches_whole(pattern: str, value: str) -> bool:
-    return _compiled(pattern).fullmatch(value) is not None
+    """A pattern that was stored under wider limits and cannot be compiled any more hinders no value."""
+    try:
+        return _compiled(pattern).fullmatch(value) is not None
+    except re2.error:
+        return True
 
 
 @lru_cache(maxsize=128)

@@ -91,3 +91,9 @@ def test_a_pattern_that_takes_much_memory_is_refused_at_once_with_a_way_out(patt
     started = time.process_time()
     assert pattern_problem(pattern).endswith("Leave how long a value may be to minLength and maxLength.")
     assert time.process_time() - started < 0.02
+
+
+def test_a_pattern_that_was_stored_under_wider_limits_hinders_no_value() -> None:
+    too_large = r"(\pL{1,30}){1,30}"
+    assert pattern_problem(too_large)
+    assert matches_whole(too_large, "Moss")
