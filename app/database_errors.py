@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 
-import psycopg
 from sqlalchemy.exc import OperationalError
 
 SQLITE_WAITS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN)
@@ -19,6 +18,6 @@ def is_busy_or_away(error: OperationalError) -> bool:
         return True
     if isinstance(cause, sqlite3.Error):
         return getattr(cause, "sqlite_errorcode", 0) & 0xFF in SQLITE_WAITS
-    if isinstance(cause, psycopg.Error):  # Without a state the server was not reached or went away.
+    if hasattr(cause, "sqlstate"):  # PostgreSQL's; without a state the server was not reached or went away.
         return cause.sqlstate is None or cause.sqlstate.startswith(POSTGRESQL_WAITS)
     return False
