@@ -18,6 +18,5 @@ def is_busy_or_away(error: OperationalError) -> bool:
         return True
     if isinstance(cause, sqlite3.Error):
         return getattr(cause, "sqlite_errorcode", 0) & 0xFF in SQLITE_WAITS
-    if hasattr(cause, "sqlstate"):  # PostgreSQL's; without a state the server was not reached or went away.
-        return cause.sqlstate is None or cause.sqlstate.startswith(POSTGRESQL_WAITS)
-    return False
+    state = getattr(cause, "sqlstate", "")  # PostgreSQL's; None where the server was not reached or went away.
+    return state is None or state.startswith(POSTGRESQL_WAITS)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from app.domain.shared.clock import Clock
-from app.domain.taxonomy.edits import ValueRename
+from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.saving import Saved, prepare, prepare_earlier, store
 
 

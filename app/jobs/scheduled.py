@@ -80,7 +80,5 @@ def _for_each_site(job: str, work: Callable[[int], None]) -> None:
 
 SCHEDULED: Mapping[str, ScheduledJob] = {
     "reconcile": ScheduledJob("15 3 * * *", reconcile, "Compare the search indexes with the database and repair them."),
-    "purge": ScheduledJob(
-        "45 3 * * *", purge, "Remove old runs, tasks, reports, sessions, sign-ins, unused pictures."
-    ),
+    "purge": ScheduledJob("45 3 * * *", purge, "Remove old runs, tasks, reports, sessions, sign-ins, unused pictures."),
 }

@@ -9,7 +9,7 @@ from flask import request
 
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.shapes import Field, Kind, Shape, read_fields
-from app.domain.taxonomy.edits import ValueRename
+from app.domain.taxonomy.renames import ValueRename
 
 MOST_RENAMES = 1_000
 NAME, TREE = Field(Kind.TEXT, required=True), Field(Kind.LIST, required=True)

@@ -12,6 +12,7 @@ from app.extensions import db
 
 LOST_VALUES = "taxonomy.lost_values"  # Its `before` may be megabytes: what the products of one batch lost.
 
+
 def record(
     clock: Clock,
     site_id: int,

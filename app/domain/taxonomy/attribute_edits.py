@@ -15,8 +15,7 @@ from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.drafts import ATTRIBUTE
 from app.domain.taxonomy.flat import FlatLevels, Record, attribute_of, by_place, path
 from app.domain.taxonomy.level_edits import Outcome, between, block, level_of, line, shown, value_line
-
-RENAMED_VALUES = "renamedValues"
+from app.domain.taxonomy.renames import RENAMED_VALUES
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,24 +76,6 @@ class OverrideAttribute:
 
     level_id: str
     attribute_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class ValueRename:
-    """`value` is the stored one, `renamed` the one that products are to hold from now on."""
-
-    level_id: str
-    attribute_id: str
-    value: str
-    renamed: str
-
-    def as_json(self) -> dict[str, str]:
-        place = {"levelId": self.level_id, "attributeId": self.attribute_id}
-        return place | {"value": self.value, "renamed": self.renamed}
-
-    @classmethod
-    def read(cls, stored: Mapping[str, str]) -> ValueRename:
-        return cls(stored["levelId"], stored["attributeId"], stored["value"], stored["renamed"])
 
 
 def add_attribute(levels: FlatLevels, edit: AddAttribute) -> Outcome:
@@ -264,19 +245,3 @@ def _trimmed(value: Any, clean: Callable[[str], str]) -> Any:
 def _told_once(values: Sequence[Any]) -> list[Any]:
     """Blank ones stay, for validation to point at."""
     return list(dict.fromkeys(value if isinstance(value, str) else str(value) for value in values))
-
-
-def split_renames(root_levels: Sequence[Mapping[str, Any]]) -> tuple[list[Record], list[ValueRename]]:
-    """The stored form of a nested draft, and the renames that it carried."""
-    renames: list[ValueRename] = []
-    return [_without_renames(level, renames) for level in root_levels], renames
-
-
-def _without_renames(level: Mapping[str, Any], renames: list[ValueRename]) -> Record:
-    attributes = []
-    for attribute in level.get("attributes") or ():
-        for renamed, value in attribute.get(RENAMED_VALUES, {}).items():
-            renames.append(ValueRename(level["levelId"], attribute["attributeId"], value, renamed))
-        attributes.append({name: value for name, value in attribute.items() if name != RENAMED_VALUES})
-    children = [_without_renames(child, renames) for child in level.get("children") or ()]
-    return {**level, "attributes": attributes, "children": children}

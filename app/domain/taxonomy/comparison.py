@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.domain.taxonomy.attribute_edits import ValueRename
 from app.domain.taxonomy.changes import (
     AttributeEntry,
     Comparison,
@@ -16,6 +15,7 @@ from app.domain.taxonomy.changes import (
     ValueEntry,
 )
 from app.domain.taxonomy.flat import FlatLevels, Record, children_of, flatten
+from app.domain.taxonomy.renames import ValueRename
 
 __all__ = [
     "AttributeEntry",

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.shared.problems import NotFound
-from app.domain.taxonomy.attribute_edits import ValueRename
 from app.domain.taxonomy.comparison import Comparison, compare
 from app.domain.taxonomy.editing import Editing
 from app.domain.taxonomy.flat import flatten
 from app.domain.taxonomy.rebase import Rebased, rebase
+from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.revisions import RevisionRow, renames_between, revisions
 
 

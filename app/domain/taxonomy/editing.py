@@ -16,12 +16,13 @@ from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy.comparison import Comparison, compare_flat
 from app.domain.taxonomy.drafts import StructureProblem
-from app.domain.taxonomy.edits import Edit, Step, ValueRename, apply_steps, split_renames
+from app.domain.taxonomy.edits import Edit, Step, apply_steps
 from app.domain.taxonomy.edits import redo as do
 from app.domain.taxonomy.edits import undo as take_back
 from app.domain.taxonomy.flat import FlatLevels, flatten, nest
 from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft
 from app.domain.taxonomy.rebase import Rebased, rebase
+from app.domain.taxonomy.renames import ValueRename, split_renames
 from app.domain.taxonomy.revisions import base_levels, keep_stored_state
 from app.domain.taxonomy.saving import Prepared, Saved, ids_of, patterns_of, prepare, prepare_texts, store
 from app.domain.taxonomy.step_list import at_most, one_step

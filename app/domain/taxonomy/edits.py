@@ -13,7 +13,6 @@ from app.domain.taxonomy.attribute_edits import (
     OverrideAttribute,
     RenameElsewhere,
     RenameValue,
-    ValueRename,
     add_attribute,
     change_attribute,
     delete_attribute,
@@ -21,7 +20,6 @@ from app.domain.taxonomy.attribute_edits import (
     override_attribute,
     rename_elsewhere,
     rename_value,
-    split_renames,
 )
 from app.domain.taxonomy.flat import FlatLevels
 from app.domain.taxonomy.level_edits import (
@@ -58,11 +56,9 @@ __all__ = [
     "RenameValue",
     "ShiftLevel",
     "Step",
-    "ValueRename",
     "apply_edit",
     "apply_steps",
     "redo",
-    "split_renames",
     "undo",
 ]
 

@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import or_, select
 
 from app.domain.shared.clock import Clock
-from app.domain.taxonomy.attribute_edits import ValueRename
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.renamed_words import Renames, one_after_another
+from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.tasks.kinds import UNFINISHED, Kind
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db

@@ -11,12 +11,12 @@ from sqlalchemy import ColumnElement, func, select, true
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.catalogue.models import Product, ProductAttributeValue
-from app.domain.taxonomy.attribute_edits import ValueRename
 from app.domain.taxonomy.classification import LONGEST_COUNTED_VALUE
 from app.domain.taxonomy.comparison import Comparison, LevelEntry, MovedLevel, compare
 from app.domain.taxonomy.counts import LevelCount, products_by_level, rolled_up
 from app.domain.taxonomy.losses import Losses, losses
 from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.taxonomies import is_active
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.unfit import UnfitImpact, values_unfit

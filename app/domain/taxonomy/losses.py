@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from app.domain.taxonomy.attribute import Attribute, AttributeType, Validation
-from app.domain.taxonomy.attribute_edits import ValueRename
+from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.values import check_values
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from app.domain.taxonomy.attribute_edits import ValueRename
 from app.domain.taxonomy.flat import FlatLevels, attribute_of, path
+from app.domain.taxonomy.renames import ValueRename
 
 Definition = tuple[str, str]  # The ids of a level and of an attribute that it defines.
 Words = Mapping[Definition, Mapping[str, str]]  # Later words by earlier ones.

@@ -14,11 +14,11 @@ from sqlalchemy.exc import IntegrityError
 from app.domain.shared.clock import Clock
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import NotFound
-from app.domain.taxonomy.attribute_edits import ValueRename
 from app.domain.taxonomy.comparison import Comparison, compare
 from app.domain.taxonomy.flat import flatten
 from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft, TaxonomyRevision
 from app.domain.taxonomy.rename_history import renames_back, renames_on
+from app.domain.taxonomy.renames import ValueRename
 from app.extensions import db
 
 KEPT = 100  # Revisions of a taxonomy; beyond them only those on which somebody's unsaved work is based.

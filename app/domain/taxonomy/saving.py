@@ -14,10 +14,10 @@ from app.domain.shared.text import block_problems, one_line
 from app.domain.sites import audit, stored_events, versioning
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.comparison import Comparison, compare
-from app.domain.taxonomy.edits import ValueRename
 from app.domain.taxonomy.former_words import rename_parameters
 from app.domain.taxonomy.ids_in_use import ids_in_use
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
+from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.revisions import (
     LONGEST_NOTE,
     changed_texts,

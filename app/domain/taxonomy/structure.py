@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.taxonomy.attribute_edits import split_renames
 from app.domain.taxonomy.drafts import (
     MOST_PROBLEMS,
     AttributeDraft,
@@ -18,6 +17,7 @@ from app.domain.taxonomy.drafts import (
 )
 from app.domain.taxonomy.flat import FlatLevels, nest
 from app.domain.taxonomy.normalisation import NOTHING_IN_USE, InUse, normalise
+from app.domain.taxonomy.renames import split_renames
 from app.domain.taxonomy.validation import Known, count_problem, patterns_problem, problems_of
 
 

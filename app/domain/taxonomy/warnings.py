@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.taxonomy.attribute_edits import RENAMED_VALUES, still_called
+from app.domain.taxonomy.attribute_edits import still_called
 from app.domain.taxonomy.flat import FlatLevels, Record, flatten
+from app.domain.taxonomy.renames import RENAMED_VALUES
 from app.domain.taxonomy.stored_levels import made_once
 
 

@@ -21,12 +21,11 @@ from app.domain.taxonomy.edits import (
     MoveAttribute,
     MoveLevel,
     RenameValue,
-    ValueRename,
     apply_edit,
     redo,
-    split_renames,
 )
 from app.domain.taxonomy.flat import flatten, nest
+from app.domain.taxonomy.renames import ValueRename, split_renames
 from app.domain.taxonomy.structure import check_structure
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, stored, trees
 from tests.domain.taxonomy.trees import choice, level, number

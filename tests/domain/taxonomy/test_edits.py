@@ -25,14 +25,13 @@ from app.domain.taxonomy.edits import (
     RenameValue,
     ShiftLevel,
     Step,
-    ValueRename,
     apply_edit,
     apply_steps,
     redo,
-    split_renames,
     undo,
 )
 from app.domain.taxonomy.flat import FlatLevels, children_of, flatten, in_tree_order, nest, path
+from app.domain.taxonomy.renames import ValueRename, split_renames
 from app.domain.taxonomy.structure import check_structure
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, stored, trees
 from tests.domain.taxonomy.trees import choice, level, number

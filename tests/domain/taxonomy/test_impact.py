@@ -13,8 +13,8 @@ from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.classification import active_tree, classify
 from app.domain.taxonomy.counts import LevelCount, level_counts, orphaned
-from app.domain.taxonomy.edits import ValueRename
 from app.domain.taxonomy.impact import Impact, impact
+from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.structure import check_structure
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db

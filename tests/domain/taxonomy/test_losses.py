@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.taxonomy.attribute_edits import ValueRename
 from app.domain.taxonomy.comparison import compare
 from app.domain.taxonomy.losses import Losses, losses
+from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.structure import check_structure
 from app.domain.taxonomy.tree import TaxonomyTree
 from app.domain.taxonomy.values import check_values

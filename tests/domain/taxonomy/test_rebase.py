@@ -25,10 +25,10 @@ from app.domain.taxonomy.edits import (
     apply_edit,
     apply_steps,
     redo,
-    split_renames,
 )
 from app.domain.taxonomy.flat import FlatLevels, children_of, flatten, nest, path
 from app.domain.taxonomy.rebase import rebase
+from app.domain.taxonomy.renames import split_renames
 from app.domain.taxonomy.structure import check_structure
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, trees
 from tests.domain.taxonomy.trees import choice, number

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.taxonomy.edits import ValueRename
 from app.domain.taxonomy.flat import FlatLevels, flatten
 from app.domain.taxonomy.rename_history import renames_back, renames_on
+from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.structure import check_structure
 from tests.domain.taxonomy.trees import choice, level
 

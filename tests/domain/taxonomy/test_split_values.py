@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.edits import Edit, RenameElsewhere, RenameValue, apply_edit, redo, split_renames
+from app.domain.taxonomy.edits import Edit, RenameElsewhere, RenameValue, apply_edit, redo
 from app.domain.taxonomy.flat import FlatLevels, flatten, nest
+from app.domain.taxonomy.renames import split_renames
 from app.domain.taxonomy.warnings import split_values
 from tests.domain.taxonomy.any_tree import stored
 from tests.domain.taxonomy.trees import choice, level
