@@ -16,10 +16,10 @@ from app import create_app
 from app.domain.catalogue.bulk import INDEX_IS_TOLD
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.sites.settings import change_settings
-from app.domain.taxonomy.activation import activate, activation_impact
-from app.domain.taxonomy.classification import counted_values
+from app.domain.taxonomy.life.activation import activate, activation_impact
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.restoring import restore, restore_preview
+from app.domain.taxonomy.products.classification import counted_values
+from app.domain.taxonomy.tasks.restore_preview import restore, restore_preview
 from app.domain.taxonomy.tasks.running import Means, work_off
 from app.extensions import db
 from app.ports import clock

@@ -24,8 +24,8 @@ from app.config import Config
 from app.domain.catalogue.bulk import INDEX_IS_TOLD
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.sites.roles import Role
-from app.domain.taxonomy.counts import level_counts
-from app.domain.taxonomy.flat import FlatLevels, flatten
+from app.domain.taxonomy.levels.flat import FlatLevels, flatten
+from app.domain.taxonomy.life.counts import level_counts
 from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db
 from app.transaction import transaction

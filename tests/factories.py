@@ -12,7 +12,7 @@ from app.domain.sites.models import Domain, Site, User
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
-from app.domain.taxonomy.structure import check_structure
+from app.domain.taxonomy.structure.checking import check_structure
 from app.extensions import db
 from tests.fakes.clock import StoppedClock
 

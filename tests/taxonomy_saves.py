@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from app.domain.shared.clock import Clock
-from app.domain.taxonomy.renames import ValueRename
-from app.domain.taxonomy.saving import Saved, prepare, prepare_earlier, store
+from app.domain.taxonomy.levels.renames import ValueRename
+from app.domain.taxonomy.life.saving import Saved, prepare, prepare_earlier, store
 
 
 def save_structure(

@@ -12,7 +12,7 @@ from app.cli.telling import ACTOR, REFUSED, telling
 from app.domain.search.indexing import read_afresh
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.tasks.kinds import FAILED
+from app.domain.taxonomy.task_kinds import FAILED
 from app.domain.taxonomy.tasks.running import Means, work_off
 from app.domain.taxonomy.tasks.story import story_of
 from app.ports import clock

@@ -15,8 +15,8 @@ from app.domain.search.runs import Scope
 from app.domain.sites import stored_events
 from app.domain.sites.models import StoredEvent
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.activation import CHANGED_EVENT
-from app.domain.taxonomy.saving import INDEX_EVENT
+from app.domain.taxonomy.life.activation import CHANGED_EVENT
+from app.domain.taxonomy.life.saving import INDEX_EVENT
 from app.domain.taxonomy.taxonomies import active_id
 from app.extensions import db
 from app.ports import clock, search_engine

@@ -11,10 +11,10 @@ from app.demo.categories import MERCHANDISING
 from app.demo.content import COLLECTIONS
 from app.demo.products import demo_products
 from app.demo.taxonomy import TAXONOMY
-from app.domain.taxonomy.attribute import AttributeType
-from app.domain.taxonomy.structure import check_structure
-from app.domain.taxonomy.tree import TaxonomyTree
-from app.domain.taxonomy.values import check_values
+from app.domain.taxonomy.levels.attribute import AttributeType
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.levels.values import check_values
+from app.domain.taxonomy.structure.checking import check_structure
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from app.domain.catalogue.models import Product
 from app.domain.search import runs
 from app.domain.shared.problems import StaleRevision
 from app.domain.sites.models import Site
-from app.domain.taxonomy import activation, saving
+from app.domain.taxonomy.life import activation, saving
 from app.domain.taxonomy.tasks import running
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db

@@ -19,13 +19,13 @@ from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.sites.audit import LOST_VALUES
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.bulk_assigning import assign_level
-from app.domain.taxonomy.classification import classify, index_values
+from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.products.classification import classify, index_values
 from app.domain.taxonomy.tasks import Kind
+from app.domain.taxonomy.tasks.bulk_assigning import assign_level
 from app.domain.taxonomy.tasks.chosen import chosen_products
 from app.domain.taxonomy.tasks.lost_values import lost_values
-from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 from app.jobs.scheduler import Scheduler
 from app.ports import clock

@@ -12,11 +12,11 @@ from app.blueprints.admin.form_numbers import sent_ids
 from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.products import MOST_AT_ONCE
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.attribute import NO_RULES
-from app.domain.taxonomy.attribute_choices import governing
-from app.domain.taxonomy.product_panel import AttributeInput
+from app.domain.taxonomy.levels.attribute import NO_RULES
+from app.domain.taxonomy.levels.attribute_choices import governing
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.products.panel import AttributeInput
 from app.domain.taxonomy.tasks.assigning import Way
-from app.domain.taxonomy.tree import TaxonomyTree
 
 LONGEST_TEXT = 10_000
 LEVEL, VALUE = "level", "value"

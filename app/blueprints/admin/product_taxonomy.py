@@ -10,12 +10,12 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import sent_id
 from app.blueprints.admin.product_form import ProductForm
-from app.blueprints.admin.taxonomy_form import TaxonomyForm, typed_texts
+from app.blueprints.admin.taxonomy.form import TaxonomyForm, typed_texts
 from app.domain.catalogue.products import product_of
 from app.domain.shared.problems import NotFound
-from app.domain.taxonomy.level_lookup import find_levels
-from app.domain.taxonomy.product_panel import product_panel
-from app.domain.taxonomy.product_saving import ActiveTaxonomy, active_with_tree
+from app.domain.taxonomy.levels.lookup import find_levels
+from app.domain.taxonomy.products.panel import product_panel
+from app.domain.taxonomy.products.saving import ActiveTaxonomy, active_with_tree
 from app.permissions import Permission, requires
 
 LONGEST_WORDS = 200

@@ -15,14 +15,14 @@ from app.blueprints.admin.told_filters import told_filters
 from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.products import MOST_AT_ONCE as MOST_TICKED
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.taxonomy.attribute_choices import attribute_choices
-from app.domain.taxonomy.bulk_assigning import assign_level, assign_value
-from app.domain.taxonomy.bulk_preview import LevelPreview, ValuePreview, level_preview, levels_of, value_preview
+from app.domain.taxonomy.levels.attribute_choices import attribute_choices
+from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.product_list import level_choices
-from app.domain.taxonomy.product_saving import active_with_tree
+from app.domain.taxonomy.products.saving import active_with_tree
+from app.domain.taxonomy.tasks.bulk_assigning import assign_level, assign_value
+from app.domain.taxonomy.tasks.bulk_preview import LevelPreview, ValuePreview, level_preview, levels_of, value_preview
 from app.domain.taxonomy.tasks.chosen import chosen_products, how_many
-from app.domain.taxonomy.tree import TaxonomyTree
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction

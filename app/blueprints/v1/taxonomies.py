@@ -23,11 +23,11 @@ from app.blueprints.v1.taxonomy_shapes import (
     TaxonomyDataShape,
 )
 from app.domain.shared.paging import Paged
-from app.domain.taxonomy import activation, lifecycle
-from app.domain.taxonomy.lifecycle import TaxonomyRow
-from app.domain.taxonomy.renames import ValueRename
-from app.domain.taxonomy.saving import prepare, store
-from app.domain.taxonomy.views import data_view, saved_view, view_of
+from app.domain.taxonomy.levels.renames import ValueRename
+from app.domain.taxonomy.life import activation, lifecycle
+from app.domain.taxonomy.life.lifecycle import TaxonomyRow
+from app.domain.taxonomy.life.saving import prepare, store
+from app.domain.taxonomy.life.views import data_view, saved_view, view_of
 from app.permissions import Permission
 from app.transaction import transaction
 

@@ -8,7 +8,7 @@ from marshmallow import fields, validate
 
 from app.blueprints.v1.api import Shape
 from app.blueprints.v1.fields import Few, Flag, Moment, NumberInAddress, Unread, Whole
-from app.domain.taxonomy.attribute import AttributeType
+from app.domain.taxonomy.levels.attribute import AttributeType
 from app.domain.taxonomy.taxonomies import LONGEST_NAME
 
 MOST_RENAMES = 1_000

@@ -12,7 +12,7 @@ from app.domain.bundles.report import Refusal, Report
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Problem
-from app.domain.taxonomy.tree import TaxonomyTree
+from app.domain.taxonomy.levels.tree import TaxonomyTree
 
 NO_SITE = 0  # The id that stands for a site which a dry run did not make: no record has it.
 

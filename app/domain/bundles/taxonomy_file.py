@@ -13,16 +13,16 @@ from app.domain.search.outbox import PRODUCT, enqueue
 from app.domain.shared.problems import Problem
 from app.domain.shared.shapes import Field, Kind, Shape, read_fields
 from app.domain.shared.text import one_line
-from app.domain.taxonomy.activation import activate
-from app.domain.taxonomy.classification import ENGINE_CAPABILITY, active_tree, has_engine
-from app.domain.taxonomy.lifecycle import RESERVED_IDS
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.life.activation import activate
+from app.domain.taxonomy.life.lifecycle import RESERVED_IDS
+from app.domain.taxonomy.life.revisions import record_revision
+from app.domain.taxonomy.life.saving import replace_state
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.revisions import record_revision
-from app.domain.taxonomy.saving import replace_state
-from app.domain.taxonomy.structure import check_structure
+from app.domain.taxonomy.products.classification import ENGINE_CAPABILITY, active_tree, has_engine
+from app.domain.taxonomy.structure.checking import check_structure
+from app.domain.taxonomy.structure.validation import ID, LONGEST_ID
 from app.domain.taxonomy.taxonomies import active_id, is_active, name_problems
-from app.domain.taxonomy.tree import TaxonomyTree
-from app.domain.taxonomy.validation import ID, LONGEST_ID
 from app.extensions import db
 
 FILE = "taxonomy.json"

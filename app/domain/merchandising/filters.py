@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from app.domain.merchandising.tree import FLAGS, NUMBER_FACETS, Display, Facet
-from app.domain.taxonomy.tree import Attribute, AttributeType
+from app.domain.taxonomy.levels.tree import Attribute, AttributeType
 
 LABELS = {
     "manufacturer": "Brand",

@@ -9,7 +9,7 @@ from typing import Any
 from app.domain.shared.problems import Problem
 from app.domain.shared.shapes import Field, Kind, Shape, read_fields
 from app.domain.shared.text import UNPRINTABLE_IN_BLOCK
-from app.domain.taxonomy.attribute import Attribute
+from app.domain.taxonomy.levels.attribute import Attribute
 
 RULE: Shape = {
     "facetId": Field(Kind.TEXT, required=True),

@@ -19,7 +19,7 @@ from app.domain.merchandising.queries import placed_in
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.shared.problems import NotFound
-from app.domain.taxonomy.tree import Attribute
+from app.domain.taxonomy.levels.tree import Attribute
 from app.extensions import db
 
 FEW = 5  # From here down a page says how many are left.

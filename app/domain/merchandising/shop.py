@@ -17,8 +17,8 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import Domain, Site
 from app.domain.sites.settings import SiteSettings, settings_of
-from app.domain.taxonomy.classification import active_tree
-from app.domain.taxonomy.tree import Attribute, AttributeType, TaxonomyTree
+from app.domain.taxonomy.levels.tree import Attribute, AttributeType, TaxonomyTree
+from app.domain.taxonomy.products.classification import active_tree
 from app.extensions import db
 
 FRESH = timedelta(seconds=1)

@@ -8,8 +8,8 @@ from app.domain.catalogue.counts import Counts, counts
 from app.domain.search.engine import SearchEngine
 from app.domain.search.overview import Overview, overview
 from app.domain.shared.clock import Clock
-from app.domain.taxonomy.classification import active_taxonomy
-from app.domain.taxonomy.worklist import incomplete_products
+from app.domain.taxonomy.products.classification import active_taxonomy
+from app.domain.taxonomy.products.worklist import incomplete_products
 
 
 @dataclass(frozen=True, slots=True)

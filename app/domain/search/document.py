@@ -13,9 +13,9 @@ from app.domain.catalogue.rules import is_in_stock, is_on_sale
 from app.domain.merchandising.filters import is_colour
 from app.domain.merchandising.tree import ShopTree
 from app.domain.search.engine import IndexDocument
-from app.domain.taxonomy.attribute import Attribute, AttributeType
-from app.domain.taxonomy.tree import TaxonomyTree
-from app.domain.taxonomy.values import Value, value_texts
+from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.levels.values import Value, value_texts
 
 LONGEST_FACET_VALUE = 200
 LONGEST_SUMMARY = 200

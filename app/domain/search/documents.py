@@ -23,7 +23,7 @@ from app.domain.search.document import (
 )
 from app.domain.search.engine import IndexDocument, IndexName
 from app.domain.search.outbox import COLLECTION, PAGE, PRODUCT
-from app.domain.taxonomy.classification import active_tree
+from app.domain.taxonomy.products.classification import active_tree
 from app.extensions import db
 
 Query = Select[*tuple[Any, ...]]

@@ -22,7 +22,7 @@ from app.domain.search.heartbeat import kept_alive
 from app.domain.search.indexing import Indexing, read_afresh
 from app.domain.search.runs import content_search_is_on
 from app.domain.shared.problems import Conflict
-from app.domain.taxonomy.classification import active_taxonomy
+from app.domain.taxonomy.products.classification import active_taxonomy
 
 BETWEEN_NOTES = timedelta(seconds=1)
 

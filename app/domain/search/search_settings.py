@@ -10,7 +10,7 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites import audit
 from app.domain.sites.settings import change_settings, settings_of
-from app.domain.taxonomy.classification import active_tree
+from app.domain.taxonomy.products.classification import active_tree
 
 CONTENT = "search-content-enabled"
 TRACKING = "search-term-tracking-enabled"

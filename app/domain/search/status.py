@@ -20,7 +20,7 @@ from app.domain.search.engine import (
 )
 from app.domain.search.models import UNFINISHED, RebuildRun, ReconcileReport
 from app.domain.search.outbox import PAGE
-from app.domain.taxonomy.classification import active_taxonomy
+from app.domain.taxonomy.products.classification import active_taxonomy
 from app.extensions import db
 
 

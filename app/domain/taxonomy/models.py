@@ -24,7 +24,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from app.domain.shared.columns import JsonValue, UtcDateTime
 from app.domain.sites.models import ShopConfiguration
-from app.domain.taxonomy.stored_levels import read_stored
+from app.domain.taxonomy.levels.stored_levels import read_stored
 from app.extensions import Base
 
 
@@ -46,7 +46,7 @@ class LevelsValue(TypeDecorator[list[dict[str, Any]]]):
 
 class Taxonomy(Base, ShopConfiguration):
     """Which one is active is the site setting `taxonomy-active-id`. `root_levels` is the tree as JSON, in the
-    specification's field names; app/domain/taxonomy/tree.py reads it."""
+    specification's field names; app/domain/taxonomy/levels/tree.py reads it."""
 
     __tablename__ = "taxonomies"
 
@@ -86,8 +86,8 @@ class TaxonomyRevision(Base):
 
 class TaxonomyDraft(Base):
     """What one person changed in the editor and has not saved. `steps` are the edits in order, of which the first
-    `applied` hold and the others can be done again; app/domain/taxonomy/edits.py says what a step is. `version` rises
-    with every change of the draft."""
+    `applied` hold and the others can be done again; app/domain/taxonomy/editor/edits.py says what a step is. `version`
+    rises with every change of the draft."""
 
     __tablename__ = "taxonomy_drafts"
     __table_args__ = (

@@ -10,12 +10,12 @@ from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.queries import ProductRow
 from app.domain.shared.paging import Paged
 from app.domain.sites.currency import currency_of
-from app.domain.taxonomy.attribute_choices import AttributeChoices, attribute_choices, governing, value_choices
-from app.domain.taxonomy.classification import active_tree
+from app.domain.taxonomy.levels.attribute_choices import AttributeChoices, attribute_choices, governing, value_choices
+from app.domain.taxonomy.levels.tree import Level, TaxonomyTree
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.product_filters import conditions
+from app.domain.taxonomy.products.classification import active_tree
+from app.domain.taxonomy.products.filters import conditions
 from app.domain.taxonomy.tasks import unfinished
-from app.domain.taxonomy.tree import Level, TaxonomyTree
 
 
 @dataclass(frozen=True, slots=True)

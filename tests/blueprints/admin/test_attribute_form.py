@@ -5,10 +5,16 @@ import time
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from app.blueprints.admin.attribute_form import MOST_ROWS, AttributeForm, attribute_edit
 from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.taxonomy.attribute_form import MOST_ROWS, AttributeForm, attribute_edit
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.taxonomy.edits import AddAttribute, ChangeAttribute, DeleteAttribute, MoveAttribute, OverrideAttribute
+from app.domain.taxonomy.editor.edits import (
+    AddAttribute,
+    ChangeAttribute,
+    DeleteAttribute,
+    MoveAttribute,
+    OverrideAttribute,
+)
 
 COLOUR = {"attributeId": "colour", "name": "Colour", "type": "SINGLE_SELECT", "allowedValues": ["Red", "Blue"]}
 

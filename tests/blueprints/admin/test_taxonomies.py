@@ -10,7 +10,7 @@ from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node, Tree
 from app.domain.sites.models import Site, StoredEvent
 from app.domain.sites.roles import Role
-from app.domain.taxonomy.activation import activate
+from app.domain.taxonomy.life.activation import activate
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
 from app.domain.taxonomy.taxonomies import active_id
 from app.extensions import db

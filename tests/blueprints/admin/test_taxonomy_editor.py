@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from app.domain.sites.models import Site
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
-from app.domain.taxonomy.structure import check_structure
+from app.domain.taxonomy.structure.checking import check_structure
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser

@@ -13,8 +13,8 @@ from app.domain.search.models import OutboxEntry, RebuildRun
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.classification import active_tree, classify
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
+from app.domain.taxonomy.products.classification import active_tree, classify
 from app.domain.taxonomy.tasks.running import Means, work_off
 from app.extensions import db
 from app.transaction import transaction

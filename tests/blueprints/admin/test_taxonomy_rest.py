@@ -16,8 +16,8 @@ from werkzeug.test import TestResponse
 from app.domain.catalogue.models import Product
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
-from app.domain.taxonomy.classification import active_tree, classify
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
+from app.domain.taxonomy.products.classification import active_tree, classify
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.trees import choice, level, text

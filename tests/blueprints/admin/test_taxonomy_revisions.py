@@ -11,8 +11,8 @@ from flask import Flask
 from sqlalchemy import event
 
 from app.domain.sites.models import Site
-from app.domain.taxonomy.classification import active_tree, classify
-from app.domain.taxonomy.renames import ValueRename
+from app.domain.taxonomy.levels.renames import ValueRename
+from app.domain.taxonomy.products.classification import active_tree, classify
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
 from app.transaction import transaction

@@ -10,7 +10,7 @@ from flask import Flask
 from app.domain.catalogue.models import Product
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
-from app.domain.taxonomy.worklist import PAGE_SIZE
+from app.domain.taxonomy.products.worklist import PAGE_SIZE
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser

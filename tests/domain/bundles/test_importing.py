@@ -24,11 +24,11 @@ from app.domain.sites import accounts, sites
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.classification import active_taxonomy
-from app.domain.taxonomy.former_words import rename_parameters
+from app.domain.taxonomy.levels.renames import ValueRename
+from app.domain.taxonomy.life.revisions import revisions
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.renames import ValueRename
-from app.domain.taxonomy.revisions import revisions
+from app.domain.taxonomy.products.classification import active_taxonomy
+from app.domain.taxonomy.products.former_words import rename_parameters
 from app.domain.taxonomy.tasks.running import Means, work_off
 from app.extensions import db
 from app.jobs import events

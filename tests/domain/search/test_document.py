@@ -17,7 +17,7 @@ from app.domain.search.document import (
     product_document,
 )
 from app.domain.search.engine import IndexDocument
-from app.domain.taxonomy.tree import TaxonomyTree
+from app.domain.taxonomy.levels.tree import TaxonomyTree
 
 
 def attribute(id: str, type: str, *allowed: str) -> dict[str, object]:

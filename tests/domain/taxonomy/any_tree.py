@@ -6,7 +6,7 @@ import string
 
 from hypothesis import strategies as st
 
-from app.domain.taxonomy.edits import (
+from app.domain.taxonomy.editor.edits import (
     AddAttribute,
     AddLevel,
     ChangeAttribute,
@@ -21,8 +21,8 @@ from app.domain.taxonomy.edits import (
     RenameValue,
     ShiftLevel,
 )
-from app.domain.taxonomy.flat import FlatLevels
-from app.domain.taxonomy.structure import check_structure
+from app.domain.taxonomy.levels.flat import FlatLevels
+from app.domain.taxonomy.structure.checking import check_structure
 from tests.domain.taxonomy.trees import Sent, choice, level, number
 
 

@@ -11,8 +11,8 @@ from sqlalchemy import select
 from app.domain.catalogue.models import Product
 from app.domain.shared.problems import Invalid
 from app.domain.sites.models import Site, StoredEvent
-from app.domain.taxonomy.activation import activate
-from app.domain.taxonomy.classification import hold_active
+from app.domain.taxonomy.life.activation import activate
+from app.domain.taxonomy.products.classification import hold_active
 from app.domain.taxonomy.taxonomies import active_id
 from app.extensions import db
 from app.transaction import transaction

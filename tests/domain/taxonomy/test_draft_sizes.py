@@ -7,7 +7,7 @@ import json
 import pytest
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.edits import (
+from app.domain.taxonomy.editor.edits import (
     AddAttribute,
     AddLevel,
     ChangeLevel,
@@ -18,9 +18,9 @@ from app.domain.taxonomy.edits import (
     apply_steps,
     redo,
 )
-from app.domain.taxonomy.flat import FlatLevels, flatten
-from app.domain.taxonomy.step_list import EARLIER, LARGEST, MOST_BYTES, at_most
-from app.domain.taxonomy.structure import check_structure
+from app.domain.taxonomy.editor.step_list import EARLIER, LARGEST, MOST_BYTES, at_most
+from app.domain.taxonomy.levels.flat import FlatLevels, flatten
+from app.domain.taxonomy.structure.checking import check_structure
 from tests.domain.taxonomy.trees import choice, level, text
 
 BASE = flatten(check_structure([level("tents", attributes=[choice("colour", "Moss", "Clay")])]).levels)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.edits import Edit, RenameElsewhere, RenameValue, apply_edit, redo
-from app.domain.taxonomy.flat import FlatLevels, flatten, nest
-from app.domain.taxonomy.renames import split_renames
-from app.domain.taxonomy.warnings import split_values
+from app.domain.taxonomy.editor.edits import Edit, RenameElsewhere, RenameValue, apply_edit, redo
+from app.domain.taxonomy.editor.warnings import split_values
+from app.domain.taxonomy.levels.flat import FlatLevels, flatten, nest
+from app.domain.taxonomy.levels.renames import split_renames
 from tests.domain.taxonomy.any_tree import stored
 from tests.domain.taxonomy.trees import choice, level
 

@@ -11,7 +11,7 @@ from app.domain.bundles.products.rows import ProductRow
 from app.domain.bundles.products.stored import StoredProduct
 from app.domain.catalogue.image_store import StoredImage
 from app.domain.catalogue.rules import ProductDraft, VariantDraft
-from app.domain.taxonomy.classification import Classification, counted_values
+from app.domain.taxonomy.products.classification import Classification, counted_values
 
 DRAFT_DEFAULTS = {known.name: known.default for known in fields(ProductDraft) if known.name != "variants"}
 

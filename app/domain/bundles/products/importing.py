@@ -19,10 +19,10 @@ from app.domain.bundles.report import Refusal, shown
 from app.domain.bundles.task import ImportTask, field_of
 from app.domain.catalogue.rules import seo_name_of
 from app.domain.shared.problems import Conflict, Invalid, Problem
-from app.domain.taxonomy.classification import UNCLASSIFIED, classification, has_engine, hold_active
-from app.domain.taxonomy.current_tree import CurrentTree
-from app.domain.taxonomy.former_words import with_former_words
 from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.products.classification import UNCLASSIFIED, classification, has_engine, hold_active
+from app.domain.taxonomy.products.current_tree import CurrentTree
+from app.domain.taxonomy.products.former_words import with_former_words
 from app.extensions import db
 
 KIND = "products"

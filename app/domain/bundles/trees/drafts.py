@@ -14,7 +14,7 @@ from app.domain.shared.addresses import free_slug, slug, url_problems
 from app.domain.shared.problems import Problem
 from app.domain.shared.shapes import Field, Kind, Shape, read_fields
 from app.domain.shared.text import block_problems, line_problems, one_line
-from app.domain.taxonomy.attribute import Attribute
+from app.domain.taxonomy.levels.attribute import Attribute
 
 NODE: Shape = {
     "name": Field(Kind.TEXT, required=True),

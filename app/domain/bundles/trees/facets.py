@@ -10,8 +10,8 @@ from app.domain.merchandising.tree import Display
 from app.domain.shared.problems import Problem
 from app.domain.shared.shapes import Field, Kind, Shape, read_fields, token
 from app.domain.shared.text import line_problems
-from app.domain.taxonomy.reserved import BUILT_IN_FACETS, is_reserved
-from app.domain.taxonomy.validation import ID
+from app.domain.taxonomy.structure.reserved import BUILT_IN_FACETS, is_reserved
+from app.domain.taxonomy.structure.validation import ID
 
 FACET: Shape = {
     "facetId": Field(Kind.TEXT, required=True),

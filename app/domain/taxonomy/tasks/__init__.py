@@ -1,6 +1,6 @@
 """Work on many products that goes on in the background: asked for here, done by running.py, told by story.py."""
 
-from app.domain.taxonomy.tasks.kinds import Kind, TaskRequested
+from app.domain.taxonomy.task_kinds import Kind, TaskRequested
 from app.domain.taxonomy.tasks.requests import (
     failed,
     is_unanswered,

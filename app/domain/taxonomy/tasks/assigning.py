@@ -9,13 +9,13 @@ from typing import Any
 from sqlalchemy import Select
 
 from app.domain.catalogue.models import Product
-from app.domain.taxonomy.attribute import Attribute, AttributeType
-from app.domain.taxonomy.classification import classification, keep_values
+from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.levels.values import DroppedValue, Value, check_values, in_current_words
+from app.domain.taxonomy.products.classification import classification, keep_values
 from app.domain.taxonomy.tasks.batch import Batch, Task
 from app.domain.taxonomy.tasks.chosen import ids_of
 from app.domain.taxonomy.tasks.report import count
-from app.domain.taxonomy.tree import TaxonomyTree
-from app.domain.taxonomy.values import DroppedValue, Value, check_values, in_current_words
 
 
 class Way(StrEnum):

@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import Select, select
 
 from app.domain.catalogue.models import Product
-from app.domain.taxonomy.classification import index_values
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.products.classification import index_values
 from app.domain.taxonomy.tasks.report import Report, note_loss
-from app.domain.taxonomy.tree import TaxonomyTree
 from app.extensions import db
 
 

@@ -11,8 +11,8 @@ from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.products import MOST_AT_ONCE
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.product_filters import matching_ids
-from app.domain.taxonomy.tree import TaxonomyTree
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.products.filters import matching_ids
 from app.extensions import db
 
 

@@ -12,7 +12,7 @@ from app.domain.shared.clock import Clock
 from app.domain.sites import audit
 from app.domain.sites.models import AuditEntry
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.tasks.kinds import Kind
+from app.domain.taxonomy.task_kinds import Kind
 from app.domain.taxonomy.tasks.story import TITLES, only_replaces, products
 from app.extensions import db
 

@@ -8,7 +8,7 @@ from sqlalchemy import delete
 
 from app.domain.shared.clock import Clock
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.tasks.kinds import UNFINISHED
+from app.domain.taxonomy.task_kinds import UNFINISHED
 from app.extensions import db
 
 KEEP_TASKS = timedelta(days=30)

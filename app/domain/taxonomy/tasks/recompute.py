@@ -9,7 +9,7 @@ from sqlalchemy import Select, false, select, update
 
 from app.domain.catalogue.bulk import INDEX_IS_TOLD
 from app.domain.catalogue.models import Product
-from app.domain.taxonomy.completeness import completeness
+from app.domain.taxonomy.levels.completeness import completeness
 from app.domain.taxonomy.tasks.batch import Batch, Task
 from app.domain.taxonomy.tasks.report import count
 from app.extensions import db

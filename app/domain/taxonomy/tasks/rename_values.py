@@ -10,8 +10,8 @@ from sqlalchemy import Select, select
 
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.sites.models import AuditEntry
-from app.domain.taxonomy.classification import LONGEST_COUNTED_VALUE, keep_values
-from app.domain.taxonomy.renamed_words import Renames, Words, by_level, in_other_words
+from app.domain.taxonomy.levels.renamed_words import Renames, Words, by_level, in_other_words
+from app.domain.taxonomy.products.classification import LONGEST_COUNTED_VALUE, keep_values
 from app.domain.taxonomy.tasks.batch import Batch, Task
 from app.domain.taxonomy.tasks.report import count
 from app.extensions import db

@@ -15,7 +15,7 @@ from app.domain.shared.problems import Conflict, NotFound
 from app.domain.shared.times import rfc3339
 from app.domain.sites import audit
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.tasks.kinds import DONE, FAILED, UNFINISHED, WAITING, Kind, TaskRequested
+from app.domain.taxonomy.task_kinds import DONE, FAILED, UNFINISHED, WAITING, Kind, TaskRequested
 from app.domain.taxonomy.tasks.story import title_of
 from app.events import publish
 from app.extensions import db

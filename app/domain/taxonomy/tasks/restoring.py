@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Select, select
 
 from app.domain.catalogue.models import Product
-from app.domain.taxonomy.archive import restored
+from app.domain.taxonomy.products.archive import restored
 from app.domain.taxonomy.tasks.batch import Batch, Task
 from app.domain.taxonomy.tasks.report import count, note_loss
 

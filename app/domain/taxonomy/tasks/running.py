@@ -21,12 +21,12 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.committing import Transaction, commit
 from app.domain.shared.problems import Conflict, DomainError
 from app.domain.sites import audit
-from app.domain.taxonomy.classification import hold_active
-from app.domain.taxonomy.current_tree import CurrentTree
 from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.products.classification import hold_active
+from app.domain.taxonomy.products.current_tree import CurrentTree
+from app.domain.taxonomy.task_kinds import DONE, FAILED, RUNNING, UNFINISHED, WAITING, Kind
 from app.domain.taxonomy.tasks import lost_values
 from app.domain.taxonomy.tasks.batch import Batch, Task, Work
-from app.domain.taxonomy.tasks.kinds import DONE, FAILED, RUNNING, UNFINISHED, WAITING, Kind
 from app.domain.taxonomy.tasks.story import story_of
 from app.domain.taxonomy.tasks.works import WORKS
 from app.extensions import db

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from app.domain.taxonomy.tasks.kinds import DONE, FAILED, RUNNING, UNFINISHED, WAITING, Kind
+from app.domain.taxonomy.task_kinds import DONE, FAILED, RUNNING, UNFINISHED, WAITING, Kind
 
 TITLES: Mapping[Kind, str] = {
     Kind.RECOMPUTE: "Working out how complete products are",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from app.domain.taxonomy.task_kinds import Kind
 from app.domain.taxonomy.tasks import assigning, recompute, rename_values, restoring
 from app.domain.taxonomy.tasks.batch import Work
-from app.domain.taxonomy.tasks.kinds import Kind
 
 WORKS: Mapping[Kind, Work] = {
     Kind.RECOMPUTE: Work(recompute.candidates, recompute.change),

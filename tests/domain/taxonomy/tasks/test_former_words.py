@@ -11,15 +11,15 @@ import pytest
 from sqlalchemy import event
 
 from app.domain.catalogue.products import draft_of
-from app.domain.taxonomy.bulk_assigning import assign_value
-from app.domain.taxonomy.bulk_preview import level_preview, value_preview
-from app.domain.taxonomy.former_words import former_words
-from app.domain.taxonomy.product_panel import product_panel, stored_texts
-from app.domain.taxonomy.product_saving import PanelForm, active_with_tree, create_product, fill_gaps, save_product
-from app.domain.taxonomy.renamed_words import one_after_another
+from app.domain.taxonomy.levels.renamed_words import one_after_another
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.products.former_words import former_words
+from app.domain.taxonomy.products.panel import product_panel, stored_texts
+from app.domain.taxonomy.products.saving import PanelForm, active_with_tree, create_product, fill_gaps, save_product
 from app.domain.taxonomy.tasks import Kind
 from app.domain.taxonomy.tasks.assigning import Way
-from app.domain.taxonomy.tree import TaxonomyTree
+from app.domain.taxonomy.tasks.bulk_assigning import assign_value
+from app.domain.taxonomy.tasks.bulk_preview import level_preview, value_preview
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import LEVELS, Worker, add, change_levels, counted, product

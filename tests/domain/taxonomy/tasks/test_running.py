@@ -17,8 +17,8 @@ from app.domain.shared.problems import Conflict, NotFound
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy import tasks
+from app.domain.taxonomy.levels.renames import ValueRename
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
-from app.domain.taxonomy.renames import ValueRename
 from app.domain.taxonomy.tasks import Kind
 from app.domain.taxonomy.tasks.batch import Batch, Work
 from app.domain.taxonomy.tasks.purge import purge

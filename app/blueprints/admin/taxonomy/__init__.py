@@ -1,0 +1,43 @@
+"""Taxonomies in the admin. Importing the modules registers their views."""
+
+from app.blueprints.admin.taxonomy import (
+    activation,
+    attribute,
+    attribute_form,
+    banner,
+    bodies,
+    conflict,
+    editor,
+    edits,
+    form,
+    move,
+    panel,
+    rest,
+    review,
+    revisions,
+    tasks,
+    taxonomies,
+    tree,
+    worklist,
+)
+
+__all__ = [
+    "activation",
+    "attribute",
+    "attribute_form",
+    "banner",
+    "bodies",
+    "conflict",
+    "editor",
+    "edits",
+    "form",
+    "move",
+    "panel",
+    "rest",
+    "review",
+    "revisions",
+    "tasks",
+    "taxonomies",
+    "tree",
+    "worklist",
+]

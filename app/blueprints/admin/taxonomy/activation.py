@@ -1,0 +1,114 @@
+"""Making a taxonomy the active one, and giving products back what was archived by that."""
+
+from __future__ import annotations
+
+from flask import flash, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.taxonomy.taxonomies import NO_ERRORS, ONE
+from app.domain.merchandising.level_categories import categories_by_level
+from app.domain.shared.problems import Conflict, Invalid
+from app.domain.taxonomy import tasks
+from app.domain.taxonomy.life.activation import activate, activation_impact
+from app.domain.taxonomy.life.lifecycle import count_levels
+from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.products.classification import has_engine
+from app.domain.taxonomy.task_kinds import FAILED, UNFINISHED
+from app.domain.taxonomy.tasks.restore_preview import can_restore, restore, restore_preview, takes_back
+from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
+from app.htmx import wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+AFTER_A_SWITCH = " The shop follows once its index is rebuilt. “Restore…” gives back what fits of the archive."
+Answer = str | AnyResponse
+
+
+@bp.get(f"{ONE}/activation")
+@requires(Permission.ACTIVATE_TAXONOMY)
+def taxonomy_activation(taxonomy_id: str) -> Answer:
+    return _activation_page(taxonomy_id)
+
+
+@bp.post(f"{ONE}/activation")
+@requires(Permission.ACTIVATE_TAXONOMY)
+def taxonomy_activate(taxonomy_id: str) -> Answer:
+    """A plan without the engine is answered by 403."""
+    typed, actor = request.form.get("confirmName", ""), current_user.display_name
+    try:
+        with transaction():
+            name = taxonomy_of(current_user.site_id, taxonomy_id).name
+            switched = activate(ports.clock(), current_user.site_id, taxonomy_id, typed, actor)
+    except Invalid as error:
+        return _activation_page(taxonomy_id, FieldErrors(error), typed)
+    flash(f"“{name}” is the active taxonomy now.{AFTER_A_SWITCH if switched else ''}", "good")
+    return redirect(url_for("admin.taxonomies_list"))
+
+
+@bp.get(f"{ONE}/restore")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_restore(taxonomy_id: str) -> Answer:
+    return _restore_page(taxonomy_id)
+
+
+@bp.post(f"{ONE}/restore")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_restore_begin(taxonomy_id: str) -> Answer:
+    try:
+        with transaction():
+            restore(ports.clock(), current_user.site_id, taxonomy_id, current_user.display_name)
+    except Conflict:
+        return _restore_page(taxonomy_id)
+    return redirect(url_for("admin.taxonomy_restore", taxonomy_id=taxonomy_id))
+
+
+def _activation_page(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, typed: str = "") -> Answer:
+    site_id = current_user.site_id
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    impact = activation_impact(site_id, taxonomy_id)
+    page = render_template(
+        "admin/taxonomy/activate.html",
+        taxonomy=taxonomy,
+        levels=count_levels(taxonomy.root_levels),
+        impact=impact,
+        emptied=categories_by_level(site_id) if impact.switches else [],
+        is_active=is_active(taxonomy),
+        has_engine=has_engine(site_id),
+        errors=errors,
+        typed=typed,
+    )
+    return make_response(page, errors.status if errors else 200)
+
+
+def _restore_page(taxonomy_id: str) -> Answer:
+    """The page is there at once; the dry run, which takes seconds for a large archive, is asked for by the page, or by
+    its link without JavaScript. Answers 409 for a taxonomy that is not the active one, and says why nothing can be
+    done."""
+    site_id, asked = current_user.site_id, "dry-run" in request.args
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    task, preview, refused = tasks.latest(site_id, (tasks.Kind.RESTORE,)), None, None
+    is_busy = task is not None and task.state in UNFINISHED
+    try:
+        takes_back(site_id, taxonomy_id)
+        preview = restore_preview(ports.clock(), site_id, taxonomy_id) if asked and not is_busy else None
+    except Conflict as error:
+        refused = error.message
+    context = {"taxonomy": taxonomy, "preview": preview, "refused": refused, "is_busy": is_busy}
+    if asked and wants_fragment():
+        return make_response(
+            render_template("admin/taxonomy/_restore_preview.html", **context), 409 if refused else 200
+        )
+    is_news = is_busy or (not refused and _is_news(task, taxonomy_id))
+    page = render_template("admin/taxonomy/restore.html", task=task if is_news else None, **context)
+    return make_response(page, 409 if refused else 200)
+
+
+def _is_news(task: TaxonomyTask | None, taxonomy_id: str) -> bool:
+    """The outcome of the last task is, until there is something to restore again."""
+    if task is None or task.parameters["taxonomyId"] != taxonomy_id:
+        return False
+    return task.state == FAILED or not can_restore(task.site_id, taxonomy_id)

@@ -1,0 +1,326 @@
+"""The form of one attribute of a taxonomy: what was typed, kept as text, and the edit of the draft that it means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from werkzeug.datastructures import MultiDict
+
+from app.blueprints.admin.form_numbers import sent_id
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.taxonomy.editor.edits import (
+    AddAttribute,
+    ChangeAttribute,
+    DeleteAttribute,
+    Edit,
+    MoveAttribute,
+    OverrideAttribute,
+    RenameElsewhere,
+)
+from app.domain.taxonomy.editor.pasting import Pasted, pasted
+from app.domain.taxonomy.levels.attribute import AttributeType
+from app.domain.taxonomy.levels.values import NUMBER
+from app.domain.taxonomy.structure.checking import check_structure
+from app.domain.taxonomy.structure.validation import MOST_VALUES
+
+NEW = "new"
+UNSAVED = re.compile(r"new-a[0-9]+")
+TEXTS = ("name", "attributeId", "type", "helpText", "displayLabel")
+BOUNDS = ("minLength", "maxLength", "minValue", "maxValue")
+RULES = (*BOUNDS, "pattern", "errorMessage")
+LENGTHS = frozenset(("minLength", "maxLength"))
+RULES_OF = {
+    AttributeType.STRING: ("minLength", "maxLength", "pattern", "errorMessage"),
+    AttributeType.NUMBER: ("minValue", "maxValue", "errorMessage"),
+}
+PLAIN_WORDS = {
+    ("min_greater_than_max", "minLength"): "The shortest length is greater than the longest.",
+    ("min_greater_than_max", "minValue"): "The smallest number is greater than the largest.",
+    ("name_missing", "name"): "Give the attribute a name.",
+    ("values_missing", "newValues"): "A choice needs at least one value. Write them here, one a line.",
+}
+AT = "#/rootLevels/0/attributes/0/"
+MOST_ROWS = MOST_VALUES + 200  # Room to take some out again. Each is a kilobyte and a half of the page.
+
+
+def is_unsaved(attribute_id: str) -> bool:
+    """Whether an id stands for an attribute that was added in the draft."""
+    return UNSAVED.fullmatch(attribute_id) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRow:
+    """An allowed value as typed. `was` is the value that products hold, blank for one that is new."""
+
+    text: str
+    was: str = ""
+
+    @property
+    def is_renamed(self) -> bool:
+        return bool(self.was) and self.text.strip() != self.was
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.text.strip() and not self.was
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeForm:
+    """Everything as text, so that what was typed is never lost. `attribute_id` is blank for a new attribute, whose id
+    may be given by hand in `texts`. `removed` are values taken out and not yet kept so, to be put back."""
+
+    texts: Mapping[str, str]
+    attribute_id: str = ""
+    mandatory: bool = False
+    on_product_page: bool = True
+    rows: tuple[ValueRow, ...] = ()
+    removed: tuple[str, ...] = ()
+    new_values: str = ""
+    told: Pasted | None = field(default=None, compare=False)
+
+    @classmethod
+    def blank(cls) -> AttributeForm:
+        return cls(dict.fromkeys((*TEXTS, *RULES), "") | {"type": AttributeType.SINGLE_SELECT.value})
+
+    @classmethod
+    def of(cls, attribute: Mapping[str, Any], stored: Collection[str] = ()) -> AttributeForm:
+        """From an attribute of the draft. `stored` are the values that products may hold: those of what was saved."""
+        rules = attribute.get("validation") or {}
+        renamed = attribute.get("renamedValues") or {}
+        return cls(
+            texts={name: str(attribute.get(name) or "") for name in TEXTS}
+            | {name: _rule_text(rules.get(name)) for name in RULES},
+            attribute_id=attribute["attributeId"],
+            mandatory=bool(rules.get("mandatory")),
+            on_product_page=bool(attribute.get("displayOnProductPage")),
+            rows=tuple(
+                ValueRow(value, was if (was := renamed.get(value, value)) in stored else "")
+                for value in attribute.get("allowedValues") or ()
+            ),
+        )
+
+    @classmethod
+    def typed(cls, sent: MultiDict[str, str]) -> AttributeForm:
+        """Raises Invalid for more rows than the form could have had."""
+        values, were, gone = (sent.getlist(name) for name in ("value", "valueWas", "valueGone"))
+        _check_number(max(len(values), len(were), len(gone)))
+        were += [""] * (len(values) - len(were))
+        return cls(
+            texts={name: sent.get(name, "") for name in (*TEXTS, *RULES)},
+            attribute_id=sent.get("attribute", ""),
+            mandatory="mandatory" in sent,
+            on_product_page="displayOnProductPage" in sent,
+            rows=tuple(ValueRow(text, was) for text, was in zip(values, were, strict=False)),
+            removed=tuple(gone),
+            new_values=sent.get("newValues", ""),
+        )
+
+    @property
+    def type(self) -> AttributeType:
+        sent = self.texts["type"]
+        return AttributeType(sent) if sent in AttributeType.__members__ else AttributeType.STRING
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether products may hold values of it."""
+        return bool(self.attribute_id) and not is_unsaved(self.attribute_id)
+
+    @property
+    def is_new(self) -> bool:
+        return not self.attribute_id
+
+    @property
+    def label(self) -> str:
+        """As product pages show it."""
+        return self.texts["displayLabel"].strip() or self.texts["name"].strip()
+
+    @property
+    def sample(self) -> str:
+        """A value as product pages might show it."""
+        if self.type.is_choice:
+            values = [row.text.strip() for row in self.rows if row.text.strip()] or ["A value"]
+            return ", ".join(values[:2]) if self.type is AttributeType.MULTI_SELECT else values[0]
+        if self.type is AttributeType.NUMBER:
+            return self.texts["maxValue"].strip() or self.texts["minValue"].strip() or "42"
+        return "Yes" if self.type is AttributeType.BOOLEAN else "What the product says"
+
+    def asks(self, rule: str) -> bool:
+        """Whether a rule means anything for the type."""
+        return rule in RULES_OF.get(self.type, ())
+
+    def after(self, intent: str) -> AttributeForm:
+        """The form after one of its buttons, such as `up:2`. An unknown one changes nothing. Raises Invalid for more
+        values than it can show."""
+        action, _, place = intent.partition(":")
+        made = _ACTIONS.get(action)
+        return made(self, sent_id(place)) if made else self
+
+    def attribute(self) -> dict[str, Any]:
+        """The attribute in the draft's form. Raises Invalid with every problem at its field."""
+        problems: list[Problem] = []
+        form = self._with_what_waits(problems)
+        rows = [row for row in form.rows if not row.is_blank] if form.type.is_choice else []
+        found = form._plain() | form._values(rows)
+        rules = {name: value for name in RULES_OF.get(form.type, ()) if (value := form._rule(name, problems)) != ""}
+        if form.mandatory:
+            rules["mandatory"] = True
+        if rules:
+            found["validation"] = rules
+        places = [place for place, row in enumerate(form.rows) if not row.is_blank]
+        problems += [*_told_twice(form.rows), *_problems_of(found, self.attribute_id, places)]
+        if problems:
+            raise Invalid(problems)
+        return found
+
+    def _plain(self) -> dict[str, Any]:
+        texts = {name: self.texts[name].strip() for name in ("name", "helpText", "displayLabel")}
+        return {name: text for name, text in texts.items() if text or name == "name"} | {
+            "attributeId": self.attribute_id or self.texts["attributeId"].strip(),
+            "type": self.texts["type"],
+            "displayOnProductPage": self.on_product_page,
+        }
+
+    def _values(self, rows: list[ValueRow]) -> dict[str, Any]:
+        if not rows:
+            return {}
+        renamed = {row.text.strip(): row.was for row in rows if row.is_renamed}
+        return {"allowedValues": [row.text.strip() for row in rows], "renamedValues": renamed}
+
+    def _rule(self, name: str, problems: list[Problem]) -> str | float:
+        text = self.texts[name].strip()
+        if name not in BOUNDS or not text:
+            return text
+        if name in LENGTHS and sent_id(text) is None:
+            problems.append(Problem("invalid_number", f"“{text[:40]}” is not a whole number.", f"#/{name}"))
+            return ""
+        if not NUMBER.fullmatch(text):
+            problems.append(Problem("invalid_number", f"“{text[:40]}” is not a number.", f"#/{name}"))
+            return ""
+        number = float(text)
+        return int(number) if number.is_integer() else number
+
+    def _with_what_waits(self, problems: list[Problem]) -> AttributeForm:
+        """Values that were written into the box and not yet added belong to the attribute too."""
+        if not self.type.is_choice or not self.new_values.strip():
+            return self
+        form = self.after("paste")
+        if form.new_values and form.told:
+            told = " ".join(f"“{line[:80]}” {reason}" for line, reason in form.told.refused[:3])
+            problems.append(Problem("cannot_be_added", told, "#/newValues"))
+        return form
+
+
+def _told_twice(rows: tuple[ValueRow, ...]) -> Iterator[Problem]:
+    """Two values cannot become one by renaming: only one of them would take its products along."""
+    seen: set[str] = set()
+    for place, row in enumerate(rows):
+        text = row.text.strip()
+        if text in seen:
+            yield Problem("duplicate_value", f"There is a value “{text[:80]}” already.", f"#/value/{place}")
+        if text:
+            seen.add(text)
+
+
+def _problems_of(attribute: dict[str, Any], known_id: str, places: list[int]) -> list[Problem]:
+    """What a save of the structure would say of this attribute, by the form's fields. `places` are the rows of the
+    values."""
+    sent = {name: value for name, value in attribute.items() if name != "renamedValues"}
+    level = {"levelId": "level", "name": "Level", "attributes": [sent]}
+    checked = check_structure([level], [known_id] if known_id else [])
+    return [_at_field(problem, places) for problem in checked.problems]
+
+
+def _at_field(problem: Problem, places: list[int]) -> Problem:
+    path = problem.pointer.removeprefix(AT).removeprefix("validation/")
+    if path == "allowedValues":
+        path = "newValues"
+    elif path.startswith("allowedValues/"):
+        path = f"value/{places[int(path.rpartition('/')[2])]}"
+    message = PLAIN_WORDS.get((problem.code, path), problem.message)
+    return Problem(problem.code, message, f"#/{path}")
+
+
+def _check_number(values: int) -> None:
+    if values > MOST_ROWS:
+        message = f"An attribute has at most {MOST_VALUES:,} values; these would be {values:,}."
+        raise Invalid.one("too_many_values", message, "#/newValues")
+
+
+def _rule_text(value: Any) -> str:
+    return repr(value).removesuffix(".0") if isinstance(value, int | float) else str(value or "")
+
+
+def _swapped(form: AttributeForm, place: int | None, by: int) -> AttributeForm:
+    rows = list(form.rows)
+    if place is None or not (0 <= place < len(rows) and 0 <= place + by < len(rows)):
+        return form
+    rows[place], rows[place + by] = rows[place + by], rows[place]
+    return replace(form, rows=tuple(rows))
+
+
+def _without(form: AttributeForm, place: int | None) -> AttributeForm:
+    if place is None or place >= len(form.rows):
+        return form
+    gone = form.rows[place].was
+    rows = (*form.rows[:place], *form.rows[place + 1 :])
+    return replace(form, rows=rows, removed=(*form.removed, *([gone] if gone else [])))
+
+
+def _put_back(form: AttributeForm, place: int | None) -> AttributeForm:
+    if place is None or place >= len(form.removed):
+        return form
+    was = form.removed[place]
+    removed = (*form.removed[:place], *form.removed[place + 1 :])
+    return replace(form, rows=(*form.rows, ValueRow(was, was)), removed=removed)
+
+
+def _added(form: AttributeForm, split_at_commas: bool = False) -> AttributeForm:
+    """A pasted value that was just taken out is put back, so that products keep it."""
+    told = pasted(form.new_values, [row.text for row in form.rows], split_at_commas)
+    _check_number(len(form.rows) + len(told.values))
+    gone = set(form.removed)
+    rows = tuple(ValueRow(value, value if value in gone else "") for value in told.values)
+    removed = tuple(value for value in form.removed if value not in told.values)
+    return replace(form, rows=(*form.rows, *rows), removed=removed, new_values=told.rest, told=told)
+
+
+_ACTIONS: Mapping[str, Callable[[AttributeForm, int | None], AttributeForm]] = {
+    "up": lambda form, place: _swapped(form, place, -1),
+    "down": lambda form, place: _swapped(form, place, 1),
+    "remove": _without,
+    "restore": _put_back,
+    "paste": lambda form, _: _added(form),
+    "split": lambda form, _: _added(form, split_at_commas=True),
+    "sort": lambda form, _: replace(form, rows=tuple(sorted(form.rows, key=lambda row: row.text.casefold()))),
+}
+
+
+def attribute_edit(sent: MultiDict[str, str]) -> Edit:
+    """The edit that a form of the panel asks for: `edit` names it. Raises Invalid, with pointers to the fields of the
+    attribute's form."""
+    made = _EDITS.get(sent.get("edit", ""))
+    if made is None:
+        raise Invalid.one("unknown_edit", "This editor does not know what was asked. Reload the page.", "#/edit")
+    return made(sent, sent.get("level", ""), sent.get("attribute", ""))
+
+
+def _position(sent: MultiDict[str, str]) -> int:
+    position = sent_id(sent.get("position", ""))
+    if position is None:
+        raise Invalid.one("invalid_number", "Say to which place it moves.", "#/position")
+    return position
+
+
+_EDITS: Mapping[str, Callable[[MultiDict[str, str], str, str], Edit]] = {
+    "attribute.add": lambda sent, level, _: AddAttribute(level, AttributeForm.typed(sent).attribute()),
+    "attribute.change": lambda sent, level, own: ChangeAttribute(level, own, AttributeForm.typed(sent).attribute()),
+    "attribute.move": lambda sent, level, own: MoveAttribute(level, own, _position(sent)),
+    "attribute.delete": lambda _, level, own: DeleteAttribute(level, own),
+    "attribute.renameElsewhere": lambda sent, level, own: RenameElsewhere(
+        level, own, sent.get("value", ""), sent.get("renamed", "")
+    ),
+    "attribute.override": lambda _, level, own: OverrideAttribute(level, own),
+}

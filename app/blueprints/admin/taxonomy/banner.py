@@ -1,0 +1,118 @@
+"""What happens in the shop after a taxonomy was saved: the rebuild of the index, and the work on products."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.domain.search import runs
+from app.domain.search.engine import EngineState, IndexName
+from app.domain.search.overview import latest_story
+from app.domain.search.rebuilt import Unindexed, products_rebuilt_since, unindexed
+from app.domain.search.run_story import RunStory
+from app.domain.shared.problems import Conflict
+from app.domain.taxonomy import tasks
+from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
+from app.domain.taxonomy.products.restorable import restorable_products
+from app.domain.taxonomy.task_kinds import DONE
+from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
+from app.htmx import wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+UNTIL_TASKS_BEGIN = timedelta(seconds=20)  # A task may follow a save only when the worker has read of it.
+RECENT = timedelta(minutes=2)  # So long a page tells that a task has gone well.
+AFTER_A_SAVE = (tasks.Kind.RENAME_VALUES, tasks.Kind.RECOMPUTE)
+Answer = str | AnyResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """`is_behind`: the shop's index was made before the taxonomy was last saved. `run` is a rebuild that runs, or
+    the one that has made good for this save. `unindexed`: changes of single records that search does not have.
+    `awaits_tasks`: tasks may still come of the save."""
+
+    taxonomy_id: str
+    is_behind: bool
+    is_set_up: bool
+    run: RunStory | None
+    unindexed: Unindexed
+    tasks: tuple[TaxonomyTask, ...]
+    awaits_tasks: bool
+
+
+def banner_of(site_id: int, taxonomy: Taxonomy) -> Banner | None:
+    """None for a taxonomy that the shop does not use."""
+    if not is_active(taxonomy):
+        return None
+    engine, age = ports.search_engine(), ports.clock().now() - taxonomy.updated_at
+    is_behind = not products_rebuilt_since(site_id, taxonomy.updated_at)
+    run = latest_story(ports.clock(), engine, site_id)
+    found = _tasks(site_id, taxonomy)
+    follows = run is not None and (run.is_unfinished or (run.started_at or run.created_at) >= taxonomy.updated_at)
+    return Banner(
+        taxonomy_id=taxonomy.id,
+        is_behind=is_behind,
+        is_set_up=engine.status(site_id, IndexName.PRODUCTS).state is not EngineState.NOT_SET_UP,
+        run=run if follows and age < timedelta(days=1) else None,
+        unindexed=unindexed(ports.clock(), site_id),
+        tasks=found,
+        awaits_tasks=age < UNTIL_TASKS_BEGIN and tasks.Kind.RECOMPUTE not in {task.kind for task in found},
+    )
+
+
+def to_restore(site_id: int) -> int:
+    """Products that could be given back what another taxonomy's activation archived; 0 while that is done already."""
+    if any(task.kind == tasks.Kind.RESTORE for task in tasks.unfinished(site_id)):
+        return 0
+    return restorable_products(site_id)
+
+
+def _tasks(site_id: int, taxonomy: Taxonomy) -> tuple[TaxonomyTask, ...]:
+    """Those under way, and of each kind the last since the save if it ended just now or failed."""
+    last = (tasks.latest(site_id, [kind]) for kind in AFTER_A_SAVE)
+    found = {task.id: task for task in last if task is not None and _is_news(task, taxonomy)}
+    return tuple((found | {task.id: task for task in tasks.unfinished(site_id)}).values())
+
+
+def _is_news(task: TaxonomyTask, taxonomy: Taxonomy) -> bool:
+    if task.created_at < taxonomy.updated_at:
+        return False
+    return task.state != DONE or (task.finished_at or task.created_at) > ports.clock().now() - RECENT
+
+
+@bp.get("/catalogue/taxonomy/<taxonomy_id>/banner")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_banner(taxonomy_id: str) -> Answer:
+    """Asked for again and again while something is under way: `part` is `reindex` or `tasks`."""
+    taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
+    part = "tasks" if request.args.get("part") == "tasks" else "reindex"
+    banner = banner_of(current_user.site_id, taxonomy)
+    return render_template(f"admin/taxonomy/_banner_{part}.html", taxonomy=taxonomy, banner=banner)
+
+
+@bp.post("/catalogue/taxonomy/<taxonomy_id>/rebuild")
+@requires(Permission.MANAGE_SEARCH)
+def taxonomy_rebuild(taxonomy_id: str) -> Answer:
+    """Rebuild the index of products; it is the same rebuild as that of the Search section."""
+    site_id, refused = current_user.site_id, None
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    try:
+        with transaction():
+            runs.request_rebuild(
+                ports.clock(), ports.search_engine(), site_id, runs.Scope.PRODUCTS, current_user.display_name
+            )
+    except Conflict as conflict:
+        refused = conflict.message
+    if wants_fragment():
+        banner = banner_of(site_id, taxonomy_of(site_id, taxonomy.id))
+        return render_template("admin/taxonomy/_banner_reindex.html", taxonomy=taxonomy, banner=banner, refused=refused)
+    if refused:
+        flash(refused, "bad")
+    return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, saved=1))

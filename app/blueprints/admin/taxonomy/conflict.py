@@ -1,0 +1,46 @@
+"""When somebody else saved the taxonomy first: both sides, and the ways on."""
+
+from __future__ import annotations
+
+from flask import flash, redirect, render_template, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.domain.taxonomy.editor import editing as drafts
+from app.domain.taxonomy.editor.draft_conflict import draft_conflict
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+CONFLICT = "/catalogue/taxonomy/<taxonomy_id>/conflict"
+MOST_TOLD = 10
+Answer = str | AnyResponse
+
+
+@bp.get(CONFLICT)
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_conflict(taxonomy_id: str) -> Answer:
+    editing = drafts.open_draft(current_user.site_id, taxonomy_id, current_user.user_id)
+    if not editing.is_stale:
+        return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
+    return render_template(
+        "admin/taxonomy/conflict.html", editing=editing, taxonomy=editing.taxonomy, conflict=draft_conflict(editing)
+    )
+
+
+@bp.post(CONFLICT)
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_rebase(taxonomy_id: str) -> Answer:
+    """Do one's own edits again on what is stored now. Nothing is saved by that."""
+    with transaction():
+        rebased = drafts.rebase_draft(ports.clock(), current_user.site_id, taxonomy_id, current_user.user_id)
+    for sentence in rebased.refused[:MOST_TOLD]:
+        flash(f"Not done again: {sentence}", "warn")
+    if len(rebased.refused) > MOST_TOLD:
+        flash(f"… and {len(rebased.refused) - MOST_TOLD:,} more of your edits.", "warn")
+    if rebased.steps:
+        flash("Your edits stand on the newest revision now. Look them over, then save.", "good")
+    else:
+        flash("Nothing of your edits is left to save: the newest revision has it all, or nothing of it goes.", "good")
+    return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))

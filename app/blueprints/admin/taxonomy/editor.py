@@ -1,0 +1,242 @@
+"""The taxonomy editor: the page, and the small edits of its draft."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flask import flash, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.display import numbered
+from app.blueprints.admin.taxonomy.attribute_form import attribute_edit
+from app.blueprints.admin.taxonomy.banner import banner_of, to_restore
+from app.blueprints.admin.taxonomy.edits import level_edits
+from app.blueprints.admin.taxonomy.panel import Panel, panel_of
+from app.blueprints.admin.taxonomy.tree import ShownTree, shown_tree
+from app.domain.shared.problems import DomainError, Invalid, NotFound
+from app.domain.taxonomy.editor import editing as drafts
+from app.domain.taxonomy.editor.editing import Edited, Editing, StaleDraft
+from app.domain.taxonomy.editor.edits import Edit
+from app.domain.taxonomy.levels.flat import FlatLevels, siblings
+from app.htmx import redirect_page, wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+EDITOR = "/catalogue/taxonomy/<taxonomy_id>"
+MOST_MARKED = 2_000
+OF_PANEL = ("attribute.",)
+OTHER_WINDOW = "You changed this taxonomy in another window. This is how it is now."
+Answer = str | AnyResponse
+
+
+@bp.get(EDITOR)
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_editor(taxonomy_id: str) -> Answer:
+    editing = _opened(taxonomy_id)
+    level_id = _known(editing, request.args.get("level"))
+    return editor_page(editing, level_id, panel_of(editing, level_id))
+
+
+@bp.get(f"{EDITOR}/level")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_level(taxonomy_id: str) -> Answer:
+    """The panel of one level. Without htmx the page with it. A window whose `version` is not the draft's gets the tree,
+    too: it shows what was changed in another one."""
+    editing = _opened(taxonomy_id)
+    level_id = _known(editing, request.args.get("level"))
+    attribute_id = request.args.get("attribute") if level_id else None
+    page = url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, level=level_id, attribute=attribute_id or None)
+    if not wants_fragment():
+        return redirect(page)
+    context = _context(editing, level_id, panel_of(editing, level_id))
+    if request.args.get("version", editing.token) == editing.token:
+        answer = make_response(render_template("admin/taxonomy/_level.html", **context))
+    else:
+        late = {"refusal": OTHER_WINDOW, "whole": True, "keeps_panel": False}
+        answer = make_response(render_template("admin/taxonomy/_changes.html", **context | late))
+    answer.headers["HX-Replace-Url"] = page
+    return answer
+
+
+@bp.post(f"{EDITOR}/draft")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_draft(taxonomy_id: str) -> Answer:
+    """One edit; the field `edit` names it."""
+    try:
+        with transaction():
+            site_id, user_id = current_user.site_id, current_user.user_id
+            edited = drafts.edit(ports.clock(), site_id, taxonomy_id, user_id, _wanted, _token())
+    except StaleDraft as error:
+        return _late(taxonomy_id, error)
+    except NotFound:
+        raise
+    except DomainError as error:
+        return _refused(taxonomy_id, error)
+    return _changed(edited, edited.step.label if edited.step else "Nothing differs, so nothing was changed")
+
+
+@bp.post(f"{EDITOR}/draft/undo")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_undo(taxonomy_id: str) -> Answer:
+    return _turned(taxonomy_id, drafts.undo, "Taken back: {}", "There is nothing to take back")
+
+
+@bp.post(f"{EDITOR}/draft/redo")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_redo(taxonomy_id: str) -> Answer:
+    return _turned(taxonomy_id, drafts.redo, "Done again: {}", "There is nothing to do again")
+
+
+@bp.post(f"{EDITOR}/draft/discard")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_discard(taxonomy_id: str) -> Answer:
+    with transaction():
+        editing = drafts.discard(current_user.site_id, taxonomy_id, current_user.user_id)
+    flash("Your unsaved changes are gone. This is the taxonomy as it was saved.", "good")
+    return _to_editor(taxonomy_id, _known(editing, request.form.get("level")))
+
+
+@bp.post(f"{EDITOR}/details")
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_details(taxonomy_id: str) -> Answer:
+    """The taxonomy's own name and description, saved at once."""
+    name, description = request.form.get("name", ""), request.form.get("description", "")
+    user = current_user
+    try:
+        with transaction():
+            drafts.change_details(
+                ports.clock(), user.site_id, taxonomy_id, user.user_id, name, description, user.display_name
+            )
+    except Invalid as error:
+        return _refused(taxonomy_id, error)
+    flash("Saved the name and the description.", "good")
+    return _to_editor(taxonomy_id, None)
+
+
+def editor_page(editing: Editing, level_id: str | None, panel: Panel, status: int = 200) -> AnyResponse:
+    banner = banner_of(current_user.site_id, editing.taxonomy)
+    context = _context(editing, level_id, panel) | {
+        "banner": banner,
+        "restorable": to_restore(current_user.site_id) if banner else 0,
+    }
+    return make_response(render_template("admin/taxonomy/editor.html", **context), status)
+
+
+def _context(editing: Editing, level_id: str | None, panel: Panel) -> dict[str, Any]:
+    tree = shown_tree(editing, level_id)
+    return {
+        "editing": editing,
+        "taxonomy": editing.taxonomy,
+        "tree": tree,
+        "counts": tree.counts,
+        "level_id": level_id,
+        "level": editing.levels.get(level_id) if level_id else None,
+        "panel": panel,
+    }
+
+
+def _opened(taxonomy_id: str) -> Editing:
+    return drafts.open_draft(current_user.site_id, taxonomy_id, current_user.user_id)
+
+
+def _known(editing: Editing, level_id: str | None) -> str | None:
+    return level_id if level_id in editing.levels else None
+
+
+def _marked() -> list[str]:
+    """The levels at whose rows the window shows the sign of a problem."""
+    return request.form.get("marked", "").split()[:MOST_MARKED]
+
+
+def _token() -> str | None:
+    return request.form.get("version") or None
+
+
+def _wanted(levels: FlatLevels) -> Edit | Sequence[Edit]:
+    if request.form.get("edit", "").startswith(OF_PANEL):
+        return attribute_edit(request.form)
+    return level_edits(request.form, levels)
+
+
+def _turned(taxonomy_id: str, turn: Callable[..., Edited], told: str, nothing: str) -> Answer:
+    try:
+        with transaction():
+            edited = turn(ports.clock(), current_user.site_id, taxonomy_id, current_user.user_id, _token())
+    except StaleDraft as error:
+        return _late(taxonomy_id, error)
+    return _changed(edited, told.format(edited.step.label) if edited.step else nothing)
+
+
+def _changed(edited: Edited, told: str) -> Answer:
+    """What the edit changed, part by part; without htmx the page anew."""
+    editing = edited.after
+    level_id = _looked_at(edited)
+    context = _context(editing, level_id, panel_of(editing, level_id))
+    tree: ShownTree = context["tree"]
+    losing = sum((tree.products or {}).get(gone, 0) for gone in edited.before.levels if gone not in editing.levels)
+    if losing:
+        loses = "loses its level" if losing == 1 else "lose their level"
+        told = f"{told}: {numbered(losing, 'product')} {loses} when you save"
+    if not wants_fragment():
+        flash(f"{told}.", "plain")
+        return _to_editor(editing.taxonomy.id, level_id)
+    change = {"change": tree.since(edited.before, _marked()), "told": told, "losing": losing}
+    return _parts(context | change, level_id)
+
+
+def _looked_at(edited: Edited) -> str | None:
+    """The level that the step was about. Where it is gone, the one before it or above it."""
+    levels, before = edited.after.levels, edited.before.levels
+    asked = edited.step.level_id if edited.step else request.form.get("level")
+    if asked is None or asked in levels or asked not in before:
+        return _known(edited.after, asked) or _known(edited.after, request.form.get("level"))
+    parent_id = before[asked]["parentLevelId"]
+    beside = siblings(before, parent_id)
+    near = [*reversed(beside[: beside.index(asked)]), parent_id]
+    return next((found for found in near if found in levels), None)
+
+
+def _parts(context: dict[str, Any], level_id: str | None, status: int = 200) -> AnyResponse:
+    """`keep` is sent by a window whose panel holds what somebody types: it stays as it is."""
+    keeps = {"keeps_panel": "keep" in request.form}
+    answer = make_response(render_template("admin/taxonomy/_changes.html", **keeps | context), status)
+    taxonomy_id = context["taxonomy"].id
+    if not keeps["keeps_panel"]:
+        answer.headers["HX-Replace-Url"] = url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, level=level_id)
+    return answer
+
+
+def _late(taxonomy_id: str, error: StaleDraft) -> Answer:
+    """Another window of this person changed the draft. This one gets the tree as it is now; its panel keeps what was
+    typed, so that it can be sent again."""
+    editing = _opened(taxonomy_id)
+    level_id = _known(editing, request.form.get("level"))
+    panel = panel_of(editing, level_id, typed=request.form, error=error)
+    if not wants_fragment():
+        return editor_page(editing, level_id, panel, 409)
+    context = _context(editing, level_id, panel) | {"refusal": error.message, "whole": True, "keeps_panel": True}
+    return _parts(context, level_id, 409)
+
+
+def _refused(taxonomy_id: str, error: DomainError) -> Answer:
+    """Nothing was changed. A form of the panel comes back with what was typed and why it was refused."""
+    editing = _opened(taxonomy_id)
+    level_id = _known(editing, request.form.get("level"))
+    panel = panel_of(editing, level_id, typed=request.form, error=error)
+    if not wants_fragment():
+        return editor_page(editing, level_id, panel, 400)
+    context = _context(editing, level_id, panel) | {"refusal": error.message}
+    return _parts(context | ({} if _is_of_panel() else {"keeps_panel": True}), level_id, 400)
+
+
+def _is_of_panel() -> bool:
+    return request.form.get("edit", "").startswith((*OF_PANEL, "level.change")) or "edit" not in request.form
+
+
+def _to_editor(taxonomy_id: str, level_id: str | None) -> AnyResponse:
+    address = url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, level=level_id)
+    return redirect_page(address) if wants_fragment() else redirect(address)

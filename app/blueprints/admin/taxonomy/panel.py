@@ -1,0 +1,231 @@
+"""What the editor's panel shows of one level: its words, its attributes, those it inherits, and the form of the
+attribute that is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flask import request
+from werkzeug.datastructures import MultiDict
+
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.taxonomy.attribute_form import NEW, AttributeForm
+from app.domain.shared.problems import DomainError, Invalid, Problem
+from app.domain.taxonomy.editor.editing import Editing
+from app.domain.taxonomy.editor.held_values import NOTHING, HeldValues, held_values
+from app.domain.taxonomy.editor.warnings import SplitValue, TypeConflict, conflicts_of, split_values
+from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
+from app.domain.taxonomy.levels.flat import FlatLevels, attribute_of, path
+
+TYPE_NAMES = {
+    AttributeType.SINGLE_SELECT: "One of a list",
+    AttributeType.MULTI_SELECT: "Several of a list",
+    AttributeType.STRING: "Text",
+    AttributeType.NUMBER: "Number",
+    AttributeType.BOOLEAN: "Yes or no",
+}
+TYPE_HELP = {
+    AttributeType.SINGLE_SELECT: "A product has one of the values. Shoppers can filter by them.",
+    AttributeType.MULTI_SELECT: "A product has any number of the values. Shoppers can filter by them.",
+    AttributeType.STRING: "Free text, such as a model name.",
+    AttributeType.NUMBER: "A number, such as a weight; shoppers compare it.",
+    AttributeType.BOOLEAN: "Yes or no, such as “waterproof”.",
+}
+NO_ERRORS = FieldErrors()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAttribute:
+    """An attribute as a row. `level_id` is where it is defined; `other` the name of the level whose definition it
+    replaces (of an own one) or by whose it is replaced (of an inherited one)."""
+
+    attribute: Attribute
+    level_id: str
+    level_name: str
+    other: str | None = None
+    renamed: int = 0
+
+    @property
+    def type_name(self) -> str:
+        return TYPE_NAMES[self.attribute.type]
+
+    @property
+    def summary(self) -> str:
+        return ", ".join(_summary(self.attribute))
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """`form` is the open attribute's, `typed` what was typed into the level's own form when that was refused."""
+
+    level_id: str | None
+    level: Mapping[str, Any] | None
+    way: Sequence[Mapping[str, Any]]
+    own: Sequence[ShownAttribute]
+    inherited: Sequence[ShownAttribute]
+    form: AttributeForm | None
+    held: HeldValues
+    errors: FieldErrors
+    typed: Mapping[str, str]
+
+    @property
+    def stored(self) -> ShownAttribute | None:
+        """The open attribute as the draft has it; None for a new one."""
+        return next((shown for shown in self.own if self.form and shown.attribute.id == self.form.attribute_id), None)
+
+    @property
+    def changes_kind(self) -> bool:
+        """Whether products may hold values that do not fit the kind that was chosen."""
+        if self.form is None or self.stored is None:
+            return False
+        return self.held.products > 0 and self.form.type is not self.stored.attribute.type
+
+    @property
+    def losing(self) -> int:
+        """How many products hold one of the values that were taken out; who holds several counts for each."""
+        return sum(self.held.of(value) for value in self.form.removed) if self.form else 0
+
+
+def panel_of(
+    editing: Editing,
+    level_id: str | None,
+    typed: MultiDict[str, str] | None = None,
+    error: DomainError | None = None,
+    form: AttributeForm | None = None,
+) -> Panel:
+    """`typed` and `error` are a form of the panel that was refused. Otherwise the address says which attribute is
+    open (`attribute`); after an edit none is, but for one that just got a definition of its own. An unknown level
+    shows nothing."""
+    levels = editing.levels
+    level = levels.get(level_id) if level_id else None
+    if level is None or level_id is None:
+        return Panel(None, None, (), (), (), None, NOTHING, _errors(error), typed or {})
+    form = form or _open_form(editing, level, typed)
+    return Panel(
+        level_id=level_id,
+        level=level,
+        way=[levels[above] for above in path(levels, level_id)[:-1]],
+        own=list(_own(levels, level)),
+        inherited=list(_inherited(levels, level)),
+        form=form,
+        held=_held(editing, level_id, form),
+        errors=_errors(error),
+        typed=typed if typed is not None and form is None else {},
+    )
+
+
+def _open_form(editing: Editing, level: Mapping[str, Any], typed: MultiDict[str, str] | None) -> AttributeForm | None:
+    if typed is not None and typed.get("edit") in ("attribute.add", "attribute.change"):
+        return _typed_form(typed)
+    asked = request.args.get("attribute", "")
+    if request.method != "GET":
+        overrides = typed is None and request.form.get("edit") == "attribute.override"
+        asked = request.form.get("attribute", "") if overrides else ""
+    if asked == NEW:
+        return AttributeForm.blank()
+    attribute = attribute_of(level, asked)
+    return AttributeForm.of(attribute, _stored_values(editing, asked)) if attribute else None
+
+
+def _typed_form(typed: MultiDict[str, str]) -> AttributeForm | None:
+    """None for one too long to be shown."""
+    try:
+        return AttributeForm.typed(typed)
+    except Invalid:
+        return None
+
+
+def _stored_values(editing: Editing, attribute_id: str) -> set[str]:
+    """Of any definition with this id: one that replaces an inherited one takes over its products."""
+    stored = (attribute_of(level, attribute_id) for level in editing.base.values())
+    return {value for found in stored if found for value in found.get("allowedValues") or ()}
+
+
+def _errors(error: DomainError | None) -> FieldErrors:
+    return FieldErrors(error) if error else NO_ERRORS
+
+
+def _held(editing: Editing, level_id: str, form: AttributeForm | None) -> HeldValues:
+    if form is None or not form.is_stored:
+        return NOTHING
+    taxonomy = editing.taxonomy
+    return held_values(taxonomy.site_id, taxonomy.id, editing.levels, level_id, form.attribute_id)
+
+
+def _own(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
+    above = [levels[found] for found in path(levels, level["levelId"])[-2::-1]]
+    for stored in level["attributes"]:
+        replaced = next((found["name"] for found in above if attribute_of(found, stored["attributeId"])), None)
+        renamed = len(stored.get("renamedValues") or ())
+        yield ShownAttribute(_read(stored), level["levelId"], level["name"], replaced, renamed)
+
+
+def _inherited(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
+    """From the root down. Of several definitions the nearest holds; the others say by which they are replaced."""
+    way = [levels[found] for found in path(levels, level["levelId"])]
+    for place, above in enumerate(way[:-1]):
+        for stored in above["attributes"]:
+            nearer = [found["name"] for found in way[place + 1 :] if attribute_of(found, stored["attributeId"])]
+            yield ShownAttribute(_read(stored), above["levelId"], above["name"], nearer[-1] if nearer else None)
+
+
+def _read(stored: Mapping[str, Any]) -> Attribute:
+    """Of a draft, whose type may be one that there is not."""
+    known = stored.get("type") in AttributeType.__members__
+    return Attribute.read(stored if known else {**stored, "type": AttributeType.STRING})
+
+
+def _summary(attribute: Attribute) -> Iterator[str]:
+    rules = attribute.validation
+    if attribute.type.is_choice:
+        number = len(attribute.allowed_values)
+        yield "1 value" if number == 1 else f"{number:,} values"
+    for low, high, unit in (
+        (rules.min_value, rules.max_value, ""),
+        (rules.min_length, rules.max_length, " characters"),
+    ):
+        if low is not None and high is not None:
+            yield f"{low:,} to {high:,}{unit}"
+        elif low is not None:
+            yield f"at least {low:,}{unit}"
+        elif high is not None:
+            yield f"at most {high:,}{unit}"
+    if rules.pattern:
+        yield "follows a pattern"
+
+
+@bp.app_template_global("attribute_types")
+def attribute_types() -> list[tuple[str, str, str]]:
+    """(value, name, help) in the order in which people want them."""
+    return [(kind.value, name, TYPE_HELP[kind]) for kind, name in TYPE_NAMES.items()]
+
+
+@bp.app_template_global("type_name")
+def type_name(stored: str) -> str:
+    return TYPE_NAMES.get(AttributeType.__members__.get(stored), stored)  # type: ignore[arg-type]
+
+
+@bp.app_template_global("taxonomy_type_conflicts")
+def taxonomy_type_conflicts(editing: Editing) -> Sequence[TypeConflict]:
+    return conflicts_of(editing.levels)
+
+
+@bp.app_template_global("taxonomy_split_values")
+def taxonomy_split_values(editing: Editing) -> Sequence[SplitValue]:
+    return split_values(editing.levels)
+
+
+@bp.app_template_global("problem_field")
+def problem_field(problem: Problem) -> str:
+    """The id of the field of the panel at which a problem of the tree is to be mended."""
+    _, attribute, place = problem.pointer.partition("/attributes/")
+    if not attribute:
+        last = problem.pointer.rpartition("/")[2]
+        return f"f-{last}" if last in ("name", "description") else "panel"
+    field = place.partition("/")[2].removeprefix("validation/")
+    if field.startswith("allowedValues"):
+        return f"f-value-{field.rpartition('/')[2]}" if "/" in field else "f-newValues"
+    return f"f-{field}" if field else "panel"

@@ -1,0 +1,159 @@
+"""Before a draft is saved: what changes, what that leaves behind on products, a note, and Save."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flask import flash, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.display import numbered
+from app.blueprints.admin.field_errors import FieldErrors
+from app.domain.shared.problems import Conflict, Invalid, StaleRevision
+from app.domain.taxonomy.editor import editing as drafts
+from app.domain.taxonomy.editor.editing import Editing, StaleDraft
+from app.domain.taxonomy.levels.attribute import AttributeType
+from app.domain.taxonomy.life.impact import AttributeImpact, Impact, ValueImpact, impact
+from app.domain.taxonomy.life.saving import Saved
+from app.domain.taxonomy.life.unfit import UnfitImpact
+from app.domain.taxonomy.taxonomies import is_active
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+REVIEW = "/catalogue/taxonomy/<taxonomy_id>/review"
+NO_ERRORS = FieldErrors()
+TYPE_WORDS = {
+    AttributeType.STRING: "a text",
+    AttributeType.NUMBER: "a number",
+    AttributeType.BOOLEAN: "a yes or no",
+    AttributeType.SINGLE_SELECT: "one of a list",
+    AttributeType.MULTI_SELECT: "several of a list",
+}
+CHANGED = "The draft was changed in another window since this page was opened. This is what a save would do now."
+Answer = str | AnyResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """What a save does to products. `link` are the parameters of the list of those products; `loses` marks what
+    takes something from them."""
+
+    text: str
+    products: int
+    link: dict[str, str]
+    loses: bool = True
+
+
+@bp.get(REVIEW)
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_review(taxonomy_id: str) -> Answer:
+    return _review(taxonomy_id)
+
+
+@bp.post(REVIEW)
+@requires(Permission.MANAGE_TAXONOMY)
+def taxonomy_review_save(taxonomy_id: str) -> Answer:
+    site_id, user_id = current_user.site_id, current_user.user_id
+    note, token, actor = request.form.get("note", ""), request.form.get("version", ""), current_user.display_name
+    try:
+        prepared = drafts.prepare_draft(site_id, taxonomy_id, user_id, token, note)
+        with transaction():
+            saved = drafts.save_draft(ports.clock(), user_id, token, prepared, actor)
+            told, level_id = _told(saved), _edited_level(saved)
+    except StaleDraft:
+        return _review(taxonomy_id, FieldErrors(Conflict(CHANGED)), note, 409)
+    except StaleRevision:
+        return redirect(url_for("admin.taxonomy_conflict", taxonomy_id=taxonomy_id))
+    except Invalid as error:
+        editing = drafts.open_draft(site_id, taxonomy_id, user_id)
+        return _page(editing, FieldErrors(None if editing.problems else error), note, 400)
+    except Conflict as error:
+        flash(error.message, "plain")
+        return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
+    flash(told, "good")
+    return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, level=level_id, saved=1))
+
+
+def _review(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, note: str = "", status: int = 200) -> Answer:
+    editing = drafts.open_draft(current_user.site_id, taxonomy_id, current_user.user_id)
+    if editing.is_stale:
+        return redirect(url_for("admin.taxonomy_conflict", taxonomy_id=taxonomy_id))
+    if editing.changes.is_empty:
+        flash("There is nothing to save: the taxonomy is as it was.", "plain")
+        return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
+    return _page(editing, errors, note, status)
+
+
+def _page(editing: Editing, errors: FieldErrors = NO_ERRORS, note: str = "", status: int = 200) -> Answer:
+    """What a save would do can be told only of a tree that can be saved."""
+    taxonomy = editing.taxonomy
+    found = None
+    if not editing.problems:
+        found = impact(taxonomy.site_id, taxonomy, editing.root_levels, editing.renames)
+    page = render_template(
+        "admin/taxonomy/review.html",
+        editing=editing,
+        taxonomy=taxonomy,
+        active=is_active(taxonomy),
+        consequences=[] if found is None else list(consequences(found)),
+        truncated=found is not None and found.values_truncated,
+        errors=errors,
+        note=note,
+    )
+    return make_response(page, status)
+
+
+def _edited_level(saved: Saved) -> str | None:
+    """The level that was edited last, by the id that it has now; the editor goes back to it."""
+    level_id = request.form.get("level") or None
+    return saved.ids.get(level_id, level_id) if level_id else None
+
+
+def _told(saved: Saved) -> str:
+    name, revision = saved.taxonomy.name, saved.taxonomy.revision
+    return f"Saved {name} as revision {revision:,}."
+
+
+def _holders(entry: AttributeImpact | ValueImpact | UnfitImpact) -> dict[str, str]:
+    """As the list of products asks for those at the level and below that hold it."""
+    found = {"level": entry.level_id, "attribute": entry.attribute_id}
+    return found | ({"value": entry.value} if isinstance(entry, ValueImpact) else {})
+
+
+def consequences(found: Impact) -> Iterator[Consequence]:
+    """What takes most from products first."""
+    for level in found.levels_removed:
+        text = f"The level “{level.name}” goes; its products are no longer classified."
+        yield Consequence(text, level.products, {"level": level.level_id})
+    for lost in found.attributes_removed:
+        text = f"“{lost.name}” goes; products lose their value of it."
+        yield Consequence(text, lost.products, _holders(lost))
+    for lost in found.attributes_lost:
+        text = f"“{lost.name}” does not hold any more where products are moved to; they lose their value of it."
+        yield Consequence(text, lost.products, _holders(lost))
+    for value in found.values_removed:
+        text = f"“{value.value}” is no longer a value of “{value.name}”; products lose it."
+        yield Consequence(text, value.products, _holders(value))
+    yield from _otherwise_defined(found)
+    for value in found.values_renamed:
+        products = numbered(value.products, "product")
+        text = f"“{value.value}” of “{value.name}” becomes “{value.renamed}”: {products} will be updated."
+        yield Consequence(text, value.products, _holders(value), loses=False)
+    for level in found.levels_moved:
+        text = f"The level “{level.name}” moves; its products stay in it."
+        yield Consequence(text, level.products, {"level": level.level_id}, loses=False)
+
+
+def _otherwise_defined(found: Impact) -> Iterator[Consequence]:
+    """Of attributes that get another type or other rules."""
+    for unfit in found.values_unfit:
+        what = f"becomes {TYPE_WORDS[unfit.type]}" if unfit.is_retyped else "gets other rules"
+        text = f"“{unfit.name}” {what}; products whose value does not fit have no valid one then."
+        yield Consequence(text, unfit.products, _holders(unfit))
+    for required in found.attributes_required:
+        text = f"“{required.name}” becomes mandatory; products without it are incomplete then."
+        yield Consequence(text, required.products, {"level": required.level_id}, loses=False)

@@ -1,0 +1,126 @@
+"""The worklist: what products still miss, filled in one row at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import flash, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.form_numbers import sent_revision
+from app.blueprints.admin.taxonomy.form import typed_texts
+from app.domain.catalogue.listing import LONGEST_WORDS, page_number
+from app.domain.shared.problems import Invalid, NotFound, StaleRevision
+from app.domain.taxonomy.products.saving import ActiveTaxonomy, active_with_tree, fill_gaps
+from app.domain.taxonomy.products.worklist import WorkOrder, WorkRow, work_row, work_rows, work_summary
+from app.htmx import wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+WORKLIST = "/catalogue/taxonomy/worklist"
+Answer = str | AnyResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the address of the worklist says."""
+
+    level_id: str
+    order: WorkOrder
+    page: int
+
+    @classmethod
+    def read(cls, parameters: Mapping[str, str]) -> Asked:
+        order = WorkOrder.CHANGED if parameters.get("sort") == WorkOrder.CHANGED else WorkOrder.NAME
+        level_id = parameters.get("level", "")[:LONGEST_WORDS].replace("\0", "")
+        return cls(level_id, order, page_number(parameters.get("p")))
+
+    def href(self, **changes: object) -> str:
+        """The address with changes; another level or order begins at the first page again."""
+        sort = "" if self.order is WorkOrder.NAME else self.order.value
+        asked = {"level": self.level_id, "sort": sort, "p": ""} | changes
+        if asked["p"] == 1:
+            asked["p"] = ""
+        query = urlencode({name: str(value) for name, value in asked.items() if value})
+        return url_for("admin.taxonomy_worklist") + (f"?{query}" if query else "")
+
+
+@bp.get(WORKLIST)
+@requires(Permission.MANAGE_CATALOGUE)
+def taxonomy_worklist() -> Answer:
+    asked = Asked.read(request.args)
+    taxonomy = active_with_tree(ports.clock(), current_user.site_id)
+    context = _context(asked, taxonomy)
+    template = "admin/taxonomy/_worklist.html" if wants_fragment() else "admin/taxonomy/worklist.html"
+    answer = make_response(render_template(template, **context))
+    shown: Asked = context["asked"]
+    answer.headers["HX-Replace-Url"] = shown.href(p=shown.page)
+    return answer
+
+
+@bp.post(f"{WORKLIST}/<int(max=2147483647):product_id>")
+@requires(Permission.MANAGE_CATALOGUE)
+def taxonomy_worklist_fill(product_id: int) -> Answer:
+    """Save what was typed for one product; its row again, or the news that it is complete."""
+    texts = {name: found for name, found in typed_texts(request.form).items() if any(found)}
+    site_id, actor = current_user.site_id, current_user.display_name
+    problem: str | None = None
+    refused: frozenset[str] = frozenset()
+    try:
+        with transaction():
+            _, dropped = fill_gaps(ports.clock(), site_id, product_id, sent_revision(request.form), texts, actor)
+        refused = frozenset(one.attribute_id for one in dropped)
+    except (StaleRevision, Invalid) as error:
+        problem, refused = error.message, frozenset(texts)
+    typed = {name: found for name, found in texts.items() if name in refused}
+    return _row_answer(product_id, typed, problem)
+
+
+def _row_answer(product_id: int, typed: Mapping[str, tuple[str, ...]], problem: str | None) -> Answer:
+    site_id, asked = current_user.site_id, Asked.read(request.args)
+    taxonomy = active_with_tree(ports.clock(), site_id)
+    row = work_row(site_id, taxonomy.tree, product_id, typed) if taxonomy else None
+    if row is None or taxonomy is None:
+        raise NotFound("There is no such product on this site.")
+    if not wants_fragment():
+        flash(*_told(row, problem))
+        return redirect(asked.href(p=asked.page))
+    summary = None if row.inputs else work_summary(site_id, taxonomy.tree, asked.level_id)
+    context = {"row": row, "problem": problem, "asked": asked, "summary": summary}
+    return make_response(render_template("admin/taxonomy/_worklist_saved.html", **context), 409 if problem else 200)
+
+
+def _told(row: WorkRow, problem: str | None) -> tuple[str, str]:
+    wrong = problem or " ".join(message for one in row.inputs for message in one.problems)
+    if wrong:
+        return f"{row.name}: {wrong}", "warn"
+    if row.inputs:
+        return f"Saved. {row.name} still misses {', '.join(one.attribute.name for one in row.inputs)}.", "good"
+    return f"{row.name} is complete.", "good"
+
+
+def _context(asked: Asked, taxonomy: ActiveTaxonomy | None) -> dict[str, Any]:
+    """A list that is worked off gets shorter, so a page beyond its end is the last one."""
+    if taxonomy is None:
+        return {"taxonomy": None, "asked": asked, "fragment": wants_fragment()}
+    site_id, level = current_user.site_id, taxonomy.tree.levels.get(asked.level_id)
+    definitions = taxonomy.tree.attributes_by_id().values()
+    rows = work_rows(site_id, taxonomy.tree, asked.level_id, asked.order, asked.page)
+    if rows.total_items and not rows.items:
+        asked = replace(asked, page=rows.total_pages)
+        rows = work_rows(site_id, taxonomy.tree, asked.level_id, asked.order, asked.page)
+    return {
+        "taxonomy": taxonomy,
+        "asked": asked,
+        "level": level,
+        "summary": work_summary(site_id, taxonomy.tree, asked.level_id),
+        "rows": rows,
+        "asks_for_nothing": not any(attribute.mandatory for found in definitions for attribute in found),
+        "fragment": wants_fragment(),
+    }

@@ -1,0 +1,247 @@
+"""What people do to attributes and their values in the editor, each a pure function like those of level_edits.
+
+In a draft an attribute may carry `renamedValues`: the stored value by the value that takes its place, so that
+products can be given the new one when the draft is saved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.shared.problems import Invalid
+from app.domain.taxonomy.editor.level_edits import Outcome, between, block, level_of, line, shown, value_line
+from app.domain.taxonomy.levels.flat import FlatLevels, Record, attribute_of, by_place, path
+from app.domain.taxonomy.levels.renames import RENAMED_VALUES
+from app.domain.taxonomy.structure.sent import ATTRIBUTE
+
+
+@dataclass(frozen=True, slots=True)
+class AddAttribute:
+    """`attribute` in the stored form; without an id it gets one from its name at the save."""
+
+    level_id: str
+    attribute: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeAttribute:
+    """`attribute` is the whole new definition; id and place stay. Where it says `renamedValues`, these are the renames
+    from now on; else those known stay."""
+
+    level_id: str
+    attribute_id: str
+    attribute: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class MoveAttribute:
+    """`position` counts from 0 among the level's other attributes."""
+
+    level_id: str
+    attribute_id: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteAttribute:
+    level_id: str
+    attribute_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenameValue:
+    level_id: str
+    attribute_id: str
+    value: str
+    renamed: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenameElsewhere:
+    """A value that got another name on one level gets it on all others that define the attribute, too."""
+
+    level_id: str
+    attribute_id: str
+    value: str
+    renamed: str
+
+
+@dataclass(frozen=True, slots=True)
+class OverrideAttribute:
+    """Gives the level a definition of its own, which begins as a copy of the inherited one: values that were renamed
+    there are renamed here as well."""
+
+    level_id: str
+    attribute_id: str
+
+
+def add_attribute(levels: FlatLevels, edit: AddAttribute) -> Outcome:
+    level = level_of(levels, edit.level_id)
+    attribute_id = str(edit.attribute.get("attributeId") or "").strip() or _free_id(levels)
+    attribute = {"attributeId": line(attribute_id)} | _definition(edit.attribute)
+    return _appended(levels, level, attribute, f"Added the attribute {shown(attribute['name'])}")
+
+
+def override_attribute(levels: FlatLevels, edit: OverrideAttribute) -> Outcome:
+    level = level_of(levels, edit.level_id)
+    for above in path(levels, edit.level_id)[-2::-1]:
+        if inherited := attribute_of(levels[above], edit.attribute_id):
+            label = f"Gave {shown(level['name'])} a definition of {shown(inherited['name'])} of its own"
+            return _appended(levels, level, inherited, label)
+    raise Invalid.one("unknown_attribute", f"{shown(level['name'])} inherits no such attribute.")
+
+
+def _appended(levels: FlatLevels, level: Record, attribute: Record, label: str) -> Outcome:
+    if attribute_of(level, attribute["attributeId"]):
+        message = f"{shown(level['name'])} has an attribute with the id “{attribute['attributeId'][:80]}” already."
+        raise Invalid.one("duplicate_attribute_id", message, "#/attributeId")
+    orders = [found["displayOrder"] for found in level["attributes"]]
+    placed = attribute | {"displayOrder": between(orders, len(orders))}
+    return _with(levels, level, [*level["attributes"], placed], label)
+
+
+def _free_id(levels: FlatLevels) -> str:
+    taken = {attribute["attributeId"] for level in levels.values() for attribute in level["attributes"]}
+    number = 1
+    while f"new-a{number}" in taken:
+        number += 1
+    return f"new-a{number}"
+
+
+def change_attribute(levels: FlatLevels, edit: ChangeAttribute) -> Outcome:
+    level, attribute = _found(levels, edit.level_id, edit.attribute_id)
+    kept = {name: attribute[name] for name in ("attributeId", "displayOrder")}
+    changed = kept | _definition(edit.attribute)
+    offered = changed.get("allowedValues", [])
+    known = edit.attribute.get(RENAMED_VALUES, attribute.get(RENAMED_VALUES, {}))
+    renames = {new: old for new, old in known.items() if new in offered and new != old}
+    changed |= {RENAMED_VALUES: renames} if renames else {}
+    return _replaced(levels, level, changed, f"Changed the attribute {shown(changed['name'])}")
+
+
+def move_attribute(levels: FlatLevels, edit: MoveAttribute) -> Outcome:
+    level, attribute = _found(levels, edit.level_id, edit.attribute_id)
+    label = f"Moved the attribute {shown(attribute['name'])}"
+    others = [found for found in level["attributes"] if found["attributeId"] != edit.attribute_id]
+    position = max(0, min(edit.position, len(others)))
+    if level["attributes"].index(attribute) == position:
+        return Outcome(levels, label, edit.level_id)
+    order = between([found["displayOrder"] for found in others], position)
+    if order is None:
+        others = [found | {"displayOrder": 2 * place} for place, found in enumerate(others)]
+        order = 2 * position - 1
+    return _with(levels, level, [*others, attribute | {"displayOrder": order}], label)
+
+
+def delete_attribute(levels: FlatLevels, edit: DeleteAttribute) -> Outcome:
+    level, attribute = _found(levels, edit.level_id, edit.attribute_id)
+    kept = [found for found in level["attributes"] if found is not attribute]
+    return _with(levels, level, kept, f"Deleted the attribute {shown(attribute['name'])}")
+
+
+def rename_value(levels: FlatLevels, edit: RenameValue) -> Outcome:
+    level, attribute = _found(levels, edit.level_id, edit.attribute_id)
+    values, renamed = attribute.get("allowedValues", []), value_line(edit.renamed)
+    _check_rename(values, edit.value, renamed)
+    changed = attribute | {"allowedValues": [renamed if value == edit.value else value for value in values]}
+    changed.pop(RENAMED_VALUES, None)
+    if renames := _renames(attribute, edit.value, renamed):
+        changed[RENAMED_VALUES] = renames
+    label = f"Renamed the value {shown(edit.value)} of {shown(attribute['name'])} to {shown(renamed)}"
+    return _replaced(levels, level, changed, label)
+
+
+def rename_elsewhere(levels: FlatLevels, edit: RenameElsewhere) -> Outcome:
+    """Levels that offer both names already stay as they are. Raises Invalid like rename_value, and where no other level
+    has the value any more."""
+    wanted = still_called(levels, edit.level_id, edit.attribute_id, edit.value, edit.renamed)
+    if not wanted:
+        raise Invalid.one("unknown_value", f"No other level says {shown(edit.value)} any more.")
+    for level_id in wanted:
+        levels = rename_value(levels, RenameValue(level_id, edit.attribute_id, edit.value, edit.renamed)).levels
+    number = "1 other level" if len(wanted) == 1 else f"{len(wanted):,} other levels"
+    label = f"Renamed the value {shown(edit.value)} to {shown(edit.renamed)} on {number}"
+    return Outcome(levels, label, edit.level_id)
+
+
+def still_called(levels: FlatLevels, level_id: str, attribute_id: str, value: str, renamed: str) -> list[str]:
+    """The other levels that define the attribute with the value and without one of the new name, whatever its case."""
+    found = []
+    for other_id, level in levels.items():
+        attribute = attribute_of(level, attribute_id) if other_id != level_id else None
+        values = attribute.get("allowedValues") or () if attribute else ()
+        if value in values and renamed.casefold() not in {str(one).casefold() for one in values if one != value}:
+            found.append(other_id)
+    return found
+
+
+def _check_rename(values: Sequence[Any], value: str, renamed: str) -> None:
+    if value not in values:
+        raise Invalid.one("unknown_value", f"There is no value {shown(value)} any more.")
+    if not renamed:
+        raise Invalid.one("blank_value", "A value needs a name.", "#/renamed")
+    if "," in renamed:
+        raise Invalid.one("comma_in_value", f"{shown(renamed)} contains a comma.", "#/renamed")
+    others = {other.casefold() for other in values if isinstance(other, str) and other != value}
+    if renamed.casefold() in others:
+        raise Invalid.one("duplicate_value", f"There is a value {shown(renamed)} already.", "#/renamed")
+
+
+def _renames(attribute: Record, value: str, renamed: str) -> dict[str, str]:
+    """Of several renames of one value in a row only the first name and the last count. A stored value is renamed
+    once: one that was added again under its old name is a new value."""
+    renames = dict(attribute.get(RENAMED_VALUES, {}))
+    stored = renames.pop(value, value)
+    if stored != renamed and stored not in renames.values() and not attribute["attributeId"].startswith("new-"):
+        renames[renamed] = stored
+    return renames
+
+
+def _found(levels: FlatLevels, level_id: str, attribute_id: str) -> tuple[Record, Record]:
+    level = level_of(levels, level_id)
+    attribute = attribute_of(level, attribute_id)
+    if attribute is None:
+        raise Invalid.one("unknown_attribute", f"{shown(level['name'])} has no such attribute any more.")
+    return level, attribute
+
+
+def _replaced(levels: FlatLevels, level: Record, changed: Record, label: str) -> Outcome:
+    attribute_id = changed["attributeId"]
+    attributes = [changed if found["attributeId"] == attribute_id else found for found in level["attributes"]]
+    return _with(levels, level, attributes, label)
+
+
+def _with(levels: FlatLevels, level: Record, attributes: Sequence[Record], label: str) -> Outcome:
+    changed = level | {"attributes": by_place(attributes)}
+    return Outcome(levels | {level["levelId"]: changed}, label, level["levelId"])
+
+
+def _definition(given: Mapping[str, Any]) -> Record:
+    """What an attribute says, without what is empty; texts trimmed, values told once. Raises Invalid for what no
+    database can hold; what else may be wrong, validation says."""
+    names = [name for name in ATTRIBUTE if name not in ("attributeId", "displayOrder") and name in given]
+    definition = {name: _trimmed(given[name], block) for name in names}
+    definition["allowedValues"] = _told_once(definition.get("allowedValues") or [])
+    kept = {name: value for name, value in definition.items() if value not in (None, "", [], {})}
+    return {"name": line(str(given.get("name") or "")), "type": "STRING"} | kept
+
+
+def _trimmed(value: Any, clean: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Invalid.one("out_of_range", "A number is too large.")
+    if isinstance(value, Mapping):
+        kept = {name: _trimmed(item, clean) for name, item in value.items()}
+        return {name: item for name, item in kept.items() if item is not None and item != ""}
+    if isinstance(value, list | tuple):
+        return [_trimmed(item, value_line) for item in value]
+    return value
+
+
+def _told_once(values: Sequence[Any]) -> list[Any]:
+    """Blank ones stay, for validation to point at."""
+    return list(dict.fromkeys(value if isinstance(value, str) else str(value) for value in values))

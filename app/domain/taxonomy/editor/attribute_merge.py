@@ -1,0 +1,46 @@
+"""One attribute, changed in a draft and in what was saved meanwhile: three-way, by what can be changed of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.domain.taxonomy.levels.flat import Record
+
+# What belongs together: values that were renamed say nothing without the list that offers them.
+PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("name", ("name",)),
+    ("help text", ("helpText",)),
+    ("type and values", ("type", "allowedValues", "renamedValues")),
+    ("validation", ("validation",)),
+    ("display", ("displayOnProductPage", "displayLabel")),
+)
+
+
+def merged_attribute(old: Record | None, mine: Record, theirs: Record | None) -> tuple[Record | None, list[str]]:
+    """The definition that is to hold, None for none, and how a sentence about each conflict goes on."""
+    if old is None:
+        return _both_added(mine, theirs)
+    if theirs is None:
+        changed = any(_part(old, names) != _part(mine, names) for _, names in PARTS)
+        return None, ["was not changed: it was deleted meanwhile"] if changed else []
+    merged, conflicts = dict(theirs), []
+    for word, names in PARTS:
+        was, wanted, now = _part(old, names), _part(mine, names), _part(theirs, names)
+        if wanted in (was, now):
+            continue
+        if now == was:
+            merged = {name: value for name, value in merged.items() if name not in names} | wanted
+        else:
+            conflicts.append(f"did not get your {word}: somebody else changed that meanwhile")
+    return merged, conflicts
+
+
+def _both_added(mine: Record, theirs: Record | None) -> tuple[Record, list[str]]:
+    if theirs is None:
+        return mine, []
+    alike = all(_part(mine, names) == _part(theirs, names) for _, names in PARTS)
+    return theirs, [] if alike else ["was not added: somebody else added one with this id meanwhile"]
+
+
+def _part(attribute: Record, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: attribute[name] for name in names if attribute.get(name) not in (None, "", False, [], {})}

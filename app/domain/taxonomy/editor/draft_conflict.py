@@ -1,0 +1,47 @@
+"""A draft whose taxonomy was saved by somebody else meanwhile: what they did, and what of the draft would still go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.domain.shared.problems import NotFound
+from app.domain.taxonomy.comparing.comparison import Comparison, compare
+from app.domain.taxonomy.editor.editing import Editing
+from app.domain.taxonomy.editor.rebase import Rebased, rebase
+from app.domain.taxonomy.levels.flat import flatten
+from app.domain.taxonomy.levels.renames import ValueRename
+from app.domain.taxonomy.life.revisions import RevisionRow, renames_between, revisions
+
+
+@dataclass(frozen=True, slots=True)
+class DraftConflict:
+    """`saves` came after the draft was begun, newest first; `theirs` is what they changed together, `mine` what the
+    draft does; `outcome` is what would come of the draft's edits on the newest revision."""
+
+    saves: Sequence[RevisionRow]
+    theirs: Comparison
+    mine: Comparison
+    outcome: Rebased
+
+
+def draft_conflict(editing: Editing) -> DraftConflict:
+    """Reads; raises NotFound for a taxonomy that is gone."""
+    taxonomy = editing.taxonomy
+    log = revisions(taxonomy.site_id, taxonomy.id, page=1)
+    renames = _renames(editing)
+    return DraftConflict(
+        saves=[row for row in log.items if row.revision > editing.base_revision],
+        theirs=compare(editing.base_root_levels, taxonomy.root_levels, renames),
+        mine=editing.changes,
+        outcome=rebase(editing.base, flatten(taxonomy.root_levels), editing.done),
+    )
+
+
+def _renames(editing: Editing) -> Sequence[ValueRename]:
+    """Those of the saves since the draft was begun; none where the log no longer reaches back that far."""
+    taxonomy = editing.taxonomy
+    try:
+        return renames_between(taxonomy.site_id, taxonomy.id, editing.base_revision, taxonomy.revision)
+    except NotFound:
+        return ()

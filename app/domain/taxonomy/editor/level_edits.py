@@ -1,0 +1,233 @@
+"""What people do to levels in the editor, each a pure function from the levels before to the levels after."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from app.domain.shared.problems import Invalid
+from app.domain.shared.text import UNPRINTABLE, UNPRINTABLE_IN_BLOCK
+from app.domain.taxonomy.levels.flat import FlatLevels, Record, branch, in_tree_order, path, siblings
+from app.domain.taxonomy.structure.sent import DEEPEST
+from app.domain.taxonomy.structure.validation import LONGEST_ALLOWED_VALUE, LONGEST_NAME, LONGEST_TEXT, MOST_LEVELS
+
+LONGEST_IN_LABEL = 60
+KEPT = 4  # Times as long as it may be when it is saved: what somebody can still shorten is kept, and told as a problem.
+LONGEST_LINE, LONGEST_BLOCK = KEPT * LONGEST_NAME, KEPT * LONGEST_TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class AddLevel:
+    """Behind the level `after_id`, if that stands directly below the same parent; otherwise as the last."""
+
+    parent_id: str | None
+    name: str
+    after_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLevel:
+    level_id: str
+    name: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class MoveLevel:
+    """With all below it. `position` counts from 0 among the levels below the parent, without the level itself; what
+    is beyond the ends means the end."""
+
+    level_id: str
+    parent_id: str | None
+    position: int
+
+
+class Direction(StrEnum):
+    UP = "up"
+    DOWN = "down"
+    INDENT = "indent"
+    OUTDENT = "outdent"
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftLevel:
+    """One place up or down among its siblings, to the end of the levels below the sibling before it, or out, behind
+    its parent."""
+
+    level_id: str
+    direction: Direction
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteLevel:
+    """With all below it."""
+
+    level_id: str
+
+
+class Outcome(NamedTuple):
+    levels: FlatLevels
+    label: str
+    level_id: str | None
+
+
+def level_of(levels: FlatLevels, level_id: str) -> Record:
+    """Raises Invalid for a level that is not there."""
+    level = levels.get(level_id)
+    if level is None:
+        raise Invalid.one("unknown_level", f"There is no level “{level_id[:80]}” any more.")
+    return level
+
+
+def shown(name: str) -> str:
+    """A name as a label quotes it."""
+    return f"“{name[:LONGEST_IN_LABEL]}”"
+
+
+def add_level(levels: FlatLevels, edit: AddLevel) -> Outcome:
+    above = [] if edit.parent_id is None else path(levels, level_of(levels, edit.parent_id)["levelId"])
+    _check_depth(len(above) + 1)
+    if len(levels) >= MOST_LEVELS:
+        raise Invalid.one("too_many_levels", f"A taxonomy has at most {MOST_LEVELS:,} levels.")
+    beside = siblings(levels, edit.parent_id)
+    position = beside.index(edit.after_id) + 1 if edit.after_id in beside else len(beside)
+    levels, order = _room(levels, beside, position)
+    level_id, name = free_id(levels), line(edit.name)
+    level: Record = {
+        "levelId": level_id,
+        "name": name,
+        "description": "",
+        "parentLevelId": edit.parent_id,
+        "displayOrder": order,
+        "attributes": [],
+    }
+    return Outcome(in_tree_order(levels | {level_id: level}), f"Added the level {shown(name)}", level_id)
+
+
+def free_id(levels: FlatLevels) -> str:
+    number = 1 + sum(1 for level_id in levels if level_id.startswith("new-"))
+    while f"new-{number}" in levels:
+        number += 1
+    return f"new-{number}"
+
+
+def change_level(levels: FlatLevels, edit: ChangeLevel) -> Outcome:
+    level = level_of(levels, edit.level_id)
+    name = line(edit.name)
+    changed = level | {"name": name, "description": block(edit.description)}
+    label = f"Changed the description of {shown(name)}"
+    if level["name"] != name:
+        label = f"Renamed {shown(level['name'])} to {shown(name)}"
+    return Outcome(levels | {edit.level_id: changed}, label, edit.level_id)
+
+
+def move_level(levels: FlatLevels, edit: MoveLevel) -> Outcome:
+    level = level_of(levels, edit.level_id)
+    target = "to the top" if edit.parent_id is None else f"below {shown(level_of(levels, edit.parent_id)['name'])}"
+    _check_move(levels, edit.level_id, edit.parent_id)
+    beside = [found for found in siblings(levels, edit.parent_id) if found != edit.level_id]
+    position = max(0, min(edit.position, len(beside)))
+    if edit.parent_id == level["parentLevelId"] and siblings(levels, edit.parent_id).index(edit.level_id) == position:
+        return Outcome(levels, f"Left {shown(level['name'])} in its place", edit.level_id)
+    levels, order = _room(levels, beside, position)
+    moved = level | {"parentLevelId": edit.parent_id, "displayOrder": order}
+    how = "among its neighbours" if edit.parent_id == level["parentLevelId"] else target
+    return Outcome(in_tree_order(levels | {edit.level_id: moved}), f"Moved {shown(level['name'])} {how}", edit.level_id)
+
+
+def _check_move(levels: FlatLevels, level_id: str, parent_id: str | None) -> None:
+    above = path(levels, parent_id)
+    if level_id in above:
+        raise Invalid.one("moved_below_itself", f"{shown(levels[level_id]['name'])} cannot stand below itself.")
+    own_depth = len(path(levels, level_id))
+    deepest = max(len(path(levels, below)) for below in branch(levels, level_id))
+    _check_depth(len(above) + 1 + deepest - own_depth)
+
+
+def _check_depth(depth: int) -> None:
+    if depth > DEEPEST:
+        raise Invalid.one("too_deep", f"Levels nest at most {DEEPEST} deep.")
+
+
+def _room(levels: FlatLevels, beside: Sequence[str], position: int) -> tuple[FlatLevels, float]:
+    """The displayOrder of what comes at this position among these siblings, and the levels, in which the siblings got
+    new numbers if there was none left between two of them."""
+    order = between([levels[found]["displayOrder"] for found in beside], position)
+    if order is not None:
+        return levels, order
+    renumbered = {found: levels[found] | {"displayOrder": 2 * place} for place, found in enumerate(beside)}
+    return levels | renumbered, 2 * position - 1
+
+
+def between(orders: Sequence[float], position: int) -> float | None:
+    """A number that sorts at this position; None when two neighbours leave none between them."""
+    if not orders:
+        return 0
+    if position <= 0:
+        return orders[0] - 1
+    if position >= len(orders):
+        return orders[-1] + 1
+    middle = (orders[position - 1] + orders[position]) / 2
+    return middle if orders[position - 1] < middle < orders[position] else None
+
+
+def shift_level(levels: FlatLevels, edit: ShiftLevel) -> Outcome:
+    level = level_of(levels, edit.level_id)
+    parent_id = level["parentLevelId"]
+    beside = siblings(levels, parent_id)
+    place = beside.index(edit.level_id)
+    if edit.direction is Direction.OUTDENT:
+        if parent_id is None:
+            raise _stuck(level, "stands at the top already")
+        above = levels[parent_id]["parentLevelId"]
+        return move_level(levels, MoveLevel(edit.level_id, above, siblings(levels, above).index(parent_id) + 1))
+    if place == 0 and edit.direction is not Direction.DOWN:
+        raise _stuck(level, "is the first below its parent" if parent_id else "is the first level")
+    if edit.direction is Direction.INDENT:
+        return move_level(levels, MoveLevel(edit.level_id, beside[place - 1], len(levels)))
+    if place == len(beside) - 1 and edit.direction is Direction.DOWN:
+        raise _stuck(level, "is the last below its parent" if parent_id else "is the last level")
+    by = 1 if edit.direction is Direction.DOWN else -1
+    return move_level(levels, MoveLevel(edit.level_id, parent_id, place + by))
+
+
+def _stuck(level: Record, why: str) -> Invalid:
+    return Invalid.one("cannot_move", f"{shown(level['name'])} {why}.")
+
+
+def delete_level(levels: FlatLevels, edit: DeleteLevel) -> Outcome:
+    """Afterwards one looks at the sibling that takes its place, or the one before, or the parent."""
+    level = level_of(levels, edit.level_id)
+    gone = set(branch(levels, edit.level_id))
+    beside = siblings(levels, level["parentLevelId"])
+    place = beside.index(edit.level_id)
+    near = [*beside[place + 1 : place + 2], *beside[max(0, place - 1) : place], level["parentLevelId"]]
+    below = f" and {len(gone) - 1:,} below it" if len(gone) > 1 else ""
+    kept = {level_id: found for level_id, found in levels.items() if level_id not in gone}
+    return Outcome(kept, f"Deleted the level {shown(level['name'])}{below}", near[0])
+
+
+def line(text: str, longest: int = LONGEST_LINE) -> str:
+    """Trimmed. Raises Invalid for what no database or draft can hold; what else may be wrong, validation says."""
+    return _storable(text.strip(), UNPRINTABLE, longest)
+
+
+def value_line(text: str) -> str:
+    return line(text, KEPT * LONGEST_ALLOWED_VALUE)
+
+
+def block(text: str) -> str:
+    return _storable(text.replace("\r\n", "\n"), UNPRINTABLE_IN_BLOCK, LONGEST_BLOCK).strip()
+
+
+def _storable(text: str, unprintable: re.Pattern[str], longest: int) -> str:
+    if len(text) > longest:
+        raise Invalid.one(
+            "too_long", f"“{text[:40]}…” is {len(text):,} characters long; a draft keeps at most {longest:,}."
+        )
+    if unprintable.search(text):
+        raise Invalid.one("unprintable", "The text contains characters that cannot be shown.")
+    return text

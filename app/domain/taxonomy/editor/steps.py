@@ -1,0 +1,106 @@
+"""What one edit changed, small enough to keep many, and how to do it again or take it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.domain.taxonomy.levels.flat import FlatLevels, Record, by_place, in_tree_order
+
+Change = tuple[Record | None, Record | None]
+"""A level before and after. None means that it was not there. Where it was there both times, both sides hold only the
+fields that differ; of `attributes` the ones that differ, by attribute id (None for one that was not there)."""
+
+FIELDS = ("name", "description", "parentLevelId", "displayOrder")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`label` says for people what was done; `level_id` is the level to look at afterwards, None for none. A step
+    without `changes` did nothing."""
+
+    label: str
+    changes: Mapping[str, Change] = field(default_factory=dict)
+    level_id: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        changes = {level_id: list(change) for level_id, change in self.changes.items()}
+        return {"label": self.label, "changes": changes, "levelId": self.level_id}
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any]) -> Step:
+        changes = {level_id: (change[0], change[1]) for level_id, change in stored["changes"].items()}
+        return cls(stored["label"], changes, stored["levelId"])
+
+
+def differences(before: FlatLevels, after: FlatLevels) -> dict[str, Change]:
+    """By id, the levels that are not the same in both."""
+    changes: dict[str, Change] = {}
+    for level_id in [*after, *(gone for gone in before if gone not in after)]:
+        old, new = before.get(level_id), after.get(level_id)
+        if old is not new and old != new:
+            changes[level_id] = _change(old, new)
+    return changes
+
+
+def _change(old: Record | None, new: Record | None) -> Change:
+    if old is None or new is None:
+        return old, new
+    names = [name for name in FIELDS if old[name] != new[name]]
+    before, after = {name: old[name] for name in names}, {name: new[name] for name in names}
+    if old["attributes"] != new["attributes"]:
+        before["attributes"], after["attributes"] = _attribute_changes(old["attributes"], new["attributes"])
+    return before, after
+
+
+def _attribute_changes(old: Iterable[Record], new: Iterable[Record]) -> tuple[Record, Record]:
+    before = {attribute["attributeId"]: attribute for attribute in old}
+    after = {attribute["attributeId"]: attribute for attribute in new}
+    changed = [found for found in {**before, **after} if before.get(found) != after.get(found)]
+    return {found: before.get(found) for found in changed}, {found: after.get(found) for found in changed}
+
+
+def redo(levels: FlatLevels, step: Step) -> FlatLevels:
+    """The levels after a step, which must have been made on such levels."""
+    return _in_order(_turned(levels, step.changes), [step.changes])
+
+
+def undo(levels: FlatLevels, step: Step) -> FlatLevels:
+    changes = {level_id: (after, before) for level_id, (before, after) in step.changes.items()}
+    return _in_order(_turned(levels, changes), [changes])
+
+
+def apply_steps(levels: FlatLevels, steps: Iterable[Step]) -> FlatLevels:
+    done = [step.changes for step in steps]
+    for changes in done:
+        levels = _turned(levels, changes)
+    return _in_order(levels, done)
+
+
+def _in_order(levels: Mapping[str, Record], done: Iterable[Mapping[str, Change]]) -> FlatLevels:
+    """Put in order once, however many steps there were."""
+    moved = any(_moves(change) for changes in done for change in changes.values())
+    return in_tree_order(levels) if moved else dict(levels)
+
+
+def _turned(levels: Mapping[str, Record], changes: Mapping[str, Change]) -> dict[str, Record]:
+    changed = dict(levels)
+    for level_id, (before, after) in changes.items():
+        if after is None:
+            del changed[level_id]
+        else:
+            changed[level_id] = after if before is None else _with(changed[level_id], after)
+    return changed
+
+
+def _with(level: Record, fields: Record) -> Record:
+    if "attributes" not in fields:
+        return level | fields
+    kept = {attribute["attributeId"]: attribute for attribute in level["attributes"]} | fields["attributes"]
+    return level | fields | {"attributes": by_place([found for found in kept.values() if found is not None])}
+
+
+def _moves(change: Change) -> bool:
+    before, after = change
+    return before is None or after is None or "parentLevelId" in after or "displayOrder" in after

@@ -1,0 +1,111 @@
+"""A taxonomy's tree as a table, level by level: what the editor changes, one record at a time.
+
+Nothing here or in the modules that build on it changes a record: a changed level is a new record under its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from app.domain.taxonomy.levels.stored_levels import made_once
+
+Record = dict[str, Any]
+FlatLevels = dict[str, Record]
+"""By level id, in tree order: levelId, name, description, parentLevelId, displayOrder and attributes (a list in the
+order of their displayOrder). Edits put records between others by a fraction as displayOrder."""
+
+
+@made_once
+def flatten(root_levels: Sequence[Mapping[str, Any]]) -> FlatLevels:
+    """From the stored form. Parents and places are those of the nesting."""
+    levels: FlatLevels = {}
+    _flatten(root_levels, None, levels)
+    return levels
+
+
+def _flatten(siblings: Sequence[Mapping[str, Any]], parent_id: str | None, levels: FlatLevels) -> None:
+    for place, stored in enumerate(siblings):
+        level_id = stored["levelId"]
+        levels[level_id] = {
+            "levelId": level_id,
+            "name": stored["name"],
+            "description": stored.get("description") or "",
+            "parentLevelId": parent_id,
+            "displayOrder": place,
+            "attributes": _in_place(stored.get("attributes") or ()),
+        }
+        _flatten(stored.get("children") or (), level_id, levels)
+
+
+def nest(levels: FlatLevels) -> list[Record]:
+    """The stored form, with places told in whole numbers; of a table that holds whole ones, `flatten` gives it back."""
+    return _nest(children_of(levels), None, levels)
+
+
+def _nest(children: Mapping[str | None, Sequence[str]], parent_id: str | None, levels: FlatLevels) -> list[Record]:
+    return [
+        levels[level_id]
+        | {
+            "displayOrder": place,
+            "attributes": _in_place(levels[level_id]["attributes"]),
+            "children": _nest(children, level_id, levels),
+        }
+        for place, level_id in enumerate(children.get(parent_id, ()))
+    ]
+
+
+def _in_place(attributes: Sequence[Mapping[str, Any]]) -> list[Record]:
+    return [{**attribute, "displayOrder": place} for place, attribute in enumerate(attributes)]
+
+
+def children_of(levels: FlatLevels) -> dict[str | None, list[str]]:
+    """By the id of a level (None for the top), the ids of the levels directly below it, in their order."""
+    children: dict[str | None, list[str]] = {}
+    for level_id, level in levels.items():
+        children.setdefault(level["parentLevelId"], []).append(level_id)
+    return children
+
+
+def siblings(levels: FlatLevels, parent_id: str | None) -> list[str]:
+    """The ids of the levels directly below one, in their order."""
+    return [level_id for level_id, level in levels.items() if level["parentLevelId"] == parent_id]
+
+
+def branch(levels: FlatLevels, level_id: str) -> list[str]:
+    """The ids of a level and of all below it, in tree order."""
+    found = {level_id}
+    for below, level in levels.items():
+        if level["parentLevelId"] in found:
+            found.add(below)
+    return [below for below in levels if below in found]
+
+
+def path(levels: FlatLevels, level_id: str | None) -> list[str]:
+    """The ids from the root down to a level; empty for None."""
+    found: list[str] = []
+    while level_id is not None:
+        found.append(level_id)
+        level_id = levels[level_id]["parentLevelId"]
+    return found[::-1]
+
+
+def in_tree_order(levels: Mapping[str, Record]) -> FlatLevels:
+    """The same levels, every one before those below it and siblings by displayOrder."""
+    ordered = dict(sorted(levels.items(), key=lambda item: item[1]["displayOrder"]))
+    children = children_of(ordered)
+    return {level_id: levels[level_id] for level_id in _walk(children, None)}
+
+
+def _walk(children: Mapping[str | None, Sequence[str]], parent_id: str | None) -> Iterator[str]:
+    for level_id in children.get(parent_id, ()):
+        yield level_id
+        yield from _walk(children, level_id)
+
+
+def attribute_of(level: Mapping[str, Any], attribute_id: str) -> Record | None:
+    return next((found for found in level["attributes"] if found["attributeId"] == attribute_id), None)
+
+
+def by_place(attributes: Collection[Record]) -> list[Record]:
+    return sorted(attributes, key=lambda attribute: attribute["displayOrder"])

@@ -1,0 +1,141 @@
+"""What a product is and what is known about it: its level, its checked values and how complete they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import delete, insert, select
+
+from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.shared.problems import Invalid
+from app.domain.sites.models import Setting, Site
+from app.domain.sites.settings import settings_of
+from app.domain.taxonomy.levels.attribute import Attribute
+from app.domain.taxonomy.levels.completeness import completeness, missing
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.levels.values import DroppedValue, Value, check_values, value_texts
+from app.domain.taxonomy.models import Taxonomy
+from app.extensions import db
+
+ENGINE_CAPABILITY = "TAXONOMY_ENGINE"
+LONGEST_COUNTED_VALUE = 500  # What the index of values holds of a text.
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """`score` is the completeness in per cent, None without a level; `missing` are the mandatory attributes that
+    have no value."""
+
+    level_id: str | None = None
+    values: dict[str, Value] = field(default_factory=dict)
+    score: int | None = None
+    dropped: tuple[DroppedValue, ...] = ()
+    missing: tuple[Attribute, ...] = ()
+
+
+UNCLASSIFIED = Classification()
+
+
+def classification(tree: TaxonomyTree, level_id: str, raw_values: Mapping[str, Any]) -> Classification:
+    """Raises Invalid when the taxonomy has no such level; values that break rules are dropped and reported."""
+    if level_id not in tree.levels:
+        raise Invalid.one("unknown_level", f"The active taxonomy has no level “{level_id[:80]}”.", "#/levelId")
+    attributes = tree.applicable_attributes(level_id)
+    values, dropped = check_values(attributes, raw_values)
+    score = completeness(attributes, values)
+    gaps = missing(attributes, values) if score < 100 else []
+    return Classification(level_id, values, score, tuple(dropped), tuple(gaps))
+
+
+def classify(
+    product: Product, tree: TaxonomyTree, level_id: str | None, raw_values: Mapping[str, Any]
+) -> Classification:
+    """Give a product its level and values, and keep their index; None as level takes the classification away.
+    The product must have its id. Raises Invalid for an unknown level."""
+    found = UNCLASSIFIED if level_id is None else classification(tree, level_id, raw_values)
+    hold(product, found)
+    return found
+
+
+def hold(product: Product, found: Classification) -> None:
+    """Write a classification to its product and to the index of values."""
+    if (found.level_id, found.values) != (product.taxonomy_level_id, product.taxonomy_attributes):
+        product.taxonomy_level_id = found.level_id
+        product.taxonomy_attributes = found.values
+        index_values([product])
+    if found.score != product.completeness_score:
+        product.completeness_score = found.score
+
+
+def counted_values(values: Mapping[str, Value]) -> set[tuple[str, str]]:
+    """The (attribute id, text) pairs under which a product is counted."""
+    return {
+        (attribute_id, text[:LONGEST_COUNTED_VALUE])
+        for attribute_id, value in values.items()
+        for text in value_texts(value)
+    }
+
+
+def keep_values(product: Product, tree: TaxonomyTree, values: dict[str, Value]) -> None:
+    """Give a product other values as they are, where nobody asks whether those it has still hold: its level stays, how
+    complete it is follows. The caller calls `index_values` afterwards."""
+    product.taxonomy_attributes = values
+    level_id = product.taxonomy_level_id
+    if level_id is not None and level_id in tree.levels:
+        product.completeness_score = completeness(tree.applicable_attributes(level_id), values)
+
+
+def index_values(products: Sequence[Product]) -> None:
+    """Count the products under the values that they hold now, in two statements."""
+    if not products:
+        return
+    held = ProductAttributeValue.product_id.in_([product.id for product in products])
+    db.session.execute(delete(ProductAttributeValue).where(held))
+    rows = [
+        {"product_id": product.id, "site_id": product.site_id, "attribute_id": attribute_id, "value": text}
+        for product in products
+        for attribute_id, text in sorted(counted_values(product.taxonomy_attributes))
+    ]
+    if rows:
+        db.session.execute(insert(ProductAttributeValue), rows)
+
+
+def hold_active(site_id: int) -> str | None:
+    """The id of the active taxonomy, which stays so until this transaction ends: another activation waits. Whoever
+    classifies products calls it before reading them or the tree; else, on PostgreSQL, a product could be given a
+    level of the taxonomy that was active a moment ago."""
+    row = select(Setting.value).where(Setting.site_id == site_id, Setting.key == "taxonomy-active-id")
+    held: str | None = db.session.scalar(row.with_for_update(read=True))
+    return held
+
+
+def has_engine(site_id: int) -> bool:
+    """Whether the site's plan includes the taxonomy engine."""
+    site = db.session.get(Site, site_id)
+    return site is not None and ENGINE_CAPABILITY in site.capabilities
+
+
+def active_taxonomy_id(site_id: int) -> str | None:
+    """The id that the site's setting names, whether or not there is such a taxonomy; None when the site's plan lacks
+    the taxonomy engine."""
+    if not has_engine(site_id):
+        return None
+    active_id: str | None = settings_of(site_id)["taxonomy-active-id"]
+    return active_id
+
+
+def active_taxonomy(site_id: int) -> Taxonomy | None:
+    """The taxonomy that the site's setting names; None without one, when it is gone, or when the site's plan lacks
+    the taxonomy engine."""
+    active_id = active_taxonomy_id(site_id)
+    if active_id is None:
+        return None
+    return db.session.scalar(select(Taxonomy).where(Taxonomy.site_id == site_id, Taxonomy.id == active_id))
+
+
+def active_tree(site_id: int) -> TaxonomyTree:
+    """The levels of the active taxonomy; an empty tree where none is active."""
+    taxonomy = active_taxonomy(site_id)
+    return TaxonomyTree() if taxonomy is None else TaxonomyTree.parse(taxonomy.root_levels)

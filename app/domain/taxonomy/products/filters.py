@@ -1,0 +1,60 @@
+"""What a list of products asks about levels and values, as conditions of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sqlalchemy import ColumnElement, Select, func, or_, select
+
+from app.domain.catalogue import queries
+from app.domain.catalogue.listing import Completeness, ProductList
+from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.products.classification import LONGEST_COUNTED_VALUE
+from app.domain.taxonomy.products.lacking import lacks
+
+
+def matching_ids(site_id: int, asked: ProductList, tree: TaxonomyTree) -> Select[int]:
+    """The ids of all products that a list is narrowed to, in any order. `tree` is the active taxonomy."""
+    return queries.matching_ids(site_id, asked, conditions(site_id, asked, tree))
+
+
+def conditions(site_id: int, asked: ProductList, tree: TaxonomyTree) -> list[ColumnElement[bool]]:
+    """An unknown level or attribute finds nothing. Who asks for products that lack an attribute pays one statement."""
+    return list(_conditions(site_id, asked, tree))
+
+
+def _conditions(site_id: int, asked: ProductList, tree: TaxonomyTree) -> Iterator[ColumnElement[bool]]:
+    if asked.level_id:
+        yield Product.taxonomy_level_id.in_(tree.below(asked.level_id))
+    if asked.completeness is not Completeness.ALL:
+        yield from _by_completeness(asked.completeness, tree)
+    if asked.missing:
+        yield lacks(site_id, asked.missing, tree)
+    if asked.attribute:
+        yield Product.id.in_(_holding(site_id, asked.attribute, asked.value, tree))
+
+
+def _by_completeness(wanted: Completeness, tree: TaxonomyTree) -> Iterable[ColumnElement[bool]]:
+    conditions: dict[Completeness, tuple[ColumnElement[bool], ...]] = {
+        Completeness.COMPLETE: (Product.completeness_score == 100,),
+        Completeness.INCOMPLETE: (Product.completeness_score < 100,),
+        Completeness.UNCLASSIFIED: (Product.taxonomy_level_id.is_(None),),
+        Completeness.GONE: (Product.taxonomy_level_id.is_not(None), Product.taxonomy_level_id.not_in(tree.levels)),
+    }
+    return conditions[wanted]
+
+
+def _holding(site_id: int, attribute_id: str, value: str, tree: TaxonomyTree) -> Select[int]:
+    """An empty value is any. Letters count without case; what the database cannot compare so is looked up among the
+    allowed values."""
+    held = select(ProductAttributeValue.product_id).where(
+        ProductAttributeValue.site_id == site_id, ProductAttributeValue.attribute_id == attribute_id
+    )
+    if not value:
+        return held
+    definitions = tree.attributes_by_id().get(attribute_id, ())
+    spelled = {value, *filter(None, (definition.choice(value) for definition in definitions))}
+    texts = {text[:LONGEST_COUNTED_VALUE] for text in spelled}
+    lower = func.lower(ProductAttributeValue.value) == value[:LONGEST_COUNTED_VALUE].lower()
+    return held.where(or_(ProductAttributeValue.value.in_(sorted(texts)), lower))

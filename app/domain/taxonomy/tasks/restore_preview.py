@@ -1,0 +1,171 @@
+"""Taking archived classifications back into the active taxonomy: first what that would do, then the task that does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, func, select
+
+from app.domain.catalogue.models import Product
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Conflict
+from app.domain.taxonomy import tasks
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
+from app.domain.taxonomy.products.archive import restored
+from app.domain.taxonomy.products.classification import active_taxonomy
+from app.domain.taxonomy.products.former_words import with_former_words
+from app.domain.taxonomy.taxonomies import taxonomy_of
+from app.extensions import db
+
+READ_AT_ONCE = 2_000
+MOST_TOLD = 20  # Levels, and attributes, that a preview names.
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A taxonomy from which archived classifications are; its name is its id where it is gone."""
+
+    id: str
+    name: str
+    products: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A level or an attribute that archived data names; `name` is its id where the taxonomy it is from is gone."""
+
+    id: str
+    name: str
+    products: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestorePreview:
+    """`restorable` products get level and values back, `with_losses` of them not all values: the attributes of those
+    are `values_left`, most products first, and `more_attributes`. `levels_gone`, and `more_levels`, are the levels that
+    the active taxonomy lacks, whose `unrestorable` products keep everything in the archive. `classified` products have
+    an archived classification and a new one, which they keep."""
+
+    sources: tuple[Source, ...]
+    restorable: int
+    with_losses: int
+    unrestorable: int
+    classified: int
+    levels_gone: tuple[Gone, ...]
+    more_levels: int
+    values_left: tuple[Gone, ...]
+    more_attributes: int
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.restorable or self.unrestorable or self.classified)
+
+
+def restore_preview(clock: Clock, site_id: int, taxonomy_id: str) -> RestorePreview:
+    """What restoring would do now; nothing is changed. Raises NotFound, Conflict when it is not the active one."""
+    known = TaxonomyTree.parse(takes_back(site_id, taxonomy_id).root_levels)
+    tree = with_former_words(clock, site_id, taxonomy_id, known)
+    levels = _products_by_level(site_id)
+    gone = {level_id: products for level_id, products in levels.items() if level_id not in tree.levels}
+    lossy, left = _losses(site_id, tree) if len(gone) < len(levels) else (0, Counter())
+    sources = _sources(site_id)
+    level_names, attribute_names = _names(site_id, sources) if gone or left else ({}, {})
+    return RestorePreview(
+        sources=sources,
+        restorable=sum(levels.values()) - sum(gone.values()),
+        with_losses=lossy,
+        unrestorable=sum(gone.values()),
+        classified=_classified(site_id),
+        levels_gone=_told({level_id or "(no level)": n for level_id, n in gone.items()}, level_names),
+        more_levels=max(0, len(gone) - MOST_TOLD),
+        values_left=_told(left, attribute_names),
+        more_attributes=max(0, len(left) - MOST_TOLD),
+    )
+
+
+def can_restore(site_id: int, taxonomy_id: str) -> bool:
+    """Whether any archived classification fits, without looking at values. Raises what restore_preview raises."""
+    tree = TaxonomyTree.parse(takes_back(site_id, taxonomy_id).root_levels)
+    return any(level_id in tree.levels for level_id in _products_by_level(site_id))
+
+
+def restore(clock: Clock, site_id: int, taxonomy_id: str, actor: str) -> TaxonomyTask:
+    """The task that gives archived classifications back; one of the same taxonomy that is not finished yet is joined.
+    Call it in a transaction. Raises NotFound, Conflict when the taxonomy is not the active one."""
+    takes_back(site_id, taxonomy_id)
+    parameters = {"taxonomyId": taxonomy_id}
+    for task in tasks.unfinished(site_id):
+        if task.kind == tasks.Kind.RESTORE and task.parameters == parameters:
+            return task
+    return tasks.request(clock, site_id, tasks.Kind.RESTORE, parameters, actor)
+
+
+def takes_back(site_id: int, taxonomy_id: str) -> Taxonomy:
+    """The taxonomy. Raises NotFound, Conflict when it is not the active one."""
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    active = active_taxonomy(site_id)
+    if active is None or active.id != taxonomy.id:
+        raise Conflict(f"“{taxonomy.name}” is not the active taxonomy. Only the active one can take products back.")
+    return taxonomy
+
+
+def _archived(site_id: int) -> ColumnElement[bool]:
+    return and_(Product.site_id == site_id, Product.archived_taxonomy_data.is_not(None))
+
+
+def _waiting(site_id: int) -> ColumnElement[bool]:
+    return and_(_archived(site_id), Product.taxonomy_level_id.is_(None))
+
+
+def _classified(site_id: int) -> int:
+    query = select(func.count(Product.id)).where(_archived(site_id), Product.taxonomy_level_id.is_not(None))
+    return db.session.scalar(query) or 0
+
+
+def _products_by_level(site_id: int) -> dict[str | None, int]:
+    level_id = Product.archived_taxonomy_data["levelId"].as_string()
+    rows = db.session.execute(select(level_id, func.count()).where(_waiting(site_id)).group_by(level_id))
+    return {found: products for found, products in rows}
+
+
+def _sources(site_id: int) -> tuple[Source, ...]:
+    taxonomy_id = Product.archived_taxonomy_data["taxonomyId"].as_string()
+    query = select(taxonomy_id, func.count()).where(_waiting(site_id)).group_by(taxonomy_id)
+    known = select(Taxonomy.id, Taxonomy.name).where(Taxonomy.site_id == site_id)
+    names: dict[str, str] = {found_id: name for found_id, name in db.session.execute(known)}
+    found = [Source(key or "", names.get(key, key or "?"), products) for key, products in db.session.execute(query)]
+    return tuple(sorted(found, key=lambda source: (-source.products, source.id)))
+
+
+def _names(site_id: int, sources: Sequence[Source]) -> tuple[dict[str, str], dict[str, str]]:
+    """Of levels and of attributes, by id, as the taxonomies call them from which the archived data is."""
+    ids = [source.id for source in sources]
+    query = select(Taxonomy.root_levels).where(Taxonomy.site_id == site_id, Taxonomy.id.in_(ids))
+    trees = [TaxonomyTree.parse(root_levels) for root_levels in db.session.scalars(query)]
+    attributes = {key: found[0].name for tree in trees for key, found in tree.attributes_by_id().items()}
+    return {level.id: level.name for tree in trees for level in tree.levels.values()}, attributes
+
+
+def _losses(site_id: int, tree: TaxonomyTree) -> tuple[int, Counter[str]]:
+    """How many products would leave values behind, and how many of them by attribute."""
+    products, by_attribute = 0, Counter[str]()
+    for slot in _slots(site_id):
+        found = restored(tree, slot)
+        if found is not None and found.left_values:
+            products += 1
+            by_attribute.update(found.left_values.keys())
+    return products, by_attribute
+
+
+def _slots(site_id: int) -> Iterator[dict[str, Any]]:
+    query = select(Product.archived_taxonomy_data).where(_waiting(site_id))
+    yield from db.session.scalars(query.execution_options(yield_per=READ_AT_ONCE))
+
+
+def _told(counts: dict[str, int] | Counter[str], names: dict[str, str]) -> tuple[Gone, ...]:
+    most = sorted(counts.items(), key=lambda found: (-found[1], found[0]))[:MOST_TOLD]
+    return tuple(Gone(key, names.get(key, key), products) for key, products in most)

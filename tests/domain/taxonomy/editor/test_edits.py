@@ -1,0 +1,304 @@
+"""What people do to a taxonomy in the editor."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from app.domain.shared.problems import Invalid
+from app.domain.taxonomy.editor.edits import (
+    AddAttribute,
+    AddLevel,
+    ChangeAttribute,
+    ChangeLevel,
+    DeleteAttribute,
+    DeleteLevel,
+    Direction,
+    Edit,
+    MoveAttribute,
+    MoveLevel,
+    OverrideAttribute,
+    RenameValue,
+    ShiftLevel,
+    Step,
+    apply_edit,
+    apply_steps,
+    redo,
+    undo,
+)
+from app.domain.taxonomy.levels.flat import FlatLevels, children_of, flatten, in_tree_order, nest, path
+from app.domain.taxonomy.levels.renames import ValueRename, split_renames
+from app.domain.taxonomy.structure.checking import check_structure
+from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, stored, trees
+from tests.domain.taxonomy.trees import choice, level, number
+
+LEVELS = flatten(OUTDOOR)
+
+
+def after(*edits: Edit, levels: FlatLevels = LEVELS) -> FlatLevels:
+    for edit in edits:
+        levels = redo(levels, apply_edit(levels, edit))
+    return levels
+
+
+def below(levels: FlatLevels, parent_id: str | None) -> list[str]:
+    return children_of(levels).get(parent_id, [])
+
+
+def attribute_ids(levels: FlatLevels, level_id: str) -> list[str]:
+    return [attribute["attributeId"] for attribute in levels[level_id]["attributes"]]
+
+
+def refused(edit: Edit, levels: FlatLevels = LEVELS) -> str:
+    with pytest.raises(Invalid) as caught:
+        apply_edit(levels, edit)
+    return caught.value.problems[0].code
+
+
+def test_a_new_level_comes_behind_the_one_it_was_added_after():
+    levels = after(AddLevel("outdoor", " Axes ", after_id="tents"), AddLevel("outdoor", "Maps"), AddLevel(None, "Toys"))
+    assert below(levels, "outdoor") == ["tents", "new-1", "stoves", "lamps", "new-2"]
+    assert below(levels, None) == ["outdoor", "home", "new-3"]
+    assert levels["new-1"]["name"] == "Axes"
+
+
+def test_levels_move_up_down_in_and_out():
+    assert below(after(ShiftLevel("lamps", Direction.UP)), "outdoor") == ["tents", "lamps", "stoves"]
+    assert below(after(ShiftLevel("tents", Direction.DOWN)), "outdoor") == ["stoves", "tents", "lamps"]
+    assert below(after(ShiftLevel("lamps", Direction.INDENT)), "stoves") == ["lamps"]
+    assert below(after(ShiftLevel("tents", Direction.OUTDENT)), None) == ["outdoor", "tents", "home"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "code"),
+    [
+        (ShiftLevel("outdoor", Direction.UP), "cannot_move"),
+        (ShiftLevel("home", Direction.DOWN), "cannot_move"),
+        (ShiftLevel("tents", Direction.INDENT), "cannot_move"),
+        (ShiftLevel("home", Direction.OUTDENT), "cannot_move"),
+        (MoveLevel("outdoor", "tarps", 0), "moved_below_itself"),
+        (MoveLevel("outdoor", "outdoor", 0), "moved_below_itself"),
+        (MoveLevel("outdoor", "gone", 0), "unknown_level"),
+        (DeleteLevel("gone"), "unknown_level"),
+        (AddLevel("gone", "Axes"), "unknown_level"),
+        (AddLevel(None, "Ax\x00es"), "unprintable"),
+        (AddAttribute("tents", choice("colour", "Red")), "duplicate_attribute_id"),
+        (AddAttribute("tents", number("weight", validation={"minValue": float("inf")})), "out_of_range"),
+        (AddAttribute("tents", choice("size", "S\x00")), "unprintable"),
+        (ChangeAttribute("stoves", "colour", choice("colour", "Red")), "unknown_attribute"),
+        (OverrideAttribute("home", "colour"), "unknown_attribute"),
+        (RenameValue("tents", "colour", "Moss", "clay"), "duplicate_value"),
+        (RenameValue("tents", "colour", "Moss", "a,b"), "comma_in_value"),
+        (RenameValue("tents", "colour", "Moss", "  "), "blank_value"),
+        (RenameValue("tents", "colour", "Pink", "Rose"), "unknown_value"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(edit: Edit, code: str):
+    assert refused(edit) == code
+
+
+def test_levels_do_not_get_deeper_than_eight():
+    nested = level("l7")
+    for depth in range(6, 0, -1):
+        nested = level(f"l{depth}", nested)
+    levels = flatten(stored(nested, level("a", level("b"))))
+    assert refused(MoveLevel("a", "l7", 0), levels) == "too_deep"
+    assert path(after(MoveLevel("b", "l7", 0), levels=levels), "b")[-2:] == ["l7", "b"]
+    assert refused(AddLevel("b", "Axes"), after(MoveLevel("b", "l7", 0), levels=levels)) == "too_deep"
+
+
+def test_there_are_not_more_than_two_thousand_levels():
+    full = flatten(stored(*[level(f"l{n}") for n in range(2_000)]))
+    assert refused(AddLevel("l7", "Axes"), full) == "too_many_levels"
+
+
+def test_deleting_a_level_deletes_those_below_and_shows_a_neighbour():
+    step = apply_edit(LEVELS, DeleteLevel("tents"))
+    assert set(redo(LEVELS, step)) == {"outdoor", "stoves", "lamps", "home"}
+    assert (step.level_id, step.label) == ("stoves", "Deleted the level “Tents” and 1 below it")
+    assert apply_edit(LEVELS, DeleteLevel("tarps")).level_id == "tents"
+
+
+def test_a_step_holds_only_what_differs():
+    step = apply_edit(LEVELS, ChangeLevel("tents", "Tents", "For the night"))
+    assert step.changes == {"tents": ({"description": ""}, {"description": "For the night"})}
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ChangeLevel("tents", " Tents ", ""),
+        MoveLevel("stoves", "outdoor", 1),
+        MoveLevel("home", None, 99),
+        MoveAttribute("tents", "colour", 0),
+    ],
+)
+def test_an_edit_that_changes_nothing_makes_an_empty_step(edit: Edit):
+    assert apply_edit(LEVELS, edit).changes == {}
+
+
+def test_an_attribute_keeps_its_id_and_place_when_it_changes():
+    changed = {
+        "attributeId": "other",
+        "name": "Shade",
+        "type": "SINGLE_SELECT",
+        "allowedValues": ["Clay", " Clay", "Fern"],
+    }
+    levels = after(ChangeAttribute("tents", "colour", changed))
+    assert attribute_ids(levels, "tents") == ["colour", "sleeps"]
+    assert levels["tents"]["attributes"][0]["allowedValues"] == ["Clay", "Fern"]
+
+
+def test_attributes_are_added_moved_and_deleted():
+    levels = after(AddAttribute("tents", {"name": "Weight", "type": "NUMBER"}), MoveAttribute("tents", "new-a1", 0))
+    assert attribute_ids(levels, "tents") == ["new-a1", "colour", "sleeps"]
+    assert attribute_ids(after(DeleteAttribute("tents", "colour"), levels=levels), "tents") == ["new-a1", "sleeps"]
+
+
+def test_many_moves_between_the_same_two_leave_the_order_right():
+    levels = LEVELS
+    for number_of_move in range(200):
+        last = below(levels, "outdoor")[-1]
+        levels = after(MoveLevel(last, "outdoor", 1), levels=levels)
+        assert below(levels, "outdoor")[1] == last, number_of_move
+
+
+def test_an_inherited_attribute_is_overridden_by_a_copy_of_the_nearest():
+    levels = after(OverrideAttribute("tarps", "colour"))
+    assert levels["tarps"]["attributes"][0]["allowedValues"] == ["Moss", "Clay"]
+
+
+def test_values_that_were_renamed_above_are_renamed_for_the_copy_as_well():
+    levels = after(RenameValue("tents", "colour", "Moss", "Fern"), OverrideAttribute("tarps", "colour"))
+    assert levels["tarps"]["attributes"][0]["allowedValues"] == ["Fern", "Clay"]
+    assert split_renames(nest(levels))[1] == [
+        ValueRename("tents", "colour", "Moss", "Fern"),
+        ValueRename("tarps", "colour", "Moss", "Fern"),
+    ]
+
+
+def test_overriding_a_new_attribute_still_overrides_it_when_both_are_saved():
+    levels = after(AddAttribute("outdoor", {"name": "Weight", "type": "NUMBER"}), OverrideAttribute("tarps", "new-a1"))
+    saved = flatten(check_structure(nest(levels)).levels)
+    assert attribute_ids(saved, "outdoor") == ["colour", "weight"]
+    assert attribute_ids(saved, "tarps") == ["weight"]
+
+
+def renames(levels: FlatLevels) -> list[tuple[str, str]]:
+    return [(rename.value, rename.renamed) for rename in split_renames(nest(levels))[1]]
+
+
+def test_a_renamed_value_remembers_the_stored_one():
+    levels = after(RenameValue("tents", "colour", "Moss", "Fern"))
+    assert levels["tents"]["attributes"][0]["allowedValues"] == ["Fern", "Clay"]
+    root_levels, found = split_renames(nest(levels))
+    assert found == [ValueRename("tents", "colour", "Moss", "Fern")]
+    assert check_structure(root_levels).problems == ()
+
+
+def test_renames_in_a_row_count_as_one_and_back_again_as_none():
+    once = after(RenameValue("tents", "colour", "Moss", "Fern"), RenameValue("tents", "colour", "Fern", "Leaf"))
+    assert renames(once) == [("Moss", "Leaf")]
+    assert renames(after(RenameValue("tents", "colour", "Leaf", "Moss"), levels=once)) == []
+
+
+def test_two_values_can_take_each_others_names():
+    levels = after(
+        RenameValue("tents", "colour", "Moss", "x"),
+        RenameValue("tents", "colour", "Clay", "Moss"),
+        RenameValue("tents", "colour", "x", "Clay"),
+    )
+    assert sorted(renames(levels)) == [("Clay", "Moss"), ("Moss", "Clay")]
+
+
+def test_a_rename_is_forgotten_with_the_value_that_it_led_to():
+    levels = after(
+        RenameValue("tents", "colour", "Moss", "Fern"),
+        ChangeAttribute("tents", "colour", choice("colour", "Clay", "Moss")),
+    )
+    assert renames(levels) == []
+
+
+def test_a_stored_value_is_renamed_only_once():
+    levels = after(
+        RenameValue("tents", "colour", "Moss", "Fern"),
+        ChangeAttribute("tents", "colour", choice("colour", "Fern", "Moss")),
+        RenameValue("tents", "colour", "Moss", "Leaf"),
+    )
+    assert renames(levels) == [("Moss", "Fern")]
+
+
+def is_sound(levels: FlatLevels) -> bool:
+    """Every parent is there, no level is lost on the way to the nested form, and the order is that of the tree."""
+    return set(flatten(nest(levels))) == set(levels) and list(in_tree_order(levels)) == list(levels)
+
+
+class Draft(RuleBasedStateMachine):
+    """Any edits, undone and done again in any order."""
+
+    @initialize(tree=trees)
+    def begin(self, tree: list[dict[str, object]]) -> None:
+        self.base = flatten(tree)
+        self.levels = self.base
+        self.done: list[Step] = []
+        self.undone: list[Step] = []
+
+    @rule(data=st.data())
+    def edit(self, data: st.DataObject) -> None:
+        edit = data.draw(edits_of(self.levels))
+        try:
+            step = apply_edit(self.levels, edit)
+        except Invalid:
+            return
+        before, self.levels = self.levels, redo(self.levels, step)
+        assert self.same(undo(self.levels, step), before)
+        if not isinstance(edit, DeleteLevel | DeleteAttribute):
+            assert set(before) <= set(self.levels)
+        if isinstance(edit, MoveLevel | ShiftLevel):
+            kept = [{k: v for k, v in found.items() if k in ("name", "attributes")} for found in before.values()]
+            for found in self.levels.values():
+                kept.remove({k: v for k, v in found.items() if k in ("name", "attributes")})
+            assert kept == []
+        self.done.append(step)
+        self.undone.clear()
+
+    @precondition(lambda self: self.done)
+    @rule()
+    def take_back(self) -> None:
+        self.undone.append(self.done.pop())
+        self.levels = undo(self.levels, self.undone[-1])
+
+    @precondition(lambda self: self.undone)
+    @rule()
+    def do_again(self) -> None:
+        self.done.append(self.undone.pop())
+        self.levels = redo(self.levels, self.done[-1])
+
+    @invariant()
+    def the_steps_lead_here_from_the_stored_tree_and_back(self) -> None:
+        steps = [Step.read(json.loads(json.dumps(step.as_json()))) for step in self.done]
+        assert self.same(apply_steps(self.base, steps), self.levels)
+        back = self.levels
+        for step in reversed(steps):
+            back = undo(back, step)
+        assert self.same(back, self.base)
+
+    @invariant()
+    def nothing_is_lost_on_the_way_to_the_stored_form(self) -> None:
+        assert is_sound(self.levels)
+        saved = check_structure(split_renames(nest(self.levels))[0], set(self.base))
+        if not saved.problems:
+            assert check_structure(saved.levels).problems == ()
+            assert set(self.base) & set(self.levels) <= set(flatten(saved.levels))
+
+    @staticmethod
+    def same(one: FlatLevels, other: FlatLevels) -> bool:
+        return one == other and list(one) == list(other)
+
+
+Draft.TestCase.settings = settings(max_examples=60, stateful_step_count=15, deadline=None)
+TestDraft = Draft.TestCase
