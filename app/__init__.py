@@ -30,7 +30,7 @@ def create_app(config: Config | None = None, ports: Ports | None = None) -> Flas
     """Raises ConfigurationError when the environment does not allow a start."""
     config = config or from_environment()
     app = Flask(__name__)
-    app.config.from_mapping(_flask_settings(config))
+    app.config.from_mapping(flask_settings(config))
 
     init_logs(app, config.log_level)
     init_guards(app, config)
@@ -60,7 +60,7 @@ def _ports(config: Config) -> Ports:
     return Ports(search_engine=engine, clock=SystemClock(), queue=queue, images=FileImages(config.media_dir))
 
 
-def _flask_settings(config: Config) -> dict[str, object]:
+def flask_settings(config: Config) -> dict[str, object]:
     secure = config.production
     return {
         "SHOP": config,

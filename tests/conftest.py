@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
-from jinja2 import FileSystemBytecodeCache
 
 from app import create_app
 from app.adapters.images import FileImages
@@ -21,8 +20,7 @@ from app.transaction import transaction
 from tests.databases import KINDS, Databases, PostgresqlDatabases, databases
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
-
-TEMPLATE_CACHE = "template-cache"
+from tests.ready_app import application
 
 
 def config_for(database_url: str, folder: Path) -> Config:
@@ -80,7 +78,6 @@ def queue() -> RecordingQueue:
 def app(
     database_url: str,
     tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
     clock: StoppedClock,
     queue: RecordingQueue,
 ) -> Iterator[Flask]:
@@ -88,12 +85,9 @@ def app(
     config = config_for(database_url, tmp_path)
     images = FileImages(config.media_dir)
     ports = Ports(search_engine=WhooshEngine(config.index_dir), clock=clock, queue=queue, images=images)
-    application = create_app(config, ports)
-    compiled = tmp_path_factory.getbasetemp() / TEMPLATE_CACHE
-    compiled.mkdir(exist_ok=True)
-    application.jinja_env.bytecode_cache = FileSystemBytecodeCache(str(compiled))
-    yield application
-    with application.app_context():
+    made = application(config, ports)
+    yield made
+    with made.app_context():
         db.session.remove()
         db.engine.dispose()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, current_app, g
+from flask import Blueprint, Flask, current_app, g
 from flask.blueprints import BlueprintSetupState
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -21,10 +21,15 @@ CARDS = 5_000
 
 
 @bp.record_once
-def _keep_window(state: BlueprintSetupState) -> None:
-    state.app.extensions[WINDOW] = ShopWindow()
-    state.app.extensions[KEPT_LISTINGS] = KeptParts(LISTINGS)
-    state.app.extensions[KEPT_CARDS] = KeptParts(CARDS)
+def _begin(state: BlueprintSetupState) -> None:
+    keep_nothing_yet(state.app)
+
+
+def keep_nothing_yet(app: Flask) -> None:
+    """The memory of a process that begins."""
+    app.extensions[WINDOW] = ShopWindow()
+    app.extensions[KEPT_LISTINGS] = KeptParts(LISTINGS)
+    app.extensions[KEPT_CARDS] = KeptParts(CARDS)
 
 
 def current_shop() -> Shop:

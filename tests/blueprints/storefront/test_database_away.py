@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 
 import pytest
@@ -20,7 +21,9 @@ def database_is_away(app: Flask, get: Get, clock: StoppedClock) -> Iterator[None
     clock.move(seconds=5)
 
     def refuse(*_: object) -> None:
-        raise OperationalError("SELECT", {}, Exception("the database is away"))
+        away = sqlite3.OperationalError("unable to open database file")
+        away.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+        raise OperationalError("SELECT", {}, away)
 
     with app.app_context():
         engine = db.engine
@@ -46,7 +49,9 @@ def test_other_pages_ask_for_patience(get: Get, path: str):
 
 def test_a_process_that_has_seen_no_shop_asks_for_patience_too(app: Flask, site_id: int):
     def refuse(*_: object) -> None:
-        raise OperationalError("SELECT", {}, Exception("the database is away"))
+        away = sqlite3.OperationalError("unable to open database file")
+        away.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+        raise OperationalError("SELECT", {}, away)
 
     with app.app_context():
         event.listen(db.engine, "before_cursor_execute", refuse)
