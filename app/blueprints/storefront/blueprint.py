@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Flask, current_app, g
+from flask import Blueprint, current_app, g
 from flask.blueprints import BlueprintSetupState
+from flask.sansio.app import App
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import ports
@@ -25,7 +26,7 @@ def _begin(state: BlueprintSetupState) -> None:
     keep_nothing_yet(state.app)
 
 
-def keep_nothing_yet(app: Flask) -> None:
+def keep_nothing_yet(app: App) -> None:
     """The memory of a process that begins."""
     app.extensions[WINDOW] = ShopWindow()
     app.extensions[KEPT_LISTINGS] = KeptParts(LISTINGS)
