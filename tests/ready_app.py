@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
+from typing import Any
 
 from flask import Flask
 
@@ -16,17 +17,20 @@ from app.extensions import db
 from app.ports import EXTENSION, Ports
 
 HOOKS = ("before_request_funcs", "after_request_funcs", "teardown_request_funcs")
-_made: list[Flask] = []
+_made: list[tuple[Flask, dict[str, Any]]] = []
 
 
 def application(config: Config, ports: Ports) -> Flask:
-    """As create_app makes it."""
+    """As create_app makes it. The one before is not used any more: some extensions look at the first one's settings, so
+    all share that object, which begins anew."""
     if not _made:
-        _made.append(create_app(config, ports))
-        assert _made[0].jinja_env.loader is not None, "the copies share this environment"
-    app = copy.copy(_made[0])
-    app.config = type(app.config)(app.root_path, app.config)
-    app.config.update(flask_settings(config))
+        first = create_app(config, ports)
+        assert first.jinja_env.loader is not None, "the copies share this environment"
+        _made.append((first, dict(first.config)))
+    first, settings = _made[0]
+    app = copy.copy(first)
+    app.config.clear()
+    app.config.update(settings | flask_settings(config))
     for name in HOOKS:
         hooks = {scope: list(functions) for scope, functions in getattr(app, name).items()}
         setattr(app, name, defaultdict(list, hooks))
