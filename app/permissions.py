@@ -27,6 +27,7 @@ class Permission(StrEnum):
     MANAGE_TAXONOMY = "manage_taxonomy"
     ACTIVATE_TAXONOMY = "activate_taxonomy"
     MANAGE_MERCHANDISING = "manage_merchandising"
+    MANAGE_ORDERS = "manage_orders"
     MANAGE_POS = "manage_pos"
     MANAGE_USERS = "manage_users"
     MANAGE_SETTINGS = "manage_settings"
@@ -45,6 +46,7 @@ _MERCHANDISER = frozenset(
 )
 _ADMIN = _MERCHANDISER | {
     Permission.ACTIVATE_TAXONOMY,
+    Permission.MANAGE_ORDERS,
     Permission.MANAGE_POS,
     Permission.MANAGE_USERS,
     Permission.MANAGE_SETTINGS,

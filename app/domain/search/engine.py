@@ -89,6 +89,25 @@ class RangeFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternatives:
+    """Other words that answer for a run of the words asked: `(gearbox OR shifter)`. `place` and `length` name the run
+    among `query_words(words)`; each of `others` is the words of one answer, as they are indexed. The run counts as
+    one word, and a document that has it ranks above one that has only an answer."""
+
+    place: int
+    length: int
+    others: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A document that stands at a position, from 1 on, of the order by relevance, whether it has the words or not."""
+
+    id: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
 class SearchRequest:
     """Everything one page of results needs, answered in one call.
 
@@ -96,6 +115,11 @@ class SearchRequest:
     what the shopper chose: OR within one, AND between them; the counts of a facet leave its own filter
     out. `first` names documents that lead the FEATURED order, in their order. `page` is 1-based;
     `per_page` 0 asks for total and counts alone.
+
+    `alternatives` widen what answers the words; words among `optional` add to a score but need not match. `pins`,
+    `boosts` and `buries` (document ids, boosts in their order) shape the order by relevance alone: pins that pass
+    scope and filters stand at their positions, boosts follow, buries come last. A pinned document belongs to the
+    results, and to their counts, although it lacks the words; boosts and buries add nothing.
     """
 
     words: str = ""
@@ -110,6 +134,11 @@ class SearchRequest:
     per_page: int = 24
     correct: bool = True
     prefix_last: bool = True
+    alternatives: tuple[Alternatives, ...] = ()
+    optional: frozenset[str] = frozenset()
+    pins: tuple[Pin, ...] = ()
+    boosts: tuple[str, ...] = ()
+    buries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +180,21 @@ class FieldMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class ScorePart:
+    """What some words add to a score through one field. `kind` says what was counted: `word`, `alternative` (an answer
+    in place of the words asked), `beginning` (a longer word), `side_by_side`, `code` or `level` (the kind of product
+    that the words name)."""
+
+    kind: str
+    field: str | None
+    words: tuple[str, ...]
+    worth: float
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a document is, or is not, among the results. `rank` is 1-based, None when it is not found."""
+    """Why a document is, or is not, among the results. `rank` is 1-based, None when it is not found. `parts`, largest
+    first, sum up to the score. `placed` is `pinned`, `boosted` or `buried` where a request put it in its place."""
 
     tokens: tuple[str, ...]
     indexed: bool
@@ -160,6 +202,8 @@ class Explanation:
     score: float | None
     matches: tuple[FieldMatch, ...]
     missing_words: tuple[str, ...]
+    parts: tuple[ScorePart, ...] = ()
+    placed: str | None = None
 
 
 class EngineState(StrEnum):
@@ -198,6 +242,10 @@ class Generation(Protocol):
 
     def seal(self) -> int:
         """Make it durable and verify that it opens and holds what was added; the document count."""
+        ...
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        """What a search would find once this generation is live. Called after `seal`."""
         ...
 
     def publish(self, changes: Sequence[Change]) -> None:

@@ -1,0 +1,79 @@
+"""What somebody is about to buy, and what they bought: a basket is an order that is still open."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Integer, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.domain.shared.columns import JsonValue, UtcDateTime
+from app.extensions import Base
+
+
+class Order(Base):
+    """Open, it is a basket, which a shopper's cookie names by a random token of which `token_hash` is the SHA-256.
+    Submitted, its lines keep names and prices as they were bought. `number` is what people call it by, from 1 on
+    for each site, given when it is submitted. Money is in minor units of `currency`.
+
+    States: OPEN -> SUBMITTED -> COLLECTED; SUBMITTED -> CANCELLED, which gives the stock back.
+    """
+
+    __tablename__ = "orders"
+    __table_args__ = (
+        UniqueConstraint("site_id", "number"),
+        Index(None, "site_id", "status", "submitted_at"),
+        Index(None, "site_id", "status", "updated_at"),
+        CheckConstraint("status in ('OPEN', 'SUBMITTED', 'COLLECTED', 'CANCELLED')", name="status_known"),
+        CheckConstraint("channel in ('WEB', 'POS')", name="channel_known"),
+    )
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    number: Mapped[int | None] = mapped_column(Integer)
+    channel: Mapped[str] = mapped_column(String(8), default="WEB")
+    status: Mapped[str] = mapped_column(String(12), default="OPEN")
+    currency: Mapped[str] = mapped_column(String(3))
+    token_hash: Mapped[str | None] = mapped_column(String(64), unique=True)
+    contact_name: Mapped[str] = mapped_column(String(100), default="")
+    contact_email: Mapped[str] = mapped_column(String(254), default="")
+    contact_phone: Mapped[str] = mapped_column(String(40), default="")
+    note: Mapped[str] = mapped_column(String(500), default="")
+    total: Mapped[int] = mapped_column(Integer, default=0)
+    revision: Mapped[int] = mapped_column(default=1)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    submitted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    settled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+    lines: Mapped[list[OrderLine]] = relationship(
+        order_by="OrderLine.position", cascade="all, delete-orphan", passive_deletes=True
+    )
+
+
+class OrderLine(Base):
+    """A product, or one of its variants, in a quantity. What it was called and cost stays when the product goes."""
+
+    __tablename__ = "order_lines"
+    __table_args__ = (Index(None, "order_id", "position"), CheckConstraint("quantity > 0", name="quantity_positive"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    order_id: Mapped[str] = mapped_column(ForeignKey("orders.id", ondelete="CASCADE"))
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    position: Mapped[int] = mapped_column(Integer)
+    product_id: Mapped[int | None] = mapped_column(ForeignKey("products.id", ondelete="SET NULL"), index=True)
+    variant_id: Mapped[int | None] = mapped_column(ForeignKey("variants.id", ondelete="SET NULL"), index=True)
+    sku: Mapped[str] = mapped_column(String(64))
+    name: Mapped[str] = mapped_column(String(300))
+    options: Mapped[dict[str, str]] = mapped_column(JsonValue, default=dict)
+    quantity: Mapped[int] = mapped_column(Integer)
+    unit_price: Mapped[int] = mapped_column(Integer)
+
+
+class OrderNumbers(Base):
+    """The number that a site's next order gets."""
+
+    __tablename__ = "order_numbers"
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    next: Mapped[int] = mapped_column(Integer, default=1)
