@@ -274,6 +274,24 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("site_id", name=op.f("pk_served_words")),
     )
     op.create_table(
+        "suggestion_runs",
+        sa.Column("site_id", sa.Integer(), nullable=False),
+        sa.Column("state", sa.String(length=16), nullable=False),
+        sa.Column("requested_by", sa.String(length=100), nullable=False),
+        sa.Column("requested_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("added", sa.Integer(), nullable=False),
+        sa.Column("error", sa.Text(), nullable=True),
+        sa.CheckConstraint(
+            "state in ('waiting', 'running', 'done', 'failed')", name=op.f("ck_suggestion_runs_state_known")
+        ),
+        sa.ForeignKeyConstraint(
+            ["site_id"], ["sites.id"], name=op.f("fk_suggestion_runs_site_id_sites"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("site_id", name=op.f("pk_suggestion_runs")),
+    )
+    op.create_table(
         "synonyms",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("site_id", sa.Integer(), nullable=False),
@@ -378,6 +396,7 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_synonyms_site_id_status_id"))
 
     op.drop_table("synonyms")
+    op.drop_table("suggestion_runs")
     op.drop_table("served_words")
     with op.batch_alter_table("search_word_windows", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_search_word_windows_site_id_days_searches"))

@@ -91,3 +91,20 @@ class ServedWords(Base):
     synonyms: Mapped[list[dict[str, Any]]] = mapped_column(JsonValue, default=list)
     rules: Mapped[list[dict[str, Any]]] = mapped_column(JsonValue, default=list)
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class SuggestionRun(Base):
+    """The latest search for synonyms of a site: who asked, how it ended, and what a source that failed said.
+    `lease_until` is how long the worker that has it may be silent."""
+
+    __tablename__ = "suggestion_runs"
+    __table_args__ = (CheckConstraint("state in ('waiting', 'running', 'done', 'failed')", name="state_known"),)
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    state: Mapped[str] = mapped_column(String(16))
+    requested_by: Mapped[str] = mapped_column(String(100))
+    requested_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    added: Mapped[int] = mapped_column(default=0)
+    error: Mapped[str | None] = mapped_column(Text)
