@@ -53,6 +53,7 @@ SEARCH: Rows = {
     ("POST", "/admin/search/rest/reindex"): STAFF,
     ("GET", "/admin/search/rest/reindex/<run_id>"): STAFF,
     ("POST", "/admin/merchandising/rest/reindex"): STAFF,
+    ("GET", "/admin/search/products"): STAFF,
     ("GET", "/admin/settings/search"): STAFF,
     ("POST", "/admin/settings/search"): STAFF,
 }

@@ -1,0 +1,5 @@
+"""The pages of the Search section that merchandisers work in. Importing the modules registers their views."""
+
+from app.blueprints.admin.searching import products
+
+__all__ = ["products"]
