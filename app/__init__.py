@@ -8,6 +8,7 @@ from flask import Flask
 
 from app import cli, jobs
 from app.adapters import sqlite
+from app.adapters.ai import AiSuggestions
 from app.adapters.clock import SystemClock
 from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
@@ -16,6 +17,7 @@ from app.adapters.whoosh import WhooshEngine
 from app.blueprints import register_blueprints
 from app.config import Config, from_environment
 from app.domain.search import outbox
+from app.domain.search.synonyms.source import MinedSuggestions, SuggestionSource
 from app.domain.sites import versioning
 from app.errors import init_errors
 from app.extensions import csrf, db, login_manager, migrate
@@ -57,7 +59,20 @@ def create_app(config: Config | None = None, ports: Ports | None = None) -> Flas
 def _ports(config: Config) -> Ports:
     engine = WhooshEngine(config.index_dir) if config.search_engine == "whoosh" else NullEngine()
     queue: JobQueue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
-    return Ports(search_engine=engine, clock=SystemClock(), queue=queue, images=FileImages(config.media_dir))
+    return Ports(
+        search_engine=engine,
+        clock=SystemClock(),
+        queue=queue,
+        images=FileImages(config.media_dir),
+        suggestions=_suggestion_sources(config),
+    )
+
+
+def _suggestion_sources(config: Config) -> tuple[SuggestionSource, ...]:
+    """The shop's own words always; a language model where one is set up."""
+    if config.ai_base_url is None:
+        return (MinedSuggestions(),)
+    return (MinedSuggestions(), AiSuggestions(config.ai_base_url, config.ai_api_key, config.ai_model))
 
 
 def flask_settings(config: Config) -> dict[str, object]:

@@ -33,6 +33,9 @@ class Config:
     web_workers: int = 2
     log_level: str = "INFO"
     metrics_token: str | None = None
+    ai_base_url: str | None = None
+    ai_api_key: str = ""
+    ai_model: str = ""
     trusted_proxies: int = 0
     password_memory_kib: int = 19_456
     testing: bool = False
@@ -67,6 +70,9 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         web_workers=_number(env, "WEB_WORKERS", 2),
         log_level=_choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
         metrics_token=env.get("METRICS_TOKEN") or None,
+        ai_base_url=_ai_base_url(env),
+        ai_api_key=env.get("AI_API_KEY") or "",
+        ai_model=env.get("AI_MODEL") or "",
         trusted_proxies=_number(env, "TRUSTED_PROXIES", 0),
     )
 
@@ -91,6 +97,15 @@ def _number(env: Mapping[str, str], name: str, default: int) -> int:
     if not (value.isascii() and value.isdigit()) or len(value) > 6:
         raise ConfigurationError(f"{name} is {value!r}; it must be a whole number.")
     return int(value)
+
+
+def _ai_base_url(env: Mapping[str, str]) -> str | None:
+    address = env.get("AI_BASE_URL") or None
+    if address is not None and not address.startswith(("https://", "http://")):
+        raise ConfigurationError(f"AI_BASE_URL is {address!r}; it must begin with https:// or http://.")
+    if address is not None and not env.get("AI_MODEL"):
+        raise ConfigurationError("AI_BASE_URL is set; AI_MODEL must name the model to ask.")
+    return address
 
 
 def _secret_key(env: Mapping[str, str], environment: str, instance: Path) -> str:

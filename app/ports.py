@@ -9,6 +9,7 @@ from flask import current_app
 
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.search.engine import SearchEngine
+from app.domain.search.synonyms.source import MinedSuggestions, SuggestionSource
 from app.domain.shared.clock import Clock
 
 EXTENSION = "shop-ports"
@@ -33,6 +34,7 @@ class Ports:
     clock: Clock
     queue: JobQueue
     images: ImageStore
+    suggestions: tuple[SuggestionSource, ...] = (MinedSuggestions(),)
 
 
 def _ports() -> Ports:
@@ -54,3 +56,7 @@ def queue() -> JobQueue:
 
 def images() -> ImageStore:
     return _ports().images
+
+
+def suggestion_sources() -> tuple[SuggestionSource, ...]:
+    return _ports().suggestions
