@@ -110,13 +110,13 @@ def products_by_id(site_id: int, product_ids: Sequence[int]) -> list[ProductRow]
 def manufacturers(site_id: int, words: str, limit: int = 20) -> list[str]:
     """Names of manufacturers that contain the words, in their order."""
     query = select(Product.manufacturer).distinct().where(Product.site_id == site_id, Product.manufacturer != "")
-    narrowed = query.where(_contains(Product.manufacturer, words.strip()))
+    narrowed = query.where(contains(Product.manufacturer, words.strip()))
     return list(db.session.scalars(narrowed.order_by(Product.manufacturer).limit(limit)))
 
 
 def pages(site_id: int, words: str, page_number: int) -> Paged[ContentRow]:
     query = select(Page.id, Page.title, Page.seo_name, Page.enabled, Page.updated_at).where(Page.site_id == site_id)
-    found = query.where(or_(_contains(Page.title, words), _contains(Page.seo_name, words)))
+    found = query.where(or_(contains(Page.title, words), contains(Page.seo_name, words)))
     return _content(found, (Page.title, Page.id), page_number)
 
 
@@ -124,18 +124,18 @@ def collections(site_id: int, words: str, page_number: int) -> Paged[ContentRow]
     kind = ProductCollection
     held = select(func.count()).where(CollectionEntry.collection_id == kind.id).scalar_subquery()
     query = select(kind.id, kind.name, kind.seo_name, kind.enabled, kind.updated_at, held)
-    matching = or_(_contains(kind.name, words), _contains(kind.seo_name, words))
+    matching = or_(contains(kind.name, words), contains(kind.seo_name, words))
     return _content(query.where(kind.site_id == site_id, matching), (kind.name, kind.id), page_number)
 
 
 def contains_words(words: str) -> ColumnElement[bool]:
     """Name, SKU or SEO name contains the words, to the letter but for case."""
     text = words.strip()
-    return or_(_contains(Product.name, text), containing(Product.sku, text), containing(Product.seo_name, text))
+    return or_(contains(Product.name, text), containing(Product.sku, text), containing(Product.seo_name, text))
 
 
-def _contains(column: InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
-    """SQLite knows the case of ASCII letters only, so other letters are looked for in their usual spellings."""
+def contains(column: ColumnElement[str] | InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
+    """The column contains the text, whatever its case. SQLite knows the case of ASCII letters only, so other letters are looked for in their usual spellings."""
     spellings = {text} if text.isascii() else {text, text.lower(), text.upper(), text.capitalize()}
     return or_(*(containing(column, spelling) for spelling in sorted(spellings)))
 

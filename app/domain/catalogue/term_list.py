@@ -1,0 +1,73 @@
+"""Products by their search terms, for the page on which terms are kept and for its REST twin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, case, func, literal, or_, select
+
+from app.domain.catalogue.models import Product
+from app.domain.catalogue.queries import LOOKUP_SIZE, contains, contains_words
+from app.domain.shared.columns import JsonValue
+from app.domain.shared.elements import elements, value_of
+from app.domain.shared.paging import Paged
+from app.domain.shared.problems import NotFound
+from app.extensions import db
+
+PAGE_SIZE = 25
+
+
+@dataclass(frozen=True, slots=True)
+class TermRow:
+    """A product with its search terms in their order."""
+
+    id: int
+    sku: str
+    name: str
+    seo_name: str
+    enabled: bool
+    terms: list[str]
+
+
+_COLUMNS = (Product.id, Product.sku, Product.name, Product.seo_name, Product.enabled, Product.search_terms)
+
+
+def products_with_terms(site_id: int, words: str, page_number: int, page_size: int = PAGE_SIZE) -> Paged[TermRow]:
+    """Products that have any term, the latest change first, whose name, SKU, SEO name or a term contains the words."""
+    found = select(Product.id).where(Product.site_id == site_id, Product.search_terms != literal([], JsonValue))
+    if words.strip():
+        found = found.where(or_(contains_words(words), _has_term_with(words.strip())))
+    total = db.session.scalar(found.with_only_columns(func.count())) or 0
+    order = (Product.updated_at.desc(), Product.id.desc())
+    shown = found.order_by(*order).limit(page_size).offset((page_number - 1) * page_size)
+    return Paged(_rows(select(*_COLUMNS).where(Product.id.in_(shown)).order_by(*order)), page_number, page_size, total)
+
+
+def find_with_terms(site_id: int, words: str, limit: int = LOOKUP_SIZE) -> list[TermRow]:
+    """Products whose name, SEO name or SKU contains the words, with or without terms, a whole SKU first; none for no
+    words."""
+    if not words.strip():
+        return []
+    exact_first = case((Product.sku == words.strip(), 0), else_=1)
+    query = select(*_COLUMNS).where(Product.site_id == site_id, contains_words(words))
+    return _rows(query.order_by(exact_first, Product.name, Product.id).limit(limit))
+
+
+def product_with_terms(site_id: int, product_id: int) -> TermRow:
+    """Raises NotFound."""
+    rows = _rows(select(*_COLUMNS).where(Product.site_id == site_id, Product.id == product_id))
+    if not rows:
+        raise NotFound("There is no such product on this site.")
+    return rows[0]
+
+
+def _has_term_with(words: str) -> ColumnElement[bool]:
+    terms = elements(Product.search_terms)
+    return select(literal(1)).select_from(terms).where(contains(value_of(terms), words)).exists()
+
+
+def _rows(query: Select[*tuple[Any, ...]]) -> list[TermRow]:
+    rows: Iterable[Any] = db.session.execute(query)
+    return [TermRow(row.id, row.sku, row.name, row.seo_name, row.enabled, list(row.search_terms)) for row in rows]
