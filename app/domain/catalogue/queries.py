@@ -135,7 +135,8 @@ def contains_words(words: str) -> ColumnElement[bool]:
 
 
 def contains(column: ColumnElement[str] | InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
-    """The column contains the text, whatever its case. SQLite knows the case of ASCII letters only, so other letters are looked for in their usual spellings."""
+    """The column contains the text, whatever its case. SQLite knows the case of ASCII letters only, so other letters
+    are looked for in their usual spellings."""
     spellings = {text} if text.isascii() else {text, text.lower(), text.upper(), text.capitalize()}
     return or_(*(containing(column, spelling) for spelling in sorted(spellings)))
 
