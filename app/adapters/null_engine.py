@@ -12,6 +12,7 @@ from app.domain.search.engine import (
     Explanation,
     Generation,
     IndexName,
+    Searching,
     SearchRequest,
     SearchResult,
     SearchUnavailable,
@@ -27,6 +28,9 @@ class NullEngine:
         return EngineStatus(EngineState.NOT_SET_UP)
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
+        raise SearchUnavailable(_MESSAGE)
+
+    def trial(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> AbstractContextManager[Searching]:
         raise SearchUnavailable(_MESSAGE)
 
     def explain(self, site_id: int, index: IndexName, request: SearchRequest, document_id: str) -> Explanation:

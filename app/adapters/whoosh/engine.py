@@ -7,7 +7,7 @@ import shutil
 import struct
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from whoosh.codec.whoosh3 import W3Segment
@@ -19,6 +19,8 @@ from app.adapters.whoosh.explaining import explain
 from app.adapters.whoosh.generations import Place
 from app.adapters.whoosh.readers import UNREADABLE, Reader
 from app.adapters.whoosh.segment import Segment
+from app.adapters.whoosh.trial import changed_view
+from app.adapters.whoosh.view import View
 from app.domain.search.engine import (
     BuildInProgress,
     Change,
@@ -27,6 +29,7 @@ from app.domain.search.engine import (
     Explanation,
     Generation,
     IndexName,
+    Searching,
     SearchRequest,
     SearchResult,
     SearchUnavailable,
@@ -64,6 +67,13 @@ class WhooshEngine:
         with _readable():
             return evaluate(self._reader(site_id, index).view(), request)
 
+    @contextmanager
+    def trial(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> Iterator[Searching]:
+        with ExitStack() as stack:
+            with _readable():
+                view = stack.enter_context(changed_view(self._reader(site_id, index).view(), changes))
+            yield _Trial(view)
+
     def explain(self, site_id: int, index: IndexName, request: SearchRequest, document_id: str) -> Explanation:
         with _readable():
             return explain(self._reader(site_id, index).view(), request, document_id)
@@ -100,6 +110,17 @@ class WhooshEngine:
             for key in [key for key in self._readers if key[0] == site_id]:
                 del self._readers[key]
         shutil.rmtree(self._directory / str(site_id), ignore_errors=True)
+
+
+class _Trial:
+    """Answers from one view."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
+        with _readable():
+            return evaluate(self._view, request)
 
 
 @contextmanager

@@ -45,9 +45,9 @@ class View:
         self.counts = [segment.count for segment in segments]
         self.bases = np.concatenate(([0], np.cumsum(self.counts, dtype=np.int64)))
         self.size = int(self.bases[-1])
-        self._deleted = [frozenset(docs) for docs in deleted]
+        self.deleted = [frozenset(docs) for docs in deleted]
         self.live = self._live_mask()
-        self.documents = self.size - sum(map(len, self._deleted))
+        self.documents = self.size - sum(map(len, self.deleted))
         self._cache: dict[object, object] = {}
         self._facets: dict[str, FacetColumn] = {}
         self._numbers: dict[str, npt.NDArray[np.float64]] = {}
@@ -56,10 +56,10 @@ class View:
 
     def _live_mask(self) -> Mask | None:
         """None where nothing is deleted, which spares the common case a pass."""
-        if not any(self._deleted):
+        if not any(self.deleted):
             return None
         live = np.ones(self.size, np.bool_)
-        for base, docs in zip(self.bases.tolist(), self._deleted, strict=False):
+        for base, docs in zip(self.bases.tolist(), self.deleted, strict=False):
             live[[base + doc for doc in docs]] = False
         return live
 
@@ -129,7 +129,7 @@ class View:
         """The number of a live document."""
         for place, segment in enumerate(self.segments):
             doc = segment.document_of(document_id)
-            if doc is not None and doc not in self._deleted[place]:
+            if doc is not None and doc not in self.deleted[place]:
                 return int(self.bases[place]) + doc
         return None
 
@@ -149,7 +149,7 @@ class View:
             yield self.segments[place], local
 
     def digests(self) -> Iterator[tuple[str, str]]:
-        for segment, deleted in zip(self.segments, self._deleted, strict=True):
+        for segment, deleted in zip(self.segments, self.deleted, strict=True):
             ids, digests = segment.text(ID_COLUMN), segment.text(DIGEST_COLUMN)
             for doc in range(segment.count):
                 if doc not in deleted:

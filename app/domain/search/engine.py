@@ -235,6 +235,14 @@ class BuildInProgress(DomainError):
     code = "build_in_progress"
 
 
+class Searching(Protocol):
+    """What answers searches: the engine, or something that stands in for it."""
+
+    def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
+        """Raises SearchUnavailable when there is no index or it cannot be read."""
+        ...
+
+
 class Generation(Protocol):
     """A complete index in the making, invisible until published."""
 
@@ -258,11 +266,12 @@ class Generation(Protocol):
         ...
 
 
-class SearchEngine(Protocol):
+class SearchEngine(Searching, Protocol):
     def status(self, site_id: int, index: IndexName) -> EngineStatus: ...
 
-    def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
-        """Raises SearchUnavailable when there is no index or it cannot be read."""
+    def trial(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> AbstractContextManager[Searching]:
+        """The live index as it would be with the changes, which nobody else sees; it answers for `site_id` and
+        `index` alone. Raises SearchUnavailable."""
         ...
 
     def explain(self, site_id: int, index: IndexName, request: SearchRequest, document_id: str) -> Explanation: ...

@@ -1,0 +1,39 @@
+"""What searches would find after some changes, without making them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from app.adapters.whoosh.inversion import invert
+from app.adapters.whoosh.segment import Segment
+from app.adapters.whoosh.segment_file import write_segment
+from app.adapters.whoosh.view import View
+from app.domain.search.engine import Change, Delete, IndexDocument, Upsert
+
+
+@contextmanager
+def changed_view(view: View, changes: Sequence[Change]) -> Iterator[View]:
+    """The view as it would be once the changes are committed: the old documents deleted, the new ones in a segment of
+    their own, so every search, statistics included, answers as it would then. Nobody else sees it."""
+    last = {change.id if isinstance(change, Delete) else change.document.id: change for change in changes}
+    deleted = [{*docs, *_places(segment, last)} for segment, docs in zip(view.segments, view.deleted, strict=True)]
+    documents = [change.document for change in last.values() if isinstance(change, Upsert)]
+    with tempfile.TemporaryDirectory(prefix="trial-") as folder:
+        segments = [*view.segments, *_segment_of(Path(folder), documents)]
+        deleted += [set()] * (len(segments) - len(deleted))
+        # What was made of the large segments still holds; what is made here must not get into the live view.
+        yield View(view.generation, view.commit, segments, deleted, view.pin, dict(view.kept))
+
+
+def _places(segment: Segment, ids: Iterable[str]) -> Iterator[int]:
+    for document_id in ids:
+        place = segment.document_of(document_id)
+        if place is not None:
+            yield place
+
+
+def _segment_of(directory: Path, documents: Sequence[IndexDocument]) -> list[Segment]:
+    return [Segment(directory, write_segment(directory, invert(documents)))] if documents else []
