@@ -71,7 +71,7 @@ def upgrade() -> None:
         sa.Column("contact_email", sa.String(length=254), nullable=False),
         sa.Column("contact_phone", sa.String(length=40), nullable=False),
         sa.Column("note", sa.String(length=500), nullable=False),
-        sa.Column("total", sa.Integer(), nullable=False),
+        sa.Column("total", sa.BigInteger(), nullable=False),
         sa.Column("revision", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
@@ -359,6 +359,7 @@ def upgrade() -> None:
             nullable=False,
         ),
         sa.Column("quantity", sa.Integer(), nullable=False),
+        sa.Column("stock_taken", sa.Integer(), nullable=False),
         sa.Column("unit_price", sa.Integer(), nullable=False),
         sa.CheckConstraint("quantity > 0", name=op.f("ck_order_lines_quantity_positive")),
         sa.ForeignKeyConstraint(

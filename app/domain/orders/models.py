@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, Integer, String, UniqueConstraint
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.domain.shared.columns import JsonValue, UtcDateTime
@@ -39,7 +39,7 @@ class Order(Base):
     contact_email: Mapped[str] = mapped_column(String(254), default="")
     contact_phone: Mapped[str] = mapped_column(String(40), default="")
     note: Mapped[str] = mapped_column(String(500), default="")
-    total: Mapped[int] = mapped_column(Integer, default=0)
+    total: Mapped[int] = mapped_column(BigInteger, default=0)
     revision: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
@@ -52,7 +52,9 @@ class Order(Base):
 
 
 class OrderLine(Base):
-    """A product, or one of its variants, in a quantity. What it was called and cost stays when the product goes."""
+    """A product, or one of its variants, in a quantity. What it was called and cost stays when the product goes.
+    `unit_price` is in a basket what it cost when the shopper last touched the line. `stock_taken` is how many were
+    counted off the stock, and so how many a cancellation gives back."""
 
     __tablename__ = "order_lines"
     __table_args__ = (Index(None, "order_id", "position"), CheckConstraint("quantity > 0", name="quantity_positive"))
@@ -67,6 +69,7 @@ class OrderLine(Base):
     name: Mapped[str] = mapped_column(String(300))
     options: Mapped[dict[str, str]] = mapped_column(JsonValue, default=dict)
     quantity: Mapped[int] = mapped_column(Integer)
+    stock_taken: Mapped[int] = mapped_column(Integer, default=0)
     unit_price: Mapped[int] = mapped_column(Integer)
 
 
