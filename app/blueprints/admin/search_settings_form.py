@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from werkzeug.datastructures import MultiDict
 
-from app.domain.search.search_settings import MOST_FILTERS, SearchSettings
+from app.domain.catalogue.search_terms import split_terms
+from app.domain.search.search_settings import MOST_FILTERS, SearchSettings, cleaned_stop_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,8 @@ class SearchSettingsForm:
             tracking="tracking" in sent,
             click_tracking="clickTracking" in sent,
             filters=tuple(dict.fromkeys(sent.getlist("filter")))[: MOST_FILTERS * 2],
+            stop_words=cleaned_stop_words(split_terms(sent.get("stopWords", ""))),
+            hold_golden="holdGolden" in sent,
         )
         return cls(settings, sent.get("addFilter", ""))
 

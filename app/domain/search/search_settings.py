@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.merchandising.filters import LABELS
+from app.domain.search.live import publishing
+from app.domain.search.text import tokens
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites import audit
@@ -16,12 +18,18 @@ CONTENT = "search-content-enabled"
 TRACKING = "search-term-tracking-enabled"
 CLICKS = "search-click-tracking-enabled"
 FILTERS = "search-default-filters"
+STOP_WORDS = "search-stop-words"
+HOLD = "search-golden-hold"
 MOST_FILTERS = 20
+MOST_STOP_WORDS = 100
+LONGEST_STOP_WORD = 50
 TITLES = {
     CONTENT: "content search",
     TRACKING: "counting searches",
     CLICKS: "recording clicks and sales",
     FILTERS: "the filters beside results",
+    STOP_WORDS: "the words that may be missing",
+    HOLD: "holding back a rebuild that breaks golden searches",
 }
 
 
@@ -36,12 +44,15 @@ class FilterChoice:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """`filters` are in the order in which shoppers see them. Counting clicks needs counting searches."""
+    """`filters` are in the order in which shoppers see them. Counting clicks needs counting searches. `stop_words` may
+    be missing from what a search finds; `hold_golden` keeps a rebuild from going live that breaks a golden search."""
 
     content_search: bool
     tracking: bool
     click_tracking: bool
     filters: tuple[str, ...]
+    stop_words: tuple[str, ...] = ()
+    hold_golden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +65,14 @@ class Saved:
 
 def stored_settings(site_id: int) -> SearchSettings:
     stored = settings_of(site_id)
-    return SearchSettings(stored[CONTENT], stored[TRACKING], stored[CLICKS], tuple(stored[FILTERS]))
+    return SearchSettings(
+        stored[CONTENT],
+        stored[TRACKING],
+        stored[CLICKS],
+        tuple(stored[FILTERS]),
+        tuple(stored[STOP_WORDS]),
+        stored[HOLD],
+    )
 
 
 def filter_choices(site_id: int) -> dict[str, FilterChoice]:
@@ -72,15 +90,9 @@ def save(clock: Clock, site_id: int, actor: str, wanted: SearchSettings) -> Save
     """Raises Invalid with every problem. A filter whose attribute the taxonomy lost may stay; none may come anew."""
     before = stored_settings(site_id)
     known = filter_choices(site_id).keys() | set(before.filters)
-    if problems := filter_problems(wanted.filters, known):
+    if problems := [*filter_problems(wanted.filters, known), *stop_word_problems(wanted.stop_words)]:
         raise Invalid(problems)
-    changes = {
-        CONTENT: wanted.content_search,
-        TRACKING: wanted.tracking,
-        CLICKS: wanted.click_tracking,
-        FILTERS: list(wanted.filters),
-    }
-    changed = change_settings(site_id, changes)
+    changed = change_settings(site_id, stored_form(wanted))
     if changed:
         audit.record(
             clock,
@@ -92,8 +104,42 @@ def save(clock: Clock, site_id: int, actor: str, wanted: SearchSettings) -> Save
             {key: old for key, (old, _) in changed.items()},
             {key: new for key, (_, new) in changed.items()},
         )
+    if STOP_WORDS in changed:
+        publishing.touch(site_id)
     came_on = CONTENT in changed and wanted.content_search
     return Saved(tuple(TITLES[key] for key in changed), came_on)
+
+
+def stored_form(settings: SearchSettings) -> dict[str, object]:
+    """Setting by setting."""
+    return {
+        CONTENT: settings.content_search,
+        TRACKING: settings.tracking,
+        CLICKS: settings.click_tracking,
+        FILTERS: list(settings.filters),
+        STOP_WORDS: list(settings.stop_words),
+        HOLD: settings.hold_golden,
+    }
+
+
+def cleaned_stop_words(texts: Sequence[str]) -> tuple[str, ...]:
+    """Trimmed, without empty ones and without those that differ only in case or accents from an earlier one."""
+    kept: dict[str, str] = {}
+    for text in filter(None, map(str.strip, texts)):
+        kept.setdefault(" ".join(tokens(text)) or text, text)
+    return tuple(kept.values())
+
+
+def stop_word_problems(words: Sequence[str]) -> list[Problem]:
+    problems = [
+        Problem("stop_word_not_one", f"“{word[:60]}” is not one word of letters or digits.", "#/stopWords")
+        for word in words
+        if len(tokens(word)) != 1 or len(word) > LONGEST_STOP_WORD
+    ]
+    if len(words) > MOST_STOP_WORDS:
+        message = f"At most {MOST_STOP_WORDS} words may be missing; these are {len(words)}."
+        problems.append(Problem("too_many_stop_words", message, "#/stopWords"))
+    return problems
 
 
 def filter_problems(filters: Sequence[str], known: set[str]) -> list[Problem]:

@@ -7,7 +7,14 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.blueprints.admin.search_settings_form import SearchSettingsForm
-from app.domain.search.search_settings import MOST_FILTERS, SearchSettings, filter_problems, stored_settings
+from app.domain.search.live import publishing
+from app.domain.search.search_settings import (
+    MOST_FILTERS,
+    MOST_STOP_WORDS,
+    SearchSettings,
+    filter_problems,
+    stored_settings,
+)
 from app.domain.sites.models import AuditEntry, Setting
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.models import Taxonomy
@@ -118,3 +125,24 @@ def _activate_taxonomy(site_id: int) -> None:
         )
     )
     change_settings(site_id, {"taxonomy-active-id": "t"})
+
+
+def test_words_that_may_be_missing_are_saved_without_repetition(app: Flask, browser: PageClient, site_id: int) -> None:
+    browser.post(PATH, ON | {"filter": ["price"], "stopWords": "Cheap, buy,, cheap , café, Cafe"})
+    with app.app_context():
+        assert stored_settings(site_id).stop_words == ("Cheap", "buy", "café")
+        assert publishing.served(site_id).stop_words >= {"cheap", "buy", "cafe"}
+
+
+def test_what_is_no_word_may_not_be_missing(app: Flask, browser: PageClient, site_id: int) -> None:
+    for text in ("best price", "!!!", "x" * 51, ", ".join(f"w{number}" for number in range(MOST_STOP_WORDS + 1))):
+        page = browser.post(PATH, ON | {"filter": ["price"], "stopWords": text}, status=400)
+        assert page.texts["h1"] == "Search settings"
+    with app.app_context():
+        assert stored_settings(site_id).stop_words == ()
+
+
+def test_a_rebuild_can_be_made_to_heed_golden_searches(app: Flask, browser: PageClient, site_id: int) -> None:
+    browser.post(PATH, ON | {"filter": ["price"], "holdGolden": "on"})
+    with app.app_context():
+        assert stored_settings(site_id).hold_golden
