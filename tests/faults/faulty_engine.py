@@ -8,7 +8,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from app.domain.search.engine import Change, Generation, IndexDocument, IndexName, SearchEngine
+from app.domain.search.engine import (
+    Change,
+    Generation,
+    IndexDocument,
+    IndexName,
+    SearchEngine,
+    SearchRequest,
+    SearchResult,
+)
 
 POINTS = ("start", "started", "added", "sealed", "exclusive", "publish", "published", "discard")
 
@@ -67,6 +75,9 @@ class FaultyGeneration:
         count = self._generation.seal()
         self._engine.reach("sealed")
         return count
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        return self._generation.search(request)
 
     def publish(self, changes: Sequence[Change]) -> None:
         self._engine.reach("publish")

@@ -17,11 +17,13 @@ from whoosh.codec.whoosh3 import W3Segment
 
 from app.adapters.whoosh.changes import apply_changes
 from app.adapters.whoosh.commits import damaged_files, fsync_path, read_commit, write_commit
+from app.adapters.whoosh.evaluation import evaluate
 from app.adapters.whoosh.generations import HeldLock, Place
 from app.adapters.whoosh.inversion import invert
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.segment_file import write_segment
-from app.domain.search.engine import Change, IndexDocument, SearchUnavailable
+from app.adapters.whoosh.view import View
+from app.domain.search.engine import Change, IndexDocument, SearchRequest, SearchResult, SearchUnavailable
 
 SEGMENT_DOCUMENTS = 25_000
 WORTH_A_CHILD = 4_000
@@ -43,6 +45,7 @@ class WhooshGeneration:
         self._child: _Child | None = None
         self._added = 0
         self._is_published = False
+        self._view: View | None = None
 
     def add(self, documents: Iterable[IndexDocument]) -> None:
         for document in documents:
@@ -98,6 +101,16 @@ class WhooshGeneration:
                 "Look at the disk, then rebuild."
             )
         return commit.documents
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        with _saying_why():
+            if self._view is None:
+                commit = read_commit(self._path)
+                segments = [Segment(self._path, entry) for entry in commit.segments]
+                self._view = View(
+                    self._name, commit.number, segments, [entry.deleted_docs() for entry in commit.segments]
+                )
+            return evaluate(self._view, request)
 
     def publish(self, changes: Sequence[Change]) -> None:
         with _saying_why():

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain
 from types import MappingProxyType
+from typing import ClassVar
+
+from app.domain.search.engine import Alternatives
+from app.domain.search.text import MAX_CHARACTERS, query_words, stem, tokens
+
+MOST_TOKENS = 5  # Words that one expression of a group is read by (contracts: Synonyms).
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
+
+Run = tuple[str, ...]
 
 
 def normalized_term(text: str) -> str:
@@ -98,3 +109,120 @@ class RuleSet:
 
     def without(self, rule_id: int) -> RuleSet:
         return RuleSet.of(kept for kept in self.by_term.values() if kept.id != rule_id)
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedSynonym:
+    """`typed` is what the shopper wrote, `others` what it finds besides, as the group writes it."""
+
+    group: SynonymGroup
+    typed: str
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """What synonyms make of a search: for the engine, and for people to read."""
+
+    alternatives: tuple[Alternatives, ...] = ()
+    applied: tuple[AppliedSynonym, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What one expression of a group answers with."""
+
+    group: SynonymGroup
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SynonymSet:
+    """The synonym groups of a site, by the words as they are indexed."""
+
+    groups: tuple[SynonymGroup, ...] = ()
+    _entries: Mapping[Run, tuple[_Entry, ...]] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+
+    @classmethod
+    def of(cls, groups: Iterable[SynonymGroup]) -> SynonymSet:
+        groups = tuple(groups)
+        entries: dict[Run, tuple[_Entry, ...]] = {}
+        for group in groups:
+            for run, entry in _entries_of(group):
+                entries[run] = (*entries.get(run, ()), entry)
+        return cls(groups, MappingProxyType(entries))
+
+    def with_group(self, group: SynonymGroup) -> SynonymSet:
+        """As if the group were saved, in the place of the one of its id."""
+        others = (kept for kept in self.groups if group.id is None or kept.id != group.id)
+        return SynonymSet.of((*others, group))
+
+    def without(self, group_id: int) -> SynonymSet:
+        return SynonymSet.of(kept for kept in self.groups if kept.id != group_id)
+
+    def expand(self, words: str) -> Expansion:
+        """The longest expressions first, then from left to right; no word is read twice, and none that stands in
+        double quotes. What an expression finds is not expanded again."""
+        if not self._entries:
+            return Expansion()
+        asked = query_words(words)
+        free = _unquoted(words, asked)
+        found = sorted(self._found(asked, free))
+        written = {stem(token): token for token in reversed(tokens(words[:MAX_CHARACTERS]))}
+        alternatives = []
+        applied: list[AppliedSynonym] = []
+        for place, run in found:
+            entries = self._entries[run]
+            answers = dict.fromkeys(map(query_words, chain.from_iterable(entry.others for entry in entries)))
+            alternatives.append(Alternatives(place, len(run), tuple(answer for answer in answers if answer != run)))
+            typed = " ".join(written[word] for word in run)
+            applied += (AppliedSynonym(entry.group, typed, entry.others) for entry in entries)
+        return Expansion(tuple(alternatives), tuple(applied))
+
+    def _found(self, asked: Run, free: list[bool]) -> Iterator[tuple[int, Run]]:
+        """(place, expression) of what the words hold."""
+        for length in range(min(MOST_TOKENS, len(asked)), 0, -1):
+            for place in range(len(asked) - length + 1):
+                run = asked[place : place + length]
+                if run in self._entries and all(free[place : place + length]):
+                    free[place : place + length] = [False] * length
+                    yield place, run
+
+
+def _entries_of(group: SynonymGroup) -> Iterator[tuple[Run, _Entry]]:
+    if group.type is SynonymType.ONE_WAY:
+        pairs = [(group.root or "", group.words)]
+    else:
+        pairs = [(word, tuple(other for other in group.words if other != word)) for word in group.words]
+    for word, others in pairs:
+        run = query_words(word)
+        different = tuple(other for other in others if query_words(other) not in ((), run))
+        if run and len(run) <= MOST_TOKENS and different:
+            yield run, _Entry(group, different)
+
+
+def _unquoted(words: str, asked: Run) -> list[bool]:
+    """Which of the words never stand in quotes. A quote that is not closed quotes nothing."""
+    quoted = {stem(token) for part in _QUOTED.findall(words[:MAX_CHARACTERS]) for token in tokens(part)}
+    return [word not in quoted for word in asked]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Everything merchandisers taught the search of one site. `version` counts its published states; `stop_words`
+    are as they are indexed."""
+
+    NOTHING: ClassVar[Served]
+
+    version: int = 0
+    synonyms: SynonymSet = field(default_factory=SynonymSet)
+    rules: RuleSet = field(default_factory=RuleSet)
+    stop_words: frozenset[str] = frozenset()
+
+
+Served.NOTHING = Served()
+
+
+def stop_words_of(texts: Iterable[str]) -> frozenset[str]:
+    """Stop words as they are indexed, from how the settings have them."""
+    return frozenset(word for text in texts for word in query_words(text))
