@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from app.domain.search.events import IndexChangesWaiting, RebuildRequested
+from app.domain.search.events import IndexChangesWaiting, RebuildRequested, WordsChanged
 from app.domain.sites.stored_events import EventsStored
 from app.domain.taxonomy.tasks import TaskRequested
 from app.events import subscribe
+from app.jobs import words
 from app.ports import queue
 
 
@@ -14,6 +15,7 @@ def init_subscribers() -> None:
     subscribe(RebuildRequested, rebuild)
     subscribe(EventsStored, deliver_events)
     subscribe(TaskRequested, work_off_tasks)
+    subscribe(WordsChanged, publish_words)
 
 
 def apply_outbox(event: IndexChangesWaiting) -> None:
@@ -31,3 +33,8 @@ def deliver_events(_event: EventsStored) -> None:
 
 def work_off_tasks(event: TaskRequested) -> None:
     queue().enqueue("taxonomy:work_off_slice", event.site_id)
+
+
+def publish_words(event: WordsChanged) -> None:
+    """At once and in this process: what a merchandiser saved is served when the next page answers."""
+    words.publish(event.site_id)

@@ -17,7 +17,7 @@ from app.domain.search.indexing import read_afresh
 from app.domain.shared.problems import DomainError
 from app.domain.taxonomy.tasks.running import sites_with_work
 from app.extensions import db
-from app.jobs import events, indexing, taxonomy
+from app.jobs import events, indexing, taxonomy, words
 from app.jobs.scheduled import SCHEDULED
 from app.ports import clock, queue, search_engine
 from app.transaction import transaction
@@ -51,6 +51,7 @@ class Scheduler:
             self._end_dead_runs,
             self._start_waiting_runs,
             self._work_off_forgotten_tasks,
+            self._publish_forgotten_words,
             self._run_due_jobs,
         ):
             try:
@@ -111,6 +112,9 @@ class Scheduler:
                 self._asked_tasks[site_id] = now
                 if not queue().enqueue("taxonomy:work_off_slice", site_id):
                     self.in_background(f"tasks of site {site_id}", partial(taxonomy.work_off_all, site_id))
+
+    def _publish_forgotten_words(self) -> None:
+        words.publish_forgotten()
 
     def _run_due_jobs(self) -> None:
         now = clock().now()
