@@ -1,0 +1,234 @@
+"""Synonyms written: by people, and by what suggests them. Each change of what is live is told to publishing, whose
+lock of the site makes changes come one after the other, so that two at once cannot both take a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import select
+
+from app.domain.catalogue.saving import check_revision
+from app.domain.search.live import publishing
+from app.domain.search.live.models import Synonym
+from app.domain.search.live.served import SynonymGroup, SynonymType
+from app.domain.search.live.snapshot import group_of
+from app.domain.search.synonyms.candidate import Candidate
+from app.domain.search.synonyms.group import MOST_GROUPS, SynonymDraft, Taken, check_draft, fingerprint, told
+from app.domain.search.synonyms.record import LIVE, REJECTED, SUGGESTED, record_of
+from app.domain.shared.clock import Clock
+from app.domain.shared.flushing import flush_or_conflict
+from app.domain.shared.problems import Conflict, Invalid, NotFound
+from app.domain.sites import audit
+from app.extensions import db
+
+MANUAL = "MANUAL"
+NOT_SO = {
+    LIVE: "This synonym is live already.",
+    SUGGESTED: "This is a suggestion: accept or reject it.",
+    REJECTED: "This suggestion was rejected. Accept it to make it live.",
+}
+MOST_SUGGESTIONS = 500  # That wait for an answer; nobody reads more.
+
+
+def synonym_of(site_id: int, synonym_id: int, to_change: bool = False) -> Synonym:
+    """A synonym of this site, whatever its status. Raises NotFound."""
+    query = select(Synonym).where(Synonym.site_id == site_id, Synonym.id == synonym_id)
+    synonym = db.session.scalar(query.with_for_update() if to_change else query)
+    if synonym is None:
+        raise NotFound("There is no such synonym on this site. Somebody may have deleted it.")
+    return synonym
+
+
+def live_groups(site_id: int, but: int | None = None) -> list[SynonymGroup]:
+    """The live synonyms of a site as values, without the one whose id is `but`."""
+    query = select(Synonym).where(Synonym.site_id == site_id, Synonym.status == LIVE).order_by(Synonym.id)
+    return [group_of(synonym) for synonym in db.session.scalars(query) if synonym.id != but]
+
+
+def add(clock: Clock, site_id: int, draft: SynonymDraft, actor: str) -> Synonym:
+    """A new live synonym; one that was suggested or rejected before becomes live. Raises Invalid."""
+    version = publishing.touch(site_id)
+    others = live_groups(site_id)
+    _check_room(len(others))
+    return add_checked(clock, site_id, check_draft(draft, others), version, actor)
+
+
+def add_checked(clock: Clock, site_id: int, group: SynonymGroup, version: int, actor: str) -> Synonym:
+    """What `add` does with a group that is checked already; `version` is publishing's."""
+    known = _of_fingerprint(site_id, fingerprint(group))
+    if known is not None:
+        return _accepted(clock, known, group, version, actor)
+    synonym = Synonym(site_id=site_id, source=MANUAL, revision=1, created_at=clock.now())
+    db.session.add(synonym)
+    _fill(clock, synonym, group, version, actor)
+    _note(clock, synonym, actor, "add", f"Added the synonym {told(group)}", None)
+    return synonym
+
+
+def change(clock: Clock, site_id: int, synonym_id: int, revision: int, draft: SynonymDraft, actor: str) -> bool:
+    """Change a live synonym that was read at `revision`; False where nothing differs. Raises NotFound, Conflict where
+    it is not live, StaleRevision, Invalid."""
+    version = publishing.touch(site_id)
+    synonym = _to_change(site_id, synonym_id, revision, (LIVE,))
+    group = check_draft(draft, live_groups(site_id, but=synonym.id))
+    if _parts(group) == _parts(group_of(synonym)):
+        return False
+    change_checked(clock, synonym, group, version, actor)
+    return True
+
+
+def change_checked(clock: Clock, synonym: Synonym, group: SynonymGroup, version: int, actor: str) -> None:
+    """What `change` does with a group that is checked already; `version` is publishing's."""
+    before, was = record_of(synonym), told(group_of(synonym))
+    _take_over(synonym, group)
+    synonym.revision += 1
+    _fill(clock, synonym, group, version, actor)
+    _note(clock, synonym, actor, "change", f"Changed the synonym {was} to {told(group)}", before)
+
+
+def delete(clock: Clock, site_id: int, synonym_id: int, revision: int | None, actor: str) -> str:
+    """Take a synonym out of search; how people write it. One that was suggested once is kept as rejected, so that it is
+    not suggested again. `revision` None deletes whatever is there. Raises NotFound, StaleRevision."""
+    version = publishing.touch(site_id)
+    synonym = _to_change(site_id, synonym_id, revision, (LIVE, SUGGESTED))
+    before, written = record_of(synonym), told(group_of(synonym))
+    if synonym.source == MANUAL:
+        db.session.delete(synonym)
+        db.session.flush()
+    else:
+        synonym.status, synonym.words_version, synonym.live_since = REJECTED, version, None
+        synonym.revision += 1
+        _sign(clock, synonym, actor)
+    audit.record(
+        clock, site_id, actor, "synonym.delete", ("synonym", str(synonym_id)), f"Deleted the synonym {written}", before
+    )
+    return written
+
+
+def accept(
+    clock: Clock, site_id: int, synonym_id: int, revision: int, actor: str, draft: SynonymDraft | None = None
+) -> Synonym:
+    """A suggestion becomes live, as it is or edited; one that was rejected may become so too. Raises NotFound,
+    Conflict where it is live already, StaleRevision, Invalid."""
+    version = publishing.touch(site_id)
+    synonym = _to_change(site_id, synonym_id, revision, (SUGGESTED, REJECTED))
+    others = live_groups(site_id)
+    _check_room(len(others))
+    group = check_draft(draft or SynonymDraft(*_parts(group_of(synonym))), others)
+    _take_over(synonym, group)
+    return _accepted(clock, synonym, group, version, actor)
+
+
+def reject(clock: Clock, site_id: int, synonym_id: int, revision: int, actor: str) -> Synonym:
+    """The suggestion never comes back. Raises NotFound, Conflict where it is no suggestion, StaleRevision."""
+    synonym = _to_change(site_id, synonym_id, revision, (SUGGESTED,))
+    before = record_of(synonym)
+    synonym.status = REJECTED
+    synonym.revision += 1
+    _sign(clock, synonym, actor)
+    _note(clock, synonym, actor, "reject", f"Rejected the suggestion {told(group_of(synonym))}", before)
+    return synonym
+
+
+def suggest(clock: Clock, site_id: int, candidates: Iterable[Candidate], source: str) -> int:
+    """Keep what is new as suggestions of `source` (AI or MINED); how many were. Left out are those that the site has
+    had before, whatever became of them, those that could not be accepted beside the live synonyms, and what is more
+    than MOST_SUGGESTIONS."""
+    rows = db.session.execute(select(Synonym.fingerprint, Synonym.status).where(Synonym.site_id == site_id)).all()
+    known, taken = {row.fingerprint for row in rows}, Taken.by(live_groups(site_id))
+    room = MOST_SUGGESTIONS - sum(row.status == SUGGESTED for row in rows)
+    added = 0
+    for candidate in candidates:
+        group = _sound(candidate, taken)
+        if added >= room or group is None or fingerprint(group) in known:
+            continue
+        known.add(fingerprint(group))
+        _suggested(clock, site_id, group, candidate, source)
+        added += 1
+    flush_or_conflict("Suggestions came in twice at the same moment. None of these were kept.")
+    return added
+
+
+def _suggested(clock: Clock, site_id: int, group: SynonymGroup, candidate: Candidate, source: str) -> None:
+    now = clock.now()
+    evidence = dict(candidate.evidence) or None
+    synonym = Synonym(site_id=site_id, status=SUGGESTED, source=source, evidence=evidence, revision=1, words_version=0)
+    _write(synonym, group)
+    synonym.created_at = synonym.updated_at = now
+    synonym.updated_by = "Suggested by AI" if source == "AI" else "Suggested by the shop"
+    db.session.add(synonym)
+
+
+def _sound(candidate: Candidate, taken: Taken) -> SynonymGroup | None:
+    try:
+        return check_draft(SynonymDraft(candidate.type, candidate.root, candidate.words), taken)
+    except Invalid:
+        return None
+
+
+def _to_change(site_id: int, synonym_id: int, revision: int | None, statuses: tuple[str, ...]) -> Synonym:
+    synonym = synonym_of(site_id, synonym_id, to_change=True)
+    if revision is not None:
+        check_revision(site_id, ("synonym", synonym.id), synonym.revision, revision)
+    if synonym.status not in statuses:
+        raise Conflict(NOT_SO[synonym.status])
+    return synonym
+
+
+def _accepted(clock: Clock, synonym: Synonym, group: SynonymGroup, version: int, actor: str) -> Synonym:
+    before = record_of(synonym)
+    synonym.status, synonym.live_since = LIVE, None
+    synonym.revision += 1
+    _fill(clock, synonym, group, version, actor)
+    _note(clock, synonym, actor, "accept", f"Accepted the suggestion {told(group)}", before)
+    return synonym
+
+
+def _take_over(synonym: Synonym, group: SynonymGroup) -> None:
+    """A suggestion that says what the synonym says from now on has been decided with it. Where it came from goes along,
+    so that it is remembered should the synonym be deleted."""
+    other = _of_fingerprint(synonym.site_id, fingerprint(group))
+    if other is None or other.id == synonym.id:
+        return
+    if synonym.source == MANUAL:
+        synonym.source, synonym.evidence = other.source, other.evidence
+    db.session.delete(other)
+    db.session.flush()
+
+
+def _of_fingerprint(site_id: int, written: str) -> Synonym | None:
+    """A suggestion or a rejected one; live ones of the same words are told as conflicts before."""
+    return db.session.scalar(select(Synonym).where(Synonym.site_id == site_id, Synonym.fingerprint == written))
+
+
+def _fill(clock: Clock, synonym: Synonym, group: SynonymGroup, version: int, actor: str) -> None:
+    _write(synonym, group)
+    synonym.status, synonym.words_version = LIVE, version
+    _sign(clock, synonym, actor)
+    flush_or_conflict("Somebody else saved the same synonym at the same moment. Nothing was saved.")
+
+
+def _write(synonym: Synonym, group: SynonymGroup) -> None:
+    synonym.type, synonym.root, synonym.words = group.type.value, group.root, list(group.words)
+    synonym.fingerprint = fingerprint(group)
+
+
+def _sign(clock: Clock, synonym: Synonym, actor: str) -> None:
+    synonym.updated_at, synonym.updated_by = clock.now(), actor[:100]
+
+
+def _parts(group: SynonymGroup) -> tuple[SynonymType, str | None, tuple[str, ...]]:
+    return group.type, group.root, group.words
+
+
+def _check_room(live: int) -> None:
+    if live >= MOST_GROUPS:
+        raise Invalid.one("too_many_synonyms", f"A shop has at most {MOST_GROUPS:,} synonyms. Delete one first.")
+
+
+def _note(clock: Clock, synonym: Synonym, actor: str, act: str, summary: str, before: dict[str, Any] | None) -> None:
+    subject = "synonym", str(synonym.id)
+    audit.record(
+        clock, synonym.site_id, actor, f"synonym.{act}", subject, summary, before=before, after=record_of(synonym)
+    )
