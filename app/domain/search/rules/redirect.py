@@ -1,4 +1,4 @@
-"""What is wrong with where a rule would lead, in words."""
+"""What people are told of a path that leads away from their shop."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from app.domain.search.live.redirects import LONGEST_PATH, safe_redirect
 from app.domain.shared.problems import Problem
 from app.domain.shared.text import UNPRINTABLE
 
-__all__ = ["LONGEST_PATH", "path_problems", "safe_redirect"]
+__all__ = ["path_problems", "safe_redirect"]
 
 
 def path_problems(path: str, label: str, pointer: str) -> list[Problem]:

@@ -1,0 +1,48 @@
+"""From when and until when a rule applies, as people type it in the time zone of their shop."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from app.domain.shared.problems import Problem
+
+FORM = "%Y-%m-%dT%H:%M"  # Of <input type="datetime-local">.
+LATEST_YEAR = 2199
+EARLIEST_YEAR = 2000
+
+
+def local_text(moment: datetime | None, zone: ZoneInfo) -> str:
+    """The moment as the field of a form has it; empty for none."""
+    return moment.astimezone(zone).strftime(FORM) if moment else ""
+
+
+def moment_of(
+    text: str, zone: ZoneInfo, pointer: str, problems: list[Problem], stored: datetime | None = None
+) -> datetime | None:
+    """In UTC; of an hour that comes twice the first. A text that is still what `stored` reads as means `stored`, so
+    that saving a form moves nothing. What cannot be a time is added to `problems`."""
+    typed = text.strip()
+    if not typed:
+        return None
+    if stored is not None and typed == local_text(stored, zone):
+        return stored
+    local = _read(typed)
+    if local is None:
+        problems.append(Problem("invalid_time", f"“{typed[:40]}” is not a date and time.", pointer))
+        return None
+    moment = local.replace(tzinfo=zone).astimezone(UTC)
+    if moment.astimezone(zone).replace(tzinfo=None) != local:
+        message = f"There is no {local:%H:%M} on {local.day} {local:%B %Y}: the clocks go forward then."
+        problems.append(Problem("invalid_time", message, pointer))
+        return None
+    return moment
+
+
+def _read(typed: str) -> datetime | None:
+    """Browsers leave out seconds, or send them where the field has them."""
+    try:
+        local = datetime.fromisoformat(typed)
+    except ValueError:
+        return None
+    return local if local.tzinfo is None and EARLIEST_YEAR <= local.year <= LATEST_YEAR else None
