@@ -1,5 +1,5 @@
 """The pages of the Search section that merchandisers work in. Importing the modules registers their views."""
 
-from app.blueprints.admin.searching import products
+from app.blueprints.admin.searching import products, tabs
 
-__all__ = ["products"]
+__all__ = ["products", "tabs"]

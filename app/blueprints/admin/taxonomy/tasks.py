@@ -3,15 +3,14 @@ by it can be had as a table."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from contextlib import suppress
-from io import StringIO
 
 from flask import Response, redirect, render_template, request, stream_with_context, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
+from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
@@ -22,8 +21,6 @@ from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.ports import clock
 from app.transaction import transaction
-
-RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")  # What a text begins with that they take for a formula.
 
 
 @bp.app_template_filter("task_story")
@@ -70,18 +67,7 @@ def taxonomy_task_lost(task_id: str) -> Response:
 
 def _table(site_id: int, task_id: str) -> Iterator[str]:
     """Piece by piece: of 100,000 products it is megabytes."""
-    yield "\ufeff" + _lines([("Product", "SKU", "Attribute", "Value")])
+    yield spreadsheet.BEGINNING + spreadsheet.lines([("Product", "SKU", "Attribute", "Value")])
     for lost in lost_values.lost_values(site_id, task_id):
         product = str(lost["productId"]), lost["sku"]
-        yield _lines([(*product, name, story.told_value(value)) for name, value in lost["values"].items()])
-
-
-def _lines(rows: list[tuple[str, ...]]) -> str:
-    made = StringIO()
-    csv.writer(made).writerows([[_harmless(text) for text in row] for row in rows])
-    return made.getvalue()
-
-
-def _harmless(text: str) -> str:
-    is_number = text[1:].replace(".", "", 1).isdecimal()
-    return f"'{text}" if text.startswith(RUN_BY_SPREADSHEETS) and not is_number else text
+        yield spreadsheet.lines([(*product, name, story.told_value(value)) for name, value in lost["values"].items()])

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import Select, Subquery, case, delete, func, insert, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import aliased
 
+from app.domain.search.counting import days as calendar
 from app.domain.search.counting.models import SearchWindow, SearchWordDay, SearchWordWindow
 from app.domain.shared.clock import Clock
 from app.domain.sites.models import Site
@@ -79,10 +79,7 @@ def refresh(site_id: int, today: date) -> None:
 def stale_windows(clock: Clock) -> list[tuple[int, date]]:
     """(site, its today) of every site that has windows which end on another day."""
     ends = select(SearchWindow.site_id, SearchWindow.until, Site.time_zone).join(Site, Site.id == SearchWindow.site_id)
-    now = clock.now()
-    todays = [
-        (site_id, until, now.astimezone(ZoneInfo(zone)).date()) for site_id, until, zone in db.session.execute(ends)
-    ]
+    todays = [(site_id, until, calendar.today(clock, zone)) for site_id, until, zone in db.session.execute(ends)]
     return [(site_id, today) for site_id, until, today in todays if until != today]
 
 
