@@ -14,8 +14,9 @@ from app.cli.sites import chosen_site
 from app.cli.telling import telling
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.search.browsing import SearchPage, read_request, search_listing
+from app.domain.search.live.publishing import served
 from app.domain.search.rail import SEARCH_PATH
-from app.ports import search_engine
+from app.ports import clock, search_engine
 
 
 @click.command("search")
@@ -41,8 +42,8 @@ def command(words: tuple[str, ...], host: str | None, limit: int, as_json: bool,
 
 
 def _search(shop: Shop, query: str, limit: int) -> SearchPage:
-    request = read_request(shop, SEARCH_PATH, [("q", query)])
-    return search_listing(search_engine(), shop, replace(request, page_size=limit))
+    request = replace(read_request(shop, SEARCH_PATH, [("q", query)]), page_size=limit)
+    return search_listing(search_engine(), shop, request, served(shop.site_id), clock().now())
 
 
 def _print_batch(shop: Shop, lines: Iterable[str], limit: int) -> None:

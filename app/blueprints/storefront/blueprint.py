@@ -11,10 +11,14 @@ from app import ports
 from app.blueprints.hosts import asked_host
 from app.blueprints.storefront.keeping import KeptParts
 from app.domain.merchandising.shop import Shop, ShopWindow
+from app.domain.search.live.publishing import STOP_WORDS
+from app.domain.search.live.served import Served
+from app.domain.search.live.window import WordsWindow
 from app.domain.shared.problems import NotFound
 
 bp = Blueprint("storefront", __name__)
 WINDOW = "shop-window"
+WORDS = "shop-words-window"
 KEPT_LISTINGS = "shop-kept-listings"
 KEPT_CARDS = "shop-kept-cards"
 LISTINGS = 200  # A listing is some 30 kB and a card 0.5 kB, so that a process keeps a few megabytes.
@@ -29,6 +33,7 @@ def _begin(state: BlueprintSetupState) -> None:
 def keep_nothing_yet(app: App) -> None:
     """The memory of a process that begins."""
     app.extensions[WINDOW] = ShopWindow()
+    app.extensions[WORDS] = WordsWindow()
     app.extensions[KEPT_LISTINGS] = KeptParts(LISTINGS)
     app.extensions[KEPT_CARDS] = KeptParts(CARDS)
 
@@ -40,6 +45,12 @@ def current_shop() -> Shop:
         g.shop = window.shop_at(ports.clock(), asked_host())
     shop: Shop = g.shop
     return shop
+
+
+def served_words(shop: Shop) -> Served:
+    """The synonyms, rules and stop words that shoppers are served now."""
+    window: WordsWindow = current_app.extensions[WORDS]
+    return window.served(ports.clock(), shop.site_id, shop.settings[STOP_WORDS])
 
 
 def kept_listings() -> KeptParts:

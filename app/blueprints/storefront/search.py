@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from flask import Response, make_response, request
+from flask import Response, make_response, redirect, request
 
 from app import ports
-from app.blueprints.storefront.blueprint import bp, current_shop
+from app.blueprints.storefront.blueprint import bp, current_shop, served_words
 from app.blueprints.storefront.presentation import drawn, wants_listing
 from app.domain.search.browsing import read_request, search_listing
+from app.domain.search.live.plan import plan
 from app.domain.search.rail import SEARCH_PATH
+from app.htmx import redirect_page, wants_fragment
 from app.permissions import public
 
 
@@ -19,8 +21,19 @@ def search() -> Response:
     asked = read_request(shop, SEARCH_PATH, request.args.items(multi=True))
     if not asked.words and not asked.is_filtered:
         return make_response(drawn("storefront/search_start.html", shop=shop))
-    found = search_listing(ports.search_engine(), shop, asked)
+    served, now = served_words(shop), ports.clock().now()
+    elsewhere = plan(asked.words, served, now).redirect
+    if elsewhere is not None:
+        return _sent_on(elsewhere)
+    found = search_listing(ports.search_engine(), shop, asked, served, now)
     template = "storefront/_search_swap.html" if wants_listing() else "storefront/search.html"
     response = make_response(drawn(template, shop=shop, found=found, listing=found.listing))
     response.vary.add("HX-Target")
+    return response
+
+
+def _sent_on(path: str) -> Response:
+    """Nobody may keep the answer: the rule that sends this search on can end any moment."""
+    response = redirect_page(path) if wants_fragment() else make_response(redirect(path))
+    response.headers["Cache-Control"] = "no-store"
     return response

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from app.domain.merchandising.content import ContentLink, ShownCollection, content_link
 from app.domain.merchandising.filters import Filter, default_facets, filters_of
@@ -22,6 +23,9 @@ from app.domain.search.engine import (
 )
 from app.domain.search.listing import ListingRequest, search_request
 from app.domain.search.listing_parameters import ListingGrammar, read_listing
+from app.domain.search.live.asking import ask
+from app.domain.search.live.plan import Plan, plan
+from app.domain.search.live.served import Served
 from app.domain.shared.problems import NotFound
 
 CONTENT_SHOWN = 5
@@ -64,10 +68,11 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """The answer to a search: products, and pages and collections beside them."""
+    """The answer to a search: products, pages and collections beside them, and the plan by which they were found."""
 
     listing: Listing
     content: tuple[ContentLink, ...]
+    plan: Plan
 
     @property
     def words(self) -> str:
@@ -112,11 +117,16 @@ def listing_version(engine: SearchEngine, shop: Shop) -> str | None:
     return f"{status.generation} {status.version}" if status.state is EngineState.HEALTHY else None
 
 
-def search_listing(engine: SearchEngine, shop: Shop, request: ListingRequest) -> SearchPage:
-    """Products that answer to the words, and pages and collections beside them where the site wants that."""
-    facets = default_facets(shop.settings["search-default-filters"], shop.attributes)
-    listing = _listing(engine, shop, request, facets)
-    return SearchPage(listing, _content(engine, shop, request))
+def search_listing(
+    engine: SearchEngine, shop: Shop, request: ListingRequest, served: Served, now: datetime
+) -> SearchPage:
+    """Products that answer to the words by what merchandisers taught, and pages and collections beside them where the
+    site wants that. A redirect is told by the plan and not followed. Raises NotFound past the last page and
+    SearchUnavailable."""
+    planned = plan(request.words, served, now)
+    filters = filters_of(default_facets(shop.settings["search-default-filters"], shop.attributes), shop.attributes)
+    result = ask(engine, shop.site_id, _asked(shop, request, filters), planned, served.stop_words).result
+    return SearchPage(_shown(shop, request, filters, result), _content(engine, shop, request), planned)
 
 
 def collection_listing(engine: SearchEngine, shop: Shop, collection: ShownCollection, asked: ListingRequest) -> Listing:
@@ -136,20 +146,38 @@ def _listing(
     first: tuple[str, ...] = (),
 ) -> Listing:
     filters = filters_of(facets, shop.attributes)
-    page_size = request.page_size or shop.settings["listing-page-size"]
-    asked = search_request(
+    result = engine.search(shop.site_id, IndexName.PRODUCTS, _asked(shop, request, filters, scope, first))
+    return _shown(shop, request, filters, result)
+
+
+def _asked(
+    shop: Shop,
+    request: ListingRequest,
+    filters: Sequence[Filter],
+    scope: tuple[ValueFilter, ...] = (),
+    first: tuple[str, ...] = (),
+) -> SearchRequest:
+    return search_request(
         request,
-        page_size,
+        _page_size(shop, request),
         scope,
         facets=tuple(f.facet_id for f in filters if f.display is not Display.RANGE),
         range_facets=tuple(f.facet_id for f in filters if f.display is Display.RANGE),
         first=first,
     )
-    result = engine.search(shop.site_id, IndexName.PRODUCTS, asked)
+
+
+def _page_size(shop: Shop, request: ListingRequest) -> int:
+    size: int = request.page_size or shop.settings["listing-page-size"]
+    return size
+
+
+def _shown(shop: Shop, request: ListingRequest, filters: Sequence[Filter], result: SearchResult) -> Listing:
+    """Raises NotFound past the last page."""
     listing = Listing(
         request,
         result,
-        page_size,
+        _page_size(shop, request),
         rail.groups(filters, request, result),
         rail.chips(_all_filters(filters, request, shop), request),
     )

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from urllib.parse import parse_qs, urlsplit
 
 from app.domain.search.live.redirects import safe_redirect
 from app.domain.search.live.served import Banner, Expansion, Rule, Served, SynonymSet
+
+SEARCH_PATH = "/search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +33,30 @@ def plan(words: str, served: Served, now: datetime, redirects: bool = True) -> P
     return Plan(
         words=words,
         rule=rule,
-        redirect=safe_redirect(rule.redirect_url) if rule is not None and redirects else None,
-        banner=rule.banner if rule is not None else None,
+        redirect=_redirect(rule, served, now) if redirects else None,
+        banner=_banner(rule),
         expansion=served.synonyms.expand(words),
         synonyms=served.synonyms,
     )
+
+
+def _redirect(rule: Rule | None, served: Served, now: datetime) -> str | None:
+    """Asked at use, whatever was stored. One that leads to a search which is itself sent on would never end."""
+    path = safe_redirect(rule.redirect_url) if rule is not None else None
+    return None if path is None or _is_sent_on(path, served, now) else path
+
+
+def _is_sent_on(path: str, served: Served, now: datetime) -> bool:
+    target = urlsplit(path)
+    if target.path.rstrip("/") != SEARCH_PATH:
+        return False
+    words = parse_qs(target.query, max_num_fields=100).get("q", [""])[0]
+    there = served.rules.find(words, now)
+    return there is not None and safe_redirect(there.redirect_url) is not None
+
+
+def _banner(rule: Rule | None) -> Banner | None:
+    """Its link leads to a page of this site or nowhere."""
+    if rule is None or rule.banner is None:
+        return None
+    return Banner(rule.banner.text, safe_redirect(rule.banner.link_url))
