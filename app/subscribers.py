@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.domain.search.events import IndexChangesWaiting, RebuildRequested, WordsChanged
+from app.domain.search.synonyms.suggesting import SuggestionsRequested
 from app.domain.sites.stored_events import EventsStored
 from app.domain.taxonomy.tasks import TaskRequested
 from app.events import subscribe
@@ -16,6 +17,7 @@ def init_subscribers() -> None:
     subscribe(EventsStored, deliver_events)
     subscribe(TaskRequested, work_off_tasks)
     subscribe(WordsChanged, publish_words)
+    subscribe(SuggestionsRequested, suggest)
 
 
 def apply_outbox(event: IndexChangesWaiting) -> None:
@@ -38,3 +40,7 @@ def work_off_tasks(event: TaskRequested) -> None:
 def publish_words(event: WordsChanged) -> None:
     """At once and in this process: what a merchandiser saved is served when the next page answers."""
     words.publish(event.site_id)
+
+
+def suggest(event: SuggestionsRequested) -> None:
+    queue().enqueue("suggesting:suggest", event.site_id)

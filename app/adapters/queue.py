@@ -19,6 +19,7 @@ JOBS = {  # Every job, and the kind it is of.
     "indexing:rebuild": "builds",
     "events:deliver": "default",
     "taxonomy:work_off_slice": "default",
+    "suggesting:suggest": "builds",
 }
 ASKED_FOR = 15  # Seconds that a job counts as waiting in the queue if no worker begins it.
 

@@ -17,6 +17,7 @@ from app.domain.sites.sites import all_sites
 from app.domain.taxonomy.tasks import purge as tasks_purge
 from app.extensions import db
 from app.jobs.indexing import means
+from app.jobs.suggesting import suggest_nightly
 from app.ports import clock, images
 from app.transaction import transaction
 
@@ -63,6 +64,11 @@ def _discard_pictures(site_id: int) -> None:
         log.info("purged", site=site_id, pictures=went)
 
 
+def suggest() -> None:
+    """Raises SitesFailed."""
+    _for_each_site("suggest", suggest_nightly)
+
+
 def _for_each_site(job: str, work: Callable[[int], None]) -> None:
     """A site that fails does not keep the others from their turn. Raises SitesFailed after the last."""
     failed = []
@@ -80,5 +86,6 @@ def _for_each_site(job: str, work: Callable[[int], None]) -> None:
 
 SCHEDULED: Mapping[str, ScheduledJob] = {
     "reconcile": ScheduledJob("15 3 * * *", reconcile, "Compare the search indexes with the database and repair them."),
+    "suggest": ScheduledJob("30 4 * * *", suggest, "Look for synonyms that would help searches that found nothing."),
     "purge": ScheduledJob("45 3 * * *", purge, "Remove old runs, tasks, reports, sessions, sign-ins, unused pictures."),
 }

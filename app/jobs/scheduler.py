@@ -14,10 +14,12 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.search import builders, runs, slots, wishes
 from app.domain.search.indexing import read_afresh
+from app.domain.search.synonyms import suggesting
 from app.domain.shared.problems import DomainError
 from app.domain.taxonomy.tasks.running import sites_with_work
 from app.extensions import db
 from app.jobs import events, indexing, taxonomy, words
+from app.jobs import suggesting as suggesting_job
 from app.jobs.scheduled import SCHEDULED
 from app.ports import clock, queue, search_engine
 from app.transaction import transaction
@@ -40,6 +42,7 @@ class Scheduler:
     _resting: dict[int, datetime] = field(default_factory=dict)
     _asked: dict[str, datetime] = field(default_factory=dict)
     _asked_tasks: dict[int, datetime] = field(default_factory=dict)
+    _asked_suggestions: dict[int, datetime] = field(default_factory=dict)
     _known_slots: dict[str, datetime] = field(default_factory=dict)
     _due: list[str] = field(default_factory=list)
 
@@ -52,6 +55,7 @@ class Scheduler:
             self._start_waiting_runs,
             self._work_off_forgotten_tasks,
             self._publish_forgotten_words,
+            self._suggest_forgotten,
             self._run_due_jobs,
         ):
             try:
@@ -115,6 +119,17 @@ class Scheduler:
 
     def _publish_forgotten_words(self) -> None:
         words.publish_forgotten()
+
+    def _suggest_forgotten(self) -> None:
+        """As with runs."""
+        now = clock().now()
+        waiting = suggesting.waiting_sites(clock())
+        self._asked_suggestions = {site_id: self._asked_suggestions.get(site_id, now) for site_id in waiting}
+        for site_id in waiting:
+            if now - self._asked_suggestions[site_id] >= ASK_AGAIN_AFTER:
+                self._asked_suggestions[site_id] = now
+                if not queue().enqueue("suggesting:suggest", site_id):
+                    self.in_background(f"suggestions of site {site_id}", partial(suggesting_job.suggest, site_id))
 
     def _run_due_jobs(self) -> None:
         now = clock().now()
