@@ -1,0 +1,100 @@
+"""What a basket holds, as its shopper is shown it: pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+MOST_OF_ONE = 99
+MOST_LINES = 50
+
+
+class Standing(StrEnum):
+    """Whether a line can be bought as it stands: FEWER are left than it asks for, none are (SOLD_OUT), or the shop does
+    not sell it any more (GONE)."""
+
+    GOOD = "good"
+    FEWER = "fewer"
+    SOLD_OUT = "sold_out"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class BasketLine:
+    """Prices in minor units: `price` is today's, `price_before` the one the shopper saw last where that is another.
+    `left` counts what is in stock, None where nobody counts. `seo_name` leads to its page, and `product_id` is None,
+    where it is gone."""
+
+    id: int
+    sku: str
+    name: str
+    options: Mapping[str, str]
+    quantity: int
+    price: int
+    price_before: int | None = None
+    left: int | None = None
+    standing: Standing = Standing.GOOD
+    product_id: int | None = None
+    seo_name: str = ""
+
+    @property
+    def can_be_had(self) -> bool:
+        return self.standing in (Standing.GOOD, Standing.FEWER)
+
+    @property
+    def total(self) -> int:
+        return self.price * self.quantity if self.can_be_had else 0
+
+    @property
+    def most(self) -> int:
+        """How many of it a shopper can ask for."""
+        return MOST_OF_ONE if self.left is None else min(MOST_OF_ONE, self.left)
+
+    @property
+    def described(self) -> str:
+        """Its options in words, such as "Colour: Fern, Size: Large"."""
+        return ", ".join(f"{name}: {value}" for name, value in self.options.items())
+
+    @property
+    def trouble(self) -> str:
+        """What keeps it from being bought, for the shopper; empty where nothing does."""
+        if self.standing is Standing.FEWER:
+            return f"Only {self.left} left: please take fewer."
+        if self.standing is Standing.SOLD_OUT:
+            return "Sold out since you chose it. Please remove it."
+        return "We do not sell this any more. Please remove it." if self.standing is Standing.GONE else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Basket:
+    """`total` counts only what can be had."""
+
+    lines: tuple[BasketLine, ...] = ()
+
+    @property
+    def items(self) -> int:
+        return sum(line.quantity for line in self.lines)
+
+    @property
+    def total(self) -> int:
+        return sum(line.total for line in self.lines)
+
+    @property
+    def can_be_ordered(self) -> bool:
+        return bool(self.lines) and all(line.standing is Standing.GOOD for line in self.lines)
+
+    @property
+    def seen(self) -> str:
+        """Stands for exactly what is in it and what that costs: who orders sends it along, so that nobody buys what
+        another tab or a new price made of the basket meanwhile."""
+        shown = repr([(line.id, line.sku, line.quantity, line.price) for line in self.lines])
+        return hashlib.sha256(shown.encode()).hexdigest()[:24]
+
+
+def standing(stock: int | None, quantity: int) -> Standing:
+    """Of what the shop sells; stock None is not counted."""
+    if stock is None or stock >= quantity:
+        return Standing.GOOD
+    return Standing.FEWER if stock > 0 else Standing.SOLD_OUT

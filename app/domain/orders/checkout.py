@@ -1,0 +1,96 @@
+"""A basket becomes an order, whole or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.domain.orders.basket import Basket
+from app.domain.orders.contact import Contact, clean_contact
+from app.domain.orders.filling import OPEN, order_by_token, shown
+from app.domain.orders.models import Order, OrderNumbers
+from app.domain.orders.offers import offers_of
+from app.domain.orders.stock import take
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Conflict, NotFound
+from app.domain.sites import audit
+from app.domain.sites.currency import currency_of
+from app.extensions import db
+
+SHOPPER = "A shopper"
+
+
+class BasketChanged(Conflict):
+    """What would be bought is not what the shopper saw: prices changed, or something is gone."""
+
+    code = "basket_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """`is_new` is False when the basket had been ordered before, as by a button that was pressed twice."""
+
+    order: Order
+    is_new: bool
+
+
+def place(clock: Clock, site_id: int, token: str, contact: Contact, seen: str) -> Placed:
+    """Order what is in the basket: stock is counted down, and lines keep today's names and prices. `seen` is the
+    `Basket.seen` that the shopper agreed to. The basket is locked first and what it holds after that, always in the
+    same order, so that of two who want the last one the second is told. Raises NotFound, Invalid, BasketChanged."""
+    order = order_by_token(site_id, token, to_change=True)
+    if order is None:
+        raise NotFound("Your basket is empty.")
+    if order.status != OPEN:
+        return Placed(order, is_new=False)
+    clean = clean_contact(contact)
+    basket = shown(site_id, order, to_sell=True)
+    _check(basket, seen)
+    order.number = _next_number(site_id)
+    _sell(clock, order, basket)
+    _submit(clock, order, clean)
+    return Placed(order, is_new=True)
+
+
+def _check(basket: Basket, seen: str) -> None:
+    if not basket.lines:
+        raise NotFound("Your basket is empty.")
+    if not basket.can_be_ordered:
+        raise BasketChanged("Something in your basket changed. Please look at it again; nothing was ordered yet.")
+    if basket.seen != seen:
+        raise BasketChanged(
+            "Your basket or a price changed since you opened this page. Please check the new total; nothing was "
+            "ordered yet."
+        )
+
+
+def _sell(clock: Clock, order: Order, basket: Basket) -> None:
+    offers = offers_of(order.site_id, order.lines)
+    for line, as_shown in zip(order.lines, basket.lines, strict=True):
+        line.sku, line.name, line.options = as_shown.sku, as_shown.name, dict(as_shown.options)
+        line.unit_price = as_shown.price
+        take(clock, line, offers[line.id], order.number or 0)
+    order.total = basket.total
+
+
+def _submit(clock: Clock, order: Order, contact: Contact) -> None:
+    order.status, order.currency = "SUBMITTED", currency_of(order.site_id)
+    order.contact_name, order.contact_email = contact.name, contact.email
+    order.contact_phone, order.note = contact.phone, contact.note
+    order.submitted_at = order.updated_at = clock.now()
+    order.revision += 1
+    # Who ordered stands in the order alone, from where it is removed one day; the log keeps what it is told for good.
+    audit.record(clock, order.site_id, SHOPPER, "order.submit", ("order", order.id), f"Order {order.number} was placed")
+    db.session.flush()
+
+
+def _next_number(site_id: int) -> int:
+    """From 1 on without gaps: the row is locked until the transaction ends, which gives the number back if it fails."""
+    kind = postgresql if db.session.get_bind().dialect.name == "postgresql" else sqlite
+    begin = kind.insert(OrderNumbers).values(site_id=site_id, next=1).on_conflict_do_nothing()
+    db.session.execute(begin)
+    raised = update(OrderNumbers).where(OrderNumbers.site_id == site_id).values(next=OrderNumbers.next + 1)
+    following: int = db.session.execute(raised.returning(OrderNumbers.next)).scalar_one()
+    return following - 1

@@ -1,0 +1,51 @@
+"""What a list of orders in the admin may ask: pure, read from the address of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from urllib.parse import urlencode
+
+from app.domain.catalogue.listing import LONGEST_WORDS, page_number
+
+
+class Status(StrEnum):
+    ALL = ""
+    SUBMITTED = "SUBMITTED"
+    COLLECTED = "COLLECTED"
+    CANCELLED = "CANCELLED"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderList:
+    """One page of orders as an address asks for it. What an address says wrongly counts as not said."""
+
+    words: str = ""
+    status: Status = Status.ALL
+    page: int = 1
+
+    @classmethod
+    def read(cls, parameters: Mapping[str, str]) -> OrderList:
+        status = parameters.get("status", "").upper()
+        return cls(
+            words=" ".join(parameters.get("q", "")[:LONGEST_WORDS].replace("\0", "").split()),
+            status=next((one for one in Status if one.value == status), Status.ALL),
+            page=page_number(parameters.get("p")),
+        )
+
+    @property
+    def number(self) -> int | None:
+        """The order number that was typed, with or without a #."""
+        digits = self.words.removeprefix("#")
+        return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None
+
+    def query(self, **changes: object) -> str:
+        """The query string of this list with changes; a changed filter begins at the first page again."""
+        changed = replace(self, **{"page": 1, **changes})  # type: ignore[arg-type]
+        parameters = {
+            "q": changed.words,
+            "status": changed.status.lower(),
+            "p": "" if changed.page == 1 else changed.page,
+        }
+        return urlencode({name: str(value) for name, value in parameters.items() if value})

@@ -1,0 +1,91 @@
+"""What the shop sells just now: a product without variants, or one of a product's variants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import selectinload
+
+from app.domain.catalogue.models import Product, Variant
+from app.domain.orders.models import OrderLine
+from app.domain.shared.problems import Invalid, NotFound
+from app.extensions import db
+
+NOT_SOLD = "We do not sell this product, or not any more."
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    product: Product
+    variant: Variant | None = None
+
+    @property
+    def sku(self) -> str:
+        return self.variant.sku if self.variant else self.product.sku
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        return self.variant.options if self.variant else {}
+
+    @property
+    def price(self) -> int:
+        """Minor units; a variant without a price has its product's."""
+        own = self.variant.price if self.variant else None
+        return self.product.price if own is None else own
+
+    @property
+    def stock(self) -> int | None:
+        """What is left; None where nobody counts."""
+        return self.variant.stock if self.variant else self.product.stock
+
+    @property
+    def key(self) -> tuple[int, int | None]:
+        return self.product.id, self.variant.id if self.variant else None
+
+
+def offer_of(site_id: int, sku: str) -> Offer:
+    """What a SKU names. Raises NotFound for what is not sold, Invalid for a product of which a variant must be
+    chosen."""
+    of_variant = select(Variant.product_id).where(Variant.site_id == site_id, Variant.sku == sku)
+    product_id = db.session.scalar(of_variant)
+    named = Product.id == product_id if product_id is not None else Product.sku == sku
+    product = db.session.scalar(_enabled(site_id).where(named))
+    if product is None:
+        raise NotFound(NOT_SOLD)
+    variant = next((variant for variant in product.variants if variant.sku == sku), None)
+    if product.variants and variant is None:
+        raise Invalid.one("choose_variant", f"Please choose which {product.name} you would like.", "#/sku")
+    return Offer(product, variant)
+
+
+def offers_of(site_id: int, lines: Iterable[OrderLine], to_sell: bool = False) -> dict[int, Offer]:
+    """What the lines of an order are offered as, by the line's id; none for what is not sold any more. `to_sell` locks
+    the products until the transaction ends, in the order of their ids. Who changes a variant's stock locks its product,
+    so that this lock is the variants', too."""
+    wanted = list(lines)
+    ids = {line.product_id for line in wanted if line.product_id is not None}
+    query = _enabled(site_id).where(Product.id.in_(ids)).order_by(Product.id)
+    if to_sell:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    products = {product.id: product for product in db.session.scalars(query)} if ids else {}
+    found = {line.id: _offered(products.get(line.product_id or 0), line) for line in wanted}
+    return {line_id: offer for line_id, offer in found.items() if offer is not None}
+
+
+def _enabled(site_id: int) -> Select[Product]:
+    return (
+        select(Product)
+        .where(Product.site_id == site_id, Product.enabled)
+        .options(selectinload(Product.variants), selectinload(Product.images))
+    )
+
+
+def _offered(product: Product | None, line: OrderLine) -> Offer | None:
+    """A line that names no variant is none of a product that has got some since, nor is one whose variant went."""
+    if product is None:
+        return None
+    if line.variant_id is None:
+        return None if product.variants or line.options else Offer(product)
+    return next((Offer(product, variant) for variant in product.variants if variant.id == line.variant_id), None)

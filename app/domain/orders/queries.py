@@ -1,0 +1,100 @@
+"""What the admin's pages read of orders: a few statements a page, however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, or_, select
+
+from app.domain.catalogue.listing import PAGE_SIZE
+from app.domain.catalogue.queries import contains
+from app.domain.orders.listing import OrderList, Status
+from app.domain.orders.models import Order, OrderLine
+from app.domain.shared.paging import Paged
+from app.domain.sites.models import AuditEntry
+from app.extensions import db
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRow:
+    """An order in a list; `total` in minor units of `currency`, `items` counts pieces."""
+
+    id: str
+    number: int
+    channel: str
+    status: str
+    contact_name: str
+    total: int
+    currency: str
+    submitted_at: datetime
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    at: datetime
+    actor: str
+    summary: str
+
+
+COLUMNS = (
+    Order.id,
+    Order.number,
+    Order.channel,
+    Order.status,
+    Order.contact_name,
+    Order.total,
+    Order.currency,
+    Order.submitted_at,
+)
+
+
+def orders(site_id: int, asked: OrderList) -> Paged[OrderRow]:
+    """Newest first, in three statements."""
+    conditions = _conditions(site_id, asked)
+    total = db.session.scalar(select(func.count()).select_from(Order).where(*conditions)) or 0
+    query = select(*COLUMNS).where(*conditions).order_by(Order.submitted_at.desc(), Order.number.desc())
+    rows = db.session.execute(query.limit(PAGE_SIZE).offset((asked.page - 1) * PAGE_SIZE)).all()
+    items = _items([row.id for row in rows])
+    return Paged([OrderRow(**row._mapping, items=items.get(row.id, 0)) for row in rows], asked.page, PAGE_SIZE, total)
+
+
+def counts(site_id: int) -> dict[Status, int]:
+    """How many orders there are in each state, and in all."""
+    query = select(Order.status, func.count()).where(Order.site_id == site_id, Order.status != "OPEN")
+    found = {Status(status): number for status, number in db.session.execute(query.group_by(Order.status))}
+    return {Status.ALL: sum(found.values())} | {status: found.get(status, 0) for status in Status if status}
+
+
+def history(site_id: int, order_id: str) -> Sequence[Happening]:
+    """What became of an order, oldest first."""
+    query = select(AuditEntry.at, AuditEntry.actor, AuditEntry.summary).where(
+        AuditEntry.site_id == site_id, AuditEntry.subject_type == "order", AuditEntry.subject_id == order_id
+    )
+    return [Happening(*row) for row in db.session.execute(query.order_by(AuditEntry.id))]
+
+
+def _conditions(site_id: int, asked: OrderList) -> list[ColumnElement[bool]]:
+    state = Order.status == asked.status if asked.status else Order.status != "OPEN"
+    conditions = [Order.site_id == site_id, state]
+    if asked.words:
+        conditions.append(or_(*_matches(asked)))
+    return conditions
+
+
+def _matches(asked: OrderList) -> list[ColumnElement[bool]]:
+    """Whom it is for, how to reach them, what was bought; a number is looked for as that of an order, too."""
+    texts: list[Any] = [Order.contact_name, Order.contact_email, Order.contact_phone]
+    of_line = select(OrderLine.order_id).where(
+        OrderLine.order_id == Order.id, or_(contains(OrderLine.name, asked.words), OrderLine.sku == asked.words)
+    )
+    matches = [*(contains(text, asked.words) for text in texts), of_line.exists()]
+    return matches if asked.number is None else [*matches, Order.number == asked.number]
+
+
+def _items(order_ids: Sequence[str]) -> dict[str, int]:
+    query = select(OrderLine.order_id, func.sum(OrderLine.quantity)).where(OrderLine.order_id.in_(order_ids))
+    return {order_id: int(items) for order_id, items in db.session.execute(query.group_by(OrderLine.order_id))}

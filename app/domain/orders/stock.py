@@ -1,0 +1,44 @@
+"""How orders change the stock. Whoever has a product's editor open learns of it, since a save there writes the stock it
+was opened with: its revision goes up, and the activity log says which order it was."""
+
+from __future__ import annotations
+
+from app.domain.catalogue.models import Product, Variant
+from app.domain.catalogue.rules import LARGEST_STOCK
+from app.domain.orders.models import OrderLine
+from app.domain.orders.offers import Offer
+from app.domain.shared.clock import Clock
+from app.domain.sites import audit
+
+
+def take(clock: Clock, line: OrderLine, offer: Offer, number: int) -> None:
+    """Count the line off what is left. The product is locked, and enough is left; nothing where nobody counts."""
+    if offer.stock is None:
+        return
+    line.stock_taken = line.quantity
+    _count(clock, offer.product, offer.variant, -line.quantity, number, f"took {line.quantity} of")
+
+
+def give_back(clock: Clock, line: OrderLine, offer: Offer, number: int) -> None:
+    """Count what the line had taken back in. The product is locked; nothing where nobody counts any more."""
+    taken, line.stock_taken = line.stock_taken, 0
+    if taken and offer.stock is not None:
+        _count(clock, offer.product, offer.variant, taken, number, f"was cancelled and gave back {taken} of")
+
+
+def _count(clock: Clock, product: Product, variant: Variant | None, by: int, number: int, said: str) -> None:
+    holder = variant or product
+    before = holder.stock or 0
+    holder.stock = min(before + by, LARGEST_STOCK)
+    product.revision += 1
+    what = f"stock of {variant.sku}" if variant else "stock"
+    audit.record(
+        clock,
+        product.site_id,
+        f"Order {number}",
+        "product.stock",
+        ("product", str(product.id)),
+        f"Order {number} {said} {product.name}",
+        before={what: before},
+        after={what: holder.stock},
+    )
