@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from app.domain.search import text
@@ -57,9 +57,10 @@ class Taken:
             self.equivalent |= {key(word): group for word in group.words}
 
     def remove(self, group: SynonymGroup) -> None:
-        for words in (self.equivalent, self.roots):
-            for one in [one for one, other in words.items() if other == group]:
-                del words[one]
+        if group.type is SynonymType.ONE_WAY:
+            self.roots.pop(key(group.root or ""), None)
+        for word in group.words if group.type is SynonymType.EQUIVALENT else ():
+            self.equivalent.pop(key(word), None)
 
     def met_by(self, group: SynonymGroup) -> list[SynonymGroup]:
         """The groups beside which this one cannot stand, each once."""
@@ -72,7 +73,7 @@ class Taken:
 
 def key(word: str) -> Key:
     """Two words are the same where this is. Empty for one that search cannot read."""
-    return tuple(text.words(word))
+    return text.query_words(word)
 
 
 def split_words(typed: str) -> list[str]:
@@ -113,10 +114,6 @@ def told(group: SynonymGroup) -> str:
     return " = ".join(group.words)
 
 
-def with_id(group: SynonymGroup, group_id: int) -> SynonymGroup:
-    return replace(group, id=group_id)
-
-
 def _shape_problems(group: SynonymGroup) -> Iterable[Problem]:
     one_way = group.type is SynonymType.ONE_WAY
     if one_way and not group.root:
@@ -143,7 +140,7 @@ def _word_problems(group: SynonymGroup) -> Iterable[Problem]:
         yield from line_problems(word, shown, LONGEST_WORD, pointer)
         if any(separator in word for separator in SEPARATORS):
             yield Problem("separator_in_word", f"{shown} contains a comma or a semicolon.", pointer)
-        tokens = len(key(word))
+        tokens = len(text.tokens(word))
         if tokens == 0:
             yield Problem(
                 "no_word", f"{shown} has neither letters nor digits." if word else "A word is empty.", pointer

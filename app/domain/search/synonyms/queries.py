@@ -1,0 +1,111 @@
+"""What the page of synonyms reads: a few statements, however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, select
+
+from app.domain.search.live.models import ServedWords, Synonym
+from app.domain.search.live.publishing import served_state
+from app.domain.search.synonyms.evidence import strength
+from app.domain.search.synonyms.listing import Order, Status, SynonymList
+from app.domain.search.synonyms.record import SUGGESTED
+from app.domain.search.text import fold
+from app.domain.shared.paging import Paged
+from app.extensions import db
+
+SHOWN_SUGGESTIONS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SynonymPage:
+    """`waits` is true while something that is saved, or deleted, is not live yet. `suggestions` are the strongest ones;
+    `counts` are those of each status."""
+
+    asked: SynonymList
+    found: Paged[Synonym]
+    state: ServedWords | None
+    suggestions: Sequence[Synonym]
+    counts: dict[str, int]
+
+    @property
+    def waits(self) -> bool:
+        return self.state is not None and self.state.saved_version > self.state.live_version
+
+
+def synonym_page(site_id: int, asked: SynonymList) -> SynonymPage:
+    state = served_state(site_id)
+    return SynonymPage(
+        asked=asked,
+        found=synonyms(site_id, asked, state),
+        state=state,
+        suggestions=_strongest(site_id) if asked.status is Status.LIVE else (),
+        counts=_counts(site_id),
+    )
+
+
+def synonyms(site_id: int, asked: SynonymList, state: ServedWords | None) -> Paged[Synonym]:
+    """Words are looked for as search folds them, which no database does, so a light row of each synonym is read and
+    the full ones of the page."""
+    columns = select(Synonym.id, Synonym.root, Synonym.words).where(*_conditions(site_id, asked, state))
+    rows = db.session.execute(columns.order_by(Synonym.updated_at.desc(), Synonym.id.desc())).all()
+    wanted = fold(asked.words)
+    kept = [row for row in rows if not wanted or wanted in _folded(row.root, row.words)]
+    if asked.order is Order.WORD:
+        kept.sort(key=lambda row: _folded(row.root, row.words))
+    if asked.status is Status.SUGGESTED and asked.order is Order.CHANGED:
+        kept = _by_strength(kept)
+    first = (asked.page - 1) * asked.page_size
+    ids = [row.id for row in kept[first : first + asked.page_size]]
+    return Paged(_in_order(site_id, ids), asked.page, asked.page_size, len(kept))
+
+
+def live_synonyms(site_id: int) -> Sequence[Synonym]:
+    """All of them, by their words, as they are exported."""
+    query = select(Synonym).where(Synonym.site_id == site_id, Synonym.status == Status.LIVE.value)
+    return sorted(db.session.scalars(query), key=lambda synonym: (synonym.type, _folded(synonym.root, synonym.words)))
+
+
+def _conditions(site_id: int, asked: SynonymList, state: ServedWords | None) -> list[ColumnElement[bool]]:
+    conditions = [Synonym.site_id == site_id]
+    if asked.type is not None:
+        conditions.append(Synonym.type == asked.type.value)
+    if asked.status is not Status.ANY:
+        conditions.append(Synonym.status == asked.status.value)
+    if asked.waiting:
+        conditions += [
+            Synonym.status == Status.LIVE.value,
+            Synonym.words_version > (state.live_version if state else 0),
+        ]
+    return conditions
+
+
+def _folded(root: str | None, words: Sequence[str]) -> str:
+    return fold("\n".join([root, *words] if root else words))
+
+
+def _by_strength(rows: list[Any]) -> list[Any]:
+    query = select(Synonym.id, Synonym.evidence).where(Synonym.id.in_([row.id for row in rows]))
+    strengths = {row.id: strength(row.evidence) for row in db.session.execute(query)}
+    return sorted(rows, key=lambda row: strengths[row.id], reverse=True)
+
+
+def _in_order(site_id: int, ids: list[int]) -> list[Synonym]:
+    query = select(Synonym).where(Synonym.site_id == site_id, Synonym.id.in_(ids))
+    found = {synonym.id: synonym for synonym in db.session.scalars(query)}
+    return [found[synonym_id] for synonym_id in ids if synonym_id in found]
+
+
+def _strongest(site_id: int) -> list[Synonym]:
+    waiting = select(Synonym).where(Synonym.site_id == site_id, Synonym.status == SUGGESTED).order_by(Synonym.id)
+    found = sorted(db.session.scalars(waiting), key=lambda synonym: strength(synonym.evidence), reverse=True)
+    return found[:SHOWN_SUGGESTIONS]
+
+
+def _counts(site_id: int) -> dict[str, int]:
+    query = select(Synonym.status, func.count()).where(Synonym.site_id == site_id).group_by(Synonym.status)
+    counted: dict[str, int] = {status: number for status, number in db.session.execute(query)}
+    return {status.value: counted.get(status.value, 0) for status in Status if status is not Status.ANY}
