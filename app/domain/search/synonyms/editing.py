@@ -50,7 +50,7 @@ def add(clock: Clock, site_id: int, draft: SynonymDraft, actor: str) -> Synonym:
     """A new live synonym; one that was suggested or rejected before becomes live. Raises Invalid."""
     version = publishing.touch(site_id)
     others = live_groups(site_id)
-    _check_room(len(others))
+    check_room(len(others))
     return add_checked(clock, site_id, check_draft(draft, others), version, actor)
 
 
@@ -62,7 +62,7 @@ def add_checked(clock: Clock, site_id: int, group: SynonymGroup, version: int, a
     synonym = Synonym(site_id=site_id, source=MANUAL, revision=1, created_at=clock.now())
     db.session.add(synonym)
     _fill(clock, synonym, group, version, actor)
-    _note(clock, synonym, actor, "add", f"Added the synonym {told(group)}", None)
+    note(clock, synonym, actor, "add", f"Added the synonym {told(group)}", None)
     return synonym
 
 
@@ -81,10 +81,10 @@ def change(clock: Clock, site_id: int, synonym_id: int, revision: int, draft: Sy
 def change_checked(clock: Clock, synonym: Synonym, group: SynonymGroup, version: int, actor: str) -> None:
     """What `change` does with a group that is checked already; `version` is publishing's."""
     before, was = record_of(synonym), told(group_of(synonym))
-    _take_over(synonym, group)
+    take_over(synonym, group)
     synonym.revision += 1
     _fill(clock, synonym, group, version, actor)
-    _note(clock, synonym, actor, "change", f"Changed the synonym {was} to {told(group)}", before)
+    note(clock, synonym, actor, "change", f"Changed the synonym {was} to {told(group)}", before)
 
 
 def delete(clock: Clock, site_id: int, synonym_id: int, revision: int | None, actor: str) -> str:
@@ -93,16 +93,15 @@ def delete(clock: Clock, site_id: int, synonym_id: int, revision: int | None, ac
     version = publishing.touch(site_id)
     synonym = _to_change(site_id, synonym_id, revision, (LIVE, SUGGESTED))
     before, written = record_of(synonym), told(group_of(synonym))
+    after = None
     if synonym.source == MANUAL:
         db.session.delete(synonym)
         db.session.flush()
     else:
-        synonym.status, synonym.words_version, synonym.live_since = REJECTED, version, None
-        synonym.revision += 1
-        _sign(clock, synonym, actor)
-    audit.record(
-        clock, site_id, actor, "synonym.delete", ("synonym", str(synonym_id)), f"Deleted the synonym {written}", before
-    )
+        _reject(clock, synonym, actor)
+        after = record_of(synonym)
+    subject = "synonym", str(synonym_id)
+    audit.record(clock, site_id, actor, "synonym.delete", subject, f"Deleted the synonym {written}", before, after)
     return written
 
 
@@ -114,9 +113,9 @@ def accept(
     version = publishing.touch(site_id)
     synonym = _to_change(site_id, synonym_id, revision, (SUGGESTED, REJECTED))
     others = live_groups(site_id)
-    _check_room(len(others))
+    check_room(len(others))
     group = check_draft(draft or SynonymDraft(*_parts(group_of(synonym))), others)
-    _take_over(synonym, group)
+    take_over(synonym, group)
     return _accepted(clock, synonym, group, version, actor)
 
 
@@ -124,10 +123,8 @@ def reject(clock: Clock, site_id: int, synonym_id: int, revision: int, actor: st
     """The suggestion never comes back. Raises NotFound, Conflict where it is no suggestion, StaleRevision."""
     synonym = _to_change(site_id, synonym_id, revision, (SUGGESTED,))
     before = record_of(synonym)
-    synonym.status = REJECTED
-    synonym.revision += 1
-    _sign(clock, synonym, actor)
-    _note(clock, synonym, actor, "reject", f"Rejected the suggestion {told(group_of(synonym))}", before)
+    _reject(clock, synonym, actor)
+    note(clock, synonym, actor, "reject", f"Rejected the suggestion {told(group_of(synonym))}", before)
     return synonym
 
 
@@ -154,7 +151,7 @@ def _suggested(clock: Clock, site_id: int, group: SynonymGroup, candidate: Candi
     now = clock.now()
     evidence = dict(candidate.evidence) or None
     synonym = Synonym(site_id=site_id, status=SUGGESTED, source=source, evidence=evidence, revision=1, words_version=0)
-    _write(synonym, group)
+    write(synonym, group)
     synonym.created_at = synonym.updated_at = now
     synonym.updated_by = "Suggested by AI" if source == "AI" else "Suggested by the shop"
     db.session.add(synonym)
@@ -181,11 +178,17 @@ def _accepted(clock: Clock, synonym: Synonym, group: SynonymGroup, version: int,
     synonym.status, synonym.live_since = LIVE, None
     synonym.revision += 1
     _fill(clock, synonym, group, version, actor)
-    _note(clock, synonym, actor, "accept", f"Accepted the suggestion {told(group)}", before)
+    note(clock, synonym, actor, "accept", f"Accepted the suggestion {told(group)}", before)
     return synonym
 
 
-def _take_over(synonym: Synonym, group: SynonymGroup) -> None:
+def _reject(clock: Clock, synonym: Synonym, actor: str) -> None:
+    synonym.status, synonym.live_since = REJECTED, None
+    synonym.revision += 1
+    synonym.updated_at, synonym.updated_by = clock.now(), actor[:100]
+
+
+def take_over(synonym: Synonym, group: SynonymGroup) -> None:
     """A suggestion that says what the synonym says from now on has been decided with it. Where it came from goes along,
     so that it is remembered should the synonym be deleted."""
     other = _of_fingerprint(synonym.site_id, fingerprint(group))
@@ -203,31 +206,27 @@ def _of_fingerprint(site_id: int, written: str) -> Synonym | None:
 
 
 def _fill(clock: Clock, synonym: Synonym, group: SynonymGroup, version: int, actor: str) -> None:
-    _write(synonym, group)
+    write(synonym, group)
     synonym.status, synonym.words_version = LIVE, version
-    _sign(clock, synonym, actor)
+    synonym.updated_at, synonym.updated_by = clock.now(), actor[:100]
     flush_or_conflict("Somebody else saved the same synonym at the same moment. Nothing was saved.")
 
 
-def _write(synonym: Synonym, group: SynonymGroup) -> None:
+def write(synonym: Synonym, group: SynonymGroup) -> None:
     synonym.type, synonym.root, synonym.words = group.type.value, group.root, list(group.words)
     synonym.fingerprint = fingerprint(group)
-
-
-def _sign(clock: Clock, synonym: Synonym, actor: str) -> None:
-    synonym.updated_at, synonym.updated_by = clock.now(), actor[:100]
 
 
 def _parts(group: SynonymGroup) -> tuple[SynonymType, str | None, tuple[str, ...]]:
     return group.type, group.root, group.words
 
 
-def _check_room(live: int) -> None:
+def check_room(live: int) -> None:
     if live >= MOST_GROUPS:
         raise Invalid.one("too_many_synonyms", f"A shop has at most {MOST_GROUPS:,} synonyms. Delete one first.")
 
 
-def _note(clock: Clock, synonym: Synonym, actor: str, act: str, summary: str, before: dict[str, Any] | None) -> None:
+def note(clock: Clock, synonym: Synonym, actor: str, act: str, summary: str, before: dict[str, Any] | None) -> None:
     subject = "synonym", str(synonym.id)
     audit.record(
         clock, synonym.site_id, actor, f"synonym.{act}", subject, summary, before=before, after=record_of(synonym)

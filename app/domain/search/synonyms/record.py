@@ -12,7 +12,7 @@ LIVE, SUGGESTED, REJECTED = "LIVE", "SUGGESTED", "REJECTED"
 
 
 def record_of(synonym: Synonym) -> dict[str, Any]:
-    """The whole record, as it is kept before and after a change."""
+    """The whole record, as it is kept before and after a change: equal where a synonym is what it was."""
     return {
         "id": str(synonym.id),
         "type": synonym.type,
@@ -21,7 +21,6 @@ def record_of(synonym: Synonym) -> dict[str, Any]:
         "status": synonym.status,
         "source": synonym.source,
         "evidence": synonym.evidence,
-        "revision": synonym.revision,
     }
 
 
@@ -29,6 +28,7 @@ def view_of(synonym: Synonym, state: ServedWords | None) -> dict[str, Any]:
     """The JSON of contracts: Synonyms. Only what is live can be out of step with what shoppers are served."""
     return record_of(synonym) | {
         "synced": is_synced(synonym, state),
+        "revision": synonym.revision,
         "updatedBy": synonym.updated_by,
         "updatedAt": rfc3339(synonym.updated_at),
     }

@@ -1,0 +1,61 @@
+"""A synonym made again what it was, from the whole record that the activity log kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select
+
+from app.domain.search.live import publishing
+from app.domain.search.live.models import Synonym
+from app.domain.search.live.snapshot import group_of
+from app.domain.search.synonyms.editing import check_room, live_groups, note, take_over, write
+from app.domain.search.synonyms.group import SynonymDraft, check_draft, told
+from app.domain.search.synonyms.record import LIVE, record_of
+from app.domain.shared.clock import Clock
+from app.domain.shared.flushing import flush_or_conflict
+from app.domain.sites import audit
+from app.extensions import db
+
+Record = Mapping[str, Any]
+
+
+def put_back(clock: Clock, site_id: int, synonym_id: int, before: Record | None, actor: str) -> None:
+    """`before` is what `record_of` gave; None for a synonym that was not there. Raises Invalid where live synonyms of
+    today leave no place for it."""
+    version = publishing.touch(site_id)
+    query = select(Synonym).where(Synonym.site_id == site_id, Synonym.id == synonym_id)
+    synonym = db.session.scalar(query.with_for_update())
+    if before is None:
+        if synonym is not None:
+            _remove(clock, synonym, actor)
+        return
+    was = record_of(synonym) if synonym is not None else None
+    _fill(clock, synonym or _anew(clock, site_id, synonym_id), before, version, actor, was)
+
+
+def _remove(clock: Clock, synonym: Synonym, actor: str) -> None:
+    summary = f"Took back the synonym {told(group_of(synonym))}"
+    subject = "synonym", str(synonym.id)
+    audit.record(clock, synonym.site_id, actor, "synonym.undo", subject, summary, before=record_of(synonym))
+    db.session.delete(synonym)
+    db.session.flush()
+
+
+def _anew(clock: Clock, site_id: int, synonym_id: int) -> Synonym:
+    return Synonym(id=synonym_id, site_id=site_id, revision=0, words_version=0, created_at=clock.now())
+
+
+def _fill(clock: Clock, synonym: Synonym, before: Record, version: int, actor: str, was: Record | None) -> None:
+    others = live_groups(synonym.site_id, but=synonym.id) if before["status"] == LIVE else []
+    check_room(len(others))
+    group = check_draft(SynonymDraft.of_record(before), others)
+    take_over(synonym, group)
+    write(synonym, group)
+    synonym.status, synonym.source, synonym.evidence = before["status"], before["source"], before["evidence"]
+    synonym.words_version, synonym.revision, synonym.live_since = version, synonym.revision + 1, None
+    synonym.updated_at, synonym.updated_by = clock.now(), actor[:100]
+    db.session.add(synonym)
+    flush_or_conflict("Somebody else saved the same synonym at the same moment. Nothing was undone.")
+    note(clock, synonym, actor, "undo", f"Made the synonym {told(group)} again what it was", was)
