@@ -3,7 +3,7 @@ lock of the site makes changes come one after the other, so that two at once can
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import select
@@ -22,6 +22,7 @@ from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.sites import audit
 from app.extensions import db
 
+Record = Mapping[str, Any]
 MANUAL = "MANUAL"
 NOT_SO = {
     LIVE: "This synonym is live already.",
@@ -90,7 +91,7 @@ def change_checked(clock: Clock, synonym: Synonym, group: SynonymGroup, version:
 def delete(clock: Clock, site_id: int, synonym_id: int, revision: int | None, actor: str) -> str:
     """Take a synonym out of search; how people write it. One that was suggested once is kept as rejected, so that it is
     not suggested again. `revision` None deletes whatever is there. Raises NotFound, StaleRevision."""
-    version = publishing.touch(site_id)
+    publishing.touch(site_id)
     synonym = _to_change(site_id, synonym_id, revision, (LIVE, SUGGESTED))
     before, written = record_of(synonym), told(group_of(synonym))
     after = None
@@ -226,7 +227,7 @@ def check_room(live: int) -> None:
         raise Invalid.one("too_many_synonyms", f"A shop has at most {MOST_GROUPS:,} synonyms. Delete one first.")
 
 
-def note(clock: Clock, synonym: Synonym, actor: str, act: str, summary: str, before: dict[str, Any] | None) -> None:
+def note(clock: Clock, synonym: Synonym, actor: str, act: str, summary: str, before: Record | None) -> None:
     subject = "synonym", str(synonym.id)
     audit.record(
         clock, synonym.site_id, actor, f"synonym.{act}", subject, summary, before=before, after=record_of(synonym)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from sqlalchemy import select
 
 from app.domain.search.live import publishing
 from app.domain.search.live.models import Synonym
 from app.domain.search.live.snapshot import group_of
-from app.domain.search.synonyms.editing import check_room, live_groups, note, take_over, write
+from app.domain.search.synonyms.editing import Record, check_room, live_groups, note, take_over, write
 from app.domain.search.synonyms.group import SynonymDraft, check_draft, told
 from app.domain.search.synonyms.record import LIVE, record_of
 from app.domain.shared.clock import Clock
 from app.domain.shared.flushing import flush_or_conflict
 from app.domain.sites import audit
 from app.extensions import db
-
-Record = Mapping[str, Any]
 
 
 def put_back(clock: Clock, site_id: int, synonym_id: int, before: Record | None, actor: str) -> None:
