@@ -18,7 +18,7 @@ SHORTEST_TYPO = 4
 LONG_WORD = 7
 SHORTEST_PART = 3
 SHORTEST_NAME = 5
-ALIKE = 86.0  # Of 100: how alike a search and the name of a brand or a value must be.
+ALIKE = 84.0  # Of 100: how alike a search and the name of a brand or a value must be.
 MOST_WORDS = 5
 IRREGULAR = {"men": "man", "women": "woman", "children": "child", "mice": "mouse", "feet": "foot", "teeth": "tooth"}
 

@@ -1,0 +1,62 @@
+"""A local server that speaks the chat part of the OpenAI protocol, and answers what a test tells it to."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+
+class Chat(HTTPServer):
+    """`asked` are the bodies of the requests, `keys` the Authorization headers."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.asked: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+        self.status, self.body = 200, b""
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def says(self, text: str) -> None:
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+        answer = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+        self.status, self.body = 200, json.dumps(answer).encode()
+
+    def fails(self, status: int, body: bytes = b"no") -> None:
+        self.status, self.body = status, body
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Chat
+
+    def do_POST(self) -> None:
+        sent = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.asked.append(json.loads(sent) | {"path": self.path})
+        self.server.keys.append(self.headers.get("Authorization"))
+        self.send_response(self.server.status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(self.server.body)))
+        self.end_headers()
+        self.wfile.write(self.server.body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def chat_server() -> Iterator[Chat]:
+    server = Chat()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
