@@ -54,8 +54,18 @@ SEARCH: Rows = {
     ("GET", "/admin/search/rest/reindex/<run_id>"): STAFF,
     ("POST", "/admin/merchandising/rest/reindex"): STAFF,
     ("GET", "/admin/search/products"): STAFF,
+    ("GET", "/admin/search/synonyms/suggest"): STAFF,
+    ("POST", "/admin/search/synonyms/suggest"): STAFF,
+    ("GET", "/admin/search/activity"): STAFF,
+    ("POST", "/admin/search/activity/<entry_id>/undo"): STAFF,
     ("GET", "/admin/settings/search"): STAFF,
     ("POST", "/admin/settings/search"): STAFF,
+}
+
+TRYING: Rows = {
+    ("POST", "/admin/search/try"): STAFF,
+    ("POST", "/admin/search/replays"): STAFF,
+    ("GET", "/admin/search/replays/<replay_id>"): STAFF,
 }
 
 STAFF_OF_SHOP: Rows = {
@@ -187,6 +197,7 @@ MATRIX: Rows = (
     OPEN
     | SHELL
     | SEARCH
+    | TRYING
     | STAFF_OF_SHOP
     | CATALOGUE
     | TAXONOMY_JSON

@@ -1,0 +1,54 @@
+"""Asking for more synonyms, and how that goes."""
+
+from __future__ import annotations
+
+from flask import redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.domain.search.live.models import SuggestionRun
+from app.domain.search.synonyms import suggesting
+from app.domain.search.synonyms.source import AI
+from app.htmx import wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+
+@bp.post("/search/synonyms/suggest")
+@requires(Permission.MANAGE_SEARCH)
+def search_synonyms_suggest() -> str | Response:
+    with transaction():
+        suggesting.request(ports.clock(), current_user.site_id, current_user.display_name)
+    if not wants_fragment():
+        return redirect(url_for("admin.search_synonyms"))
+    return render_template("admin/search/synonyms/_suggest.html")
+
+
+@bp.get("/search/synonyms/suggest")
+@requires(Permission.MANAGE_SEARCH)
+def search_synonyms_suggesting() -> str | tuple[str, int, dict[str, str]]:
+    """Asked again and again while a search is under way. When it has ended the page is drawn anew, with what it
+    brought."""
+    run = suggestion_run()
+    was_under_way = request.args.get("was") == "under-way"
+    if was_under_way and run is not None and not is_under_way(run):
+        return "", 200, {"HX-Refresh": "true"}
+    return render_template("admin/search/synonyms/_suggest.html")
+
+
+@bp.app_template_global("suggestion_run")
+def suggestion_run() -> SuggestionRun | None:
+    return suggesting.latest(current_user.site_id)
+
+
+@bp.app_template_test("under_way")
+def is_under_way(run: SuggestionRun) -> bool:
+    return run.state in (suggesting.WAITING, suggesting.RUNNING)
+
+
+@bp.app_template_global("asks_ai")
+def asks_ai() -> bool:
+    """Whether a language model is set up on this server."""
+    return any(source.name == AI for source in ports.suggestion_sources())
