@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from app.domain.merchandising.filters import LABELS
 from app.domain.search.live import publishing
@@ -64,7 +65,10 @@ class Saved:
 
 
 def stored_settings(site_id: int) -> SearchSettings:
-    stored = settings_of(site_id)
+    return _of_stored(settings_of(site_id))
+
+
+def _of_stored(stored: Mapping[str, Any]) -> SearchSettings:
     return SearchSettings(
         stored[CONTENT],
         stored[TRACKING],
@@ -108,6 +112,11 @@ def save(clock: Clock, site_id: int, actor: str, wanted: SearchSettings) -> Save
         publishing.touch(site_id)
     came_on = CONTENT in changed and wanted.content_search
     return Saved(tuple(TITLES[key] for key in changed), came_on)
+
+
+def change(clock: Clock, site_id: int, actor: str, values: Mapping[str, object]) -> Saved:
+    """Some of the settings, in the form of `stored_form`. Raises Invalid."""
+    return save(clock, site_id, actor, _of_stored(stored_form(stored_settings(site_id)) | dict(values)))
 
 
 def stored_form(settings: SearchSettings) -> dict[str, object]:

@@ -16,6 +16,7 @@ PAGES = (
     ("Rules and ranking", "admin.search_ranking"),
     ("Test a search", "admin.search_test"),
     ("Golden searches", "admin.search_golden"),
+    ("Activity", "admin.search_history"),
     ("Settings", "admin.search_settings"),
 )
 
