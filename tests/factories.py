@@ -7,6 +7,7 @@ from itertools import count
 
 from app.domain.catalogue.models import Collection, Page, Product
 from app.domain.search.models import RebuildRun
+from app.domain.search.trying.models import SearchReplay
 from app.domain.sites import accounts
 from app.domain.sites.models import Domain, Site, User
 from app.domain.sites.roles import Role
@@ -71,6 +72,12 @@ def make_taxonomy(site: Site, levels: list[dict] | None = None, active: bool = F
 def make_task(site: Site, kind: str = "RECOMPUTE", **more: object) -> TaxonomyTask:
     fields = {"state": "done", "requested_by": "Mia Moss", "created_at": WHEN} | more
     return _kept(TaxonomyTask(id=f"task-{next(_numbers)}", site_id=site.id, kind=kind, **fields))
+
+
+def make_replay(site: Site, **more: object) -> SearchReplay:
+    proposal = {"kind": "synonym", "remove": False, "type": "EQUIVALENT", "synonyms": ["mug", "cup"]}
+    fields = {"state": "done", "done": 0, "report": {}, "requested_by": "Mia Moss", "created_at": WHEN} | more
+    return _kept(SearchReplay(id=f"replay-{next(_numbers)}", site_id=site.id, **({"proposal": proposal} | fields)))
 
 
 def _kept(record):

@@ -21,6 +21,7 @@ from tests.factories import (
     make_collection,
     make_page,
     make_product,
+    make_replay,
     make_run,
     make_site,
     make_task,
@@ -36,7 +37,7 @@ ROLES = {
     Principal.SUPERADMIN: (Role.SUPERADMIN,),
 }
 CONVERTER = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
-RECORDS = ("product_id", "page_id", "collection_id", "run_id", "user_id", "taxonomy_id", "task_id")
+RECORDS = ("product_id", "page_id", "collection_id", "run_id", "user_id", "taxonomy_id", "task_id", "replay_id")
 COMMON = {
     "filename": "admin.css",
     "file": "x.webp",
@@ -133,5 +134,6 @@ def _records(site: Site) -> dict[str, str]:
         "run_id": make_run(site).id,
         "taxonomy_id": make_taxonomy(site, id=f"kinds-{site.id}").id,
         "task_id": make_task(site).id,
+        "replay_id": make_replay(site).id,
         "user_id": str(make_user(site, Role.MERCHANDISER).id),
     }

@@ -1,0 +1,124 @@
+"""Searches asked as things are and as they would be after a change that is not saved.
+
+Synonyms and rules are values, so what would be served is made and handed to the same search. Search terms stand in the
+index: there the product's document is made anew with the terms proposed and searched in a private copy of the index
+(SearchEngine.trial), exactly as if it had been saved. What other saves that are still on their way into the index
+would change is seen by neither side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import select
+
+from app.domain.catalogue.models import Product
+from app.domain.catalogue.search_terms import with_added
+from app.domain.search.documents import product_documents
+from app.domain.search.engine import Change, IndexName, SearchEngine, Searching, Upsert
+from app.domain.search.live.asking import Ten, first_ten
+from app.domain.search.live.plan import plan
+from app.domain.search.live.publishing import served as served_now
+from app.domain.search.live.served import Served
+from app.domain.search.trying.comparison import Comparison, compared
+from app.domain.search.trying.proposal import (
+    Proposal,
+    TermsProposal,
+    completed,
+    moment_of,
+    proposed,
+    searches_of,
+    told,
+)
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import NotFound
+from app.extensions import db
+
+LONGEST_SEARCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A change on trial. `now` is the moment as of which both sides are asked."""
+
+    site_id: int
+    engine: SearchEngine
+    changed_engine: Searching
+    served: Served
+    changed: Served
+    now: datetime
+
+    def compare(self, words: str) -> Comparison:
+        """Raises SearchUnavailable, as the others do."""
+        return compared(words, self.ask_before(words), self.ask_after(words))
+
+    def ask_before(self, words: str) -> Ten:
+        return first_ten(self.engine, self.site_id, words, self.served, self.now)
+
+    def ask_after(self, words: str) -> Ten:
+        return first_ten(self.changed_engine, self.site_id, words, self.changed, self.now)
+
+    def plans_alike(self, words: str) -> bool:
+        """Whether the rule and the synonyms that apply to a search stay as they are."""
+        before, after = plan(words, self.served, self.now), plan(words, self.changed, self.now)
+        return (before.rule, before.expansion) == (after.rule, after.expansion)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What a change does to the searches that it is about. `as_of` is set where that is not now; `note` is a sentence
+    on why nothing can change."""
+
+    proposal: Proposal
+    told: str
+    comparisons: tuple[Comparison, ...]
+    as_of: datetime | None = None
+    note: str = ""
+
+
+@contextmanager
+def on_trial(engine: SearchEngine, site_id: int, proposal: Proposal, now: datetime) -> Iterator[Trial]:
+    """Raises NotFound for a product that is not of this site, SearchUnavailable."""
+    served = served_now(site_id)
+    with ExitStack() as stack:
+        changed_engine: Searching = engine
+        if isinstance(proposal, TermsProposal):
+            changes = _changes(site_id, proposal)
+            changed_engine = stack.enter_context(engine.trial(site_id, IndexName.PRODUCTS, changes))
+        yield Trial(site_id, engine, changed_engine, served, proposed(served, proposal), moment_of(proposal, now))
+
+
+def try_out(engine: SearchEngine, clock: Clock, site_id: int, proposal: Proposal, query: str = "") -> Tried:
+    """Compares the searches that the change is about, or the one that is given. Raises NotFound, Invalid,
+    SearchUnavailable."""
+    whole = completed(proposal, served_now(site_id))
+    searches = (query[:LONGEST_SEARCH],) if query.strip() else searches_of(whole)
+    now = clock.now()
+    with on_trial(engine, site_id, whole, now) as trial:
+        comparisons = tuple(trial.compare(words) for words in searches)
+    as_of = trial.now if trial.now > now else None
+    return Tried(whole, told(whole), comparisons, as_of, _note(site_id, whole))
+
+
+def _changes(site_id: int, proposal: TermsProposal) -> list[Change]:
+    """The product's document with the terms, none for a product that shoppers do not see."""
+    terms = tuple(_terms(site_id, proposal))
+    return [Upsert(replace(document, terms=terms)) for document in product_documents(site_id, {proposal.product_id})]
+
+
+def _terms(site_id: int, proposal: TermsProposal) -> list[str]:
+    query = select(Product.search_terms).where(Product.site_id == site_id, Product.id == proposal.product_id)
+    known = db.session.scalar(query)
+    if known is None:
+        raise NotFound("There is no such product on this site.")
+    return with_added(known, proposal.terms) if proposal.add else list(proposal.terms)
+
+
+def _note(site_id: int, proposal: Proposal) -> str:
+    if not isinstance(proposal, TermsProposal):
+        return ""
+    shown = select(Product.enabled).where(Product.site_id == site_id, Product.id == proposal.product_id)
+    return "" if db.session.scalar(shown) else "The product is not shown to shoppers, so no search finds it."
