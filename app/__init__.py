@@ -10,6 +10,7 @@ from app import cli, jobs
 from app.adapters import sqlite
 from app.adapters.ai import AiSuggestions
 from app.adapters.clock import SystemClock
+from app.adapters.counting_spool import FileSpool
 from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
@@ -65,6 +66,7 @@ def _ports(config: Config) -> Ports:
         queue=queue,
         images=FileImages(config.media_dir),
         suggestions=_suggestion_sources(config),
+        counting=FileSpool(config.counting_folder),
     )
 
 

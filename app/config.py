@@ -27,6 +27,7 @@ class Config:
     redis_url: str | None = None
     index_dir: Path = INSTANCE / "index"
     media_dir: Path = INSTANCE / "media"
+    counting_dir: Path | None = None
     search_engine: str = "whoosh"
     host: str = "127.0.0.1"
     port: int = 8000
@@ -44,6 +45,11 @@ class Config:
     @property
     def production(self) -> bool:
         return self.environment == "production"
+
+    @property
+    def counting_folder(self) -> Path:
+        """Where searches wait to be counted: beside the index unless another folder is named."""
+        return self.counting_dir or self.index_dir.parent / "counting"
 
     @property
     def queue_prefix(self) -> str:
@@ -64,6 +70,7 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         redis_url=env.get("REDIS_URL") or _embedded_redis(instance),
         index_dir=Path(env.get("INDEX_DIR") or instance / "index"),
         media_dir=Path(env.get("MEDIA_DIR") or instance / "media"),
+        counting_dir=Path(env["COUNTING_DIR"]) if env.get("COUNTING_DIR") else None,
         search_engine=_choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "none")),
         host=env.get("HOST") or "127.0.0.1",
         port=_number(env, "PORT", 8000),

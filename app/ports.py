@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from flask import current_app
 
 from app.domain.catalogue.image_store import ImageStore
+from app.domain.search.counting.spool import NoSpool, Spool
 from app.domain.search.engine import SearchEngine
 from app.domain.search.synonyms.source import MinedSuggestions, SuggestionSource
 from app.domain.shared.clock import Clock
@@ -35,6 +36,7 @@ class Ports:
     queue: JobQueue
     images: ImageStore
     suggestions: tuple[SuggestionSource, ...] = (MinedSuggestions(),)
+    counting: Spool = field(default_factory=NoSpool)
 
 
 def _ports() -> Ports:
@@ -60,3 +62,7 @@ def images() -> ImageStore:
 
 def suggestion_sources() -> tuple[SuggestionSource, ...]:
     return _ports().suggestions
+
+
+def counting() -> Spool:
+    return _ports().counting

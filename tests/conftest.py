@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 
 from app import create_app
+from app.adapters.counting_spool import FileSpool
 from app.adapters.images import FileImages
 from app.adapters.whoosh import WhooshEngine
 from app.config import Config
@@ -84,7 +85,13 @@ def app(
     """The application on a fresh database of each kind, with the real search engine."""
     config = config_for(database_url, tmp_path)
     images = FileImages(config.media_dir)
-    ports = Ports(search_engine=WhooshEngine(config.index_dir), clock=clock, queue=queue, images=images)
+    ports = Ports(
+        search_engine=WhooshEngine(config.index_dir),
+        clock=clock,
+        queue=queue,
+        images=images,
+        counting=FileSpool(config.counting_folder),
+    )
     made = application(config, ports)
     yield made
     with made.app_context():

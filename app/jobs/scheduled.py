@@ -10,6 +10,7 @@ import structlog
 from app.domain.catalogue import images as pictures
 from app.domain.search import purge as search_purge
 from app.domain.search import reconcile as reconciling
+from app.domain.search.counting import purge as counting_purge
 from app.domain.search.indexing import read_afresh
 from app.domain.shared.problems import DomainError
 from app.domain.sites import purge as sites_purge
@@ -22,6 +23,8 @@ from app.ports import clock, images
 from app.transaction import transaction
 
 log = structlog.get_logger()
+
+PURGES = (search_purge.purge, counting_purge.purge, sites_purge.purge, tasks_purge.purge)
 
 
 class SitesFailed(DomainError):
@@ -54,7 +57,7 @@ def _reconcile(site_id: int) -> None:
 def purge() -> None:
     """Raises SitesFailed."""
     with transaction():
-        removed = search_purge.purge(clock()) + sites_purge.purge(clock()) + tasks_purge.purge(clock())
+        removed = sum(remove(clock()) for remove in PURGES)
     log.info("purged", removed=removed)
     _for_each_site("purge", _discard_pictures)
 

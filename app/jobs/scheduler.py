@@ -18,10 +18,11 @@ from app.domain.search.synonyms import suggesting
 from app.domain.shared.problems import DomainError
 from app.domain.taxonomy.tasks.running import sites_with_work
 from app.extensions import db
+from app.jobs import counting as counting_job
 from app.jobs import events, indexing, taxonomy, words
 from app.jobs import suggesting as suggesting_job
 from app.jobs.scheduled import SCHEDULED
-from app.ports import clock, queue, search_engine
+from app.ports import clock, counting, queue, search_engine
 from app.transaction import transaction
 
 LOOKS_BEFORE_HELP = 2  # A second apart: a wish that stands there so often was not taken up by a worker.
@@ -45,6 +46,7 @@ class Scheduler:
     _asked_suggestions: dict[int, datetime] = field(default_factory=dict)
     _known_slots: dict[str, datetime] = field(default_factory=dict)
     _due: list[str] = field(default_factory=list)
+    _looks_uncounted: int = 0
 
     def look(self) -> None:
         """Once a second. A step that fails is logged and tried again at the next look."""
@@ -56,6 +58,7 @@ class Scheduler:
             self._work_off_forgotten_tasks,
             self._publish_forgotten_words,
             self._suggest_forgotten,
+            self._count_what_waits,
             self._run_due_jobs,
         ):
             try:
@@ -130,6 +133,15 @@ class Scheduler:
                 self._asked_suggestions[site_id] = now
                 if not queue().enqueue("suggesting:suggest", site_id):
                     self.in_background(f"suggestions of site {site_id}", partial(suggesting_job.suggest, site_id))
+
+    def _count_what_waits(self) -> None:
+        """Asks the queue here and not where shoppers search, whom a queue that hangs would keep waiting."""
+        self._looks_uncounted = self._looks_uncounted + 1 if counting().waits() else 0
+        if self._looks_uncounted == 1 and queue().enqueue("counting:drain"):
+            return
+        if self._looks_uncounted in (1, LOOKS_BEFORE_HELP + 1):
+            self._looks_uncounted = 0
+            counting_job.drain()
 
     def _run_due_jobs(self) -> None:
         now = clock().now()

@@ -6,6 +6,7 @@ from flask import request
 
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import drawn
+from app.blueprints.storefront.trail import note_opened
 from app.domain.merchandising.product_page import product_page
 from app.permissions import public
 
@@ -15,4 +16,5 @@ from app.permissions import public
 def product(seo_name: str) -> str:
     shop = current_shop()
     page = product_page(shop, seo_name, request.args.get("variant", ""))
+    note_opened(page.product.id)
     return drawn("storefront/product.html", shop=shop, page=page, product=page.product)

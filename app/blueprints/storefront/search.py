@@ -7,6 +7,7 @@ from flask import Response, make_response, redirect, request
 from app import ports
 from app.blueprints.storefront.blueprint import bp, current_shop, served_words
 from app.blueprints.storefront.presentation import drawn, wants_listing
+from app.blueprints.storefront.trail import note_search
 from app.domain.search.browsing import read_request, search_listing
 from app.domain.search.live.plan import plan
 from app.domain.search.rail import SEARCH_PATH
@@ -24,8 +25,12 @@ def search() -> Response:
     served, now = served_words(shop), ports.clock().now()
     elsewhere = plan(asked.words, served, now).redirect
     if elsewhere is not None:
+        note_search(asked, (), None, ruled=True)
         return _sent_on(elsewhere)
     found = search_listing(ports.search_engine(), shop, asked, served, now)
+    if asked.words:
+        result = found.listing.result
+        note_search(asked, [hit.id for hit in result.hits], result.total, ruled=found.plan.rule is not None)
     template = "storefront/_search_swap.html" if wants_listing() else "storefront/search.html"
     response = make_response(drawn(template, shop=shop, found=found, listing=found.listing))
     response.vary.add("HX-Target")

@@ -36,6 +36,7 @@ class Shop:
     version: int
     name: str
     currency: str
+    time_zone: str
     primary_host: str
     staging: bool
     settings: SiteSettings
@@ -100,7 +101,7 @@ class ShopWindow:
 def read_shop(site_id: int) -> Shop:
     """Read afresh, in a handful of queries. The version is read first: a change meanwhile shows as newer."""
     site = db.session.execute(
-        select(Site.name, Site.currency, Site.staging, Site.config_version).where(Site.id == site_id)
+        select(Site.name, Site.currency, Site.time_zone, Site.staging, Site.config_version).where(Site.id == site_id)
     ).one_or_none()
     if site is None:
         raise NotFound("There is no shop at this address.")
@@ -112,6 +113,7 @@ def read_shop(site_id: int) -> Shop:
         version=site.config_version,
         name=site.name,
         currency=site.currency,
+        time_zone=site.time_zone,
         primary_host=_primary_host(site_id),
         staging=site.staging,
         settings=settings_of(site_id),
