@@ -58,6 +58,19 @@ SEARCH: Rows = {
     ("POST", "/admin/search/synonyms/suggest"): STAFF,
     ("GET", "/admin/search/activity"): STAFF,
     ("POST", "/admin/search/activity/<entry_id>/undo"): STAFF,
+    ("GET", "/admin/search/ranking"): STAFF,
+    ("GET", "/admin/search/ranking/new"): STAFF,
+    ("POST", "/admin/search/ranking/new"): STAFF,
+    ("GET", "/admin/search/ranking/<rule_id>"): STAFF,
+    ("POST", "/admin/search/ranking/<rule_id>"): STAFF,
+    ("POST", "/admin/search/ranking/<rule_id>/pause"): STAFF,
+    ("POST", "/admin/search/ranking/<rule_id>/resume"): STAFF,
+    ("POST", "/admin/search/ranking/<rule_id>/delete"): STAFF,
+    ("POST", "/admin/search/ranking/resync"): STAFF,
+    ("POST", "/admin/search/ranking/rest"): STAFF,
+    ("GET", "/admin/search/ranking/rest/<rule_id>"): STAFF,
+    ("PUT", "/admin/search/ranking/rest/<rule_id>"): STAFF,
+    ("DELETE", "/admin/search/ranking/rest/<rule_id>"): STAFF,
     ("GET", "/admin/settings/search"): STAFF,
     ("POST", "/admin/settings/search"): STAFF,
 }
@@ -66,6 +79,20 @@ TRYING: Rows = {
     ("POST", "/admin/search/try"): STAFF,
     ("POST", "/admin/search/replays"): STAFF,
     ("GET", "/admin/search/replays/<replay_id>"): STAFF,
+}
+
+TERMS = "/admin/search/terms"
+TERMS_AND_TESTS: Rows = {
+    ("GET", TERMS): STAFF,
+    ("POST", TERMS): STAFF,
+    ("POST", f"{TERMS}/try"): STAFF,
+    ("GET", f"{TERMS}/<product_id>"): STAFF,
+    ("POST", f"{TERMS}/<product_id>"): STAFF,
+    ("GET", f"{TERMS}/rest/products"): STAFF,
+    ("PUT", f"{TERMS}/rest/<product_id>"): STAFF,
+    ("POST", f"{TERMS}/rest/<product_id>/add"): STAFF,
+    ("GET", "/admin/search/test"): STAFF,
+    ("POST", "/admin/search/test"): STAFF,
 }
 
 STAFF_OF_SHOP: Rows = {
@@ -197,6 +224,7 @@ MATRIX: Rows = (
     OPEN
     | SHELL
     | SEARCH
+    | TERMS_AND_TESTS
     | TRYING
     | STAFF_OF_SHOP
     | CATALOGUE

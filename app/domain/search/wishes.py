@@ -66,6 +66,15 @@ def count(site_id: int) -> tuple[int, int]:
     return db.session.scalar(waiting_rows) or 0, len(set_aside(site_id))
 
 
+def of_record(site_id: int, kind: str, record_id: int) -> tuple[bool, str | None]:
+    """Whether a change of the record waits, and why it could not be indexed where it is set aside."""
+    own = (OutboxEntry.site_id == site_id) & (OutboxEntry.kind == kind) & (OutboxEntry.record_id == record_id)
+    query = select(OutboxEntry.attempts, OutboxEntry.error).where(own, OutboxEntry.applied_at.is_(None))
+    found = db.session.execute(query.order_by(OutboxEntry.id)).all()
+    reasons = [error or "" for attempts, error in found if attempts]
+    return any(not attempts for attempts, _ in found), reasons[-1] if reasons else None
+
+
 def waiting_since(site_id: int) -> datetime | None:
     """When the oldest change that still waits was saved."""
     query = select(OutboxEntry.created_at).where(OutboxEntry.site_id == site_id, _is_waiting())

@@ -1,5 +1,27 @@
 """The pages of the Search section that merchandisers work in. Importing the modules registers their views."""
 
-from app.blueprints.admin.searching import products, suggestions, tabs, trying
+from app.blueprints.admin.searching import (
+    products,
+    rule_editor,
+    rules,
+    rules_rest,
+    suggestions,
+    tabs,
+    terms,
+    terms_rest,
+    test,
+    trying,
+)
 
-__all__ = ["products", "suggestions", "tabs", "trying"]
+__all__ = [
+    "products",
+    "rule_editor",
+    "rules",
+    "rules_rest",
+    "suggestions",
+    "tabs",
+    "terms",
+    "terms_rest",
+    "test",
+    "trying",
+]

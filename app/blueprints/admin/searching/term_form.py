@@ -1,0 +1,90 @@
+"""The form that adds a search term to a product that people name as they know it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.domain.catalogue import term_list, terms
+from app.domain.catalogue.listing import LONGEST_WORDS
+from app.domain.catalogue.product_reference import referred_product
+from app.domain.catalogue.search_terms import clean_terms
+from app.domain.catalogue.term_list import TermRow
+from app.domain.search.trying.proposal import TermsProposal
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Invalid, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class AddedTerm:
+    """`is_new` is False where the product had the term already."""
+
+    term: str
+    row: TermRow
+    is_new: bool
+
+    @property
+    def told(self) -> str:
+        if not self.is_new:
+            return f"{self.row.name} has “{self.term}” already."
+        follows = "Search follows in a few seconds." if self.row.enabled else "It is hidden, so shoppers do not see it."
+        return f"“{self.term}” now finds {self.row.name}. {follows}"
+
+
+@dataclass(frozen=True, slots=True)
+class NewTerm:
+    """As typed. `product` is a SKU, an SEO name, an id, or words of a name that only one product has."""
+
+    term: str = ""
+    product: str = ""
+
+    @classmethod
+    def read(cls, sent: Mapping[str, str]) -> NewTerm:
+        return cls(*(sent.get(name, "").replace("\0", "")[:LONGEST_WORDS] for name in ("term", "product")))
+
+    def add(self, clock: Clock, site_id: int, actor: str) -> AddedTerm:
+        """Raises Invalid with every problem of both fields."""
+        row = self._checked(site_id)
+        had = [term.casefold() for term in row.terms]
+        terms.add_terms(clock, site_id, row.id, [self.term], actor)
+        added = term_list.product_with_terms(site_id, row.id)
+        return AddedTerm(self.term.strip(), added, self.term.strip().casefold() not in had)
+
+    def proposal(self, site_id: int) -> TermsProposal:
+        """The same, to be tried. Raises Invalid with every problem of both fields."""
+        return TermsProposal(self._checked(site_id).id, (self.term.strip(),), add=True)
+
+    def _checked(self, site_id: int) -> TermRow:
+        problems = self._term_problems()
+        row = self._row(site_id, problems)
+        if problems or row is None:
+            raise Invalid(problems)
+        return row
+
+    def _term_problems(self) -> list[Problem]:
+        if not self.term.strip():
+            return [Problem("required", "Enter the word that shoppers use.", "#/term")]
+        try:
+            clean_terms([self.term])
+        except Invalid as invalid:
+            return [Problem(problem.code, problem.message, "#/term") for problem in invalid.problems]
+        return []
+
+    def _row(self, site_id: int, problems: list[Problem]) -> TermRow | None:
+        """A product that cannot be told is one more problem."""
+        product = referred_product(site_id, self.product)
+        if product is not None:
+            return term_list.product_with_terms(site_id, product.id)
+        found = term_list.find_with_terms(site_id, self.product)
+        if len(found) != 1:
+            problems.append(Problem("unknown_product", self._why_no_product(len(found)), "#/product"))
+            return None
+        return found[0]
+
+    def _why_no_product(self, found: int) -> str:
+        words = self.product.strip()
+        if not words:
+            return "Find the product by its name or SKU."
+        if not found:
+            return f"No product has “{words[:60]}” in its name, SKU or SEO name."
+        return f"More than one product has “{words[:60]}” in its name: choose one, or enter its SKU."

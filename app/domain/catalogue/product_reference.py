@@ -1,0 +1,33 @@
+"""One product by whatever somebody has of it at hand: its SKU, its SEO name or its id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import selectinload
+
+from app.domain.catalogue.models import Product, Variant
+from app.extensions import db
+
+LONGEST = 200
+LARGEST_ID = 2_147_483_647
+
+
+def referred_product(site_id: int, reference: str) -> Product | None:
+    """The first that there is: the product of this SKU, of this SEO name, of this id, or with a variant of this SKU.
+    None for no words and for a product of another site."""
+    text = reference.strip()
+    if not text or len(text) > LONGEST or "\0" in text:
+        return None
+    own = select(Product).where(Product.site_id == site_id).options(selectinload(Product.variants))
+    found = (db.session.scalar(query.limit(1)) for query in _ways(own, site_id, text))
+    return next((product for product in found if product is not None), None)
+
+
+def _ways(own: Select[Product], site_id: int, text: str) -> Iterator[Select[Product]]:
+    yield own.where(Product.sku == text)
+    yield own.where(Product.seo_name == text)
+    if text.isascii() and text.isdigit() and int(text) <= LARGEST_ID:
+        yield own.where(Product.id == int(text))
+    yield own.where(Product.id.in_(select(Variant.product_id).where(Variant.site_id == site_id, Variant.sku == text)))

@@ -1,0 +1,195 @@
+"""What to do next about a search, in one sentence each with the act that does it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.domain.catalogue.search_terms import LONGEST_TERM
+from app.domain.search.engine import EngineState
+from app.domain.search.synonyms.group import told
+from app.domain.search.testing.findings import FIRST, Findings, ProductFindings
+from app.domain.search.text import stem, tokens
+
+
+class Act(StrEnum):
+    """What a piece of advice leads to. The surfaces know the addresses."""
+
+    SETTINGS = "settings"
+    OVERVIEW = "overview"
+    FIND_PRODUCT = "find_product"
+    ENABLE = "enable_product"
+    INDEX = "index_product"
+    EDIT_PRODUCT = "edit_product"
+    ADD_TERM = "add_term"
+    CHOOSE_PRODUCT = "choose_product"
+    ACCEPT = "accept_synonym"
+    ADD_SYNONYM = "add_synonym"
+    ADD_RULE = "add_rule"
+    EDIT_RULE = "edit_rule"
+    SYNONYMS = "synonyms"
+    AGAIN = "test_again"
+
+
+LABELS = {
+    Act.SETTINGS: "Search settings",
+    Act.OVERVIEW: "Go to the Overview",
+    Act.FIND_PRODUCT: "Look in the catalogue",
+    Act.ENABLE: "Show it in the shop",
+    Act.INDEX: "Index it again",
+    Act.EDIT_PRODUCT: "Edit the product",
+    Act.CHOOSE_PRODUCT: "Add to a product",
+    Act.ACCEPT: "Accept the synonym",
+    Act.ADD_RULE: "Add a rule",
+    Act.EDIT_RULE: "Edit the rule",
+    Act.SYNONYMS: "Go to Synonyms",
+    Act.AGAIN: "Test again",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """`code` is a stable word. `words` are what is to be added, where the act adds some; `id` is the synonym or the
+    rule that it concerns."""
+
+    code: str
+    message: str
+    act: Act
+    words: str = ""
+    id: int | None = None
+
+    @property
+    def label(self) -> str:
+        if self.act is Act.ADD_TERM:
+            return f"Add “{self.words}” as a search term"
+        return f"Add a synonym of “{self.words}”" if self.act is Act.ADD_SYNONYM else LABELS[self.act]
+
+
+def advise(findings: Findings) -> tuple[Advice, ...]:
+    """The most pressing first; none where there is nothing to do."""
+    if findings.question.is_blank:
+        return ()
+    return (
+        *_about_engine(findings),
+        *_about_product(findings),
+        *_about_rules(findings),
+        *_about_words(findings),
+    )
+
+
+def _about_engine(findings: Findings) -> Iterator[Advice]:
+    state = findings.engine.state
+    if state is EngineState.NOT_SET_UP:
+        yield Advice("not_set_up", "Search is not set up, so shoppers find nothing at all.", Act.SETTINGS)
+    elif state is EngineState.UNREACHABLE:
+        does = "A rebuild is under way." if findings.is_rebuilding else "Rebuild the index to bring search back."
+        yield Advice("unreachable", f"Search does not answer. {does}", Act.OVERVIEW)
+    if findings.is_behind:
+        message = "Something was saved of synonyms or rules and is not live yet, so this answer may be an old one."
+        yield Advice("not_live", message, Act.SYNONYMS)
+
+
+def _about_product(findings: Findings) -> Iterator[Advice]:
+    product = findings.product
+    if product is None:
+        if findings.question.reference:
+            asked = findings.question.reference[:60]
+            message = f"No product of this shop has “{asked}” as its SKU, SEO name or id."
+            yield Advice("not_in_catalogue", message, Act.FIND_PRODUCT)
+        return
+    if not product.enabled:
+        yield Advice("hidden", f"{product.name} is hidden, so no search finds it.", Act.ENABLE)
+    elif product.set_aside is not None:
+        message = f"{product.name} could not be indexed ({product.set_aside[:120]}). Mend it and save it again."
+        yield Advice("set_aside", message, Act.EDIT_PRODUCT)
+    elif product.is_waiting:
+        yield Advice("waiting", "The latest change of the product reaches search within seconds.", Act.AGAIN)
+    elif product.indexed is False:
+        message = (
+            f"{product.name} is shown in the shop and not in the index. Index it again; if others lack too, rebuild."
+        )
+        yield Advice("not_indexed", message, Act.INDEX)
+    elif product.indexed and findings.words:
+        yield from _about_rank(findings, product)
+
+
+def _about_rank(findings: Findings, product: ProductFindings) -> Iterator[Advice]:
+    if product.rank is None:
+        yield from _about_missing(findings, product)
+        return
+    if product.why.placed == "buried":
+        rule = findings.rule.id if findings.rule else None
+        yield Advice("buried", "A rule for these words puts it last.", Act.EDIT_RULE, id=rule)
+    elif product.rank > FIRST:
+        page = -(-product.rank // findings.page_size)
+        place = f"It stands at {product.rank:,}, on page {page:,} of the results."
+        if product.why.missing:
+            yield from _about_missing(findings, product, f"{place} ")
+        act, rule = (Act.EDIT_RULE, findings.rule.id) if findings.rule else (Act.ADD_RULE, None)
+        yield Advice("far_down", f"{place} A rule can pin it higher.", act, id=rule)
+
+
+def _about_missing(findings: Findings, product: ProductFindings, place: str = "") -> Iterator[Advice]:
+    missing = as_typed(findings.words, product.why.missing)
+    if not missing:
+        message = "It has the words, but the search needs them otherwise, side by side or in quotes for example."
+        yield Advice("not_found", message, Act.EDIT_PRODUCT)
+        return
+    quoted = " and ".join(f"“{word}”" for word in missing[:4])
+    term = " ".join(missing)
+    if len(term) <= LONGEST_TERM:
+        message = f"{place}It has {quoted} nowhere. If shoppers mean this product, add that as a search term."
+        yield Advice("missing_words", message, Act.ADD_TERM, words=term)
+    message = f"Write {quoted} into its name or description, if it is true of the product."
+    yield Advice("write_words", message, Act.EDIT_PRODUCT)
+
+
+def _about_rules(findings: Findings) -> Iterator[Advice]:
+    rule = findings.rule or findings.sleeping
+    if rule is None:
+        return
+    if findings.redirect:
+        message = f"A rule sends this search to {findings.redirect}. Shoppers do not see the results below."
+        yield Advice("redirected", message, Act.EDIT_RULE, id=rule.id)
+    elif findings.sleeping is not None:
+        yield Advice(
+            "rule_sleeps", f"There is a rule for these words, but {_why_asleep(findings)}.", Act.EDIT_RULE, id=rule.id
+        )
+
+
+def _why_asleep(findings: Findings) -> str:
+    rule, moment = findings.sleeping, findings.question.at or findings.now
+    if rule is None or not rule.enabled:
+        return "it is paused"
+    if rule.starts_at is not None and moment < rule.starts_at:
+        return f"it begins only on {rule.starts_at.day} {rule.starts_at:%B %Y}"
+    return "its time is over"
+
+
+def _about_words(findings: Findings) -> Iterator[Advice]:
+    for one in findings.suggested:
+        finds = "" if one.finds is None else f" This search would then find {_products(one.finds)}."
+        message = f"A suggested synonym would apply: {told(one.group)}.{finds}"
+        yield Advice("synonym_suggested", message, Act.ACCEPT, id=one.id)
+    if findings.found is None or (findings.product is not None and findings.found):
+        return
+    unknown = as_typed(findings.words, findings.unknown)
+    if not findings.found:
+        for word in unknown[:3]:
+            message = f"No product has the word “{word}”. A synonym can lead it to words that products have."
+            yield Advice("unknown_word", message, Act.ADD_SYNONYM, words=word)
+    if not findings.found and findings.product is None and not findings.redirect:
+        message = "If shoppers mean one product by this, add it to that product as a search term."
+        yield Advice("found_nothing", message, Act.CHOOSE_PRODUCT, words=findings.words)
+        yield Advice("answer_with_page", "If a page answers it, a rule can send shoppers there.", Act.ADD_RULE)
+
+
+def as_typed(words: str, indexed: tuple[str, ...]) -> list[str]:
+    """Words as they are indexed, in the form in which they were typed."""
+    written = {stem(token): token for token in reversed(tokens(words))}
+    return [written.get(word, word) for word in indexed]
+
+
+def _products(number: int) -> str:
+    return "1 product" if number == 1 else f"{number:,} products"
