@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,22 +11,28 @@ from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.filtering import Filters, all_of, value_mask
 from app.adapters.whoosh.matching import Found, find, match_some
 from app.adapters.whoosh.ordering import Keys, page_of, sort_keys
+from app.adapters.whoosh.placing import Placing, is_placed, pinned_docs
 from app.adapters.whoosh.spelling import Spelling, as_written, corrections, replaced, slips
+from app.adapters.whoosh.units import Query, answered
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import Hit, RangeCount, SearchRequest, SearchResult, Sort, ValueFilter
-from app.domain.search.text import MAX_CHARACTERS, query_words, stem, tokens
+from app.domain.search.text import MAX_CHARACTERS, stem, tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The documents that answer the words, before the shopper's filters. `scores` is None without words,
-    `full` tells which documents have all the words, None where all of them do."""
+    `full` tells which documents have all the words, None where all of them do. `found` is what the words that were
+    searched in the end, `words`, found; `added` tells which documents a pin alone put among them."""
 
     docs: Docs
     scores: Keys | None
     suggestion: str | None = None
     corrected: bool = False
     full: Mask | None = None
+    words: tuple[str, ...] = ()
+    found: Found | None = None
+    added: Mask | None = None
 
 
 def evaluate(view: View, request: SearchRequest) -> SearchResult:
@@ -36,7 +42,8 @@ def evaluate(view: View, request: SearchRequest) -> SearchResult:
     filters = Filters(view, request, answer.docs)
     kept = filters.kept()
     total = int(np.count_nonzero(kept)) if kept is not None else len(answer.docs)
-    full = _full_matches(answer, kept, total)
+    added = _kept_count(answer.added, kept)
+    full = _full_matches(answer, kept, total - added)
     return SearchResult(
         total=total,
         hits=_page(view, request, answer, kept),
@@ -44,7 +51,7 @@ def evaluate(view: View, request: SearchRequest) -> SearchResult:
         ranges=filters.ranges(),
         suggestion=answer.suggestion,
         corrected=answer.corrected,
-        relaxed=full is not None and full < total,
+        relaxed=full is not None and full < total - added,
         full_matches=full,
     )
 
@@ -52,9 +59,13 @@ def evaluate(view: View, request: SearchRequest) -> SearchResult:
 def _full_matches(answer: Answer, kept: Mask | None, total: int) -> int | None:
     if answer.scores is None:
         return None
-    if answer.full is None:
-        return total
-    return int(np.count_nonzero(answer.full if kept is None else answer.full & kept))
+    return total if answer.full is None else _kept_count(answer.full, kept)
+
+
+def _kept_count(which: Mask | None, kept: Mask | None) -> int:
+    if which is None:
+        return 0
+    return int(np.count_nonzero(which if kept is None else which & kept))
 
 
 def _nothing(request: SearchRequest) -> SearchResult:
@@ -63,26 +74,50 @@ def _nothing(request: SearchRequest) -> SearchResult:
 
 
 def answer_words(view: View, request: SearchRequest) -> Answer:
-    words = query_words(request.words)
-    if not words:
+    query = Query.of(request)
+    if not query.words:
         docs = _all_docs(view, request.scope)
         # Words that hold no letter or digit ask for something and find nothing.
-        return Answer(docs[:0] if request.words.strip() else docs, None)
+        answer = Answer(docs[:0] if request.words.strip() else docs, None)
+    else:
+        answer = _answer_query(view, request, query)
+    return _with_pinned(view, request, answer) if request.pins else answer
+
+
+def _answer_query(view: View, request: SearchRequest, query: Query) -> Answer:
     allowed = _allowed(view, request.scope)
-    found = find(view, words, allowed, prefix_last=request.prefix_last)
-    better = corrections(view, words, last_may_go_on=request.prefix_last)
-    if not len(found.docs) and not better and len(words) > 1:
-        better = slips(view, words)
+    found = find(view, query, allowed, prefix_last=request.prefix_last)
+    right = answered(found.units) | request.optional
+    better = corrections(view, query.words, right, last_may_go_on=request.prefix_last)
+    if not len(found.docs) and not better and len(query.words) > 1:
+        better = slips(view, query.words, right)
     suggestion = suggested(view, request.words, better)
     if len(found.docs):
-        return _answer(found, suggestion)
+        return _answer(query, found, suggestion)
     if better and request.correct:
-        corrected = replaced(words, better)
+        corrected = query.spelt(replaced(query.words, better))
         found = find(view, corrected, allowed, prefix_last=False)
         found = found if len(found.docs) else match_some(view, corrected, allowed)
         if len(found.docs):
-            return _answer(found, suggestion, corrected=True)
-    return _answer(match_some(view, words, allowed), suggestion)
+            return _answer(corrected, found, suggestion, corrected=True)
+    return _answer(query, match_some(view, query, allowed), suggestion)
+
+
+def _with_pinned(view: View, request: SearchRequest, answer: Answer) -> Answer:
+    """With the pinned documents that the words do not find, in their places among the numbers."""
+    pinned = pinned_docs(view, request, _allowed(view, request.scope))
+    new = pinned[~np.isin(pinned, answer.docs)]
+    if not len(new):
+        return answer
+    at = answer.docs.searchsorted(new)
+    count = len(answer.docs)
+    return replace(
+        answer,
+        docs=np.insert(answer.docs, at, new),
+        scores=None if answer.scores is None else np.insert(answer.scores, at, np.float32(0)),
+        full=None if answer.full is None else np.insert(answer.full, at, False),
+        added=np.insert(np.zeros(count, np.bool_), at, True),
+    )
 
 
 def suggested(view: View, typed: str, better: Mapping[str, Spelling]) -> str | None:
@@ -93,8 +128,8 @@ def suggested(view: View, typed: str, better: Mapping[str, Spelling]) -> str | N
     return " ".join(spoken.get(stem(token), token) for token in tokens(typed[:MAX_CHARACTERS]))
 
 
-def _answer(found: Found, suggestion: str | None, *, corrected: bool = False) -> Answer:
-    return Answer(found.docs, found.scores, suggestion, corrected, found.full)
+def _answer(query: Query, found: Found, suggestion: str | None, *, corrected: bool = False) -> Answer:
+    return Answer(found.docs, found.scores, suggestion, corrected, found.full, query.words, found)
 
 
 def _all_docs(view: View, scope: tuple[ValueFilter, ...]) -> Docs:
@@ -118,13 +153,20 @@ def _page(view: View, request: SearchRequest, answer: Answer, kept: Mask | None)
     if request.per_page <= 0 or request.page < 1:
         return ()
     docs = answer.docs if kept is None else answer.docs[kept]
-    if request.sort is Sort.RELEVANCE and answer.scores is not None:
-        keys = answer.scores if kept is None else answer.scores[kept]
+    keys = keys_of(view, request, answer, docs, kept)
+    if is_placed(request):
+        shown = Placing.of(view, request, docs, keys).page(request.page, request.per_page)
     else:
-        keys = sort_keys(view, docs, request.sort, request.first)
-    shown = page_of(docs, keys, request.page, request.per_page)
+        shown = page_of(docs, keys, request.page, request.per_page)
     found = zip(view.ids_and_cards(shown), _scores_of(answer, shown), strict=True)
     return tuple(Hit(document_id, score, card) for (document_id, card), score in found)
+
+
+def keys_of(view: View, request: SearchRequest, answer: Answer, docs: Docs, kept: Mask | None) -> Keys:
+    """The keys of the documents that are kept, by which they are ordered where nothing is placed."""
+    if request.sort is Sort.RELEVANCE and answer.scores is not None:
+        return answer.scores if kept is None else answer.scores[kept]
+    return sort_keys(view, docs, request.sort, request.first)
 
 
 def _scores_of(answer: Answer, shown: Docs) -> list[float]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from app.adapters.whoosh.compounds import matches_of
-from app.adapters.whoosh.evaluation import Answer, answer_words
-from app.adapters.whoosh.facet_column import Docs, Mask
+from app.adapters.whoosh.evaluation import Answer, answer_words, keys_of
+from app.adapters.whoosh.facet_column import Docs
 from app.adapters.whoosh.filtering import Filters
-from app.adapters.whoosh.ordering import Keys, sort_keys
+from app.adapters.whoosh.placing import Placing, is_placed
+from app.adapters.whoosh.score_parts import score_parts
 from app.adapters.whoosh.scoring import FIELDS, Matches
+from app.adapters.whoosh.units import Query, Unit, units_of
 from app.adapters.whoosh.view import View
-from app.domain.search.engine import Explanation, FieldMatch, SearchRequest, Sort
+from app.domain.search.engine import Explanation, FieldMatch, SearchRequest
 from app.domain.search.text import query_words
 
 
@@ -20,42 +25,65 @@ def explain(view: View, request: SearchRequest, document_id: str) -> Explanation
     doc = view.document_of(document_id)
     if doc is None:
         return Explanation(words, False, None, None, (), words)
-    by_field: dict[str, list[str]] = {}
-    missing = []
-    for word, match in zip(words, matches_of(view, words), strict=True):
-        fields = _fields_with(match, doc)
-        if not fields:
-            missing.append(word)
-        for field in fields:
-            by_field.setdefault(field, []).append(word)
-    matches = tuple(FieldMatch(field, tuple(found)) for field, found in by_field.items())
-    rank, score = _rank(view, request, doc)
-    return Explanation(words, True, rank, score, matches, tuple(missing))
+    answer = answer_words(view, request)
+    matches, missing = _words_in(view, _units(view, request, answer), doc)
+    why = Explanation(words, True, None, None, matches, missing)
+    kept = Filters(view, request, answer.docs).kept()
+    docs = answer.docs if kept is None else answer.docs[kept]
+    if not _holds(docs, doc):
+        return why
+    score = None if answer.scores is None else float(answer.scores[answer.docs.searchsorted(doc)])
+    parts = () if not score or answer.found is None else score_parts(view, answer.words, answer.found, doc, score)
+    placing = Placing.of(view, _placings(request), docs, keys_of(view, request, answer, docs, kept))
+    return replace(why, rank=placing.rank(doc), score=score, parts=parts, placed=placing.placed(doc))
 
 
-def _fields_with(matches: Matches, doc: int) -> list[str]:
-    place = int(np.searchsorted(matches.docs, doc))
-    if place == len(matches.docs) or matches.docs[place] != doc:
+def _placings(request: SearchRequest) -> SearchRequest:
+    """Where the order is not that by relevance, nothing has a place of its own."""
+    return request if is_placed(request) else replace(request, pins=(), boosts=(), buries=())
+
+
+def _units(view: View, request: SearchRequest, answer: Answer) -> Sequence[Unit]:
+    """Of the words that were searched in the end, each as a whole word."""
+    query = Query.of(request)
+    if answer.corrected:
+        query = query.spelt(answer.words)
+    return units_of(view, query, matches_of(view, query.words)) if query.words else ()
+
+
+def _words_in(view: View, units: Sequence[Unit], doc: int) -> tuple[tuple[FieldMatch, ...], tuple[str, ...]]:
+    """(the words that each field of a document has, the words that it lacks)."""
+    by_field: dict[str, dict[str, None]] = {}
+    missing: list[str] = []
+    for unit in units:
+        found = list(_found_words(view, unit, doc))
+        if not fields_with(unit.match, doc):
+            present = {word for _, word in found}
+            missing += (word for word in unit.words if word not in present)
+        for field, word in found:
+            by_field.setdefault(field, {})[word] = None
+    return tuple(FieldMatch(field, tuple(words)) for field, words in by_field.items()), tuple(missing)
+
+
+def _found_words(view: View, unit: Unit, doc: int) -> Iterator[tuple[str, str]]:
+    """(field, word) for the words themselves, and for those of answers that the document has whole."""
+    if unit.own is None:
+        yield from ((field, unit.words[0]) for field in fields_with(unit.match, doc))
+        return
+    for words in (unit.words, *unit.others):
+        matches = matches_of(view, words)
+        if words == unit.words or all(fields_with(match, doc) for match in matches):
+            for word, match in zip(words, matches, strict=True):
+                yield from ((field, word) for field in fields_with(match, doc))
+
+
+def fields_with(matches: Matches, doc: int) -> list[str]:
+    if not _holds(matches.docs, doc):
         return []
-    bits = int(matches.fields[place])
+    bits = int(matches.fields[matches.docs.searchsorted(doc)])
     return [field for bit, field in enumerate(FIELDS) if bits & 1 << bit]
 
 
-def _rank(view: View, request: SearchRequest, doc: int) -> tuple[int | None, float | None]:
-    answer = answer_words(view, request)
-    kept = Filters(view, request, answer.docs).kept()
-    kept = np.ones(len(answer.docs), np.bool_) if kept is None else kept
-    docs = answer.docs[kept]
-    place = np.flatnonzero(docs == doc)
-    if not len(place):
-        return None, None
-    keys = _keys(view, request, answer, docs, kept)
-    own = keys[place[0]]
-    rank = 1 + np.count_nonzero(keys > own) + np.count_nonzero(keys[: place[0]] == own)
-    return int(rank), None if answer.scores is None else float(answer.scores[kept][place[0]])
-
-
-def _keys(view: View, request: SearchRequest, answer: Answer, docs: Docs, kept: Mask) -> Keys:
-    if request.sort is Sort.RELEVANCE and answer.scores is not None:
-        return answer.scores[kept]
-    return sort_keys(view, docs, request.sort, request.first)
+def _holds(docs: Docs, doc: int) -> bool:
+    at = int(np.searchsorted(docs, doc))
+    return at < len(docs) and bool(docs[at] == doc)

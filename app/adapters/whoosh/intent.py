@@ -20,8 +20,14 @@ DOUBT = 10
 
 
 def lifted(view: View, docs: Docs, scores: Scores) -> Scores:
+    lift = lifts(view, docs)
+    return scores if lift is None else scores * lift
+
+
+def lifts(view: View, docs: Docs) -> Scores | None:
+    """What the score of each document is multiplied by; None for nothing."""
     if not len(docs):
-        return scores
+        return None
     kinds = view.facet(KIND_COLUMN)
     codes = kinds.codes[docs]
     everything = view.cached("kinds", lambda: kinds.entry_counts(None))
@@ -29,7 +35,7 @@ def lifted(view: View, docs: Docs, scores: Scores) -> Scores:
     share[0] = 0
     highest = share.max()
     if not highest:
-        return scores
+        return None
     lift: Scores = (1 + LIFT * np.square(share / highest)).astype(np.float32)
-    lifted_scores: Scores = scores * lift[codes]
-    return lifted_scores
+    by_doc: Scores = lift[codes]
+    return by_doc

@@ -12,10 +12,20 @@ import numpy.typing as npt
 from app.adapters.whoosh.compounds import matches_of
 from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.intent import lifted
-from app.adapters.whoosh.scoring import FieldScores, Matches, Scores, field_scores, united, word_matches
+from app.adapters.whoosh.scoring import (
+    FieldScores,
+    Matches,
+    Scores,
+    field_scores,
+    member,
+    scores_at,
+    united,
+    word_matches,
+)
+from app.adapters.whoosh.units import Query, Unit, own_words_first, units_of
 from app.adapters.whoosh.view import View
 from app.adapters.whoosh.vocabulary import vocabulary_of
-from app.domain.search.text import LINKING_WORDS, joined, neighbours
+from app.domain.search.text import joined, neighbours
 
 ENOUGH = 12
 FEW = 4
@@ -29,42 +39,44 @@ CODE_WEIGHT = 100.0
 @dataclass(frozen=True, slots=True)
 class Found:
     """The documents that answer, rising, and their scores. `full` tells which of them have all the words; None where
-    all of them do."""
+    all of them do. `units` are what was counted as words."""
 
     docs: Docs
     scores: Scores
+    units: tuple[Unit, ...]
     full: Mask | None = None
 
 
-def find(view: View, words: Sequence[str], allowed: Mask | None, *, prefix_last: bool) -> Found:
+def find(view: View, query: Query, allowed: Mask | None, *, prefix_last: bool) -> Found:
     """All words must match; when few documents do, the last word may be the beginning of one, and when very
     few do still, documents with fewer of the words follow. Words that no document has together find nothing here:
     a better spelling comes before fewer words."""
-    matches = matches_of(view, words)
-    found = match_all(view, matches, words, allowed)
+    matches = matches_of(view, query.words)
+    found = match_all(view, units_of(view, query, matches), query, allowed)
     if prefix_last and len(found.docs) < ENOUGH:
-        last = _begun(view, words[-1], matches[-1])
+        last = _begun(view, query.words[-1], matches[-1])
         if len(last.docs) > len(matches[-1].docs):
-            found = match_all(view, [*matches[:-1], last], words, allowed)
-    if len(found.docs) < FEW and _may_relax(words):
+            found = match_all(view, units_of(view, query, matches, last), query, allowed)
+    if len(found.docs) < FEW and _may_relax(query, found.units):
         if not len(found.docs):
             return found
-        some = match_some(view, words, allowed)
+        some = match_some(view, query, allowed)
         return replace(some, full=np.isin(some.docs, found.docs))
-    return Found(found.docs, _finished(view, words, found))
+    finished = _finished(view, query.words, found)
+    return replace(found, scores=own_words_first(view, found.units, found.docs, finished))
 
 
-def _may_relax(words: Sequence[str]) -> bool:
+def _may_relax(query: Query, units: Sequence[Unit]) -> bool:
     """Words with digits name one thing: fewer of them would name another."""
-    return len(words) > 1 and not any(character.isdigit() for word in words for character in word)
+    return len(units) > 1 and not any(character.isdigit() for word in query.words for character in word)
 
 
 def _finished(view: View, words: Sequence[str], found: Found) -> Scores:
     return lifted(view, found.docs, found.scores + bonus(view, words, found.docs))
 
 
-def match_all(view: View, matches: Sequence[Matches], words: Sequence[str], allowed: Mask | None) -> Found:
-    needed = [m for m, word in zip(matches, words, strict=True) if word not in LINKING_WORDS] or list(matches)
+def match_all(view: View, units: Sequence[Unit], query: Query, allowed: Mask | None) -> Found:
+    needed = [unit.match for unit in units if unit.needed(query)] or [unit.match for unit in units]
     needed.sort(key=lambda m: len(m.docs))
     docs = needed[0].docs
     if allowed is not None:
@@ -72,27 +84,42 @@ def match_all(view: View, matches: Sequence[Matches], words: Sequence[str], allo
     for other in needed[1:]:
         docs = docs[member(view, other, docs)]
     scores = np.zeros(len(docs), np.float32)
-    for match in matches:
-        scores += _scores_at(view, match, docs)
-    return Found(docs, scores)
+    for unit in units:
+        scores += scores_at(view, unit.match, docs)
+    return Found(docs, scores, tuple(units))
 
 
-def match_some(view: View, words: Sequence[str], allowed: Mask | None) -> Found:
+def match_some(view: View, query: Query, allowed: Mask | None) -> Found:
     """The documents with the most of the words: one word less at a time until there are enough of them.
     What scores is weighed by the square of the share of words that match. For words that no document has together."""
-    matches = matches_of(view, words)
+    units = tuple(units_of(view, query, matches_of(view, query.words)))
     counts = np.zeros(view.size, np.uint8)
     totals = np.zeros(view.size, np.float32)
-    for match, word in zip(matches, words, strict=True):
-        if word not in LINKING_WORDS:
-            counts[match.docs] += np.uint8(1)
-        totals[match.docs] += match.scores
+    for unit in units:
+        if unit.needed(query):
+            counts[unit.match.docs] += np.uint8(1)
+        totals[unit.match.docs] += unit.match.scores
     if allowed is not None:
         counts *= allowed
-    docs = _with_most(counts, len(words))
-    share = (counts[docs] / max(len(words), 1)).astype(np.float32)
-    scores = _finished(view, words, Found(docs, totals[docs] * share * share))
-    return Found(docs, scores, full=np.zeros(len(docs), np.bool_))
+    docs = _with_most(counts, len(units))
+    share = (counts[docs] / max(len(units), 1)).astype(np.float32)
+    scores = _finished(view, query.words, Found(docs, totals[docs] * share * share, units))
+    return Found(
+        docs, _own_words_first(view, units, docs, scores, counts[docs]), units, full=np.zeros(len(docs), np.bool_)
+    )
+
+
+def _own_words_first(
+    view: View, units: Sequence[Unit], docs: Docs, scores: Scores, counts: npt.NDArray[np.uint8]
+) -> Scores:
+    """Among the documents that have equally many of the words."""
+    if all(unit.own is None for unit in units):
+        return scores
+    scores = scores.copy()
+    for count in np.unique(counts):
+        equal = counts == count
+        scores[equal] = own_words_first(view, units, docs[equal], scores[equal])
+    return scores
 
 
 def _with_most(counts: npt.NDArray[np.uint8], most: int) -> Docs:
@@ -159,25 +186,3 @@ def _exact(view: View, field: str, term: str, docs: Docs, weight: float) -> Scor
 
 def _size(scored: FieldScores | None) -> int:
     return 0 if scored is None else scored[0].nbytes + scored[1].nbytes
-
-
-def member(view: View, match: Matches, docs: Docs) -> Mask:
-    """Which of `docs` match."""
-    if len(docs) * 64 < view.size and len(match.docs):
-        places = np.minimum(np.searchsorted(match.docs, docs), len(match.docs) - 1)
-        return np.equal(match.docs[places], docs)
-    mask = np.zeros(view.size, np.bool_)
-    mask[match.docs] = True
-    return mask[docs]
-
-
-def _scores_at(view: View, match: Matches, docs: Docs) -> Scores:
-    """The scores of a word at `docs`, zero where it is not found."""
-    if not len(match.docs) or not len(docs):
-        return np.zeros(len(docs), np.float32)
-    if len(docs) * 64 < view.size:
-        places = np.minimum(np.searchsorted(match.docs, docs), len(match.docs) - 1)
-        return np.where(match.docs[places] == docs, match.scores[places], np.float32(0))
-    dense = np.zeros(view.size, np.float32)
-    dense[match.docs] = match.scores
-    return dense[docs]

@@ -20,8 +20,12 @@ _FEATURED_WORTH = 1e12
 
 def page_of(docs: Docs, keys: Keys, page: int, per_page: int) -> Docs:
     """One page of the documents by falling key. Places are taken, not values, so pages never overlap."""
-    start = (page - 1) * per_page
-    return docs[_top(keys, min(start + per_page, len(docs)))[start:]]
+    return slice_of(docs, keys, (page - 1) * per_page, page * per_page)
+
+
+def slice_of(docs: Docs, keys: Keys, start: int, end: int) -> Docs:
+    """The documents from one place on and before another, by falling key."""
+    return docs[_top(keys, min(end, len(docs)))[start:]]
 
 
 def _top(keys: Keys, count: int) -> npt.NDArray[np.intp]:

@@ -9,7 +9,7 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-from app.adapters.whoosh.facet_column import Docs
+from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.schema import EXACT_FIELDS, TEXT_FIELDS
 from app.adapters.whoosh.view import BYTE_LENGTHS, View
 
@@ -81,3 +81,25 @@ def united(view: View, parts: Iterable[tuple[Matches, float]]) -> Matches:
         fields[match.docs] |= match.fields
     docs = np.flatnonzero(fields)
     return Matches(docs, totals[docs], fields[docs])
+
+
+def member(view: View, match: Matches, docs: Docs) -> Mask:
+    """Which of `docs` match."""
+    if len(docs) * 64 < view.size and len(match.docs):
+        places = np.minimum(np.searchsorted(match.docs, docs), len(match.docs) - 1)
+        return np.equal(match.docs[places], docs)
+    mask = np.zeros(view.size, np.bool_)
+    mask[match.docs] = True
+    return mask[docs]
+
+
+def scores_at(view: View, match: Matches, docs: Docs) -> Scores:
+    """The scores of a word at `docs`, zero where it is not found."""
+    if not len(match.docs) or not len(docs):
+        return np.zeros(len(docs), np.float32)
+    if len(docs) * 64 < view.size:
+        places = np.minimum(np.searchsorted(match.docs, docs), len(match.docs) - 1)
+        return np.where(match.docs[places] == docs, match.scores[places], np.float32(0))
+    dense = np.zeros(view.size, np.float32)
+    dense[match.docs] = match.scores
+    return dense[docs]

@@ -11,8 +11,8 @@ import numpy as np
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
-from app.adapters.whoosh.matching import longer_words, member
-from app.adapters.whoosh.scoring import word_matches
+from app.adapters.whoosh.matching import longer_words
+from app.adapters.whoosh.scoring import member, word_matches
 from app.adapters.whoosh.view import View
 from app.adapters.whoosh.vocabulary import vocabulary_of
 from app.domain.search.text import LINKING_WORDS, stem, tokens
@@ -30,17 +30,23 @@ _RARER = 20
 Spelling = tuple[str, ...]
 
 
-def corrections(view: View, words: Sequence[str], *, last_may_go_on: bool) -> dict[str, Spelling]:
+def corrections(
+    view: View, words: Sequence[str], right: frozenset[str] = frozenset(), *, last_may_go_on: bool
+) -> dict[str, Spelling]:
     """What to read for each word that the index does not know. The beginning of a longer word is no mistake
-    where it may be one."""
-    key = ("corrections", tuple(words), last_may_go_on)
-    return view.recent(key, lambda: _corrections(view, words, last_may_go_on), len)
+    where it may be one, nor are the words that are said to be `right`."""
+    key = ("corrections", tuple(words), right, last_may_go_on)
+    return view.recent(key, lambda: _corrections(view, words, right, last_may_go_on), len)
 
 
-def _corrections(view: View, words: Sequence[str], last_may_go_on: bool) -> dict[str, Spelling]:
+def _corrections(view: View, words: Sequence[str], right: frozenset[str], last_may_go_on: bool) -> dict[str, Spelling]:
     better = {}
     for word in words:
-        if len(word_matches(view, word).docs) or (last_may_go_on and word == words[-1] and longer_words(view, word)):
+        if (
+            word in right
+            or len(word_matches(view, word).docs)
+            or (last_may_go_on and word == words[-1] and longer_words(view, word))
+        ):
             continue
         spelling = _better(view, word, [other for other in words if other != word])
         if spelling:
@@ -48,14 +54,14 @@ def _corrections(view: View, words: Sequence[str], last_may_go_on: bool) -> dict
     return better
 
 
-def slips(view: View, words: Sequence[str]) -> dict[str, Spelling]:
+def slips(view: View, words: Sequence[str], right: frozenset[str] = frozenset()) -> dict[str, Spelling]:
     """For words that are all known but never together: one that is rare beside a far commoner neighbour."""
-    return view.recent(("slips", tuple(words)), lambda: _slips(view, words), len)
+    return view.recent(("slips", tuple(words), right), lambda: _slips(view, words, right), len)
 
 
-def _slips(view: View, words: Sequence[str]) -> dict[str, Spelling]:
+def _slips(view: View, words: Sequence[str], right: frozenset[str]) -> dict[str, Spelling]:
     vocabulary = vocabulary_of(view)
-    for word in words:
+    for word in [word for word in words if word not in right]:
         others = [other for other in words if other != word]
         for spelling in _by_likelihood(view, word, vocabulary.known(one_edit_away(word)), others):
             rarer = vocabulary.frequency(spelling) > _RARER * vocabulary.frequency(word)
