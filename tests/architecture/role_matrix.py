@@ -27,6 +27,12 @@ OPEN: Rows = {
     ("GET", "/p/<seo_name>"): EVERYBODY,
     ("GET", "/pages/<seo_name>"): EVERYBODY,
     ("GET", "/search"): EVERYBODY,
+    ("GET", "/basket"): EVERYBODY,
+    ("POST", "/basket"): EVERYBODY,
+    ("POST", "/basket/lines/<line_id>"): EVERYBODY,
+    ("GET", "/checkout"): EVERYBODY,
+    ("POST", "/checkout"): EVERYBODY,
+    ("GET", "/order/<token>"): EVERYBODY,
     ("GET", "/picture/<shape>/<name>.svg"): EVERYBODY,
     ("GET", "/media/<site_id>/<file>"): EVERYBODY,
     ("GET", "/static/<filename>"): EVERYBODY,
@@ -73,6 +79,10 @@ SEARCH: Rows = {
     ("DELETE", "/admin/search/ranking/rest/<rule_id>"): STAFF,
     ("GET", "/admin/settings/search"): STAFF,
     ("POST", "/admin/settings/search"): STAFF,
+    ("GET", "/admin/search/analytics"): STAFF,
+    ("GET", "/admin/search/analytics/days.csv"): STAFF,
+    ("GET", "/admin/search/analytics/<list_name>"): STAFF,
+    ("GET", "/admin/search/analytics/<list_name>.csv"): STAFF,
 }
 
 TRYING: Rows = {

@@ -22,6 +22,7 @@ from tests.factories import (
     make_page,
     make_product,
     make_replay,
+    make_rule,
     make_run,
     make_site,
     make_task,
@@ -37,14 +38,27 @@ ROLES = {
     Principal.SUPERADMIN: (Role.SUPERADMIN,),
 }
 CONVERTER = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
-RECORDS = ("product_id", "page_id", "collection_id", "run_id", "user_id", "taxonomy_id", "task_id", "replay_id")
+RECORDS = (
+    "product_id",
+    "page_id",
+    "collection_id",
+    "run_id",
+    "user_id",
+    "taxonomy_id",
+    "task_id",
+    "replay_id",
+    "rule_id",
+)
 COMMON = {
     "filename": "admin.css",
     "file": "x.webp",
+    "list_name": "top",
+    "line_id": "1",
     "path": "home",
     "revision": "1",
     "seo_name": "nothing",
     "shape": "wide",
+    "token": "nothing",
     "name": "x",
 }
 
@@ -132,6 +146,7 @@ def _records(site: Site) -> dict[str, str]:
         "page_id": str(make_page(site).id),
         "collection_id": str(make_collection(site).id),
         "run_id": make_run(site).id,
+        "rule_id": str(make_rule(site).id),
         "taxonomy_id": make_taxonomy(site, id=f"kinds-{site.id}").id,
         "task_id": make_task(site).id,
         "replay_id": make_replay(site).id,

@@ -1,6 +1,7 @@
 """The pages of the Search section that merchandisers work in. Importing the modules registers their views."""
 
 from app.blueprints.admin.searching import (
+    analytics,
     products,
     rule_editor,
     rules,
@@ -14,6 +15,7 @@ from app.blueprints.admin.searching import (
 )
 
 __all__ = [
+    "analytics",
     "products",
     "rule_editor",
     "rules",
