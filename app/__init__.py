@@ -18,6 +18,7 @@ from app.adapters.whoosh import WhooshEngine
 from app.blueprints import register_blueprints
 from app.config import Config, from_environment
 from app.domain.search import outbox
+from app.domain.search.counting import term_history
 from app.domain.search.synonyms.source import MinedSuggestions, SuggestionSource
 from app.domain.sites import versioning
 from app.errors import init_errors
@@ -47,6 +48,7 @@ def create_app(config: Config | None = None, ports: Ports | None = None) -> Flas
         sqlite.prepare(db.engine)
         versioning.listen(db.session)
         outbox.listen(db.session)
+        term_history.listen(db.session)
 
     init_subscribers()
     init_errors(app)

@@ -12,6 +12,8 @@ from app.domain.bundles.products.changes import Change
 from app.domain.catalogue.bulk import INDEX_IS_TOLD
 from app.domain.catalogue.models import Product, ProductAttributeValue, ProductImage, Variant
 from app.domain.catalogue.rules import VariantDraft
+from app.domain.search.counting import term_history
+from app.domain.search.counting.term_history import TermsChange
 from app.domain.search.outbox import PRODUCT, enqueue
 from app.extensions import db
 
@@ -23,9 +25,11 @@ IMAGES: Table = ProductImage.__table__  # type: ignore[assignment]
 
 def write(site_id: int, additions: Sequence[Change], changes: Sequence[Change], now: datetime) -> None:
     """Records that change go first, so that a name which one of them gives up is free for a new one."""
+    terms_before = _search_terms([change for change in changes if "search_terms" in change.columns])
     for change in changes:
         _update(change, now)
     _insert_products(site_id, additions)
+    _note_terms(site_id, [*changes, *additions], terms_before, now)
     everything = [*changes, *additions]
     _replace_values(site_id, [change for change in everything if change.values is not None])
     _replace_variants(site_id, [change for change in everything if change.variants is not None])
@@ -56,6 +60,17 @@ def _insert_products(site_id: int, additions: Sequence[Change]) -> None:
         ids = dict(db.session.execute(query).all())
         for change in additions:
             change.product_id = ids[change.columns["sku"]]
+
+
+def _search_terms(changes: Sequence[Change]) -> dict[int, list[str]]:
+    ids = [_id_of(change) for change in changes]
+    return dict(db.session.execute(select(PRODUCTS.c.id, PRODUCTS.c.search_terms).where(PRODUCTS.c.id.in_(ids))).all())
+
+
+def _note_terms(site_id: int, changes: Sequence[Change], before: Mapping[int, list[str]], now: datetime) -> None:
+    told = [(_id_of(change), change.columns["search_terms"]) for change in changes if "search_terms" in change.columns]
+    noted = (TermsChange(site_id, product, before.get(product, []), terms, now) for product, terms in told)
+    term_history.note(db.session, noted)
 
 
 def _replace_values(site_id: int, changes: Sequence[Change]) -> None:
