@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from itertools import count
 
 from app.domain.catalogue.models import Collection, Page, Product
+from app.domain.search.live.models import SearchRule
+from app.domain.search.live.served import normalized_term
 from app.domain.search.models import RebuildRun
 from app.domain.search.trying.models import SearchReplay
 from app.domain.sites import accounts
@@ -78,6 +80,12 @@ def make_replay(site: Site, **more: object) -> SearchReplay:
     proposal = {"kind": "synonym", "remove": False, "type": "EQUIVALENT", "synonyms": ["mug", "cup"]}
     fields = {"state": "done", "done": 0, "report": {}, "requested_by": "Mia Moss", "created_at": WHEN} | more
     return _kept(SearchReplay(id=f"replay-{next(_numbers)}", site_id=site.id, **({"proposal": proposal} | fields)))
+
+
+def make_rule(site: Site, term: str | None = None, **more: object) -> SearchRule:
+    term = term or f"kettle {next(_numbers)}"
+    fields = {"redirect_url": "/pages/kettles", "created_at": WHEN, "updated_at": WHEN, "updated_by": "Mia Moss"} | more
+    return _kept(SearchRule(site_id=site.id, term=term, normalized_term=normalized_term(term), **fields))
 
 
 def _kept(record):

@@ -6,6 +6,7 @@ import hashlib
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from flask import current_app, url_for
 
@@ -45,6 +46,13 @@ def ago(moment: datetime) -> str:
 @bp.app_template_filter("exact_time")
 def exact_time(moment: datetime) -> str:
     return f"{moment.day} {moment:%B %Y, %H:%M:%S} UTC"
+
+
+@bp.app_template_filter("local_time")
+def local_time(moment: datetime, time_zone: str) -> str:
+    """To the minute, on the wall of a shop in that time zone."""
+    local = moment.astimezone(ZoneInfo(time_zone))
+    return f"{local.day} {local:%B %Y, %H:%M}"
 
 
 @bp.app_template_global("static_url")

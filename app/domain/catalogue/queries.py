@@ -107,6 +107,14 @@ def products_by_id(site_id: int, product_ids: Sequence[int]) -> list[ProductRow]
     return [rows[product_id] for product_id in product_ids if product_id in rows]
 
 
+def products_by_sku(site_id: int, skus: Sequence[str]) -> dict[str, ProductRow]:
+    """The products of this site that have one of the SKUs."""
+    if not skus:
+        return {}
+    query = select(*ROW_COLUMNS).where(Product.site_id == site_id, Product.sku.in_(set(skus)))
+    return {row.sku: row for row in _with_images(db.session.execute(query).all())}
+
+
 def manufacturers(site_id: int, words: str, limit: int = 20) -> list[str]:
     """Names of manufacturers that contain the words, in their order."""
     query = select(Product.manufacturer).distinct().where(Product.site_id == site_id, Product.manufacturer != "")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from sqlalchemy import func, select
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, func, select
 
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.saving import check_revision
 from app.domain.search.live import publishing
 from app.domain.search.live.models import SearchRule
 from app.domain.search.live.served import normalized_term
-from app.domain.search.rules.record import draft_of, json_of_draft
+from app.domain.search.rules.record import draft_of, draft_of_json, json_of_draft
 from app.domain.search.rules.rule import MOST_PLACED, MOST_RULES, RuleDraft, rule_problems, tidy
 from app.domain.search.rules.rule import check as check_rule
 from app.domain.search.rules.story import does
@@ -28,7 +31,7 @@ TAKEN = "Somebody else added a rule for this term at the same moment. Nothing wa
 
 def rule_of(site_id: int, rule_id: int, to_change: bool = False) -> SearchRule:
     """A rule of this site. Raises NotFound."""
-    query = select(SearchRule).where(SearchRule.site_id == site_id, SearchRule.id == rule_id)
+    query = _own(site_id, rule_id)
     rule = db.session.scalar(query.with_for_update() if to_change else query)
     if rule is None:
         raise NotFound("There is no such search rule on this site.")
@@ -44,14 +47,8 @@ def rule_for(site_id: int, term: str) -> SearchRule | None:
 def add(clock: Clock, site_id: int, draft: RuleDraft, actor: str) -> SearchRule:
     """Raises Invalid, and Conflict when somebody adds one for the same term at the same moment."""
     clean = checked(site_id, draft, None)
-    now = clock.now()
-    rule = SearchRule(site_id=site_id, revision=1, created_at=now)
-    _write(rule, clean, now, actor)
-    rule.words_version = publishing.touch(site_id)
-    db.session.add(rule)
-    flush_or_conflict(TAKEN)
-    summary = f"Added a rule for “{rule.term}”: {', '.join(does(rule))}"
-    audit.record(clock, site_id, actor, "rule.add", subject_of(rule), summary, None, json_of_draft(draft_of(rule)))
+    rule = SearchRule(site_id=site_id, revision=1, created_at=clock.now())
+    _insert(clock, rule, clean, actor, "rule.add", f"Added a rule for “{clean.term}”: {', '.join(does(clean))}")
     return rule
 
 
@@ -79,12 +76,31 @@ def delete(clock: Clock, site_id: int, rule_id: int, revision: int, actor: str) 
     """The term of the rule that is gone. Raises NotFound, StaleRevision."""
     rule = rule_of(site_id, rule_id, to_change=True)
     check_revision(site_id, ("rule", rule.id), rule.revision, revision)
-    term, before, subject = rule.term, json_of_draft(draft_of(rule)), subject_of(rule)
-    publishing.touch(site_id)
-    db.session.delete(rule)
-    db.session.flush()
-    audit.record(clock, site_id, actor, "rule.delete", subject, f"Deleted the rule for “{term}”", before)
+    term = rule.term
+    _remove(clock, rule, actor, "rule.delete", f"Deleted the rule for “{term}”")
     return term
+
+
+def record(rule: SearchRule) -> dict[str, Any]:
+    """The whole rule as the activity log keeps it: equal where a rule is what it was."""
+    return json_of_draft(draft_of(rule))
+
+
+def put_back(clock: Clock, site_id: int, rule_id: int, before: dict[str, Any] | None, actor: str) -> None:
+    """Makes a rule what `record` once gave; None for a rule that was not there. Raises Invalid and Conflict where the
+    shop of today leaves no place for it: a product is gone, or its term has another rule."""
+    rule = db.session.scalar(_own(site_id, rule_id).with_for_update())
+    if before is None:
+        if rule is not None:
+            _remove(clock, rule, actor, "rule.undo", f"Took back the rule for “{rule.term}”")
+        return
+    clean = checked(site_id, draft_of_json(before), rule)
+    summary = f"Made the rule for “{clean.term}” again what it was"
+    if rule is None:
+        rule = SearchRule(id=rule_id, site_id=site_id, revision=1, created_at=clock.now())
+        _insert(clock, rule, clean, actor, "rule.undo", summary)
+    else:
+        _change(clock, rule, clean, actor, "rule.undo", summary)
 
 
 def checked(site_id: int, draft: RuleDraft, own: SearchRule | None) -> RuleDraft:
@@ -110,6 +126,10 @@ def subject_of(rule: SearchRule) -> tuple[str, str]:
     return "rule", str(rule.id)
 
 
+def _own(site_id: int, rule_id: int) -> Select[SearchRule]:
+    return select(SearchRule).where(SearchRule.site_id == site_id, SearchRule.id == rule_id)
+
+
 def _site_problems(site_id: int, term: str, own: SearchRule | None) -> list[Problem]:
     same = rule_for(site_id, term)
     if same is not None and (own is None or same.id != own.id):
@@ -123,10 +143,26 @@ def _count(site_id: int) -> int:
     return db.session.scalar(select(func.count()).where(SearchRule.site_id == site_id)) or 0
 
 
+def _insert(clock: Clock, rule: SearchRule, clean: RuleDraft, actor: str, action: str, summary: str) -> None:
+    _write(rule, clean, clock.now(), actor)
+    rule.words_version = publishing.touch(rule.site_id)
+    db.session.add(rule)
+    flush_or_conflict(TAKEN)
+    audit.record(clock, rule.site_id, actor, action, subject_of(rule), summary, None, record(rule))
+
+
+def _remove(clock: Clock, rule: SearchRule, actor: str, action: str, summary: str) -> None:
+    before, subject = record(rule), subject_of(rule)
+    publishing.touch(rule.site_id)
+    db.session.delete(rule)
+    db.session.flush()
+    audit.record(clock, rule.site_id, actor, action, subject, summary, before)
+
+
 def _switch(clock: Clock, site_id: int, rule_id: int, actor: str, enabled: bool) -> SearchRule:
     rule = rule_of(site_id, rule_id, to_change=True)
     if rule.enabled != enabled:
-        before = json_of_draft(draft_of(rule))
+        before = record(rule)
         rule.enabled = enabled
         action, verb = ("rule.resume", "Resumed") if enabled else ("rule.pause", "Paused")
         _note(clock, rule, before, actor, action, f"{verb} the rule for “{rule.term}”")
@@ -134,7 +170,7 @@ def _switch(clock: Clock, site_id: int, rule_id: int, actor: str, enabled: bool)
 
 
 def _change(clock: Clock, rule: SearchRule, clean: RuleDraft, actor: str, action: str, summary: str) -> tuple[str, ...]:
-    before = json_of_draft(draft_of(rule))
+    before = record(rule)
     after = json_of_draft(clean)
     changed = tuple(name for name in after if after[name] != before[name])
     if changed:
@@ -149,14 +185,13 @@ def _note(clock: Clock, rule: SearchRule, before: dict[str, object], actor: str,
     rule.updated_at, rule.updated_by = clock.now(), actor[:100]
     rule.words_version = publishing.touch(rule.site_id)
     flush_or_conflict(TAKEN)
-    after = json_of_draft(draft_of(rule))
-    audit.record(clock, rule.site_id, actor, action, subject_of(rule), summary, before, after)
+    audit.record(clock, rule.site_id, actor, action, subject_of(rule), summary, before, record(rule))
 
 
-def _write(rule: SearchRule, clean: RuleDraft, now: object, actor: str) -> None:
+def _write(rule: SearchRule, clean: RuleDraft, now: datetime, actor: str) -> None:
     for name in FIELDS:
         value = getattr(clean, name)
         setattr(rule, name, list(value) if isinstance(value, tuple) else value)
     rule.pins = [{"sku": pin.sku, "position": pin.position} for pin in clean.pins]
     rule.normalized_term = normalized_term(clean.term)
-    rule.updated_at, rule.updated_by = now, actor[:100]  # type: ignore[assignment]
+    rule.updated_at, rule.updated_by = now, actor[:100]

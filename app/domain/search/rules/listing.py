@@ -1,0 +1,119 @@
+"""The list of a site's rules: found by any of what they say, narrowed by state. A site has at most MOST_RULES."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import select
+
+from app.domain.search.live import publishing
+from app.domain.search.live.models import SearchRule, ServedWords
+from app.domain.search.rules.story import RuleState, does, state_of
+from app.domain.shared.clock import Clock
+from app.domain.shared.paging import Paged
+from app.extensions import db
+
+PAGE_SIZE = 50
+
+
+class Narrowed(StrEnum):
+    """Which rules by their state; UNSYNCED are those that search has not as they are saved."""
+
+    ALL = ""
+    LIVE = "live"
+    PAUSED = "paused"
+    SCHEDULED = "scheduled"
+    ENDED = "ended"
+    UNSYNCED = "unsynced"
+
+
+class RuleOrder(StrEnum):
+    TERM = "term"
+    CHANGED = "changed"
+    APPLIED = "applied"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleQuery:
+    """`words` are part of the term, the note, the redirect, the banner or a SKU."""
+
+    words: str = ""
+    narrowed: Narrowed = Narrowed.ALL
+    order: RuleOrder = RuleOrder.TERM
+    page: int = 1
+    page_size: int = PAGE_SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRule:
+    """`applied` is how many searches it applied to; None where nothing is counted."""
+
+    rule: SearchRule
+    state: RuleState
+    is_synced: bool
+    applied: int | None
+
+    @property
+    def does(self) -> list[str]:
+        return does(self.rule)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleList:
+    """`is_behind`: something that was saved or deleted is not served to shoppers yet."""
+
+    page: Paged[ListedRule]
+    total: int
+    is_behind: bool
+
+
+def rules(clock: Clock, site_id: int, asked: RuleQuery, applied: Mapping[str, int] | None = None) -> RuleList:
+    """In two statements. `applied` are searches by normalised term."""
+    state, now = publishing.served_state(site_id), clock.now()
+    stored = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id)).all()
+    listed = [_listed(rule, state, now, applied) for rule in stored if _says(rule, asked.words)]
+    found = sorted((row for row in listed if _is_in(row, asked.narrowed)), key=lambda row: _order(row, asked.order))
+    start = (asked.page - 1) * asked.page_size
+    page = Paged(found[start : start + asked.page_size], asked.page, asked.page_size, len(found))
+    return RuleList(page, len(stored), publishing_is_behind(state))
+
+
+def publishing_is_behind(state: ServedWords | None) -> bool:
+    return state is not None and state.saved_version > state.live_version
+
+
+def _listed(
+    rule: SearchRule, state: ServedWords | None, now: datetime, applied: Mapping[str, int] | None
+) -> ListedRule:
+    times = applied.get(rule.normalized_term, 0) if applied is not None else None
+    return ListedRule(rule, state_of(rule, now), publishing.is_live(rule, state), times)
+
+
+def _says(rule: SearchRule, words: str) -> bool:
+    wanted = words.strip().casefold()
+    return not wanted or any(wanted in text.casefold() for text in _texts(rule))
+
+
+def _texts(rule: SearchRule) -> Sequence[str]:
+    pinned = (pin["sku"] for pin in rule.pins)
+    said = (rule.term, rule.note, rule.redirect_url, rule.banner_text)
+    return [text for text in (*said, *pinned, *rule.boosts, *rule.buries) if text]
+
+
+def _is_in(row: ListedRule, narrowed: Narrowed) -> bool:
+    if narrowed is Narrowed.UNSYNCED:
+        return not row.is_synced
+    return narrowed is Narrowed.ALL or row.state.value == narrowed.value
+
+
+def _order(row: ListedRule, order: RuleOrder) -> tuple[Any, ...]:
+    rule = row.rule
+    if order is RuleOrder.CHANGED:
+        return -rule.updated_at.timestamp(), rule.normalized_term
+    if order is RuleOrder.APPLIED:
+        return -(row.applied or 0), rule.normalized_term
+    return (rule.normalized_term,)
