@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.domain.search.events import IndexChangesWaiting, RebuildRequested, WordsChanged
 from app.domain.search.synonyms.suggesting import SuggestionsRequested
+from app.domain.search.trying.replays import ReplayRequested
 from app.domain.sites.stored_events import EventsStored
 from app.domain.taxonomy.tasks import TaskRequested
 from app.events import subscribe
@@ -18,6 +19,7 @@ def init_subscribers() -> None:
     subscribe(TaskRequested, work_off_tasks)
     subscribe(WordsChanged, publish_words)
     subscribe(SuggestionsRequested, suggest)
+    subscribe(ReplayRequested, replay)
 
 
 def apply_outbox(event: IndexChangesWaiting) -> None:
@@ -44,3 +46,7 @@ def publish_words(event: WordsChanged) -> None:
 
 def suggest(event: SuggestionsRequested) -> None:
     queue().enqueue("suggesting:suggest", event.site_id)
+
+
+def replay(event: ReplayRequested) -> None:
+    queue().enqueue("trying:replay", event.replay_id)

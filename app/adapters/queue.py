@@ -20,6 +20,8 @@ JOBS = {  # Every job, and the kind it is of.
     "events:deliver": "default",
     "taxonomy:work_off_slice": "default",
     "suggesting:suggest": "builds",
+    "trying:replay": "default",
+    "trying:check_golden": "default",
     "counting:drain": "default",
 }
 ASKED_FOR = 15  # Seconds that a job counts as waiting in the queue if no worker begins it.

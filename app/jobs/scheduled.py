@@ -12,6 +12,7 @@ from app.domain.search import purge as search_purge
 from app.domain.search import reconcile as reconciling
 from app.domain.search.counting import purge as counting_purge
 from app.domain.search.indexing import read_afresh
+from app.domain.search.trying import replays
 from app.domain.shared.problems import DomainError
 from app.domain.sites import purge as sites_purge
 from app.domain.sites.sites import all_sites
@@ -24,7 +25,7 @@ from app.transaction import transaction
 
 log = structlog.get_logger()
 
-PURGES = (search_purge.purge, counting_purge.purge, sites_purge.purge, tasks_purge.purge)
+PURGES = (search_purge.purge, counting_purge.purge, replays.purge, sites_purge.purge, tasks_purge.purge)
 
 
 class SitesFailed(DomainError):

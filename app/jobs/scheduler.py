@@ -22,6 +22,7 @@ from app.jobs import counting as counting_job
 from app.jobs import events, indexing, taxonomy, words
 from app.jobs import suggesting as suggesting_job
 from app.jobs.scheduled import SCHEDULED
+from app.jobs.trying import ForgottenReplays
 from app.ports import clock, counting, queue, search_engine
 from app.transaction import transaction
 
@@ -47,6 +48,7 @@ class Scheduler:
     _known_slots: dict[str, datetime] = field(default_factory=dict)
     _due: list[str] = field(default_factory=list)
     _looks_uncounted: int = 0
+    _replays: ForgottenReplays = field(default_factory=ForgottenReplays)
 
     def look(self) -> None:
         """Once a second. A step that fails is logged and tried again at the next look."""
@@ -59,6 +61,7 @@ class Scheduler:
             self._publish_forgotten_words,
             self._suggest_forgotten,
             self._count_what_waits,
+            self._replay_forgotten,
             self._run_due_jobs,
         ):
             try:
@@ -142,6 +145,9 @@ class Scheduler:
         if self._looks_uncounted in (1, LOOKS_BEFORE_HELP + 1):
             self._looks_uncounted = 0
             counting_job.drain()
+
+    def _replay_forgotten(self) -> None:
+        self._replays.look(self.in_background)
 
     def _run_due_jobs(self) -> None:
         now = clock().now()
