@@ -20,7 +20,8 @@ import pytest
 from app.supervisor.parts import PR_SET_PDEATHSIG
 from tests.surroundings import postgresql_programs
 
-KINDS = tuple(os.environ.get("SHOP_TEST_DATABASE", "sqlite,postgresql").split(","))
+NAMED = os.environ.get("SHOP_TEST_DATABASE", "")
+KINDS = tuple((NAMED or "sqlite,postgresql").split(","))
 TEMPLATE = "shop_template"
 _numbers = count(1)
 CreateSchema = Callable[[str], None]

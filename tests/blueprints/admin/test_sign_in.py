@@ -161,7 +161,7 @@ def test_nobody_switches_to_a_shop_that_is_not_theirs(app: Flask, signed_in) -> 
 def test_somebody_of_another_shop_works_on_that_shop(app: Flask, browser: PageClient) -> None:
     with app.app_context(), transaction():
         make_user(make_site("other.localhost", "Other"), Role.MERCHANDISER, email="oz@shop.test")
-    browser.signed_in("oz@shop.test")
+    browser.signed_in_by_form("oz@shop.test")
     assert "Other" in browser.get("/admin/").texts["title"]
 
 

@@ -28,7 +28,7 @@ def admin(signed_in) -> PageClient:
 def test_a_new_user_can_sign_in_with_their_role(app: Flask, admin: PageClient) -> None:
     admin.post("/admin/user/new", NEW | {"role": ["MERCHANDISER"]})
     assert "Nia Nettle" in admin.client.get("/admin/users").text
-    assert PageClient(app).signed_in("nia@shop.test", NEW["password"]).get("/admin/").texts["h1"] == "Dashboard"
+    assert PageClient(app).signed_in_by_form("nia@shop.test", NEW["password"]).get("/admin/").texts["h1"] == "Dashboard"
     with app.app_context():
         entry = db.session.scalars(select(AuditEntry)).one()
         assert (entry.action, entry.after) == ("user.add", {"roles": ["MERCHANDISER"]})
