@@ -18,7 +18,7 @@ from app.extensions import db
 from app.ports import Ports, search_engine
 from app.supervisor import embedded_redis
 from app.transaction import transaction
-from tests.databases import KINDS, Databases, PostgresqlDatabases, databases
+from tests.databases import KINDS, NAMED, Databases, PostgresqlDatabases, databases
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
 from tests.ready_app import application
@@ -35,6 +35,24 @@ def config_for(database_url: str, folder: Path) -> Config:
         log_level="ERROR",
         testing=True,
     )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Views reach the database through the domain alone, which is tested on every kind; they are tested on the first,
+    and on all where SHOP_TEST_DATABASE names them, as the continuous integration does."""
+    if NAMED:
+        return
+    views = Path(__file__).parent / "blueprints"
+    needless = [item for item in items if views in item.path.parents and _kind_of(item) not in (None, KINDS[0])]
+    if needless:
+        config.hook.pytest_deselected(items=needless)
+        left_out = set(needless)
+        items[:] = [item for item in items if item not in left_out]
+
+
+def _kind_of(item: pytest.Item) -> str | None:
+    specification = getattr(item, "callspec", None)
+    return specification.params.get("database_kind") if specification else None
 
 
 @pytest.fixture(scope="session", params=KINDS)
