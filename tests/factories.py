@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from itertools import count
 
 from app.domain.catalogue.models import Collection, Page, Product
-from app.domain.search.live.models import SearchRule
-from app.domain.search.live.served import normalized_term
+from app.domain.search.live.models import SearchRule, Synonym
+from app.domain.search.live.served import SynonymGroup, SynonymType, normalized_term
 from app.domain.search.models import RebuildRun
+from app.domain.search.synonyms.group import fingerprint
 from app.domain.search.trying.models import SearchReplay
 from app.domain.sites import accounts
 from app.domain.sites.models import Domain, Site, User
@@ -74,6 +75,13 @@ def make_taxonomy(site: Site, levels: list[dict] | None = None, active: bool = F
 def make_task(site: Site, kind: str = "RECOMPUTE", **more: object) -> TaxonomyTask:
     fields = {"state": "done", "requested_by": "Mia Moss", "created_at": WHEN} | more
     return _kept(TaxonomyTask(id=f"task-{next(_numbers)}", site_id=site.id, kind=kind, **fields))
+
+
+def make_synonym(site: Site, *words: str, root: str | None = None, **more: object) -> Synonym:
+    group = SynonymGroup(SynonymType.ONE_WAY if root else SynonymType.EQUIVALENT, root, words or ("mobile", "phone"))
+    fields = {"status": "LIVE", "source": "MANUAL", "created_at": WHEN, "updated_at": WHEN, "updated_by": "Mia Moss"}
+    stored = {"type": group.type.value, "root": root, "words": list(group.words), "fingerprint": fingerprint(group)}
+    return _kept(Synonym(site_id=site.id, **(fields | stored | more)))
 
 
 def make_replay(site: Site, **more: object) -> SearchReplay:

@@ -85,6 +85,30 @@ SEARCH: Rows = {
     ("GET", "/admin/search/analytics/<list_name>.csv"): STAFF,
 }
 
+SYNONYMS = "/admin/search/synonyms"
+SYNONYM_ROWS: Rows = {
+    ("GET", SYNONYMS): STAFF,
+    ("POST", SYNONYMS): STAFF,
+    ("GET", f"{SYNONYMS}/new"): STAFF,
+    ("POST", f"{SYNONYMS}/resync"): STAFF,
+    ("GET", f"{SYNONYMS}/<synonym_id>"): STAFF,
+    ("POST", f"{SYNONYMS}/<synonym_id>"): STAFF,
+    ("POST", f"{SYNONYMS}/<synonym_id>/accept"): STAFF,
+    ("POST", f"{SYNONYMS}/<synonym_id>/reject"): STAFF,
+    ("GET", f"{SYNONYMS}/<synonym_id>/delete"): STAFF,
+    ("POST", f"{SYNONYMS}/<synonym_id>/delete"): STAFF,
+    ("GET", f"{SYNONYMS}/export.csv"): STAFF,
+    ("GET", f"{SYNONYMS}/import"): STAFF,
+    ("POST", f"{SYNONYMS}/import"): STAFF,
+    ("POST", f"{SYNONYMS}/import/apply"): STAFF,
+    ("POST", f"{SYNONYMS}/rest"): STAFF,
+    ("GET", f"{SYNONYMS}/rest/<synonym_id>"): STAFF,
+    ("PUT", f"{SYNONYMS}/rest/<synonym_id>"): STAFF,
+    ("DELETE", f"{SYNONYMS}/rest/<synonym_id>"): STAFF,
+    ("POST", f"{SYNONYMS}/rest/<synonym_id>/accept"): STAFF,
+    ("POST", f"{SYNONYMS}/rest/<synonym_id>/reject"): STAFF,
+}
+
 TRYING: Rows = {
     ("POST", "/admin/search/try"): STAFF,
     ("POST", "/admin/search/replays"): STAFF,
@@ -235,6 +259,7 @@ MATRIX: Rows = (
     | SHELL
     | SEARCH
     | TERMS_AND_TESTS
+    | SYNONYM_ROWS
     | TRYING
     | STAFF_OF_SHOP
     | CATALOGUE

@@ -25,6 +25,7 @@ from tests.factories import (
     make_rule,
     make_run,
     make_site,
+    make_synonym,
     make_task,
     make_taxonomy,
     make_user,
@@ -47,6 +48,7 @@ RECORDS = (
     "taxonomy_id",
     "task_id",
     "replay_id",
+    "synonym_id",
     "rule_id",
 )
 COMMON = {
@@ -150,5 +152,6 @@ def _records(site: Site) -> dict[str, str]:
         "taxonomy_id": make_taxonomy(site, id=f"kinds-{site.id}").id,
         "task_id": make_task(site).id,
         "replay_id": make_replay(site).id,
+        "synonym_id": str(make_synonym(site).id),
         "user_id": str(make_user(site, Role.MERCHANDISER).id),
     }

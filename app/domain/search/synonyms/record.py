@@ -14,7 +14,6 @@ LIVE, SUGGESTED, REJECTED = "LIVE", "SUGGESTED", "REJECTED"
 def record_of(synonym: Synonym) -> dict[str, Any]:
     """The whole record, as it is kept before and after a change: equal where a synonym is what it was."""
     return {
-        "id": str(synonym.id),
         "type": synonym.type,
         "root": synonym.root,
         "synonyms": list(synonym.words),
@@ -26,12 +25,16 @@ def record_of(synonym: Synonym) -> dict[str, Any]:
 
 def view_of(synonym: Synonym, state: ServedWords | None) -> dict[str, Any]:
     """The JSON of contracts: Synonyms. Only what is live can be out of step with what shoppers are served."""
-    return record_of(synonym) | {
-        "synced": is_synced(synonym, state),
-        "revision": synonym.revision,
-        "updatedBy": synonym.updated_by,
-        "updatedAt": rfc3339(synonym.updated_at),
-    }
+    return (
+        {"id": str(synonym.id)}
+        | record_of(synonym)
+        | {
+            "synced": is_synced(synonym, state),
+            "revision": synonym.revision,
+            "updatedBy": synonym.updated_by,
+            "updatedAt": rfc3339(synonym.updated_at),
+        }
+    )
 
 
 def is_synced(synonym: Synonym, state: ServedWords | None) -> bool:
