@@ -65,11 +65,8 @@ class _Asking:
         return replace(self, served=served, plan=replace(self.plan, expansion=expansion, synonyms=synonyms))
 
     def explain(self, asked: Asked, product_id: int) -> Explanation:
-        """Words that were corrected are explained in the spelling that was searched."""
-        request = asked.request
-        if asked.result.corrected and asked.result.suggestion:
-            request = replace(request, words=asked.result.suggestion, correct=False, prefix_last=False)
-        return self.engine.explain(self.site_id, IndexName.PRODUCTS, request, product_document_id(product_id))
+        document_id = product_document_id(product_id)
+        return self.engine.explain(self.site_id, IndexName.PRODUCTS, asked.request, document_id)
 
 
 def examine(clock: Clock, engine: SearchEngine, site_id: int, question: Question) -> Findings:

@@ -35,6 +35,8 @@ def told_matches(matches: Iterable[FieldMatch]) -> list[tuple[str, tuple[str, ..
 
 def told_part(part: ScorePart) -> str:
     """ "“rain” in the name"."""
+    if not part.words:
+        return "the words name its kind of product" if part.kind == "level" else "all of the words together"
     words = f"“{' '.join(part.words)}”"
     where = field_name(part.field)
     sentences = {

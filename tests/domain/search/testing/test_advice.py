@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.catalogue.search_terms import LONGEST_TERM
+from app.domain.search.engine import EngineState
+from app.domain.search.live.served import Rule, SynonymGroup, SynonymType
+from app.domain.search.testing.advice import Act, Advice, advise
+from app.domain.search.testing.findings import Engine, Findings, ProductFindings, Question, Suggestion, Why
+from app.domain.search.text import query_words
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+TENT = ProductFindings(id=7, sku="T-1", name="Ridge tent", seo_name="ridge-tent", enabled=True, terms=0, indexed=True)
+
+
+def findings(words: str = "rain coat", **more) -> Findings:
+    reference = "T-1" if more.get("product") else more.pop("reference", "")
+    question = Question(words, reference, more.pop("at", None))
+    return Findings(question, Engine(EngineState.HEALTHY), NOW, tokens=query_words(words), **({"found": 3} | more))
+
+
+def codes(found: Findings) -> list[str]:
+    return [one.code for one in advise(found)]
+
+
+def the(found: Findings, code: str) -> Advice:
+    return next(one for one in advise(found) if one.code == code)
+
+
+def test_where_all_is_well_there_is_nothing_to_do() -> None:
+    assert advise(findings()) == ()
+    assert advise(findings(product=replace(TENT, rank=3))) == ()
+    assert advise(findings("")) == ()
+
+
+def test_a_product_that_is_not_there_is_looked_for_in_the_catalogue() -> None:
+    assert the(findings(reference="X-9"), "not_in_catalogue").act is Act.FIND_PRODUCT
+
+
+def test_a_hidden_product_is_shown_first_of_all() -> None:
+    hidden = replace(TENT, enabled=False, indexed=False, is_waiting=True)
+    assert [one.act for one in advise(findings(product=hidden))] == [Act.ENABLE]
+
+
+@pytest.mark.parametrize(
+    ("product", "act"),
+    [
+        (replace(TENT, indexed=False), Act.INDEX),
+        (replace(TENT, indexed=False, is_waiting=True), Act.AGAIN),
+        (replace(TENT, indexed=False, set_aside="too deep"), Act.EDIT_PRODUCT),
+    ],
+)
+def test_a_product_that_is_not_in_the_index_says_why(product: ProductFindings, act: Act) -> None:
+    assert [one.act for one in advise(findings(product=product))] == [act]
+
+
+def test_words_that_a_product_lacks_become_a_term_as_they_were_typed() -> None:
+    product = replace(TENT, why=Why(missing=("coat",)))
+    assert the(findings("Rain COATS", product=product), "missing_words").words == "coats"
+    assert "write_words" in codes(findings("Rain coats", product=product))
+
+
+@given(st.text(alphabet="abc ", max_size=200))
+def test_a_term_that_is_offered_is_never_too_long(words: str) -> None:
+    product = replace(TENT, why=Why(missing=query_words(words)))
+    offered = [one.words for one in advise(findings(words, product=product)) if one.act is Act.ADD_TERM]
+    assert all(len(term) <= LONGEST_TERM for term in offered)
+
+
+def test_a_product_far_down_can_be_pinned() -> None:
+    down = the(findings(found=90, product=replace(TENT, rank=30)), "far_down")
+    assert "page 2" in down.message and down.act is Act.ADD_RULE
+    assert codes(findings(found=90, product=replace(TENT, rank=10))) == []
+
+
+def test_a_buried_product_leads_to_the_rule_that_buries_it() -> None:
+    buried = replace(TENT, rank=90, why=Why(placed="buried"))
+    advice = the(findings(rule=Rule("rain coat", buries=("T-1",), id=4), product=buried), "buried")
+    assert (advice.act, advice.id) == (Act.EDIT_RULE, 4)
+
+
+def test_a_redirect_is_told_because_nobody_sees_the_results() -> None:
+    rule = Rule("rain coat", redirect_url="/pages/rain", id=4)
+    assert "/pages/rain" in the(findings(rule=rule, redirect="/pages/rain"), "redirected").message
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (Rule("rain coat", enabled=False, id=4), "paused"),
+        (Rule("rain coat", starts_at=NOW + timedelta(days=9), id=4), "30 November 2026"),
+        (Rule("rain coat", ends_at=NOW - timedelta(days=9), id=4), "its time is over"),
+    ],
+)
+def test_a_rule_that_does_not_apply_says_why(rule: Rule, said: str) -> None:
+    assert said in the(findings(sleeping=rule), "rule_sleeps").message
+
+
+def test_a_suggested_synonym_can_be_accepted_and_says_what_it_would_find() -> None:
+    group = SynonymGroup(SynonymType.EQUIVALENT, None, ("brolly", "umbrella"), 5)
+    suggested = (Suggestion(5, 1, group, "brolly", ("umbrella",), finds=12),)
+    advice = the(findings("brolly", found=0, suggested=suggested), "synonym_suggested")
+    assert (advice.act, advice.id) == (Act.ACCEPT, 5)
+    assert "12 products" in advice.message
+
+
+def test_what_finds_nothing_can_become_a_term_a_synonym_or_a_rule() -> None:
+    nothing = findings("brolly", found=0, unknown=("brolly",))
+    assert [one.act for one in advise(nothing)] == [Act.ADD_SYNONYM, Act.CHOOSE_PRODUCT, Act.ADD_RULE]
+    assert all(one.words in ("brolly", "") for one in advise(nothing))
+
+
+def test_a_corrected_spelling_needs_no_advice() -> None:
+    assert codes(findings("monitr", corrected="monitor", unknown=("monitr",))) == []
+
+
+def test_an_engine_that_does_not_answer_comes_first() -> None:
+    broken = replace(findings(found=None, product=replace(TENT, indexed=None)), engine=Engine(EngineState.UNREACHABLE))
+    assert codes(broken) == ["unreachable"]
+    assert codes(replace(broken, engine=Engine(EngineState.NOT_SET_UP))) == ["not_set_up"]
+
+
+def test_every_act_has_a_button_with_words_on_it() -> None:
+    assert all(Advice("x", "x", act, words="brolly").label for act in Act)
