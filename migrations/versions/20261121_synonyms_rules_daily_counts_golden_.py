@@ -48,6 +48,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_golden_searches")),
         sa.UniqueConstraint("site_id", "query", "sku", name=op.f("uq_golden_searches_site_id_query_sku")),
+        sqlite_autoincrement=True,
     )
     op.create_table(
         "order_numbers",
@@ -187,6 +188,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_search_rules")),
         sa.UniqueConstraint("site_id", "normalized_term", name=op.f("uq_search_rules_site_id_normalized_term")),
+        sqlite_autoincrement=True,
     )
     op.create_table(
         "search_windows",
@@ -322,6 +324,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["site_id"], ["sites.id"], name=op.f("fk_synonyms_site_id_sites"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_synonyms")),
         sa.UniqueConstraint("site_id", "fingerprint", name=op.f("uq_synonyms_site_id_fingerprint")),
+        sqlite_autoincrement=True,
     )
     with op.batch_alter_table("synonyms", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_synonyms_site_id_status_id"), ["site_id", "status", "id"], unique=False)

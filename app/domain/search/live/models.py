@@ -11,6 +11,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.domain.shared.columns import JsonValue, UtcDateTime
 from app.extensions import Base
 
+# SQLite gives the id of a deleted record to the next one unless told otherwise, and the activity log names records by it.
+NEVER_REUSED = {"sqlite_autoincrement": True}
+
 
 class Synonym(Base):
     """A group of words. `root` is the word that finds the others where `type` is ONE_WAY, None where it is EQUIVALENT.
@@ -27,6 +30,7 @@ class Synonym(Base):
         CheckConstraint("type in ('EQUIVALENT', 'ONE_WAY')", name="type_known"),
         CheckConstraint("status in ('LIVE', 'SUGGESTED', 'REJECTED')", name="status_known"),
         CheckConstraint("source in ('MANUAL', 'AI', 'MINED')", name="source_known"),
+        NEVER_REUSED,
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -51,7 +55,7 @@ class SearchRule(Base):
     `starts_at` and `ends_at` bound when it applies. `words_version` and `live_since` as of a synonym."""
 
     __tablename__ = "search_rules"
-    __table_args__ = (UniqueConstraint("site_id", "normalized_term"),)
+    __table_args__ = (UniqueConstraint("site_id", "normalized_term"), NEVER_REUSED)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))

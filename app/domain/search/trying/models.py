@@ -17,7 +17,11 @@ class GoldenSearch(Base):
     before the first; `failing_since` is when it began to fail."""
 
     __tablename__ = "golden_searches"
-    __table_args__ = (UniqueConstraint("site_id", "query", "sku"), CheckConstraint("within > 0", name="within_one"))
+    __table_args__ = (
+        UniqueConstraint("site_id", "query", "sku"),
+        CheckConstraint("within > 0", name="within_one"),
+        {"sqlite_autoincrement": True},  # As of a synonym: the activity log names records by their id.
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
