@@ -8,9 +8,10 @@ from app.adapters.null_engine import NullEngine
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import EngineState, IndexName, SearchEngine, SearchRequest, SearchUnavailable
 from tests.contracts.search_engine_contract import SearchEngineContract
+from tests.contracts.taught_search_contract import TaughtSearchContract
 
 
-class TestWhooshEngine(SearchEngineContract):
+class TestWhooshEngine(SearchEngineContract, TaughtSearchContract):
     @pytest.fixture
     def engine(self, tmp_path: Path) -> SearchEngine:
         return WhooshEngine(tmp_path / "index")

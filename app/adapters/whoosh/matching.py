@@ -76,8 +76,7 @@ def _finished(view: View, words: Sequence[str], found: Found) -> Scores:
 
 
 def match_all(view: View, units: Sequence[Unit], query: Query, allowed: Mask | None) -> Found:
-    needed = [unit.match for unit in units if unit.needed(query)] or [unit.match for unit in units]
-    needed.sort(key=lambda m: len(m.docs))
+    needed = sorted(_needed(units, query), key=lambda m: len(m.docs))
     docs = needed[0].docs
     if allowed is not None:
         docs = docs[allowed[docs]]
@@ -89,24 +88,28 @@ def match_all(view: View, units: Sequence[Unit], query: Query, allowed: Mask | N
     return Found(docs, scores, tuple(units))
 
 
+def _needed(units: Sequence[Unit], query: Query) -> list[Matches]:
+    """What must match: all words but the optional ones, or all where there are no others."""
+    return [unit.match for unit in units if unit.needed(query)] or [unit.match for unit in units]
+
+
 def match_some(view: View, query: Query, allowed: Mask | None) -> Found:
     """The documents with the most of the words: one word less at a time until there are enough of them.
     What scores is weighed by the square of the share of words that match. For words that no document has together."""
     units = tuple(units_of(view, query, matches_of(view, query.words)))
     counts = np.zeros(view.size, np.uint8)
     totals = np.zeros(view.size, np.float32)
+    for match in _needed(units, query):
+        counts[match.docs] += np.uint8(1)
     for unit in units:
-        if unit.needed(query):
-            counts[unit.match.docs] += np.uint8(1)
         totals[unit.match.docs] += unit.match.scores
     if allowed is not None:
         counts *= allowed
     docs = _with_most(counts, len(units))
     share = (counts[docs] / max(len(units), 1)).astype(np.float32)
     scores = _finished(view, query.words, Found(docs, totals[docs] * share * share, units))
-    return Found(
-        docs, _own_words_first(view, units, docs, scores, counts[docs]), units, full=np.zeros(len(docs), np.bool_)
-    )
+    ranked = _own_words_first(view, units, docs, scores, counts[docs])
+    return Found(docs, ranked, units, full=np.zeros(len(docs), np.bool_))
 
 
 def _own_words_first(
