@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.domain.shared.columns import JsonValue, UtcDateTime
 from app.extensions import Base
 
-# SQLite gives the id of a deleted record to the next one unless told otherwise, and the activity log names records by it.
+# SQLite gives the id of a deleted record to the next one unless told otherwise; the activity log names records by it.
 NEVER_REUSED = {"sqlite_autoincrement": True}
 
 
