@@ -48,7 +48,8 @@ class FileSpool:
 
     def waits(self) -> bool:
         try:
-            return any(_is_full(entry) for entry in os.scandir(self._folder))
+            with os.scandir(self._folder) as entries:
+                return any(map(_is_full, entries))
         except OSError:
             return False
 
