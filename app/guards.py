@@ -92,12 +92,12 @@ def _refuse_foreign_origin() -> None:
         foreign = fetched_from not in ("same-origin", "none")
     else:
         origin = request.headers.get("Origin")
-        foreign = origin is not None and _host_of(origin) != request.host
+        foreign = origin is not None and host_of(origin) != request.host
     if foreign:
         raise Forbidden("This request came from another site.")
 
 
-def _host_of(origin: str) -> str | None:
+def host_of(origin: str) -> str | None:
     """None for what is no address at all, such as `http://[`."""
     try:
         return urlsplit(origin).netloc

@@ -47,6 +47,30 @@ def test_no_unsafe_route_takes_a_forged_request(app: Flask, shops: Shops, forger
     assert writes == []
 
 
+SHOPPERS_POSTS = ("/basket", "/basket/lines/1", "/checkout")
+
+
+@pytest.mark.parametrize("path", SHOPPERS_POSTS)
+def test_the_shops_own_forms_carry_no_token_but_must_come_from_its_pages(app: Flask, shops: Shops, path: str) -> None:
+    """There is no session there to forge in; a request that does not say where it comes from is refused, too."""
+    app.config["WTF_CSRF_ENABLED"] = True
+    client = app.test_client()
+    refused: list[dict[str, str]] = [
+        {},
+        {"Referer": "https://evil.example/"},
+        {"Origin": "https://evil.example", "Referer": "http://localhost/"},
+        {"Sec-Fetch-Site": "none"},
+        {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost"},
+    ]
+    taken = [
+        {"Sec-Fetch-Site": "same-origin"},
+        {"Origin": "http://localhost"},
+        {"Referer": "http://localhost/p/x"},
+    ]
+    assert {client.post(path, headers=headers).status_code for headers in refused} == {403}
+    assert 403 not in {client.post(path, headers=headers).status_code for headers in taken}
+
+
 def test_every_page_forbids_scripts_frames_and_guesses(app: Flask, shops: Shops) -> None:
     client = client_of(app, Principal.SUPERADMIN)
     for method, rule in routes(app):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from app.blueprints.storefront import (  # noqa: F401  (importing the views registers them)
     addresses,
+    basket,
     category,
+    checkout,
     content,
     home,
+    origin,
     pictures,
     presentation,
     product,

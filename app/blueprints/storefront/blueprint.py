@@ -15,8 +15,10 @@ from app.domain.search.live.publishing import STOP_WORDS
 from app.domain.search.live.served import Served
 from app.domain.search.live.window import WordsWindow
 from app.domain.shared.problems import NotFound
+from app.extensions import csrf
 
 bp = Blueprint("storefront", __name__)
+csrf.exempt(bp)  # A token would need a session, and with it pages that differ for everybody; see origin.py.
 WINDOW = "shop-window"
 WORDS = "shop-words-window"
 KEPT_LISTINGS = "shop-kept-listings"

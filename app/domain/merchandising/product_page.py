@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
+from app.domain.catalogue.image_store import small
 from app.domain.catalogue.models import Product, ProductImage
 from app.domain.catalogue.pictures import picture_path
 from app.domain.catalogue.rules import is_in_stock, is_on_sale
@@ -18,6 +19,7 @@ from app.domain.merchandising.filters import is_colour
 from app.domain.merchandising.queries import placed_in
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
+from app.domain.orders.basket import MOST_OF_ONE
 from app.domain.shared.problems import NotFound
 from app.domain.taxonomy.levels.tree import Attribute
 from app.extensions import db
@@ -46,13 +48,15 @@ class Fact:
 @dataclass(frozen=True, slots=True)
 class ProductPage:
     """Prices in minor units. `compare_at_price` only where it is higher than the price. `trail` leads to the
-    product's main category. `few_left` counts what is left where that is little."""
+    product's main category. `few_left` counts what is left where that is little, `most` is how many can be bought at
+    once."""
 
     product: Product
     price: int
     compare_at_price: int | None
     in_stock: bool
     few_left: int | None
+    most: int
     sku: str
     pictures: tuple[Picture, ...]
     facts: tuple[Fact, ...]
@@ -76,12 +80,27 @@ def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPag
         compare_at_price=product.compare_at_price if is_on_sale(price, product.compare_at_price) else None,
         in_stock=chosen.in_stock if chosen else is_in_stock(product.stock),
         few_left=stock if stock is not None and 0 < stock <= FEW else None,
+        most=MOST_OF_ONE if stock is None else min(stock, MOST_OF_ONE),
         sku=chosen.sku if chosen else product.sku,
         pictures=_pictures(shop, product),
         facts=_facts(shop, product),
         options=option_groups(offers, chosen) if chosen else (),
         trail=_trail(shop, product),
     )
+
+
+def small_pictures(shop: Shop, product_ids: Collection[int]) -> dict[int, Picture]:
+    """For a list such as a basket: one picture of each of these products, its photograph in the small size."""
+    products = db.session.scalars(
+        select(Product)
+        .where(Product.site_id == shop.site_id, Product.id.in_(product_ids))
+        .options(selectinload(Product.images))
+    )
+    return {product.id: _small(_pictures(shop, product)[0], product) for product in products}
+
+
+def _small(picture: Picture, product: Product) -> Picture:
+    return replace(picture, url=small(picture.url)) if product.images else picture
 
 
 def _product(site_id: int, seo_name: str) -> Product:

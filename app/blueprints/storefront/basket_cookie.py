@@ -1,0 +1,46 @@
+"""Two cookies of a shopper: the token that names the basket, which no script can read, and how many items it holds,
+which a script writes into the header of pages that are the same for everybody."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from flask import current_app, request
+from werkzeug.wrappers import Response
+
+from app.domain.orders.purge import UNTOUCHED
+
+COUNT = "basket-count"
+LONGEST_TOKEN = 100
+AFTER_ORDER = timedelta(hours=1)  # So long a button that is pressed again leads to the order that was placed.
+
+
+def basket_token() -> str | None:
+    """The token of the shopper's basket, which may be one that is there no longer."""
+    token = request.cookies.get(_name(), "")
+    return token if 0 < len(token) <= LONGEST_TOKEN else None
+
+
+def keep_basket(response: Response, token: str, items: int) -> None:
+    """As long as the basket itself is kept untouched."""
+    _set(response, _name(), token, UNTOUCHED, httponly=True)
+    _set(response, COUNT, str(items), UNTOUCHED, httponly=False)
+
+
+def keep_order(response: Response, token: str) -> None:
+    """The basket was ordered: there is nothing in it, and who ordered is soon forgotten by this browser."""
+    _set(response, _name(), token, AFTER_ORDER, httponly=True)
+    _set(response, COUNT, "0", AFTER_ORDER, httponly=False)
+
+
+def _name() -> str:
+    """Behind https the browser itself sees to it that no other host sets it."""
+    return "__Host-basket" if _is_secure() else "basket"
+
+
+def _set(response: Response, name: str, value: str, kept: timedelta, httponly: bool) -> None:
+    response.set_cookie(name, value, max_age=kept, path="/", secure=_is_secure(), httponly=httponly, samesite="Lax")
+
+
+def _is_secure() -> bool:
+    return bool(current_app.config["SESSION_COOKIE_SECURE"])

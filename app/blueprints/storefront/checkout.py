@@ -1,0 +1,87 @@
+"""The checkout: whose order it is, then thanks. It is paid for when it is collected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import redirect, request
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.storefront.basket import basket_page, private, shown
+from app.blueprints.storefront.basket_cookie import basket_token, keep_order
+from app.blueprints.storefront.blueprint import bp, current_shop
+from app.domain.merchandising.product_page import small_pictures
+from app.domain.orders import filling
+from app.domain.orders.checkout import BasketChanged, place
+from app.domain.orders.contact import Contact
+from app.domain.orders.models import Order
+from app.domain.shared.problems import Invalid, NotFound
+from app.permissions import public
+from app.transaction import transaction
+
+LONGEST_FIELD = 2_000
+TOO_LATE = "Your basket changed while you were here. Please look at the lines that are marked; nothing was ordered yet."
+
+
+@bp.get("/checkout")
+@public
+def checkout() -> Response:
+    site_id, token = current_shop().site_id, basket_token()
+    held = filling.basket_of(site_id, token)
+    if held.can_be_ordered:
+        return _form(Contact())
+    if held.lines:
+        return redirect("/basket?told=mend", 303)
+    placed = filling.order_by_token(site_id, token) if token else None
+    was_ordered = placed is not None and placed.status != filling.OPEN
+    return redirect(f"/order/{token}" if was_ordered else "/basket", 303)
+
+
+@bp.post("/checkout")
+@public
+def checkout_place() -> Response:
+    contact, seen = _typed(), request.form.get("seen", "")
+    site_id, token = current_shop().site_id, basket_token() or ""
+    try:
+        with transaction():
+            place(ports.clock(), site_id, token, contact, seen)
+    except Invalid as error:
+        return _form(contact, 400, errors={problem.pointer[2:]: problem.message for problem in error.problems})
+    except BasketChanged as error:
+        return _form(contact, 409, changed=error.message)
+    except NotFound as error:
+        return basket_page(error.message, "bad", 404)
+    answer = redirect(f"/order/{token}", 303)
+    keep_order(answer, token)
+    return answer
+
+
+@bp.get("/order/<token>")
+@public
+def order(token: str) -> Response:
+    """What was ordered, for whoever has the token: the shopper, and whom they give the address to."""
+    shop = current_shop()
+    placed = filling.order_by_token(shop.site_id, token)
+    if placed is None or placed.status == filling.OPEN:
+        raise NotFound("There is no such order, or it was collected long ago.")
+    return private("storefront/order.html", order=placed, pictures=_pictures(placed), items=0)
+
+
+def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = None, changed: str = "") -> Response:
+    """The form with the basket as it is now; a basket that cannot be ordered is shown itself."""
+    held = filling.basket_of(current_shop().site_id, basket_token())
+    if not held.can_be_ordered:
+        return basket_page(TOO_LATE, "bad", status)
+    context: dict[str, Any] = {"contact": contact, "errors": errors or {}, "changed": changed}
+    return private("storefront/checkout.html", status, **context, **shown(held))
+
+
+def _typed() -> Contact:
+    texts = (request.form.get(name, "")[:LONGEST_FIELD] for name in ("name", "email", "phone", "note"))
+    return Contact(*texts)
+
+
+def _pictures(placed: Order) -> dict[int, Any]:
+    ids = {line.product_id for line in placed.lines if line.product_id is not None}
+    return dict(small_pictures(current_shop(), ids))
