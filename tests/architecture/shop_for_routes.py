@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from app.domain.catalogue.models import ProductImage
 from app.domain.merchandising.models import Node, Tree
-from app.domain.sites.models import Site
+from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
@@ -50,6 +50,7 @@ RECORDS = (
     "replay_id",
     "synonym_id",
     "rule_id",
+    "entry_id",
 )
 COMMON = {
     "filename": "admin.css",
@@ -152,6 +153,20 @@ def _records(site: Site) -> dict[str, str]:
         "taxonomy_id": make_taxonomy(site, id=f"kinds-{site.id}").id,
         "task_id": make_task(site).id,
         "replay_id": make_replay(site).id,
+        "entry_id": str(_change_of_search(site)),
         "synonym_id": str(make_synonym(site).id),
         "user_id": str(make_user(site, Role.MERCHANDISER).id),
     }
+
+
+def _change_of_search(site: Site) -> int:
+    """An entry of the activity log that can be undone."""
+    product = make_product(site, search_terms=["pot"])
+    before, after = {"search_terms": []}, {"search_terms": ["pot"]}
+    entry = AuditEntry(
+        site_id=site.id, at=WHEN, actor="Mia Moss", action="product.save", subject_type="product",
+        subject_id=str(product.id), summary="Changed it", before=before, after=after,
+    )  # fmt: skip
+    db.session.add(entry)
+    db.session.flush()
+    return entry.id

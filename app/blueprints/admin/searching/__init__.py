@@ -2,6 +2,7 @@
 
 from app.blueprints.admin.searching import (
     analytics,
+    history,
     products,
     rule_editor,
     rules,
@@ -19,6 +20,7 @@ from app.blueprints.admin.searching import (
 
 __all__ = [
     "analytics",
+    "history",
     "products",
     "rule_editor",
     "rules",

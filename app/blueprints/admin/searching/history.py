@@ -1,0 +1,43 @@
+"""What was changed in the Search section, and the way back."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.domain.catalogue.listing import page_number
+from app.domain.search.undoing import history
+from app.domain.search.undoing.kinds import KINDS
+from app.domain.shared.problems import Conflict
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+
+@bp.get("/search/activity")
+@requires(Permission.MANAGE_SEARCH)
+def search_history() -> str:
+    kind = request.args.get("kind", "")
+    page = history.history(current_user.site_id, page_number(request.args.get("p")), kind)
+    return render_template("admin/search/history.html", page=page, kind=kind, kinds=KINDS, href=partial(_address, kind))
+
+
+@bp.post("/search/activity/<int:entry_id>/undo")
+@requires(Permission.MANAGE_SEARCH)
+def search_history_undo(entry_id: int) -> Response:
+    try:
+        with transaction():
+            undone = history.undo(ports.clock(), current_user.site_id, entry_id, current_user.display_name)
+    except Conflict as conflict:
+        flash(conflict.message, "bad")
+    else:
+        flash(f"Undone: {undone}.", "good")
+    return redirect(url_for("admin.search_history", kind=request.form.get("kind") or None))
+
+
+def _address(kind: str, number: int) -> str:
+    return url_for("admin.search_history", kind=kind or None, p=number if number > 1 else None)

@@ -1,0 +1,194 @@
+"""The activity log of the Search section: who changed what, and the way back."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.domain.catalogue.models import Product
+from app.domain.catalogue.terms import replace_terms
+from app.domain.search import search_settings
+from app.domain.search.live.models import SearchRule, Synonym
+from app.domain.search.live.served import SynonymType
+from app.domain.search.rules import editing as rules
+from app.domain.search.rules.rule import RuleDraft
+from app.domain.search.synonyms import editing as synonyms
+from app.domain.search.synonyms.group import SynonymDraft
+from app.domain.search.undoing import history
+from app.domain.shared.clock import Clock
+from app.domain.sites.models import AuditEntry, Site
+from app.extensions import db
+from app.ports import clock
+from app.transaction import transaction
+from tests.factories import make_product, make_site
+from tests.page_client import PageClient
+
+PATH = "/admin/search/activity"
+
+
+@pytest.fixture
+def browser(signed_in) -> PageClient:
+    page: PageClient = signed_in()
+    page.get(PATH)
+    return page
+
+
+def draft(*words: str) -> SynonymDraft:
+    return SynonymDraft(SynonymType.EQUIVALENT, None, words)
+
+
+def newest() -> AuditEntry:
+    return db.session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc()).limit(1)).one()
+
+
+def undo_newest(browser: PageClient, app: Flask) -> str:
+    with app.app_context():
+        entry_id = newest().id
+    return undo(browser, entry_id)
+
+
+def undo(browser: PageClient, entry_id: int) -> str:
+    """What the page then says."""
+    browser.post(f"{PATH}/{entry_id}/undo", {})
+    answer: str = browser.client.get(PATH, base_url=browser.base).text
+    return answer
+
+
+def groups(app: Flask) -> list[list[str]]:
+    with app.app_context():
+        return [row.words for row in db.session.scalars(select(Synonym).where(Synonym.status == "LIVE"))]
+
+
+def test_a_new_synonym_is_taken_back_and_that_is_taken_back(app: Flask, browser: PageClient, site_id: int) -> None:
+    with app.app_context(), transaction():
+        synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+    assert "Undone: Added the synonym" in undo_newest(browser, app)
+    assert groups(app) == []
+    undo_newest(browser, app)
+    assert groups(app) == [["sofa", "couch"]]
+
+
+def test_a_change_of_a_synonym_is_taken_back(app: Flask, browser: PageClient, site_id: int) -> None:
+    with app.app_context():
+        with transaction():
+            made = synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+            known = made.id, made.revision
+        with transaction():
+            synonyms.change(clock(), site_id, *known, draft("sofa", "settee"), "Mia Moss")
+    undo_newest(browser, app)
+    assert groups(app) == [["sofa", "couch"]]
+
+
+def test_undo_is_refused_with_the_reason_when_something_newer_depends_on_it(
+    app: Flask, browser: PageClient, site_id: int
+) -> None:
+    with app.app_context():
+        with transaction():
+            made = synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+            added, known = newest().id, (made.id, made.revision)
+        with transaction():
+            synonyms.change(clock(), site_id, *known, draft("sofa", "settee"), "Max Moor")
+    said = undo(browser, added)
+    assert "later Max Moor did" in said and "Undo that first." in said
+    assert groups(app) == [["sofa", "settee"]]
+
+
+def test_a_deleted_synonym_whose_word_was_given_away_stays_deleted(
+    app: Flask, browser: PageClient, site_id: int
+) -> None:
+    with app.app_context():
+        with transaction():
+            made = synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+        with transaction():
+            synonyms.delete(clock(), site_id, made.id, None, "Mia Moss")
+            deleted = newest().id
+        with transaction():
+            synonyms.add(clock(), site_id, draft("couch", "settee"), "Mia Moss")
+    assert "This cannot be undone any more" in undo(browser, deleted)
+    assert groups(app) == [["couch", "settee"]]
+
+
+def test_a_deleted_rule_comes_back_whole(app: Flask, browser: PageClient, site_id: int) -> None:
+    with app.app_context():
+        with transaction():
+            make_product(db.session.get(Site, site_id), "COAT-1")
+            wanted = RuleDraft(term="Rain  Coat", boosts=("COAT-1",), banner_text="New in", note="for autumn")
+            rule = rules.add(clock(), site_id, wanted, "Mia Moss")
+            rule_id, before = rule.id, rules.record(rule)
+        with transaction():
+            rules.delete(clock(), site_id, rule_id, rule.revision, "Mia Moss")
+    undo_newest(browser, app)
+    with app.app_context():
+        again = db.session.get(SearchRule, rule_id)
+        assert rules.record(again) == before
+
+
+def test_only_the_search_terms_of_a_product_are_taken_back(app: Flask, browser: PageClient, site_id: int) -> None:
+    with app.app_context():
+        with transaction():
+            product_id = make_product(db.session.get(Site, site_id), name="Kettle", search_terms=["jug"]).id
+        with transaction():
+            replace_terms(clock(), site_id, product_id, ["boiler", "pot"], "Mia Moss")
+        with transaction():
+            db.session.get(Product, product_id).name = "Electric kettle"
+    undo_newest(browser, app)
+    with app.app_context():
+        product = db.session.get(Product, product_id)
+        assert (product.search_terms, product.name) == (["jug"], "Electric kettle")
+
+
+def test_settings_are_taken_back_one_by_one(app: Flask, browser: PageClient, site_id: int) -> None:
+    with app.app_context():
+        with transaction():
+            search_settings.change(clock(), site_id, "Mia Moss", {search_settings.STOP_WORDS: ["cheap"]})
+            first = newest().id
+        with transaction():
+            search_settings.change(clock(), site_id, "Mia Moss", {search_settings.HOLD: True})
+    undo(browser, first)
+    with app.app_context():
+        stored = search_settings.stored_settings(site_id)
+        assert (stored.stop_words, stored.hold_golden) == ((), True)
+
+
+def test_the_log_shows_one_kind_where_asked_and_says_so_when_there_is_nothing(
+    app: Flask, browser: PageClient, site_id: int
+) -> None:
+    assert "Nothing was changed yet" in browser.client.get(PATH, base_url=browser.base).text
+    with app.app_context(), transaction():
+        synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+    for kind, shown in (("", True), ("synonym", True), ("rule", False), ("<b>", True)):
+        page = browser.client.get(PATH, base_url=browser.base, query_string={"kind": kind}).text
+        assert ("Added the synonym" in page) is shown
+
+
+def test_a_product_saved_without_new_terms_is_no_matter_of_search(
+    app: Flask, browser: PageClient, site_id: int
+) -> None:
+    with app.app_context(), transaction():
+        product = make_product(db.session.get(Site, site_id))
+        entry = AuditEntry(
+            site_id=site_id, at=_now(clock()), actor="Mia Moss", action="product.save", subject_type="product",
+            subject_id=str(product.id), summary="Changed it", before={"name": "a"}, after={"name": "b"},
+        )  # fmt: skip
+        db.session.add(entry)
+        db.session.flush()
+        entry_id = entry.id
+    browser.post(f"{PATH}/{entry_id}/undo", {}, status=404)
+    browser.post(f"{PATH}/999999/undo", {}, status=404)
+
+
+def test_another_shops_changes_are_not_there(app: Flask, browser: PageClient, site_id: int) -> None:
+    with app.app_context():
+        with transaction():
+            other = make_site("other.localhost").id
+        with transaction():
+            synonyms.add(clock(), other, draft("sofa", "couch"), "Oz")
+            entry_id = newest().id
+        assert history.history(site_id, 1).items == []
+    browser.post(f"{PATH}/{entry_id}/undo", {}, status=404)
+    assert groups(app) == [["sofa", "couch"]]
+
+
+def _now(clock: Clock):
+    return clock.now()
