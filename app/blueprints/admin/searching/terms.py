@@ -96,7 +96,7 @@ def search_terms_save(product_id: int) -> Answer:
 def _read_before() -> list[str] | None:
     """The terms that the form was opened with; None from a client that does not say."""
     read = request.form.get("read")
-    return None if read is None else [term for term in split_terms(read) if term]
+    return None if read is None else [term.strip() for term in split_terms(read) if term.strip()]
 
 
 def _adding(new: NewTerm, errors: FieldErrors = NO_ERRORS, added: AddedTerm | None = None) -> Answer:
