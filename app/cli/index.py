@@ -11,6 +11,7 @@ from flask.cli import AppGroup
 from app.cli.sites import chosen_site
 from app.cli.telling import ACTOR, REFUSED, telling
 from app.domain.search import builders, overview, reconcile, runs, status
+from app.domain.search.analytics import reports
 from app.domain.search.engine import EngineState
 from app.domain.search.indexing import Indexing, read_afresh
 from app.domain.search.models import RebuildRun
@@ -82,7 +83,8 @@ def reconcile_command(host: str | None) -> None:
 @telling
 def status_command(host: str | None) -> None:
     """The state of search as JSON. The exit status is 1 unless the engine is healthy."""
-    view = status.status_view(search_engine(), chosen_site(host).id)
+    site_id = chosen_site(host).id
+    view = status.status_view(search_engine(), site_id, reports.searches_today(clock(), site_id))
     click.echo(json.dumps(view, indent=2, ensure_ascii=False))
     if view["engine"]["state"] != EngineState.HEALTHY:
         raise SystemExit(REFUSED)

@@ -21,8 +21,9 @@ from app.extensions import db
 from app.jobs import counting as counting_job
 from app.jobs import events, indexing, taxonomy, words
 from app.jobs import suggesting as suggesting_job
+from app.jobs.analytics import StaleWindows
 from app.jobs.scheduled import SCHEDULED
-from app.jobs.trying import ForgottenReplays
+from app.jobs.trying import ForgottenReplays, GoldenWatch
 from app.ports import clock, counting, queue, search_engine
 from app.transaction import transaction
 
@@ -49,6 +50,8 @@ class Scheduler:
     _due: list[str] = field(default_factory=list)
     _looks_uncounted: int = 0
     _replays: ForgottenReplays = field(default_factory=ForgottenReplays)
+    _golden: GoldenWatch = field(default_factory=GoldenWatch)
+    _windows: StaleWindows = field(default_factory=StaleWindows)
 
     def look(self) -> None:
         """Once a second. A step that fails is logged and tried again at the next look."""
@@ -62,6 +65,8 @@ class Scheduler:
             self._suggest_forgotten,
             self._count_what_waits,
             self._replay_forgotten,
+            self._check_golden_searches,
+            self._renew_search_windows,
             self._run_due_jobs,
         ):
             try:
@@ -148,6 +153,12 @@ class Scheduler:
 
     def _replay_forgotten(self) -> None:
         self._replays.look(self.in_background)
+
+    def _check_golden_searches(self) -> None:
+        self._golden.look(self.in_background)
+
+    def _renew_search_windows(self) -> None:
+        self._windows.look(self.in_background)
 
     def _run_due_jobs(self) -> None:
         now = clock().now()

@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.domain.search import overview, runs
+from app.domain.search.analytics import reports
 from app.domain.search.run_story import story_of
 from app.domain.shared.problems import Conflict
 from app.permissions import Permission, requires
@@ -21,7 +22,8 @@ ASKED = "The rebuild is asked for. Shoppers keep the old index until the new one
 @requires(Permission.MANAGE_SEARCH)
 def search_overview() -> str:
     shown = overview.overview(ports.clock(), ports.search_engine(), current_user.site_id)
-    return render_template("admin/search/overview.html", shown=shown, run=shown.run)
+    glance = reports.glance(ports.clock(), current_user.site_id)
+    return render_template("admin/search/overview.html", shown=shown, run=shown.run, glance=glance)
 
 
 @bp.get("/search/run")
@@ -33,7 +35,8 @@ def search_run() -> str:
     if run is None or run.state == request.args.get("was"):
         return render_template("admin/search/_run.html", run=run)
     shown = overview.overview(ports.clock(), ports.search_engine(), current_user.site_id)
-    return render_template("admin/search/_run_changed.html", shown=shown, run=shown.run)
+    glance = reports.glance(ports.clock(), current_user.site_id)
+    return render_template("admin/search/_run_changed.html", shown=shown, run=shown.run, glance=glance)
 
 
 @bp.post("/search/rebuild")

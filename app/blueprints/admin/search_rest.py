@@ -10,6 +10,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.json_body import json_object
 from app.domain.search import runs
+from app.domain.search.analytics import reports
 from app.domain.search.status import status_view
 from app.domain.shared.problems import Invalid
 from app.permissions import Permission, requires
@@ -19,7 +20,8 @@ from app.transaction import transaction
 @bp.get("/search/rest/status")
 @requires(Permission.MANAGE_SEARCH)
 def search_status() -> Response:
-    return jsonify(status_view(ports.search_engine(), current_user.site_id))
+    today = reports.searches_today(ports.clock(), current_user.site_id)
+    return jsonify(status_view(ports.search_engine(), current_user.site_id, today))
 
 
 @bp.post("/search/rest/reindex")

@@ -24,8 +24,8 @@ from app.domain.taxonomy.products.classification import active_taxonomy
 from app.extensions import db
 
 
-def status_view(engine: SearchEngine, site_id: int) -> dict[str, Any]:
-    """The status as JSON. Whatever state the engine is in, this answers."""
+def status_view(engine: SearchEngine, site_id: int, searches_today: int | None = None) -> dict[str, Any]:
+    """The status as JSON; `searches_today` is None where they are not counted or nobody asks. Whatever state the engine is in, this answers."""
     products = engine.status(site_id, IndexName.PRODUCTS)
     content_search = runs.content_search_is_on(site_id)
     latest = runs.latest_run(site_id)
@@ -34,7 +34,7 @@ def status_view(engine: SearchEngine, site_id: int) -> dict[str, Any]:
         "productsIndexed": products.documents,
         "pagesIndexed": pages_indexed(engine, site_id) if content_search else None,
         "contentSearch": content_search,
-        "searchesToday": None,
+        "searchesToday": searches_today,
         "latestRun": runs.view(latest) if latest else None,
     }
 

@@ -106,7 +106,7 @@ def _measure(name: str, period: Period, now: Sequence[Sums], before: Sequence[Su
         LABELS[name],
         figure(name, whole, currency),
         percent(share(whole, name)) if _is_share(name) else None,
-        f"{told} in the {period.days} days before" if told else None,
+        f"{told} before" if told else None,
         _kind(name, whole, total(before)) if before is not None else "",
         drawn,
     )

@@ -12,7 +12,7 @@ from app.domain.search import search_settings
 from app.domain.search.analytics.asked import ListName
 from app.domain.search.analytics.measures import SUM_NAMES, Measure, Period, measures
 from app.domain.search.analytics.word_lists import WordRow, first_rows, with_trends
-from app.domain.search.counting import days as calendar
+from app.domain.search.counting import queries
 from app.domain.search.counting.models import SearchDay
 from app.domain.search.counting.sums import Sums
 from app.domain.shared.clock import Clock
@@ -67,7 +67,7 @@ class Glance:
 
 def period(clock: Clock, site_id: int, days: int) -> Period:
     """That ends today where the site is."""
-    return Period(days, calendar.today(clock, _site(site_id).time_zone))
+    return Period(days, queries.site_today(clock, site_id))
 
 
 def report(clock: Clock, site_id: int, days: int) -> Report:
@@ -96,10 +96,18 @@ def glance(clock: Clock, site_id: int) -> Glance:
     )
 
 
+def searches_today(clock: Clock, site_id: int) -> int | None:
+    """None while searches are not counted."""
+    if not search_settings.stored_settings(site_id).tracking:
+        return None
+    return queries.searches_today(site_id, clock)
+
+
 def counted_of(site_id: int) -> Counted:
     settings = search_settings.stored_settings(site_id)
     since = db.session.scalar(select(func.min(SearchDay.day)).where(SearchDay.site_id == site_id))
-    return Counted(settings.tracking, settings.click_tracking, since, _site(site_id).currency)
+    currency = db.session.get_one(Site, site_id).currency
+    return Counted(settings.tracking, settings.click_tracking, since, currency)
 
 
 def sums_by_day(site_id: int, first: date, last: date) -> dict[date, Sums]:
@@ -113,7 +121,3 @@ def every_day(site_id: int, over: Period) -> Iterator[tuple[date, Sums]]:
     """The oldest first."""
     by_day = sums_by_day(site_id, over.first, over.today)
     yield from ((day, by_day.get(day, Sums())) for day in over.dates)
-
-
-def _site(site_id: int) -> Site:
-    return db.session.get_one(Site, site_id)
