@@ -50,7 +50,7 @@ def _is_sent_on(path: str, served: Served, now: datetime) -> bool:
     target = urlsplit(path)
     if target.path.rstrip("/") != SEARCH_PATH:
         return False
-    words = parse_qs(target.query, max_num_fields=100).get("q", [""])[0]
+    words = parse_qs(target.query).get("q", [""])[0]
     there = served.rules.find(words, now)
     return there is not None and safe_redirect(there.redirect_url) is not None
 

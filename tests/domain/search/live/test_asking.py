@@ -1,0 +1,70 @@
+"""What an engine is asked with, and what comes back."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.domain.search.engine import Alternatives, Pin, SearchRequest
+from app.domain.search.indexing import Indexing
+from app.domain.search.live.asking import ask, document_ids, first_ten, taught
+from app.domain.search.live.plan import plan
+from app.domain.search.live.served import PinnedSku, Rule, RuleSet, Served, SynonymGroup, SynonymSet, SynonymType
+from app.domain.search.rebuild import rebuild
+from app.transaction import transaction
+from tests.searching import add_product, add_site, request
+
+pytestmark = pytest.mark.usefixtures("context")
+
+SOFAS = SynonymSet.of([SynonymGroup(SynonymType.EQUIVALENT, None, ("settee", "couch"))])
+
+
+@pytest.fixture
+def site_id(indexing: Indexing) -> int:
+    with transaction():
+        site_id = add_site().id
+        for sku, name in (("C-1", "Red couch"), ("C-2", "Blue couch"), ("S-1", "Red settee"), ("L-1", "Lamp")):
+            add_product(site_id, sku, name)
+        other = add_site("other.test").id
+        add_product(other, "O-1", "Canary couch")
+    rebuild(indexing, request(indexing, site_id))
+    rebuild(indexing, request(indexing, other))
+    return site_id
+
+
+def skus(indexing: Indexing, site_id: int, words: str, served: Served) -> list[str]:
+    ten = first_ten(indexing.engine, site_id, words, served, indexing.clock.now())
+    return [str(hit.card["sku"]) for hit in ten.hits]
+
+
+def test_synonyms_widen_what_is_found(indexing: Indexing, site_id: int):
+    assert set(skus(indexing, site_id, "settee", Served.NOTHING)) == {"S-1"}
+    assert skus(indexing, site_id, "settee", Served(synonyms=SOFAS))[0] == "S-1"
+    assert set(skus(indexing, site_id, "settee", Served(synonyms=SOFAS))) == {"S-1", "C-1", "C-2"}
+
+
+def test_a_corrected_spelling_is_widened_too(indexing: Indexing, site_id: int):
+    served = Served(synonyms=SOFAS)
+    planned = plan("red setete", served, indexing.clock.now())
+    asked = ask(indexing.engine, site_id, SearchRequest(words="red setete"), planned)
+    assert (asked.result.corrected, asked.result.suggestion, asked.request.words) == (True, "red settee", "red settee")
+    assert [hit.card["sku"] for hit in asked.result.hits][:2] == ["S-1", "C-1"]
+
+
+def test_a_rule_places_products_by_their_skus(indexing: Indexing, site_id: int):
+    rule = Rule("couch", pins=(PinnedSku("L-1", 1), PinnedSku("O-1", 2), PinnedSku("GONE", 3)), buries=("C-1",))
+    assert skus(indexing, site_id, "couch", Served(rules=RuleSet.of([rule]))) == ["L-1", "C-2", "C-1"]
+
+
+def test_a_request_carries_all_that_was_taught(indexing: Indexing, site_id: int):
+    rule = Rule("the settee", pins=(PinnedSku("L-1", 1),), boosts=("C-2",), buries=("C-1", "X"))
+    served = Served(synonyms=SOFAS, rules=RuleSet.of([rule]))
+    planned = plan("the settee", served, indexing.clock.now())
+    asked = taught(site_id, SearchRequest(words="the settee"), planned, frozenset({"the", "best"}))
+    ids = document_ids(site_id, ["L-1", "C-1", "C-2"])
+    assert asked.alternatives == (Alternatives(1, 1, (("couch",),)),)
+    assert (asked.optional, asked.pins) == ({"the"}, (Pin(ids["L-1"], 1),))
+    assert (asked.boosts, asked.buries) == ((ids["C-2"],), (ids["C-1"],))
+
+
+def test_skus_of_other_sites_are_unknown(site_id: int):
+    assert document_ids(site_id, ["O-1", "L-1"]).keys() == {"L-1"}

@@ -1,0 +1,189 @@
+"""Saved synonyms and rules become what is served."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import event, select
+
+from app.domain.search.events import WordsChanged
+from app.domain.search.live import publishing
+from app.domain.search.live.models import SearchRule, Synonym
+from app.domain.search.live.plan import plan
+from app.domain.search.live.served import Banner, PinnedSku, Served
+from app.domain.search.live.window import WordsWindow
+from app.domain.sites.models import Setting
+from app.events import PENDING
+from app.extensions import db
+from app.transaction import transaction
+from tests.fakes.clock import StoppedClock
+from tests.searching import add_site
+
+pytestmark = pytest.mark.usefixtures("context")
+
+
+@pytest.fixture
+def site_id() -> int:
+    with transaction():
+        return add_site().id
+
+
+def synonym(clock: StoppedClock, site_id: int, *words: str, status: str = "LIVE") -> Synonym:
+    """Saved as a page saves it, within the caller's transaction."""
+    made = Synonym(
+        site_id=site_id,
+        type="EQUIVALENT",
+        words=list(words),
+        status=status,
+        fingerprint="|".join(words),
+        words_version=publishing.touch(site_id),
+        created_at=clock.now(),
+        updated_at=clock.now(),
+        updated_by="tests",
+    )
+    db.session.add(made)
+    db.session.flush()
+    return made
+
+
+def rule(clock: StoppedClock, site_id: int, term: str, **more: Any) -> SearchRule:
+    made = SearchRule(
+        site_id=site_id,
+        term=term,
+        normalized_term=term,
+        words_version=publishing.touch(site_id),
+        created_at=clock.now(),
+        updated_at=clock.now(),
+        updated_by="tests",
+        **more,
+    )
+    db.session.add(made)
+    return made
+
+
+def quietly_saved() -> None:
+    """As if the process died right after the commit: nothing that follows it happens."""
+    db.session.info[PENDING].clear()
+
+
+def test_what_is_saved_is_served_at_once_by_the_process_that_saved_it(clock: StoppedClock, site_id: int):
+    with transaction():
+        synonym(clock, site_id, "sofa", "couch")
+        synonym(clock, site_id, "lamp", "light", status="SUGGESTED")
+        rule(
+            clock,
+            site_id,
+            "tent",
+            pins=[{"sku": "T-1", "position": 2}],
+            buries=["T-9"],
+            banner_text="Free pegs",
+            banner_link_url="/c/pegs",
+            starts_at=clock.now() - timedelta(days=1),
+        )
+    served = publishing.served(site_id)
+    assert [group.words for group in served.synonyms.groups] == [("sofa", "couch")]
+    planned = plan("tent", served, clock.now())
+    assert planned.rule is not None
+    assert (planned.rule.pins, planned.rule.buries) == ((PinnedSku("T-1", 2),), ("T-9",))
+    assert planned.banner == Banner("Free pegs", "/c/pegs")
+    assert plan("tent", served, clock.now() - timedelta(days=2)).rule is None
+
+
+def test_a_row_is_live_once_its_version_is_served(clock: StoppedClock, site_id: int):
+    with transaction():
+        first = synonym(clock, site_id, "sofa", "couch")
+    assert publishing.is_live(first, publishing.served_state(site_id))
+    assert first.live_since == clock.now()
+    with transaction():
+        second = synonym(clock, site_id, "lamp", "light")
+        quietly_saved()
+    state = publishing.served_state(site_id)
+    assert (publishing.is_live(first, state), publishing.is_live(second, state)) == (True, False)
+    assert second.live_since is None
+    assert publishing.unpublished_sites() == [site_id]
+
+
+def test_publishing_catches_up_and_keeps_since_when_rows_are_live(clock: StoppedClock, site_id: int):
+    with transaction():
+        first = synonym(clock, site_id, "sofa", "couch")
+    began = clock.now()
+    clock.move(hours=1)
+    with transaction():
+        second = synonym(clock, site_id, "lamp", "light")
+        quietly_saved()
+    with transaction():
+        assert publishing.publish(clock, site_id) == 2
+    with transaction():
+        assert publishing.publish(clock, site_id) == 2
+    assert (first.live_since, second.live_since) == (began, clock.now())
+    assert publishing.unpublished_sites() == []
+
+
+def test_a_deletion_is_served_too(clock: StoppedClock, site_id: int):
+    with transaction():
+        synonym(clock, site_id, "sofa", "couch")
+    with transaction():
+        db.session.delete(db.session.scalars(select(Synonym)).one())
+        publishing.touch(site_id)
+    assert publishing.served(site_id).synonyms.groups == ()
+
+
+def test_what_is_rolled_back_is_never_served(clock: StoppedClock, site_id: int):
+    with pytest.raises(RuntimeError), transaction():
+        synonym(clock, site_id, "sofa", "couch")
+        raise RuntimeError
+    assert publishing.served(site_id) == Served.NOTHING
+    assert publishing.served_state(site_id) is None
+
+
+def test_a_site_without_synonyms_and_rules_serves_none_and_nothing_waits(site_id: int, clock: StoppedClock):
+    with transaction():
+        assert publishing.publish(clock, site_id) == 0
+    assert publishing.served(site_id) == Served.NOTHING
+
+
+def test_each_change_is_told_once_a_transaction(clock: StoppedClock, site_id: int):
+    with transaction():
+        synonym(clock, site_id, "sofa", "couch")
+        synonym(clock, site_id, "lamp", "light")
+        assert set(db.session.info[PENDING]) == {WordsChanged(site_id)}
+        assert publishing.touch(site_id) == 3
+
+
+def test_sites_serve_their_own(clock: StoppedClock, site_id: int):
+    with transaction():
+        other = add_site("other.test").id
+        synonym(clock, site_id, "sofa", "couch")
+    assert publishing.served(other) == Served.NOTHING
+
+
+def test_stop_words_of_the_settings_are_served(site_id: int):
+    with transaction():
+        db.session.add(Setting(site_id=site_id, key="search-stop-words", value=["Please"]))
+    assert publishing.served(site_id).stop_words == {"please"}
+
+
+def test_another_process_serves_a_change_within_two_seconds(clock: StoppedClock, site_id: int):
+    window = WordsWindow()
+    assert window.served(clock, site_id) == Served.NOTHING
+    with transaction():
+        synonym(clock, site_id, "sofa", "couch")
+    clock.move(seconds=2)
+    assert len(window.served(clock, site_id).synonyms.groups) == 1
+
+
+def test_a_process_asks_at_most_once_a_second_and_reads_only_what_is_new(clock: StoppedClock, site_id: int):
+    with transaction():
+        synonym(clock, site_id, "sofa", "couch")
+    window = WordsWindow()
+    window.served(clock, site_id, ["please"])
+    asked: list[str] = []
+    event.listen(db.engine, "before_cursor_execute", lambda _c, _u, statement, *_: asked.append(statement))
+    for _ in range(5):
+        assert window.served(clock, site_id, ["please"]).stop_words == {"please"}
+    assert asked == []
+    clock.move(seconds=2)
+    window.served(clock, site_id, ["please"])
+    assert len(asked) == 1
