@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import structlog
 
 from app.domain.catalogue import images as pictures
+from app.domain.orders import purge as orders_purge
 from app.domain.search import purge as search_purge
 from app.domain.search import reconcile as reconciling
 from app.domain.search.counting import purge as counting_purge
@@ -25,7 +26,14 @@ from app.transaction import transaction
 
 log = structlog.get_logger()
 
-PURGES = (search_purge.purge, counting_purge.purge, replays.purge, sites_purge.purge, tasks_purge.purge)
+PURGES = (
+    search_purge.purge,
+    counting_purge.purge,
+    replays.purge,
+    orders_purge.purge,
+    sites_purge.purge,
+    tasks_purge.purge,
+)
 
 
 class SitesFailed(DomainError):
@@ -91,5 +99,7 @@ def _for_each_site(job: str, work: Callable[[int], None]) -> None:
 SCHEDULED: Mapping[str, ScheduledJob] = {
     "reconcile": ScheduledJob("15 3 * * *", reconcile, "Compare the search indexes with the database and repair them."),
     "suggest": ScheduledJob("30 4 * * *", suggest, "Look for synonyms that would help searches that found nothing."),
-    "purge": ScheduledJob("45 3 * * *", purge, "Remove old runs, tasks, reports, sessions, sign-ins, unused pictures."),
+    "purge": ScheduledJob(
+        "45 3 * * *", purge, "Remove what is old: runs, counts, baskets, contacts, sessions, pictures."
+    ),
 }

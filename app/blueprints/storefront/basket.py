@@ -11,6 +11,7 @@ from app import ports
 from app.blueprints.storefront.basket_cookie import basket_token, keep_basket
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import drawn
+from app.blueprints.storefront.trail import note_added
 from app.domain.catalogue.rules import LONGEST_SKU
 from app.domain.merchandising.product_page import small_pictures
 from app.domain.orders import filling
@@ -47,6 +48,7 @@ def basket_add() -> Response:
             filled = filling.add(ports.clock(), site_id, token, sku, quantity)
     except REFUSALS as error:
         return _not_added(error)
+    note_added(filled.product_id)
     return _kept(_added(filled), filled)
 
 

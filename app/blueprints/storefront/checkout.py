@@ -11,6 +11,7 @@ from app import ports
 from app.blueprints.storefront.basket import basket_page, private, shown
 from app.blueprints.storefront.basket_cookie import basket_token, keep_order
 from app.blueprints.storefront.blueprint import bp, current_shop
+from app.blueprints.storefront.trail import note_ordered
 from app.domain.merchandising.product_page import small_pictures
 from app.domain.orders import filling
 from app.domain.orders.checkout import BasketChanged, place
@@ -45,13 +46,15 @@ def checkout_place() -> Response:
     site_id, token = current_shop().site_id, basket_token() or ""
     try:
         with transaction():
-            place(ports.clock(), site_id, token, contact, seen)
+            placed = place(ports.clock(), site_id, token, contact, seen)
+            sold = _sold(placed.order) if placed.is_new else []
     except Invalid as error:
         return _form(contact, 400, errors={problem.pointer[2:]: problem.message for problem in error.problems})
     except BasketChanged as error:
         return _form(contact, 409, changed=error.message)
     except NotFound as error:
         return basket_page(error.message, "bad", 404)
+    note_ordered(sold)
     answer = redirect(f"/order/{token}", 303)
     keep_order(answer, token)
     return answer
@@ -75,6 +78,11 @@ def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = N
         return basket_page(TOO_LATE, "bad", status)
     context: dict[str, Any] = {"contact": contact, "errors": errors or {}, "changed": changed}
     return private("storefront/checkout.html", status, **context, **shown(held))
+
+
+def _sold(order: Order) -> list[tuple[int, int]]:
+    """Each line's product and what the line costs."""
+    return [(line.product_id, line.unit_price * line.quantity) for line in order.lines if line.product_id is not None]
 
 
 def _typed() -> Contact:

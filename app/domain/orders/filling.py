@@ -26,13 +26,13 @@ OPEN = "OPEN"
 @dataclass(frozen=True, slots=True)
 class Filled:
     """After a change: the basket's token and how many items it holds, and the line that was changed, of which it now
-    holds `quantity`. `short` says that more were wanted than are left."""
+    holds `quantity`; `product_id` is 0 where the product is gone. `short` says that more were wanted than are left."""
 
     token: str
     items: int
     name: str
     quantity: int
-    product_id: int | None
+    product_id: int
     short: bool = False
 
 
@@ -144,13 +144,13 @@ def _set(clock: Clock, order: Order, line: OrderLine, offer: Offer, wanted: int,
     line.sku, line.name, line.options = offer.sku, offer.product.name, dict(offer.options)
     line.unit_price = offer.price
     _touch(clock, order)
-    return Filled(token, _items(order), line.name, line.quantity, line.product_id, short=wanted > left)
+    return Filled(token, _items(order), line.name, line.quantity, offer.product.id, short=wanted > left)
 
 
 def _remove(clock: Clock, order: Order, line: OrderLine, token: str) -> Filled:
     order.lines.remove(line)
     _touch(clock, order)
-    return Filled(token, _items(order), line.name, 0, line.product_id)
+    return Filled(token, _items(order), line.name, 0, line.product_id or 0)
 
 
 def _touch(clock: Clock, order: Order) -> None:
