@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from itertools import count
 
 from app.domain.catalogue.models import Collection, Page, Product
+from app.domain.orders.models import Order, OrderLine
 from app.domain.search.live.models import SearchRule, Synonym
 from app.domain.search.live.served import SynonymGroup, SynonymType, normalized_term
 from app.domain.search.models import RebuildRun
@@ -54,6 +55,22 @@ def make_page(site: Site, seo_name: str | None = None, **more: object) -> Page:
 def make_collection(site: Site, seo_name: str | None = None, **more: object) -> Collection:
     seo_name = seo_name or f"collection-{next(_numbers)}"
     return _kept(Collection(site_id=site.id, seo_name=seo_name, updated_at=WHEN, **({"name": "Gifts"} | more)))
+
+
+def make_order(site: Site, product: Product | None = None, status: str = "SUBMITTED", **more: object) -> Order:
+    """Two pieces of a product, or of something that is not in the catalogue any more."""
+    number = next(_numbers)
+    fields = {
+        "contact_name": "Sam Sedge",
+        "contact_email": "sam@home.test",
+        "submitted_at": WHEN,
+        "total": 2_500,
+    } | more
+    fields = {"number": number, "id": f"order-{number}", "created_at": WHEN, "updated_at": WHEN} | fields
+    line = OrderLine(site_id=site.id, position=0, sku="SKU-9", name="Kettle", quantity=2, unit_price=1_250)
+    if product is not None:
+        line.product_id, line.sku, line.name = product.id, product.sku, product.name
+    return _kept(Order(site_id=site.id, status=status, currency="gbp", lines=[line], **fields))
 
 
 def make_run(site: Site, state: str = "done", **more: object) -> RebuildRun:

@@ -236,6 +236,13 @@ CONTENT: Rows = {
     ("POST", "/admin/content/page/<page_id>/delete"): STAFF,
 }
 
+ORDERS: Rows = {
+    ("GET", "/admin/orders"): ADMINS,
+    ("GET", "/admin/orders/<order_id>"): ADMINS,
+    ("POST", "/admin/orders/<order_id>/collect"): ADMINS,
+    ("POST", "/admin/orders/<order_id>/cancel"): ADMINS,
+}
+
 # Whoever calls these sends a bearer token; a browser's session counts for nothing there.
 OPEN_TO_PROGRAMS: Rows = {
     ("GET", "/v1/openapi.json"): EVERYBODY,
@@ -268,5 +275,6 @@ MATRIX: Rows = (
     | TAXONOMY_PAGES
     | TAXONOMY_EDITOR
     | CONTENT
+    | ORDERS
     | V1
 )

@@ -19,6 +19,7 @@ from tests.factories import (
     PASSWORD,
     WHEN,
     make_collection,
+    make_order,
     make_page,
     make_product,
     make_replay,
@@ -41,6 +42,7 @@ ROLES = {
 CONVERTER = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
 RECORDS = (
     "product_id",
+    "order_id",
     "page_id",
     "collection_id",
     "run_id",
@@ -144,6 +146,7 @@ def _records(site: Site) -> dict[str, str]:
     return {
         "site_id": str(site.id),
         "product_id": str(product.id),
+        "order_id": make_order(site, product).id,
         "image_id": str(image.id),
         "node_id": str(node.id),
         "page_id": str(make_page(site).id),

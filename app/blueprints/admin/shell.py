@@ -67,6 +67,7 @@ GROUPS = (
             Section("Pages", "admin.pages_list", "page", Permission.MANAGE_CONTENT, ("/admin/content/page",)),
         ),
     ),
+    Group("Sell", (Section("Orders", "admin.orders_list", "bag", Permission.MANAGE_ORDERS, ("/admin/orders",)),)),
     Group(
         "Find",
         (
