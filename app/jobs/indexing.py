@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from app.domain.search import apply
 from app.domain.search import rebuild as rebuilding
 from app.domain.search.indexing import Indexing
+from app.domain.search.trying import golden_check
 from app.ports import clock, search_engine
 from app.transaction import transaction
 
@@ -18,4 +21,6 @@ def apply_outbox(site_id: int) -> None:
 
 
 def rebuild(run_id: str) -> bool:
-    return rebuilding.rebuild(means(), run_id)
+    """What golden searches say against a new index holds it back, where the site wants that."""
+    indexing = means()
+    return rebuilding.rebuild(indexing, run_id, examine=partial(golden_check.hold_back, indexing))

@@ -7,7 +7,7 @@ which changes are applied, right before the swap.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -20,22 +20,27 @@ from app.domain.search.engine import BuildInProgress, Change, Generation, IndexD
 from app.domain.search.failures import Refusals, is_expected, why_it_failed
 from app.domain.search.heartbeat import kept_alive
 from app.domain.search.indexing import Indexing, read_afresh
+from app.domain.search.outbox import PRODUCT
 from app.domain.search.runs import content_search_is_on
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy.products.classification import active_taxonomy
 
 BETWEEN_NOTES = timedelta(seconds=1)
 
+Examine = Callable[[int, Generation, Collection[int]], str | None]
 
-def rebuild(indexing: Indexing, run_id: str, lease: timedelta = LEASE) -> bool:
+
+def rebuild(indexing: Indexing, run_id: str, lease: timedelta = LEASE, examine: Examine | None = None) -> bool:
     """Do a waiting run. False when it is not this caller's to do: somebody else builds, or has built. How it ended
-    stands in the run; what nobody expected is raised as well."""
+    stands in the run; what nobody expected is raised as well. `examine` is handed the site, its sealed index of
+    products and the ids of products that change with the swap; it may say why the index must not become the live
+    one."""
     builder = indexing.commit(lambda: builders.take_up(indexing.clock, run_id, lease))
     if builder is None:
         return False
     with kept_alive(indexing.clock, builder):
         try:
-            return _Rebuild(indexing, builder).run()
+            return _Rebuild(indexing, builder, examine).run()
         except BaseException as error:
             words = why_it_failed(error)
             with suppress(RunLost):
@@ -51,6 +56,7 @@ class _Rebuild:
 
     indexing: Indexing
     builder: Builder
+    examine: Examine | None = None
     written: int = 0
     noted_at: datetime | None = None
     refusals: Refusals = field(default_factory=Refusals)
@@ -118,13 +124,23 @@ class _Rebuild:
         if not self._is_wanted(index):
             return
         everything = wishes.all_of(site_id, index)
-        changes = self._missed(index, [wish for wish in everything if wish.entry_id not in covered])
+        late = [wish for wish in everything if wish.entry_id not in covered]
+        changes = self._missed(index, late)
+        self._examine(index, generation, late)
         self._note_swap(index, before=self._live(index))
         generation.publish(changes)
         self._note_swap(index, after=self._live(index))
         refused = self.refusals.records
         held = [wish.entry_id for wish in everything if (wish.kind, wish.record_id) not in refused]
         self.indexing.commit(lambda: wishes.drop(held))
+
+    def _examine(self, index: IndexName, generation: Generation, late: list[wishes.Wish]) -> None:
+        """Raises Conflict with the reason for which shoppers keep the old index."""
+        if self.examine is None or index is not IndexName.PRODUCTS:
+            return
+        changing = {wish.record_id for wish in late if wish.kind == PRODUCT}
+        if reason := self.examine(self.builder.site_id, generation, changing):
+            raise Conflict(reason)
 
     def _missed(self, index: IndexName, late: list[wishes.Wish]) -> list[Change]:
         records = {(wish.kind, wish.record_id) for wish in late}
