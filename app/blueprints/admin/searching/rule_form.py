@@ -95,6 +95,7 @@ class RuleForm:
 
     def draft(self, zone: ZoneInfo, stored: SearchRule | None, problems: list[Problem]) -> RuleDraft:
         """What cannot be read as a time or a position is added to `problems`."""
+        was_from, was_until = (stored.starts_at, stored.ends_at) if stored is not None else (None, None)
         return RuleDraft(
             term=self.term,
             pins=tuple(PinnedSku(pin.sku, pin.number or 0) for pin in self.pins),
@@ -104,8 +105,8 @@ class RuleForm:
             banner_text=self.banner_text,
             banner_link_url=self.banner_link_url,
             enabled=self.enabled,
-            starts_at=moment_of(self.starts, zone, "#/startsAt", problems, stored and stored.starts_at),
-            ends_at=moment_of(self.ends, zone, "#/endsAt", problems, stored and stored.ends_at),
+            starts_at=moment_of(self.starts, zone, "#/startsAt", problems, was_from),
+            ends_at=moment_of(self.ends, zone, "#/endsAt", problems, was_until),
             note=self.note,
         )
 

@@ -58,8 +58,10 @@ class ListedRule:
     applied: int | None
 
     @property
-    def does(self) -> list[str]:
-        return does(self.rule)
+    def told(self) -> str:
+        """What the rule does, in one line."""
+        text = ", ".join(does(self.rule))
+        return text[:1].upper() + text[1:]
 
 
 @dataclass(frozen=True, slots=True)
