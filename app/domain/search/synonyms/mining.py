@@ -115,14 +115,18 @@ def _named(searched: list[str], vocabulary: Vocabulary) -> Iterator[tuple[str, C
     whole = " ".join(searched)
     if not 0 < len(searched) <= MOST_WORDS:
         return
+    brands, _ = vocabulary.names
+    if short := _spelled_out(whole, brands) if len(searched) == 1 else _abbreviated(searched, brands):
+        yield "brand", _one_way(whole, short)
     for reason, names in zip(("brand", "attribute"), vocabulary.names, strict=True):
-        initials = "".join(token[0] for token in searched)
-        if len(searched) > 1 and initials in names:
-            yield reason, _one_way(whole, names[initials])
-        if len(searched) == 1 and (spelled := _spelled_out(whole, names)):
-            yield reason, _one_way(whole, spelled)
         if len(whole) >= SHORTEST_NAME and (found := _nearly(whole, names)):
             yield reason, _one_way(whole, found)
+
+
+def _abbreviated(searched: list[str], brands: Mapping[str, str]) -> str | None:
+    """The brand that is written as the initials of what was searched."""
+    brand = brands.get("".join(token[0] for token in searched))
+    return brand if brand is not None and brand.isupper() else None
 
 
 def _spelled_out(initials: str, names: Mapping[str, str]) -> str | None:

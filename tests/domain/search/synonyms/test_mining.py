@@ -15,7 +15,7 @@ CATALOGUE = Vocabulary(
     frequencies={"keyboard": 40, "smartwatch": 12, "rain": 5, "coat": 9, "shelf": 3, "man": 2, "laptop": 90, "hp": 50},
     pairs=frozenset({("rain", "coat")}),
     brands=("HP", "SanDisk", "Western Digital"),
-    values=("Space grey", "Bluetooth"),
+    values=("Space grey", "Bluetooth", "AA"),
 )
 
 
@@ -55,6 +55,10 @@ def test_what_the_catalogue_says_already_needs_no_synonym() -> None:
 def test_initials_of_two_brands_mean_neither() -> None:
     ambiguous = Vocabulary({}, brands=("Western Digital", "Wacky Devices"))
     assert list(mine([FoundNothing("wd", 1)], ambiguous)) == []
+
+
+def test_initials_of_a_value_mean_nothing() -> None:
+    assert candidates("amazon alexa") == []
 
 
 @given(st.text(max_size=60))
