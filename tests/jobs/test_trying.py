@@ -1,4 +1,4 @@
-"""Replays that no worker does are asked for again, done or ended."""
+"""Replays that no worker does are asked for again, done or ended; golden searches are checked after each change."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from sqlalchemy import select
 from app.adapters.queue import JOBS
 from app.domain.search.indexing import Indexing
 from app.domain.search.live.served import SynonymGroup, SynonymType
-from app.domain.search.trying import replays
+from app.domain.search.trying import golden, replays
 from app.domain.search.trying.models import SearchReplay
 from app.domain.search.trying.proposal import SynonymProposal
 from app.extensions import db
 from app.jobs.scheduler import Scheduler
+from app.jobs.trying import check_golden
 from app.transaction import transaction
-from tests.domain.search.trying_shop import shop
+from tests.domain.search.trying_shop import save_synonym, shop
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
 
@@ -73,3 +74,69 @@ def test_what_stays_undone_is_ended(replay_id: str, clock: StoppedClock) -> None
     clock.move(minutes=16)
     Scheduler(_at_once).look()
     assert _state(replay_id) == "failed"
+
+
+def test_golden_searches_are_checked_soon_after_a_change_and_not_again_before_the_next(
+    indexing: Indexing, queue: RecordingQueue, clock: StoppedClock
+) -> None:
+    site_id = shop(indexing)
+    scheduler = Scheduler(_at_once)
+    scheduler.look()
+    assert _asked(queue) == [], "a shop without golden searches costs nothing"
+    _add_golden(indexing, site_id)
+    scheduler.look()
+    scheduler.look()
+    assert _asked(queue) == [("trying:check_golden", (site_id,))]
+    clock.move(seconds=5)
+    scheduler.look()
+    assert len(_asked(queue)) == 1
+    save_synonym(indexing, site_id, "mug", "cup")
+    scheduler.look()
+    assert len(_asked(queue)) == 2
+    clock.move(hours=1)
+    scheduler.look()
+    assert len(_asked(queue)) == 3, "rules begin and end by the clock"
+
+
+def test_without_a_queue_they_are_checked_beside_the_scheduler(
+    indexing: Indexing, queue: RecordingQueue, clock: StoppedClock
+) -> None:
+    queue.down = True
+    site_id = shop(indexing)
+    _add_golden(indexing, site_id)
+    Scheduler(_at_once).look()
+    assert golden.golden_state(site_id).passing == 1
+
+
+def test_a_busy_background_is_asked_again(indexing: Indexing, queue: RecordingQueue) -> None:
+    queue.down = True
+    site_id = shop(indexing)
+    _add_golden(indexing, site_id)
+    names: list[str] = []
+
+    def busy(name: str, _work) -> bool:
+        names.append(name)
+        return False
+
+    scheduler = Scheduler(busy)
+    scheduler.look()
+    scheduler.look()
+    assert names.count(f"golden searches of site {site_id}") == 2
+
+
+def test_the_job_leaves_what_is_known_while_search_is_away(indexing: Indexing) -> None:
+    site_id = shop(indexing)
+    _add_golden(indexing, site_id)
+    check_golden(site_id)
+    indexing.engine.forget(site_id)
+    check_golden(site_id)
+    assert golden.golden_state(site_id).passing == 1
+
+
+def _add_golden(indexing: Indexing, site_id: int) -> None:
+    with transaction():
+        golden.add(indexing.clock, site_id, golden.GoldenDraft("mug", "MUG-1", 5), "Mia")
+
+
+def _asked(queue: RecordingQueue) -> list[tuple[str, tuple[object, ...]]]:
+    return [job for job in queue.jobs if job[0] == "trying:check_golden"]

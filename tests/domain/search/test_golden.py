@@ -229,6 +229,7 @@ def test_the_state_of_a_shop_counts_and_names_what_fails(indexing: Indexing) -> 
 
 
 def _rebuilt(indexing: Indexing, site_id: int) -> str | None:
+    indexing.clock.move(seconds=1)  # type: ignore[attr-defined]
     run_id = searching.request(indexing, site_id, "PRODUCTS")
     rebuild(indexing, run_id, examine=partial(golden_check.hold_back, indexing))
     read_afresh()
