@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import string
+import time
 from urllib.parse import quote
 
 import pytest
@@ -93,3 +96,34 @@ def test_hostile_words_are_only_words(get: Get, words: str):
 def test_a_swap_gets_the_listing_alone(get: Get):
     part = get("/search?q=mug", HX_Request="true", HX_Boosted="true", HX_Target="div#listing").text
     assert "<html" not in part and 'id="listing"' in part
+
+
+def test_300_hostile_searches_each_answer_within_100_ms_and_without_an_error(get: Get):
+    """T50. Time of this process alone, so that a busy machine fails nothing; bench/hostile.py asks a large shop."""
+    chance = random.Random(2026)
+    texts = (
+        "mug",
+        "tent",
+        "*",
+        "?",
+        '"',
+        "(",
+        "[a TO z]",
+        "id:",
+        "OR",
+        "AND",
+        "NOT",
+        "~2",
+        "^9",
+        "\u202e",
+        "é",
+        "💥",
+        "%00",
+    )
+    get("/search?q=warm+up+tnet")
+    for _ in range(300):
+        words = "".join(chance.choices([*texts, " ", *string.ascii_letters], k=chance.choice((5, 60, 199))))
+        start = time.process_time()
+        answer = get(f"/search?q={quote(words)}")
+        assert time.process_time() - start < 0.1, words
+        assert answer.status_code in (200, 400), words

@@ -16,6 +16,7 @@ from app.domain.search.engine import Alternatives
 from app.domain.search.text import MAX_CHARACTERS, query_words, stem, tokens
 
 MOST_TOKENS = 5  # Words that one expression of a group is read by (contracts: Synonyms).
+MOST_ANSWERS = 120  # Of all the words of one search, so that none of 16 words in groups of 20 takes long.
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 
 Run = tuple[str, ...]
@@ -168,13 +169,14 @@ class SynonymSet:
         asked = query_words(words)
         free = _unquoted(words, asked)
         found = sorted(self._found(asked, free))
+        each = MOST_ANSWERS // max(len(found), 1)
         written = {stem(token): token for token in reversed(tokens(words[:MAX_CHARACTERS]))}
         alternatives = []
         applied: list[AppliedSynonym] = []
         for place, run in found:
             entries = self._entries[run]
             answers = dict.fromkeys(map(query_words, chain.from_iterable(entry.others for entry in entries)))
-            alternatives.append(Alternatives(place, len(run), tuple(answer for answer in answers if answer != run)))
+            alternatives.append(Alternatives(place, len(run), tuple(answers)[:each]))
             typed = " ".join(written[word] for word in run)
             applied += (AppliedSynonym(entry.group, typed, entry.others) for entry in entries)
         return Expansion(tuple(alternatives), tuple(applied))

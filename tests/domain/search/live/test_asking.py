@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from itertools import permutations
+
 import pytest
 
 from app.domain.search.engine import Alternatives, Pin, SearchRequest
@@ -68,3 +71,30 @@ def test_a_request_carries_all_that_was_taught(indexing: Indexing, site_id: int)
 
 def test_skus_of_other_sites_are_unknown(site_id: int):
     assert document_ids(site_id, ["O-1", "L-1"]).keys() == {"L-1"}
+
+
+def test_500_searches_of_one_shop_never_show_a_product_of_another(indexing: Indexing, site_id: int):
+    """T03: all that can be typed or taught names the other shop's product, by word, SKU, id and field."""
+    chance = random.Random(2026)
+    pieces = [
+        "canary",
+        "couch",
+        "site:2",
+        "id:p5",
+        "O-1",
+        "*",
+        "[a TO z]",
+        "OR",
+        '"',
+        "settee",
+        "red",
+        "canar",
+        "p5",
+        "?",
+    ]
+    synonyms = [SynonymGroup(SynonymType.EQUIVALENT, None, tuple(pair)) for pair in permutations(pieces[:5], 2)]
+    for _ in range(500):
+        words = " ".join(chance.choices(pieces, k=chance.randrange(1, 6)))
+        rule = Rule(words, pins=(PinnedSku("O-1", 1),), boosts=("O-1",), buries=("C-1",))
+        served = Served(synonyms=SynonymSet.of(chance.sample(synonyms, 2)), rules=RuleSet.of([rule]))
+        assert "O-1" not in skus(indexing, site_id, words, served), words

@@ -87,6 +87,15 @@ def test_what_an_expression_finds_is_not_widened_again():
     assert widened("sofa", chain) == {"sofa": {"couch"}}
 
 
+def test_a_search_of_many_widened_words_has_a_bounded_number_of_answers():
+    groups = [equal(*(f"w{n}x{m}" for m in range(20))) for n in range(16)]
+    runs = SynonymSet.of(groups).expand(" ".join(f"w{n}x0" for n in range(16))).alternatives
+    assert {len(run.others) for run in runs} == {7}
+    assert len(runs) == 16
+    (one,) = SynonymSet.of(groups).expand("w3x4").alternatives
+    assert len(one.others) == 19
+
+
 def test_a_group_replaces_the_one_of_its_id_and_can_be_taken_out():
     changed = SYNONYMS.with_group(one_way("phone", "telephone", id=2))
     assert widened("phone", changed) == {"phone": {"telephone"}}
