@@ -2,6 +2,7 @@
 
 from app.blueprints.admin.searching import (
     analytics,
+    effect,
     history,
     products,
     rule_editor,
@@ -20,6 +21,7 @@ from app.blueprints.admin.searching import (
 
 __all__ = [
     "analytics",
+    "effect",
     "history",
     "products",
     "rule_editor",

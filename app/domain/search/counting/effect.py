@@ -1,0 +1,98 @@
+"""Did it help? What searches came to before and after something went live, over equal periods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from sqlalchemy import ColumnElement, and_, case, func, select
+
+from app.domain.search.counting.days import day_at, today
+from app.domain.search.counting.equal_periods import DAY, Comparable, EqualPeriods, equal_periods
+from app.domain.search.counting.models import SearchDay, SearchWordDay
+from app.domain.search.counting.purge import KEEP_WORDS
+from app.domain.search.counting.sums import Sums
+from app.domain.search.counting.windows import SUMMED
+from app.domain.shared.clock import Clock
+from app.domain.sites.models import Site
+from app.extensions import db
+
+AT_ONCE = 900  # Words of a statement.
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What went live at `since`, and the searches that it is about."""
+
+    since: datetime
+    matches: Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """`before` and `after` are sums over `periods`, of searches that contain the words; empty where `comparable` is
+    not YES. `counted_from` is the first day with any counts."""
+
+    comparable: Comparable
+    periods: EqualPeriods
+    before: Sums = field(default_factory=Sums)
+    after: Sums = field(default_factory=Sums)
+    counted_from: date | None = None
+
+
+def effect(site_id: int, clock: Clock, matches: Callable[[str], bool], since: datetime) -> Effect:
+    return effects(site_id, clock, [Asked(since, matches)])[0]
+
+
+def effects(site_id: int, clock: Clock, asked: Sequence[Asked]) -> list[Effect]:
+    """One for each, in their order. The words of the days concerned are read once for all."""
+    time_zone = db.session.scalar(select(Site.time_zone).where(Site.id == site_id)) or "UTC"
+    now = today(clock, time_zone)
+    counted_from = db.session.scalar(select(func.min(SearchDay.day)).where(SearchDay.site_id == site_id))
+    found = [equal_periods(day_at(one.since, time_zone), now, now - KEEP_WORDS + DAY, counted_from) for one in asked]
+    words = _words(site_id, [periods for comparable, periods in found if comparable is Comparable.YES])
+    return [
+        _effect(site_id, comparable, periods, filter(one.matches, words), counted_from)
+        for one, (comparable, periods) in zip(asked, found, strict=True)
+    ]
+
+
+def _words(site_id: int, compared: Sequence[EqualPeriods]) -> Sequence[str]:
+    if not compared:
+        return ()
+    first, last = min(periods.before[0] for periods in compared), max(periods.after[1] for periods in compared)
+    counted = select(SearchWordDay.word).where(
+        SearchWordDay.site_id == site_id, SearchWordDay.day.between(first, last), SearchWordDay.word != ""
+    )
+    return db.session.scalars(counted.distinct()).all()
+
+
+def _effect(
+    site_id: int, comparable: Comparable, periods: EqualPeriods, words: Iterable[str], counted_from: date | None
+) -> Effect:
+    if comparable is not Comparable.YES:
+        return Effect(comparable, periods, counted_from=counted_from)
+    before, after = dict.fromkeys(SUMMED, 0), dict.fromkeys(SUMMED, 0)
+    for some in _portions(sorted(words)):
+        row = db.session.execute(
+            select(*_sums(periods.before, "before"), *_sums(periods.after, "after")).where(
+                SearchWordDay.site_id == site_id,
+                SearchWordDay.word.in_(some),
+                SearchWordDay.day.between(periods.before[0], periods.after[1]),
+            )
+        ).one()
+        for name in SUMMED:
+            before[name] += int(getattr(row, f"before_{name}") or 0)
+            after[name] += int(getattr(row, f"after_{name}") or 0)
+    return Effect(comparable, periods, Sums(**before), Sums(**after), counted_from)
+
+
+def _sums(period: tuple[date, date], label: str) -> Iterator[ColumnElement[int]]:
+    within = and_(SearchWordDay.day >= period[0], SearchWordDay.day <= period[1])
+    for name in SUMMED:
+        yield func.sum(case((within, getattr(SearchWordDay, name)), else_=0)).label(f"{label}_{name}")
+
+
+def _portions(words: Sequence[str]) -> Iterator[Sequence[str]]:
+    yield from (words[start : start + AT_ONCE] for start in range(0, len(words), AT_ONCE))

@@ -1,0 +1,59 @@
+"""Which days to compare to see whether something helped: as many whole days before it went live as after. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from enum import StrEnum
+
+FEWEST = 3  # Days on each side; fewer tell more about the weather than about the change.
+DAY = timedelta(days=1)
+
+
+class Comparable(StrEnum):
+    """YES; TOO_EARLY: too few days since; TOO_OLD: the words from before are not kept any more; NOT_COUNTED: searches
+    were not yet counted before."""
+
+    YES = "yes"
+    TOO_EARLY = "too_early"
+    TOO_OLD = "too_old"
+    NOT_COUNTED = "not_counted"
+
+
+@dataclass(frozen=True, slots=True)
+class EqualPeriods:
+    """`days` whole days that end the day before `since`, and as many that begin the day after it; the day itself is
+    half one, half the other and counts to neither."""
+
+    since: date
+    days: int
+
+    @property
+    def before(self) -> tuple[date, date]:
+        return self.since - self.days * DAY, self.since - DAY
+
+    @property
+    def after(self) -> tuple[date, date]:
+        return self.since + DAY, self.since + self.days * DAY
+
+    @property
+    def ready_on(self) -> date:
+        """When there is enough to compare, where it is too early."""
+        return self.since + (FEWEST + 1) * DAY
+
+
+def equal_periods(
+    since: date, today: date, kept_from: date, counted_from: date | None
+) -> tuple[Comparable, EqualPeriods]:
+    """`kept_from` is the first day whose words are kept, `counted_from` the first that has any counts. Today, which is
+    not over, is left out."""
+    passed = (today - since).days - 1
+    kept = (since - kept_from).days
+    counted = (since - counted_from).days if counted_from is not None else 0
+    if passed < FEWEST:
+        return Comparable.TOO_EARLY, EqualPeriods(since, max(0, passed))
+    if kept < FEWEST:
+        return Comparable.TOO_OLD, EqualPeriods(since, max(0, kept))
+    if counted < FEWEST:
+        return Comparable.NOT_COUNTED, EqualPeriods(since, max(0, counted))
+    return Comparable.YES, EqualPeriods(since, min(passed, kept, counted))
