@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import redirect, render_template, request, url_for
+from flask import redirect, render_template, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response
 
@@ -28,14 +28,10 @@ def search_synonyms_suggest() -> str | Response:
 
 @bp.get("/search/synonyms/suggest")
 @requires(Permission.MANAGE_SEARCH)
-def search_synonyms_suggesting() -> str | tuple[str, int, dict[str, str]]:
-    """Asked again and again while a search is under way. When it has ended the page is drawn anew, with what it
-    brought."""
-    run = suggestion_run()
-    was_under_way = request.args.get("was") == "under-way"
-    if was_under_way and run is not None and not is_under_way(run):
-        return "", 200, {"HX-Refresh": "true"}
-    return render_template("admin/search/synonyms/_suggest.html")
+def search_synonyms_suggesting() -> str:
+    """Asked again and again while a search is under way. What it brought waits for a press, since somebody may be
+    editing the list."""
+    return render_template("admin/search/synonyms/_suggest.html", offers_list=True)
 
 
 @bp.app_template_global("suggestion_run")
