@@ -94,4 +94,9 @@
   const focus = (root) => root.querySelector?.("[data-focus]")?.focus();
   focus(document);
   document.addEventListener("htmx:after:swap", (event) => focus(event.target));
+
+  // An answer that lands away from its button comes into sight.
+  document.addEventListener("htmx:after:swap", (event) => {
+    if (event.target.matches?.("[data-show]")) event.target.scrollIntoView({ block: "nearest" });
+  });
 })();
