@@ -1,0 +1,58 @@
+"""What was saved of synonyms and rules is served although the process that saved it died, or could not publish."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import event, text
+
+from app.domain.search.events import WordsChanged
+from app.domain.search.live import publishing
+from app.events import PENDING
+from app.extensions import db
+from app.jobs import words
+from app.jobs.scheduler import Scheduler
+from app.subscribers import publish_words
+from app.transaction import transaction
+from tests.factories import make_synonym
+from tests.searching import add_site
+
+pytestmark = pytest.mark.usefixtures("context")
+
+
+@pytest.fixture
+def site_id() -> int:
+    """A shop whose synonym was saved by a process that died right after the commit."""
+    with transaction():
+        site = add_site()
+        synonym = make_synonym(site, "sofa", "couch")
+        synonym.words_version = publishing.touch(site.id)
+        db.session.flush()
+        db.session.info[PENDING].clear()
+        site_id = site.id
+    assert publishing.unpublished_sites() == [site_id]
+    return site_id
+
+
+def test_the_scheduler_publishes_what_was_forgotten_at_its_next_look(site_id: int):
+    Scheduler(lambda _name, _work: True).look()
+    assert publishing.unpublished_sites() == []
+    assert len(publishing.served(site_id).synonyms.groups) == 1
+
+
+def test_publishing_that_fails_leaves_the_save_as_it_is_and_is_made_up_for(site_id: int):
+    def refuse(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement.startswith("UPDATE served_words"):
+            raise OSError("the disk is full")
+
+    event.listen(db.engine, "before_cursor_execute", refuse)
+    publish_words(WordsChanged(site_id))
+    event.remove(db.engine, "before_cursor_execute", refuse)
+    assert publishing.unpublished_sites() == [site_id]
+    assert words.publish(site_id)
+    assert publishing.unpublished_sites() == []
+
+
+def test_words_of_a_site_that_is_gone_are_nothing_to_publish(site_id: int):
+    with transaction():
+        db.session.execute(text("delete from sites where id = :id"), {"id": site_id})
+    assert words.publish(site_id)
