@@ -11,7 +11,7 @@ from app.domain.search.live.models import SearchRule, Synonym
 from app.domain.search.live.served import SynonymGroup, SynonymType, normalized_term
 from app.domain.search.models import RebuildRun
 from app.domain.search.synonyms.group import fingerprint
-from app.domain.search.trying.models import SearchReplay
+from app.domain.search.trying.models import GoldenSearch, SearchReplay
 from app.domain.sites import accounts
 from app.domain.sites.models import Domain, Site, User
 from app.domain.sites.roles import Role
@@ -99,6 +99,11 @@ def make_synonym(site: Site, *words: str, root: str | None = None, **more: objec
     fields = {"status": "LIVE", "source": "MANUAL", "created_at": WHEN, "updated_at": WHEN, "updated_by": "Mia Moss"}
     stored = {"type": group.type.value, "root": root, "words": list(group.words), "fingerprint": fingerprint(group)}
     return _kept(Synonym(site_id=site.id, **(fields | stored | more)))
+
+
+def make_golden(site: Site, sku: str, **more: object) -> GoldenSearch:
+    fields = {"query": "mug", "within": 5, "created_at": WHEN, "updated_at": WHEN, "updated_by": "Mia Moss"} | more
+    return _kept(GoldenSearch(site_id=site.id, sku=sku, **fields))
 
 
 def make_replay(site: Site, **more: object) -> SearchReplay:

@@ -116,6 +116,11 @@ TRYING: Rows = {
     ("POST", "/admin/search/try"): STAFF,
     ("POST", "/admin/search/replays"): STAFF,
     ("GET", "/admin/search/replays/<replay_id>"): STAFF,
+    ("GET", "/admin/search/golden"): STAFF,
+    ("POST", "/admin/search/golden"): STAFF,
+    ("POST", "/admin/search/golden/check"): STAFF,
+    ("POST", "/admin/search/golden/<golden_id>"): STAFF,
+    ("POST", "/admin/search/golden/<golden_id>/delete"): STAFF,
 }
 
 TERMS = "/admin/search/terms"

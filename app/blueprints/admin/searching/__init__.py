@@ -3,6 +3,7 @@
 from app.blueprints.admin.searching import (
     analytics,
     effect,
+    golden,
     history,
     products,
     rule_editor,
@@ -22,6 +23,7 @@ from app.blueprints.admin.searching import (
 __all__ = [
     "analytics",
     "effect",
+    "golden",
     "history",
     "products",
     "rule_editor",

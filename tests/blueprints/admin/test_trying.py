@@ -1,0 +1,166 @@
+"""Before you save: comparing and replaying from the pages, with and without JavaScript, and as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app.domain.search.indexing import Indexing
+from app.domain.search.trying import replays
+from app.domain.sites.roles import Role
+from app.extensions import db
+from app.jobs.trying import replay
+from app.transaction import transaction
+from tests.blueprints.admin.catalogue_client import Merchandiser
+from tests.domain.search.trying_shop import product_id, shop
+from tests.factories import make_user
+from tests.page_client import PageClient
+
+TRY = "/admin/search/try"
+SYNONYM = {"type": "EQUIVALENT", "words": "mug, cup", "id": ""}
+
+
+@pytest.fixture
+def someone(app: Flask, indexing: Indexing) -> Merchandiser:
+    with app.app_context():
+        site_id = shop(indexing, "localhost")
+        with transaction():
+            from app.domain.sites.models import Site
+
+            make_user(db.session.get_one(Site, site_id), Role.MERCHANDISER, email="mia@shop.test")
+    indexing.clock.move(seconds=2)  # type: ignore[attr-defined]
+    return Merchandiser(PageClient(app).signed_in("mia@shop.test"), site_id)
+
+
+def _json(client: FlaskClient, someone: Merchandiser, body: object, status: int = 200) -> dict:
+    headers = {"Accept": "application/json", "X-CSRFToken": someone.pages.token}
+    answer = client.post(TRY, json=body, headers=headers, base_url=someone.pages.base)
+    assert answer.status_code == status, answer.text
+    return answer.json
+
+
+def test_the_form_of_a_synonym_is_compared_in_place(someone: Merchandiser) -> None:
+    answer = someone.swap(f"{TRY}?kind=synonym", SYNONYM)
+    assert answer.status_code == 200 and "<html" not in answer.text
+    assert "With the synonym “mug = cup”" in answer.text
+    assert "2 of 2 searches would change." in " ".join(answer.text.split())
+    assert answer.text.count('class="mark good">new') == 4
+
+
+def test_without_javascript_the_comparison_is_a_page(someone: Merchandiser) -> None:
+    page = someone.post(f"{TRY}?kind=synonym", SYNONYM, 200)
+    assert page.texts["h1"] == "Before you save"
+
+
+def test_another_search_is_compared_from_what_the_page_kept(someone: Merchandiser) -> None:
+    page = someone.post(f"{TRY}?kind=synonym", SYNONYM, 200)
+    again = someone.post(TRY, {"proposal": page.value("proposal"), "query": "tea  cup"}, 200)
+    assert again.texts["summary"].startswith("tea cup") or "tea cup" in again.texts["span"]
+
+
+def test_the_form_of_a_rule_is_compared(someone: Merchandiser) -> None:
+    rule = {"term": "mug", "pin": ["JUG-1"], "position": ["1"], "bannerText": "Two for one", "enabled": "on"}
+    text = someone.swap(f"{TRY}?kind=rule", rule).text
+    assert "With the rule for “mug”" in text and "pinned" in text and "Two for one" in text
+
+
+def test_a_rule_that_is_switched_off_does_nothing(someone: Merchandiser) -> None:
+    rule = {"term": "mug", "pin": "JUG-1", "enabledShown": "1"}
+    assert "nothing changes for “mug”" in " ".join(someone.swap(f"{TRY}?kind=rule", rule).text.split())
+
+
+def test_times_without_a_zone_are_of_the_shop(someone: Merchandiser) -> None:
+    rule = {"term": "mug", "pin": "JUG-1", "startsAt": "2026-12-01T09:00", "endsAt": "2026-12-02T09:00:00Z"}
+    text = someone.swap(f"{TRY}?kind=rule", rule).text
+    assert 'as of <time datetime="2026-12-01T09:00:00Z"' in text
+
+
+def test_the_form_of_search_terms_is_compared(someone: Merchandiser, app: Flask) -> None:
+    with app.app_context():
+        jug = product_id(someone.site_id, "JUG-1")
+    text = someone.swap(f"{TRY}?kind=terms", {"productId": str(jug), "terms": "pitcher, carafe"}).text
+    assert "0 → 1 found" in text and "Water jug" in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "form", "said"),
+    [
+        ("synonym", {"words": "mug"}, "Write the words first"),
+        ("rule", {"term": " "}, "Write the search"),
+        ("rule", {"term": "mug", "startsAt": "soon"}, "must be a time"),
+        ("terms", {"terms": "mug"}, "Choose the product"),
+        ("other", {}, "Say what to try"),
+        ("", {"proposal": "{"}, "is not valid JSON"),
+    ],
+)
+def test_what_cannot_be_tried_is_said_in_place(
+    someone: Merchandiser, kind: str, form: dict[str, str], said: str
+) -> None:
+    answer = someone.swap(f"{TRY}?kind={kind}", form)
+    assert answer.status_code == 400 and said in answer.text and "<html" not in answer.text
+
+
+def test_a_product_that_is_not_there_is_told(someone: Merchandiser) -> None:
+    answer = someone.swap(f"{TRY}?kind=terms", {"productId": "999999", "terms": "mug"})
+    assert answer.status_code == 404 and "no such product" in answer.text
+
+
+def test_the_same_as_json(someone: Merchandiser) -> None:
+    body = {"kind": "synonym", "type": "EQUIVALENT", "synonyms": ["mug", "cup"]}
+    answer = _json(someone.pages.client, someone, body)
+    assert [(item["query"], item["before"]["found"], item["after"]["found"]) for item in answer["items"]] == [
+        ("mug", 2, 4),
+        ("cup", 2, 4),
+    ]
+    assert {product["mark"] for product in answer["items"][0]["after"]["products"]} <= {"same", "new", "up", "down"}
+    assert _json(someone.pages.client, someone, {"kind": "rule"}, 400)["errors"][0]["pointer"] == "#/term"
+    assert _json(someone.pages.client, someone, ["what"], 400)["errors"]
+
+
+def test_words_are_shown_as_text(someone: Merchandiser) -> None:
+    text = someone.swap(f"{TRY}?kind=synonym", {"words": '<script>alert(1)</script>, “"cup'}).text
+    assert "<script>" not in text
+    kept = re.search(r'name="proposal" value="([^"]*)"', text)
+    assert kept is not None and "&lt;script&gt;" in kept[1]
+
+
+def test_search_that_does_not_answer_is_told_in_place(someone: Merchandiser, indexing: Indexing) -> None:
+    indexing.engine.forget(someone.site_id)
+    answer = someone.swap(f"{TRY}?kind=synonym", SYNONYM)
+    assert answer.status_code == 200 and "Search does not answer" in answer.text
+
+
+def _requested(someone: Merchandiser) -> str:
+    proposal = json.dumps({"kind": "synonym", "synonyms": ["mug", "cup"]})
+    answer = someone.pages.post("/admin/search/replays", {"proposal": proposal})
+    return str(answer.location.rpartition("/")[2])
+
+
+def test_a_replay_is_followed_to_its_report(someone: Merchandiser, app: Flask) -> None:
+    replay_id = _requested(someone)
+    address = f"/admin/search/replays/{replay_id}"
+    waiting = someone.fragment(address).text
+    assert 'hx-trigger="every 1s"' in waiting and "begins in a moment" in waiting
+    with app.app_context():
+        assert replay(replay_id)
+    done = someone.fragment(address).text
+    assert "hx-trigger" not in done and "nothing to replay" in done
+    assert someone.get(address).texts["h1"] == "Replay of the top searches"
+
+
+def test_a_replay_that_failed_says_why(someone: Merchandiser, app: Flask, indexing: Indexing) -> None:
+    replay_id = _requested(someone)
+    indexing.clock.move(minutes=16)  # type: ignore[attr-defined]
+    with app.app_context(), transaction():
+        replays.end_dead(indexing.clock)
+    text = someone.fragment(f"/admin/search/replays/{replay_id}").text
+    assert "not finished within a quarter of an hour" in text and "hx-trigger" not in text
+
+
+def test_what_cannot_be_replayed_is_said(someone: Merchandiser) -> None:
+    answer = someone.swap("/admin/search/replays", {"proposal": "{}"})
+    assert answer.status_code == 400 and "Say what to try" in answer.text
