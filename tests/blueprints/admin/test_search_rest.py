@@ -38,7 +38,7 @@ def test_status_before_anything_was_built(client: FlaskClient) -> None:
         "productsIndexed": None,
         "pagesIndexed": None,
         "contentSearch": True,
-        "searchesToday": None,
+        "searchesToday": 0,
         "latestRun": None,
     }
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 from flask import Flask
-from sqlalchemy import delete, event
+from sqlalchemy import delete
 from werkzeug.test import TestResponse
 
 from app.domain.sites.models import Site
@@ -18,6 +15,7 @@ from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.domain.taxonomy.trees import choice, level
 from tests.factories import make_product, make_taxonomy
+from tests.statements import statements
 
 CAMPING = [
     level("camping", level("tents", attributes=[choice("colour", "Moss", "Clay")]), level("stoves")),
@@ -258,20 +256,6 @@ def test_ids_of_another_form_can_be_named_by_selectors(app: Flask, mia: Merchand
     page = mia.get("/admin/catalogue/taxonomy/odd")
     items = [item["id"] for item in page.all("li") if item.get("role") == "treeitem"]
     assert items == ["l-a_2e_b_20_c", "l-a_5f_b"]
-
-
-@contextmanager
-def statements(app: Flask) -> Iterator[list[str]]:
-    seen: list[str] = []
-
-    def note(connection: object, cursor: object, statement: str, *_: object) -> None:
-        seen.append(statement)
-
-    with app.app_context():
-        engine = db.engine
-    event.listen(engine, "before_cursor_execute", note)
-    yield seen
-    event.remove(engine, "before_cursor_execute", note)
 
 
 def test_the_page_takes_as_many_queries_for_many_levels_as_for_few(app: Flask, mia: Merchandiser):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import event
 
 from app.domain.sites.models import Site
 from app.domain.taxonomy.levels.renames import ValueRename
@@ -20,6 +18,7 @@ from tests.domain.taxonomy.trees import choice, level
 from tests.factories import make_product, make_site, make_taxonomy
 from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient, Reading
+from tests.statements import statements
 from tests.taxonomy_saves import save_structure
 
 LOG = "/admin/catalogue/taxonomy/kinds/revisions"
@@ -48,19 +47,6 @@ def client(app: Flask, site_id: int, save, signed_in) -> PageClient:
         classify(make_product(db.session.get(Site, site_id)), active_tree(site_id), "boots", {})
     browser: PageClient = signed_in()
     return browser
-
-
-@contextmanager
-def statements(app: Flask) -> Iterator[list[str]]:
-    seen: list[str] = []
-
-    def note(connection: object, cursor: object, statement: str, *_: object) -> None:
-        seen.append(statement)
-
-    with app.app_context():
-        event.listen(db.engine, "before_cursor_execute", note)
-        yield seen
-        event.remove(db.engine, "before_cursor_execute", note)
 
 
 def words(page: Reading) -> str:

@@ -31,7 +31,7 @@ bp.add_app_template_filter(share, "share")
 @requires(Permission.MANAGE_SEARCH)
 def search_analytics() -> str:
     report = reports.report(ports.clock(), current_user.site_id, days_of(request.args))
-    return render_template("admin/search/analytics/page.html", report=report, periods=DAYS, rows_shown=reports.ROWS)
+    return render_template("admin/search/analytics/page.html", report=report, periods=DAYS)
 
 
 @bp.get(f"/search/analytics/<{LISTS}:list_name>")

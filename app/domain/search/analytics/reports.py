@@ -9,9 +9,10 @@ from datetime import date
 from sqlalchemy import func, select
 
 from app.domain.search import search_settings
+from app.domain.search.analytics import word_lists
 from app.domain.search.analytics.asked import ListName
 from app.domain.search.analytics.measures import SUM_NAMES, Measure, Period, measures
-from app.domain.search.analytics.word_lists import WordRow, first_rows, with_trends
+from app.domain.search.analytics.word_lists import WordRow
 from app.domain.search.counting import queries
 from app.domain.search.counting.models import SearchDay
 from app.domain.search.counting.sums import Sums
@@ -36,8 +37,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`lists` leaves out those of clicks while clicks are not recorded; a row more than is shown says that there are
-    more."""
+    """`lists` leaves out those of clicks while clicks are not recorded."""
 
     period: Period
     counted: Counted
@@ -74,13 +74,13 @@ def report(clock: Clock, site_id: int, days: int) -> Report:
     over, counted = period(clock, site_id, days), counted_of(site_id)
     compares = counted.since is not None and counted.since <= over.before.first
     names = [name for name in ListName if counted.clicks or not name.needs_clicks]
-    rows = {name: first_rows(site_id, over, name, ROWS + 1) for name in names}
+    rows = word_lists.beginnings(site_id, over, names, ROWS)
     by_day = sums_by_day(site_id, over.before.first, over.today)
     return Report(
         period=over,
         counted=counted,
         measures=measures(by_day, over, compares=compares, clicks=counted.clicks, currency=counted.currency),
-        lists=with_trends(site_id, over, rows),
+        lists=word_lists.with_trends(site_id, over, rows),
     )
 
 
@@ -88,11 +88,12 @@ def glance(clock: Clock, site_id: int) -> Glance:
     week, counted = period(clock, site_id, WEEK), counted_of(site_id)
     if not counted.tracking:
         return Glance(counted, Sums(), (), ())
+    lists = word_lists.beginnings(site_id, week, (ListName.TOP, ListName.NOTHING), GLANCED_ROWS)
     return Glance(
         counted=counted,
         today=sums_by_day(site_id, week.today, week.today).get(week.today, Sums()),
-        top=first_rows(site_id, week, ListName.TOP, GLANCED_ROWS),
-        nothing=first_rows(site_id, week, ListName.NOTHING, GLANCED_ROWS),
+        top=lists[ListName.TOP],
+        nothing=lists[ListName.NOTHING],
     )
 
 

@@ -37,8 +37,14 @@ class WordRow:
 
 def first_rows(site_id: int, period: Period, name: ListName, most: int) -> list[WordRow]:
     """The beginning of a list, without sparklines."""
-    query = _rows(windows.read(site_id, period.today, period.days), Asked.read(name, {}))
-    return [_row(row) for row in db.session.execute(query.limit(most))]
+    return beginnings(site_id, period, [name], most)[name]
+
+
+def beginnings(site_id: int, period: Period, names: Collection[ListName], most: int) -> dict[ListName, list[WordRow]]:
+    """Of several lists, in their order."""
+    sums = windows.read(site_id, period.today, period.days)
+    queries = {name: _rows(sums, Asked.read(name, {})).limit(most) for name in names}
+    return {name: [_row(row) for row in db.session.execute(query)] for name, query in queries.items()}
 
 
 def page_of(site_id: int, period: Period, asked: Asked) -> Paged[WordRow]:
