@@ -90,6 +90,9 @@
     if (box.matches("[data-submits]")) form.requestSubmit();
   });
 
+  // On a phone the tab of this page may lie beyond the edge.
+  document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
   // The summary of a refused form is read first.
   const focus = (root) => root.querySelector?.("[data-focus]")?.focus();
   focus(document);

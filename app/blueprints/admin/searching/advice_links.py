@@ -8,6 +8,7 @@ from flask import url_for
 
 from app.domain.search.testing.advice import Act, Advice
 from app.domain.search.testing.findings import Findings
+from app.domain.shared.times import rfc3339
 
 Address = Callable[[Advice, Findings], str]
 
@@ -35,7 +36,7 @@ def _new_rule(_advice: Advice, findings: Findings) -> str:
 
 def _again(_advice: Advice, findings: Findings) -> str:
     question = findings.question
-    at = question.at.isoformat() if question.at else None
+    at = rfc3339(question.at) if question.at else None
     return url_for("admin.search_test", q=question.words or None, product=question.reference or None, at=at)
 
 

@@ -120,7 +120,7 @@ def _row(
     opened = {"row": row, "typed": ", ".join(row.terms) if typed is None else typed, "errors": errors}
     if not wants_fragment():
         return make_response(_page(NewTerm(), opened=opened), status)
-    template = "admin/search/terms/_row_open.html" if is_open else "admin/search/terms/_row.html"
+    template = "admin/search/terms/_row_open.html" if is_open else "admin/search/terms/_row_closed.html"
     return make_response(render_template(template, **opened, saved=saved), status)
 
 

@@ -25,6 +25,7 @@ from app.domain.search.testing.mending import index_again
 from app.domain.search.text import MAX_CHARACTERS
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
+from app.domain.shared.times import rfc3339
 from app.domain.sites.currency import currency_of
 from app.domain.sites.time_zone import time_zone_of
 from app.errors import wants_json
@@ -50,6 +51,7 @@ def search_test() -> Response:
     else:
         response = make_response(_page(question, zone, problems))
     response.headers["Vary"] = "Accept, HX-Request"
+    response.headers["HX-Push-Url"] = _address(question)
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -70,6 +72,12 @@ def search_test_act() -> Response:
         flash(told, "good")
     q, product, at = (request.form.get(name) or None for name in ("q", "product", "at"))
     return redirect(url_for("admin.search_test", q=q, product=product, at=at))
+
+
+def _address(question: Question) -> str:
+    """The page of a question, without what it does not ask."""
+    at = rfc3339(question.at) if question.at else None
+    return url_for("admin.search_test", q=question.words or None, product=question.reference or None, at=at)
 
 
 def _show(clock: Clock, site_id: int, actor: str) -> str:

@@ -10,7 +10,9 @@ from app.domain.catalogue.search_terms import LONGEST_TERM
 from app.domain.search.engine import EngineState
 from app.domain.search.synonyms.group import told
 from app.domain.search.testing.findings import FIRST, Findings, ProductFindings
-from app.domain.search.text import stem, tokens
+from app.domain.search.text import query_words, stem, tokens
+
+MOST_WORDS = 3  # That are told one by one.
 
 
 class Act(StrEnum):
@@ -131,7 +133,7 @@ def _about_rank(findings: Findings, product: ProductFindings) -> Iterator[Advice
 
 
 def _about_missing(findings: Findings, product: ProductFindings, place: str = "") -> Iterator[Advice]:
-    missing = as_typed(findings.words, product.why.missing)
+    missing = _lacking(findings, product.why.missing)
     if not missing:
         message = "It has the words, but the search needs them otherwise, side by side or in quotes for example."
         yield Advice("not_found", message, Act.EDIT_PRODUCT)
@@ -174,15 +176,30 @@ def _about_words(findings: Findings) -> Iterator[Advice]:
         yield Advice("synonym_suggested", message, Act.ACCEPT, id=one.id)
     if findings.found is None or (findings.product is not None and findings.found):
         return
-    unknown = as_typed(findings.words, findings.unknown)
-    if not findings.found:
-        for word in unknown[:3]:
+    if not findings.full:
+        for word in as_typed(findings.words, _still_unknown(findings))[:MOST_WORDS]:
             message = f"No product has the word “{word}”. A synonym can lead it to words that products have."
             yield Advice("unknown_word", message, Act.ADD_SYNONYM, words=word)
     if not findings.found and findings.product is None and not findings.redirect:
         message = "If shoppers mean one product by this, add it to that product as a search term."
         yield Advice("found_nothing", message, Act.CHOOSE_PRODUCT, words=findings.words)
         yield Advice("answer_with_page", "If a page answers it, a rule can send shoppers there.", Act.ADD_RULE)
+
+
+def _still_unknown(findings: Findings) -> tuple[str, ...]:
+    """A word whose spelling was corrected needs nothing."""
+    searched = query_words(findings.corrected) if findings.corrected else findings.tokens
+    return tuple(word for word in findings.unknown if word in searched)
+
+
+def _lacking(findings: Findings, missing: tuple[str, ...]) -> list[str]:
+    """The words that a product lacks, as they were typed: of a corrected spelling those that stood in their places, or
+    all where the correction joins or parts words."""
+    searched = query_words(findings.corrected or findings.words)
+    if len(searched) != len(findings.tokens):
+        return as_typed(findings.words, findings.tokens) if missing else []
+    typed = dict(zip(searched, findings.tokens, strict=True))
+    return as_typed(findings.words, tuple(typed.get(word, word) for word in missing))
 
 
 def as_typed(words: str, indexed: tuple[str, ...]) -> list[str]:

@@ -65,6 +65,14 @@ def test_words_that_a_product_lacks_become_a_term_as_they_were_typed() -> None:
     assert "write_words" in codes(findings("Rain coats", product=product))
 
 
+def test_the_term_is_what_was_typed_not_what_was_searched_instead() -> None:
+    product = replace(TENT, why=Why(missing=("coat",)))
+    corrected = findings("rain coaat", corrected="rain coat", product=product)
+    assert the(corrected, "missing_words").words == "coaat"
+    parted = findings("raincoaat", corrected="rain coat", product=product)
+    assert the(parted, "missing_words").words == "raincoaat"
+
+
 @given(st.text(alphabet="abc ", max_size=200))
 def test_a_term_that_is_offered_is_never_too_long(words: str) -> None:
     product = replace(TENT, why=Why(missing=query_words(words)))
@@ -117,6 +125,11 @@ def test_what_finds_nothing_can_become_a_term_a_synonym_or_a_rule() -> None:
 
 def test_a_corrected_spelling_needs_no_advice() -> None:
     assert codes(findings("monitr", corrected="monitor", unknown=("monitr",))) == []
+
+
+def test_a_word_that_no_product_has_is_told_although_the_others_find_something() -> None:
+    some = findings("brolly tent", found=13, full=0, relaxed=True, unknown=("brolly", "tent"), corrected="brolly test")
+    assert [one.words for one in advise(some)] == ["brolly"]
 
 
 def test_an_engine_that_does_not_answer_comes_first() -> None:
