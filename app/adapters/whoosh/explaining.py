@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from app.adapters.whoosh.compounds import matches_of
-from app.adapters.whoosh.evaluation import Answer, answer_words, keys_of
+from app.adapters.whoosh.evaluation import answer_words, keys_of
 from app.adapters.whoosh.facet_column import Docs
 from app.adapters.whoosh.filtering import Filters
 from app.adapters.whoosh.placing import Placing, is_placed
 from app.adapters.whoosh.score_parts import score_parts
 from app.adapters.whoosh.scoring import FIELDS, Matches
-from app.adapters.whoosh.units import Query, Unit, units_of
+from app.adapters.whoosh.units import Unit
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import Explanation, FieldMatch, SearchRequest
 from app.domain.search.text import query_words
@@ -26,7 +26,8 @@ def explain(view: View, request: SearchRequest, document_id: str) -> Explanation
     if doc is None:
         return Explanation(words, False, None, None, (), words)
     answer = answer_words(view, request)
-    matches, missing = _words_in(view, _units(view, request, answer), doc)
+    units = answer.found.units if answer.found is not None else ()
+    matches, missing = _words_in(view, units, doc)
     why = Explanation(words, True, None, None, matches, missing)
     kept = Filters(view, request, answer.docs).kept()
     docs = answer.docs if kept is None else answer.docs[kept]
@@ -41,14 +42,6 @@ def explain(view: View, request: SearchRequest, document_id: str) -> Explanation
 def _placings(request: SearchRequest) -> SearchRequest:
     """Where the order is not that by relevance, nothing has a place of its own."""
     return request if is_placed(request) else replace(request, pins=(), boosts=(), buries=())
-
-
-def _units(view: View, request: SearchRequest, answer: Answer) -> Sequence[Unit]:
-    """Of the words that were searched in the end, each as a whole word."""
-    query = Query.of(request)
-    if answer.corrected:
-        query = query.spelt(answer.words)
-    return units_of(view, query, matches_of(view, query.words)) if query.words else ()
 
 
 def _words_in(view: View, units: Sequence[Unit], doc: int) -> tuple[tuple[FieldMatch, ...], tuple[str, ...]]:

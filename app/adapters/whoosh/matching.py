@@ -22,7 +22,7 @@ from app.adapters.whoosh.scoring import (
     united,
     word_matches,
 )
-from app.adapters.whoosh.units import Query, Unit, own_words_first, units_of
+from app.adapters.whoosh.units import BELOW, Query, Unit, own_words_first, units_of
 from app.adapters.whoosh.view import View
 from app.adapters.whoosh.vocabulary import vocabulary_of
 from app.domain.search.text import joined, neighbours
@@ -60,10 +60,19 @@ def find(view: View, query: Query, allowed: Mask | None, *, prefix_last: bool) -
     if len(found.docs) < FEW and _may_relax(query, found.units):
         if not len(found.docs):
             return found
-        some = match_some(view, query, allowed)
-        return replace(some, full=np.isin(some.docs, found.docs))
+        some = match_some(view, query, allowed, found.units)
+        full = np.isin(some.docs, found.docs)
+        return replace(some, full=full, scores=_full_first(some.scores, full))
     finished = _finished(view, query.words, found)
     return replace(found, scores=own_words_first(view, found.units, found.docs, finished))
+
+
+def _full_first(scores: Scores, full: Mask) -> Scores:
+    """Documents with all the words come before the others, whose scores are brought down together."""
+    if not full.any() or full.all():
+        return scores
+    highest, limit = scores[~full].max(), BELOW * scores[full].min()
+    return np.where(full, scores, scores * (limit / highest)) if highest > limit else scores
 
 
 def _may_relax(query: Query, units: Sequence[Unit]) -> bool:
@@ -93,10 +102,11 @@ def _needed(units: Sequence[Unit], query: Query) -> list[Matches]:
     return [unit.match for unit in units if unit.needed(query)] or [unit.match for unit in units]
 
 
-def match_some(view: View, query: Query, allowed: Mask | None) -> Found:
+def match_some(view: View, query: Query, allowed: Mask | None, units: Sequence[Unit] = ()) -> Found:
     """The documents with the most of the words: one word less at a time until there are enough of them.
-    What scores is weighed by the square of the share of words that match. For words that no document has together."""
-    units = tuple(units_of(view, query, matches_of(view, query.words)))
+    What scores is weighed by the square of the share of words that match. `units` are the words as they were searched
+    already, if they were."""
+    units = tuple(units or units_of(view, query, matches_of(view, query.words)))
     counts = np.zeros(view.size, np.uint8)
     totals = np.zeros(view.size, np.float32)
     for match in _needed(units, query):

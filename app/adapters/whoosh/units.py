@@ -17,8 +17,8 @@ from app.domain.search.text import LINKING_WORDS, query_words
 
 # What an answer is worth beside the words that it answers for.
 ANSWER_WORTH = 0.8
-# How far a document that has only an answer stays below those that have the words themselves.
-_BELOW = np.float32(0.99)
+# How far what has less of the words stays below what has more.
+BELOW = np.float32(0.99)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def own_words_first(view: View, units: Sequence[Unit], docs: Docs, scores: Score
         below = lacking >= level
         if below.any() and not below.all():
             highest = scores[below].max()
-            limit = _BELOW * scores[~below].min()
+            limit = BELOW * scores[~below].min()
             if highest > limit:
                 scores[below] *= limit / highest
     return scores
