@@ -1,0 +1,209 @@
+"""Synonyms written, told to publishing and to the activity log, and put back."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.search.live import publishing
+from app.domain.search.live.models import Synonym
+from app.domain.search.live.served import SynonymType
+from app.domain.search.synonyms import editing, queries
+from app.domain.search.synonyms.candidate import Candidate
+from app.domain.search.synonyms.group import SynonymDraft
+from app.domain.search.synonyms.listing import Status, SynonymList
+from app.domain.search.synonyms.putting_back import put_back
+from app.domain.search.synonyms.record import record_of, view_of
+from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
+from app.domain.sites.models import AuditEntry
+from app.extensions import db
+from app.transaction import transaction
+from tests.factories import make_site, make_synonym
+from tests.fakes.clock import StoppedClock
+
+pytestmark = pytest.mark.usefixtures("context")
+MIA = "Mia Moss"
+
+
+def both(*words: str) -> SynonymDraft:
+    return SynonymDraft(SynonymType.EQUIVALENT, None, words)
+
+
+def one_way(root: str, *words: str) -> SynonymDraft:
+    return SynonymDraft(SynonymType.ONE_WAY, root, words)
+
+
+def candidate(root: str, *words: str, **evidence: object) -> Candidate:
+    return Candidate(SynonymType.ONE_WAY, root, words, evidence)
+
+
+@pytest.fixture
+def site_id(context: None) -> int:
+    with transaction():
+        return make_site().id
+
+
+def served_words(site_id: int, words: str) -> list[tuple[str, ...]]:
+    return [one.others for one in publishing.served(site_id).synonyms.expand(words).applied]
+
+
+def entries() -> list[tuple[str, object, object]]:
+    rows = db.session.scalars(select(AuditEntry).order_by(AuditEntry.id))
+    return [(row.action, row.before, row.after) for row in rows]
+
+
+def test_a_synonym_lives_from_being_added_to_being_deleted(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        made = editing.add(clock, site_id, both("mobile", "cell phone"), MIA).id
+    assert served_words(site_id, "cell phones") == [("mobile",)]
+    with transaction():
+        assert editing.change(clock, site_id, made, 1, one_way("handy", "mobile"), MIA)
+    assert (served_words(site_id, "handy"), served_words(site_id, "mobile")) == ([("mobile",)], [])
+    with transaction():
+        assert not editing.change(clock, site_id, made, 2, one_way(" handy ", "mobile"), MIA)
+        assert editing.delete(clock, site_id, made, 2, MIA) == "handy → mobile"
+    assert served_words(site_id, "handy") == []
+    first, second, third = entries()
+    assert (first[0], first[1], first[2]["synonyms"]) == ("synonym.add", None, ["mobile", "cell phone"])
+    assert (second[0], second[1], second[2]["root"]) == ("synonym.change", first[2], "handy")
+    assert (third[0], third[1], third[2]) == ("synonym.delete", second[2], None)
+
+
+def test_what_is_saved_and_not_published_is_told(clock: StoppedClock, site_id: int) -> None:
+    """No transaction of the application, so nothing publishes after the commit."""
+    synonym = editing.add(clock, site_id, both("mobile", "phone"), MIA)
+    state = publishing.served_state(site_id)
+    assert not view_of(synonym, state)["synced"]
+    page = queries.synonym_page(site_id, SynonymList(waiting=True))
+    assert (page.waits, [one.id for one in page.found.items]) == (True, [synonym.id])
+    publishing.publish(clock, site_id)
+    db.session.flush()
+    page = queries.synonym_page(site_id, SynonymList(waiting=True))
+    assert (page.waits, page.found.total_items) == (False, 0)
+    assert view_of(synonym, page.state)["synced"]
+    db.session.rollback()
+
+
+def test_a_stale_save_and_another_sites_synonym_write_nothing(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        made = editing.add(clock, site_id, both("mobile", "phone"), MIA).id
+        theirs = make_synonym(make_site("other.test")).id
+    with pytest.raises(StaleRevision), transaction():
+        editing.change(clock, site_id, made, 0, both("a", "b"), MIA)
+    for act in (editing.delete, editing.reject, editing.accept):
+        with pytest.raises(NotFound), transaction():
+            act(clock, site_id, theirs, 1, MIA)
+    assert len(entries()) == 1
+
+
+def test_a_shop_has_a_thousand_synonyms(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        site = make_site("full.test")
+        for number in range(1_000):
+            make_synonym(site, f"left{number}", f"right{number}")
+        full = site.id
+    with pytest.raises(Invalid) as caught, transaction():
+        editing.add(clock, full, both("one", "more"), MIA)
+    assert caught.value.problems[0].code == "too_many_synonyms"
+
+
+def test_a_rejected_suggestion_never_comes_back(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        assert editing.suggest(clock, site_id, [candidate("labtop", "laptop")] * 2, "MINED") == 1
+    synonym = db.session.scalars(select(Synonym)).one()
+    with transaction():
+        editing.reject(clock, site_id, synonym.id, 1, MIA)
+    with transaction():
+        assert editing.suggest(clock, site_id, [candidate("Labtops", "laptops")], "AI") == 0
+    assert [one.status for one in db.session.scalars(select(Synonym))] == ["REJECTED"]
+    assert served_words(site_id, "labtop") == []
+
+
+def test_suggestions_beside_which_live_synonyms_cannot_stand_are_left_out(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        editing.add(clock, site_id, one_way("labtop", "laptop"), MIA)
+        both_ways = Candidate(SynonymType.EQUIVALENT, None, ("only one",))
+        assert editing.suggest(clock, site_id, [candidate("labtop", "desk"), both_ways], "AI") == 0
+
+
+def test_a_suggestion_is_accepted_as_it_was_edited(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        editing.suggest(clock, site_id, [candidate("labtop", "laptop", searches=4)], "MINED")
+    synonym = db.session.scalars(select(Synonym)).one()
+    with transaction():
+        editing.accept(clock, site_id, synonym.id, 1, MIA, one_way("labtop", "laptop", "notebook"))
+    assert served_words(site_id, "labtop") == [("laptop", "notebook")]
+    assert (synonym.status, synonym.source, synonym.revision) == ("LIVE", "MINED", 2)
+    with pytest.raises(Conflict), transaction():
+        editing.accept(clock, site_id, synonym.id, 2, MIA)
+
+
+def test_a_deleted_synonym_that_was_suggested_once_is_not_suggested_again(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        editing.suggest(clock, site_id, [candidate("labtop", "laptop")], "MINED")
+    synonym = db.session.scalars(select(Synonym)).one()
+    with transaction():
+        editing.accept(clock, site_id, synonym.id, 1, MIA)
+    with transaction():
+        editing.delete(clock, site_id, synonym.id, 2, MIA)
+    assert (synonym.status, served_words(site_id, "labtop")) == ("REJECTED", [])
+    with transaction():
+        assert editing.suggest(clock, site_id, [candidate("labtop", "laptop")], "MINED") == 0
+        again = editing.add(clock, site_id, one_way("labtop", "laptop"), MIA)
+        assert (again.id, again.status, again.source) == (synonym.id, "LIVE", "MINED")
+
+
+def test_a_synonym_changed_into_a_rejected_one_takes_its_place(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        editing.suggest(clock, site_id, [candidate("labtop", "laptop")], "MINED")
+        made = editing.add(clock, site_id, one_way("lapotp", "laptop"), MIA).id
+    with transaction():
+        assert editing.change(clock, site_id, made, 1, one_way("labtop", "laptop"), MIA)
+    assert [(one.id, one.source) for one in db.session.scalars(select(Synonym))] == [(made, "MINED")]
+
+
+def test_every_change_can_be_put_back_from_what_the_log_keeps(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        made = editing.add(clock, site_id, both("mobile", "phone"), MIA).id
+    with transaction():
+        editing.change(clock, site_id, made, 1, both("mobile", "handset"), MIA)
+    with transaction():
+        editing.delete(clock, site_id, made, 2, MIA)
+    for action, before, after in reversed(entries()):
+        now = db.session.get(Synonym, made, populate_existing=True)
+        assert (record_of(now) if now else None) == after, f"undoing {action}"
+        with transaction():
+            put_back(clock, site_id, made, before, MIA)
+    assert db.session.scalars(select(Synonym)).all() == []
+    assert [entry[0] for entry in entries()][3:] == ["synonym.undo"] * 3
+
+
+def test_what_is_put_back_must_find_its_words_free(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        made = editing.add(clock, site_id, both("mobile", "phone"), MIA).id
+        editing.delete(clock, site_id, made, 1, MIA)
+        editing.add(clock, site_id, both("phone", "blower"), MIA)
+    before = entries()[1][1]
+    with pytest.raises(Invalid, match="in another synonym already"), transaction():
+        put_back(clock, site_id, made + 50, before, MIA)
+
+
+def test_the_list_is_filtered_as_search_folds_words(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        for words in (("Café", "coffee shop"), ("mobile", "phone"), ("tv", "television")):
+            editing.add(clock, site_id, both(*words), MIA)
+            clock.move(seconds=5)
+        editing.suggest(clock, site_id, [candidate("a", "b", searches=2), candidate("c", "d", searches=9)], "AI")
+
+    def words(**asked: object) -> list[str]:
+        found = queries.synonyms(site_id, SynonymList(**asked), None)  # type: ignore[arg-type]
+        return [synonym.words[0] for synonym in found.items]
+
+    assert words(words="cafe") == ["Café"]
+    assert words() == ["tv", "mobile", "Café"]
+    assert words(page=2, page_size=2) == ["Café"]
+    assert words(status=Status.SUGGESTED) == ["d", "b"]
+    assert words(type=SynonymType.ONE_WAY) == []
+    page = queries.synonym_page(site_id, SynonymList())
+    assert [one.root for one in page.suggestions] == ["c", "a"]
+    assert page.counts == {"LIVE": 3, "SUGGESTED": 2, "REJECTED": 0}
