@@ -7,7 +7,7 @@ added; once the day is over they are summed up anew from the daily counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -25,7 +25,6 @@ from app.extensions import db
 PERIODS = (7, 30, 90)
 SUMMED = ("searches", "found_nothing", "followed", "clicked", "added_to_basket", "ordered", "revenue", "ruled")
 NEVER = date(1970, 1, 1)
-BATCH = 500
 LATEST = ("last_at", "last_result_count")
 PLAIN = {"synchronize_session": False}
 
@@ -147,19 +146,15 @@ def _sums(site_id: int, days: int, changes: Iterable[WordChange]) -> list[dict[s
 
 
 def _add(rows: Sequence[dict[str, Any]]) -> None:
-    kept = SearchWordWindow
-    for some in _portions(rows):
-        added = _insert(kept).values(list(some))
-        later = (added.excluded.searches > 0) & (added.excluded.last_at >= kept.last_at)
-        sums = {name: getattr(kept, name) + added.excluded[name] for name in SUMMED}
-        latest = {name: case((later, added.excluded[name]), else_=getattr(kept, name)) for name in LATEST}
-        statement = added.on_conflict_do_update(index_elements=["site_id", "days", "word"], set_=sums | latest)
-        db.session.execute(statement, execution_options=PLAIN)
-
-
-def _portions(rows: Sequence[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:
-    """A statement takes only so many values."""
-    yield from (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))
+    """One statement, sent for each row: one with the values of many would take longer to write than to run."""
+    if not rows:
+        return
+    kept, added = SearchWordWindow, _insert(SearchWordWindow)
+    later = (added.excluded.searches > 0) & (added.excluded.last_at >= kept.last_at)
+    sums = {name: getattr(kept, name) + added.excluded[name] for name in SUMMED}
+    latest = {name: case((later, added.excluded[name]), else_=getattr(kept, name)) for name in LATEST}
+    statement = added.on_conflict_do_update(index_elements=["site_id", "days", "word"], set_=sums | latest)
+    db.session.connection().execute(statement, rows)
 
 
 def _insert(model: Any) -> Any:

@@ -1,0 +1,165 @@
+"""Search analytics of a busy shop: 90 days of 5,000 different words a day.
+
+Pages go through the whole application, without a network and a browser. BENCH_DATABASE_URL names an empty database to
+measure on instead of SQLite.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import insert, text
+
+from app import create_app
+from app.config import Config
+from app.domain.search.counting import windows
+from app.domain.search.counting.models import SearchDay, SearchWordDay
+from app.domain.search.counting.queries import site_today
+from app.domain.search.counting.windows import SUMMED, WordChange
+from app.domain.sites.roles import Role
+from app.extensions import db
+from app.ports import clock
+from app.transaction import transaction
+from bench.measuring import at_most, heading, milliseconds, percentile, seconds, workspace
+from tests.factories import make_site, make_user
+from tests.page_client import PageClient
+
+DAYS, WORDS_A_DAY, WORDS = 90, 5_000, 20_000
+BASE = "/admin/search/analytics"
+PAGES = (
+    *((f"analytics, {days} days", f"{BASE}?days={days}") for days in (7, 30, 90)),
+    *(
+        (f"{name}, 90 days", f"{BASE}/{name}?days=90")
+        for name in ("top", "found-nothing", "rarely-clicked", "leads-to")
+    ),
+    ("top searches filtered", f"{BASE}/top?days=90&q=77"),
+    ("top searches, page 200", f"{BASE}/top?days=90&p=200"),
+    ("search overview", "/admin/search"),
+)
+PAGE, EXPORT, COUNT, RENEW = 300, 3, 250, 30  # Milliseconds, seconds, milliseconds, seconds.
+ROUNDS = 5
+
+
+def main() -> None:
+    heading(f"Search analytics: {DAYS} days of {WORDS_A_DAY:,} words a day, {WORDS:,} different words")
+    with workspace() as directory:
+        app = _app(directory)
+        with app.app_context():
+            site_id = _shop()
+            today = site_today(clock(), site_id)
+            _count_days(site_id, today)
+            renewed = seconds(lambda: _renew(site_id, today))
+        client = PageClient(app).signed_in("merchandiser@bench.test").client
+        gc.collect()
+        gc.freeze()  # As wsgi.py does for the web server.
+        _pages(client)
+        at_most("summing up anew after midnight", renewed, RENEW, "s", "in the background")
+        at_most(
+            "a list of every word as CSV", seconds(lambda: _get(client, f"{BASE}/top.csv?days=90")), EXPORT, "s", "own"
+        )
+        with app.app_context():
+            _counting(site_id, today)
+
+
+def _app(directory: Path) -> Flask:
+    app = create_app(
+        Config(
+            secret_key="a key for benchmarks that is long enough",
+            database_url=os.environ.get("BENCH_DATABASE_URL") or f"sqlite:///{directory / 'shop.db'}",
+            index_dir=directory / "index",
+            media_dir=directory / "media",
+            log_level="ERROR",
+        )
+    )
+    with app.app_context():
+        db.create_all()
+    return app
+
+
+def _shop() -> int:
+    with transaction():
+        site = make_site()
+        make_user(site, Role.MERCHANDISER, email="merchandiser@bench.test")
+        return site.id
+
+
+def _count_days(site_id: int, today: date) -> None:
+    """A few words make up most of the searches, as everywhere; a tenth of the words find nothing."""
+    chance = random.Random(7)
+    words = [f"words of search {number}" for number in range(WORDS)]
+    weights = [1 / (rank + 10) for rank in range(WORDS)]
+    for ago in range(2 * DAYS):
+        day = today - timedelta(days=ago)
+        chosen = dict.fromkeys(chance.choices(words, weights, k=3 * WORDS_A_DAY))
+        rows = [_row(chance, site_id, day, word) for word in list(chosen)[:WORDS_A_DAY]]
+        rows += [_row(chance, site_id, day, word) for word in words[-(WORDS_A_DAY - len(rows)) :] if word not in chosen]
+        rows = rows[:WORDS_A_DAY]
+        total = {name: sum(row[name] for row in rows) for name in SUMMED}
+        with transaction():
+            if ago < DAYS:
+                db.session.execute(insert(SearchWordDay), rows)
+            db.session.execute(insert(SearchDay), [{"site_id": site_id, "day": day, "words": len(rows), **total}])
+
+
+def _row(chance: random.Random, site_id: int, day: date, word: str) -> dict[str, object]:
+    searches = 1 + int(chance.expovariate(0.3))
+    finds = 0 if word.endswith("3") else chance.randrange(1, 400)
+    clicked = sum(chance.random() < 0.3 for _ in range(searches)) if finds else 0
+    return {
+        "site_id": site_id,
+        "day": day,
+        "word": word,
+        "last_at": datetime.combine(day, time(12), UTC),
+        "last_result_count": finds,
+        "searches": searches,
+        "found_nothing": 0 if finds else searches,
+        "followed": searches,
+        "clicked": clicked,
+        "added_to_basket": clicked // 2,
+        "ordered": clicked // 4,
+        "revenue": clicked // 4 * 1_999,
+        "ruled": 0,
+    }
+
+
+def _renew(site_id: int, today: date) -> None:
+    with transaction():
+        windows.refresh(site_id, today)
+    if db.engine.dialect.name == "postgresql":  # What autovacuum does within a minute of so many changes.
+        db.session.execute(text("analyze"))
+        db.session.commit()
+
+
+def _pages(client: FlaskClient) -> None:
+    for name, path in PAGES:
+        _get(client, path)
+        slowest = percentile(milliseconds(lambda path: _get(client, path), [path] * ROUNDS), 0.95)
+        at_most(f"{name}, slowest of {ROUNDS}", slowest, PAGE, "ms", "specified")
+
+
+def _get(client: FlaskClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 200 and answer.data, path
+
+
+def _counting(site_id: int, today: date) -> None:
+    """What keeping the sums costs the worker for a batch of 1,000 searches."""
+    at = datetime.combine(today, time(12), UTC)
+    changes = [WordChange(today, f"words of search {number}", at, 3, searches=1) for number in range(1_000)]
+
+    def include() -> None:
+        with transaction():
+            windows.include(site_id, today, changes)
+
+    include()
+    at_most("1,000 words added to the sums", 1000 * seconds(include), COUNT, "ms", "own")
+
+
+if __name__ == "__main__":
+    main()
