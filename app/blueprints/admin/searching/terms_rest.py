@@ -11,7 +11,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.json_body import json_object
 from app.domain.catalogue import terms
 from app.domain.catalogue.listing import LONGEST_WORDS
-from app.domain.catalogue.term_list import TermRow, find_with_terms
+from app.domain.catalogue.term_list import TermRow, find_with_terms, product_with_terms
 from app.domain.shared.problems import Invalid
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -29,7 +29,7 @@ def search_terms_products() -> Response:
 @bp.put(PRODUCT)
 @requires(Permission.MANAGE_SEARCH)
 def search_terms_replace(product_id: int) -> Response:
-    sent = _sent_terms()
+    sent = _sent_terms(product_id)
     with transaction():
         stored = terms.replace_terms(ports.clock(), current_user.site_id, product_id, sent, current_user.display_name)
     return jsonify({"productId": str(product_id), "terms": stored})
@@ -38,13 +38,15 @@ def search_terms_replace(product_id: int) -> Response:
 @bp.post(f"{PRODUCT}/add")
 @requires(Permission.MANAGE_SEARCH)
 def search_terms_more(product_id: int) -> Response:
-    sent = _sent_terms()
+    sent = _sent_terms(product_id)
     with transaction():
         stored = terms.add_terms(ports.clock(), current_user.site_id, product_id, sent, current_user.display_name)
     return jsonify({"productId": str(product_id), "terms": stored})
 
 
-def _sent_terms() -> list[object]:
+def _sent_terms(product_id: int) -> list[object]:
+    """Raises NotFound before anything is read: a product of another site is told apart from none by nothing."""
+    product_with_terms(current_user.site_id, product_id)
     sent = json_object({"terms"}).get("terms")
     if not isinstance(sent, list):
         raise Invalid.one("required", "Give the terms: an array of strings.", "#/terms")
