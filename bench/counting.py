@@ -1,0 +1,112 @@
+"""What counting costs a search, and how fast what was noted gets into the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from flask import Flask
+
+from app import create_app, ports
+from app.adapters.clock import SystemClock
+from app.adapters.counting_spool import FileSpool
+from app.adapters.images import FileImages
+from app.adapters.null_engine import NullEngine
+from app.adapters.queue import NoQueue
+from app.blueprints.storefront import trail
+from app.config import Config
+from app.domain.search.counting.events import Event, Kind
+from app.domain.search.counting.spool import Spool
+from app.domain.search.listing import ListingRequest
+from app.domain.sites.sites import create_site
+from app.extensions import db
+from app.jobs.counting import drain
+from app.ports import Ports
+from app.transaction import transaction
+from bench.measuring import at_most, heading, median, milliseconds, percentile, seconds, workspace
+
+REQUESTS = 3_000
+EVENTS = 50_000
+WORDS = 5_000
+HITS = [f"p{number}" for number in range(100_000, 100_024)]
+AGENT = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0"}
+
+
+def main() -> None:
+    with workspace() as directory:
+        heading(f"Counting searches, {REQUESTS:,} requests, {EVENTS:,} events of {WORDS:,} words")
+        _notes(directory)
+        with _shop(directory, FileSpool(directory / "counting")) as app:
+            _requests(app)
+            _draining(app)
+
+
+def _notes(directory: Path) -> None:
+    spool = FileSpool(directory / "alone")
+    times = milliseconds(lambda number: spool.note([_event(1, number)]), range(REQUESTS))
+    at_most("one event noted, p50", 1000 * median(times), 50, "µs", "a search takes some thousands")
+    at_most("one event noted, p95", 1000 * percentile(times, 0.95), 200, "µs", "a search takes some thousands")
+
+
+def _requests(app: Flask) -> None:
+    """The whole of it, as a view does it: the cookie read and checked, the rule, the cookie written, the note."""
+    client_cookie = _ask(app, "the first search", "")
+    asked = [f"word {number % 40}" for number in range(REQUESTS)]
+    times = milliseconds(lambda words: _ask(app, words, client_cookie), asked)
+    bare = milliseconds(lambda _words: _bare(app), asked)
+    at_most("a search noted in a request, p50", 1000 * (median(times) - median(bare)), 500, "µs", "5 % of a page")
+
+
+def _ask(app: Flask, words: str, cookie: str) -> str:
+    headers = AGENT | ({"Cookie": f"trail={cookie}"} if cookie else {})
+    with app.test_request_context("/search", base_url="http://localhost", headers=headers):
+        trail.note_search(ListingRequest("/search", words=words), HITS, 24, ruled=False)
+        answer = app.process_response(app.response_class())
+    return answer.headers.get("Set-Cookie", "").partition("trail=")[2].partition(";")[0]
+
+
+def _bare(app: Flask) -> None:
+    with app.test_request_context("/search", base_url="http://localhost", headers=AGENT):
+        trail.current_shop()
+        app.process_response(app.response_class())
+
+
+def _draining(app: Flask) -> None:
+    site_id = 1
+    ports.counting().note([_event(site_id, number) for number in range(EVENTS)])
+    took = seconds(drain)
+    at_most("events into the counts, each", 1_000_000 * took / EVENTS, 200, "µs", "5,000 a second")
+    ports.counting().note([_event(site_id, 3)])
+    at_most("one event into full counts", 1000 * seconds(drain), 100, "ms", "a drain each second")
+
+
+def _event(site_id: int, number: int) -> Event:
+    now = datetime.now(UTC)
+    event = Event(Kind.SEARCHED, site_id, f"word {number % WORDS}", now.date(), now, 24, True)
+    return event if number % 10 else replace(event, at=now - timedelta(seconds=1))
+
+
+@contextmanager
+def _shop(directory: Path, spool: Spool) -> Iterator[Flask]:
+    config = Config(
+        secret_key="a key for benchmarks that is long enough",
+        database_url=f"sqlite:///{directory / 'shop.db'}",
+        index_dir=directory / "index",
+        log_level="ERROR",
+    )
+    images = FileImages(directory / "media")
+    app = create_app(config, Ports(NullEngine(), SystemClock(), NoQueue(), images, counting=spool))
+    with app.app_context():
+        db.create_all()
+        with transaction():
+            create_site(SystemClock(), "localhost", "Bench")
+        yield app
+        db.session.remove()
+        db.engine.dispose()
+
+
+if __name__ == "__main__":
+    main()
