@@ -70,4 +70,4 @@ def _told(settled: Settled, done: str, before: str) -> str:
 
 def _back(order_id: str, told: str, kind: str) -> Response:
     flash(told, kind)
-    return redirect(url_for("admin.order_page", order_id=order_id), 303)
+    return redirect(url_for("admin.order_page", order_id=order_id))

@@ -1,0 +1,116 @@
+"""The checkout over HTTP."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from app.domain.catalogue.models import Product
+from app.domain.orders import settling
+from app.domain.orders.models import Order
+from app.extensions import db
+from app.transaction import transaction
+from tests.blueprints.storefront import small_shop
+from tests.blueprints.storefront.shopper import CONTACT, Shopper
+from tests.blueprints.storefront.test_basket import change
+from tests.fakes.clock import StoppedClock
+
+
+@pytest.fixture
+def mia(app: Flask, site_id: int) -> Shopper:
+    shopper = Shopper(app)
+    shopper.add("S-7", 2)
+    return shopper
+
+
+def orders(app: Flask) -> list[tuple[str, int]]:
+    with app.app_context():
+        return [(order.status, order.total) for order in db.session.query(Order).order_by(Order.created_at)]
+
+
+def stock(app: Flask, seo_name: str) -> int | None:
+    with app.app_context():
+        return db.session.query(Product).filter_by(seo_name=seo_name).one().stock
+
+
+def test_an_order_is_placed_and_thanked_for(app: Flask, mia: Shopper) -> None:
+    answer = mia.order(note="At noon, please.")
+    assert answer.status_code == 303
+    thanks = mia.get(answer.location)
+    assert "<h1>Thank you, Mia</h1>" in thanks.text
+    assert "mia@home.test" in thanks.text and "£140.00" in thanks.text and "At noon, please." in thanks.text
+    assert thanks.headers["Cache-Control"] == "no-store"
+    assert (orders(app), stock(app, "tent-7"), mia.cookie("basket-count")) == ([("SUBMITTED", 14_000)], 1, "0")
+
+
+def test_a_button_pressed_twice_gives_one_order(app: Flask, mia: Shopper) -> None:
+    first, second = mia.order(), mia.order()
+    assert first.location == second.location
+    assert (orders(app), stock(app, "tent-7")) == ([("SUBMITTED", 14_000)], 1)
+    assert mia.get("/checkout").location == first.location, "going back leads to the order"
+
+
+def test_what_is_wrong_is_told_beside_the_field_and_nothing_is_lost(app: Flask, mia: Shopper) -> None:
+    answer = mia.order(name="", email="mia@home", phone="", note="<b>Noon</b>")
+    assert answer.status_code == 400
+    assert "Your name is missing." in answer.text
+    assert 'value="mia@home"' in answer.text and "&lt;b&gt;Noon&lt;/b&gt;" in answer.text
+    assert 'aria-describedby="name-error" aria-invalid="true"' in answer.text
+    assert orders(app) == [("OPEN", 0)]
+
+
+def test_a_price_from_the_form_counts_for_nothing(app: Flask, mia: Shopper) -> None:
+    mia.order(total="1", price="1", unit_price="1")
+    assert orders(app) == [("SUBMITTED", 14_000)]
+
+
+def test_a_new_price_must_be_seen_before_it_is_agreed_to(app: Flask, mia: Shopper) -> None:
+    seen = mia.get("/checkout").text.split('name="seen" value="')[1].split('"')[0]
+    change(app, "tent-7", price=9_900)
+    answer = mia.post("/checkout", CONTACT | {"seen": seen, "phone": "020 7946 0000"})
+    assert answer.status_code == 409
+    assert "check the new total" in answer.text and "£198.00" in answer.text and "020 7946 0000" in answer.text
+    assert mia.order().status_code == 303
+    assert orders(app) == [("SUBMITTED", 19_800)]
+
+
+def test_what_sold_out_meanwhile_leads_back_to_the_basket(app: Flask, mia: Shopper) -> None:
+    seen = mia.get("/checkout").text.split('name="seen" value="')[1].split('"')[0]
+    change(app, "tent-7", stock=1)
+    answer = mia.post("/checkout", CONTACT | {"seen": seen})
+    assert answer.status_code == 409
+    assert "<h1>Your basket</h1>" in answer.text and "Only 1 left" in answer.text
+    assert stock(app, "tent-7") == 1
+
+
+def test_without_a_basket_there_is_nothing_to_check_out(app: Flask, site_id: int) -> None:
+    nobody = Shopper(app)
+    assert nobody.get("/checkout").location == "/basket"
+    answer = nobody.post("/checkout", CONTACT)
+    assert answer.status_code == 404 and "Your basket is empty." in answer.text
+
+
+def test_an_order_is_shown_to_who_has_its_address_alone(app: Flask, mia: Shopper) -> None:
+    token = mia.cookie("basket") or ""
+    assert mia.get(f"/order/{token}").status_code == 404, "a basket is no order"
+    location = mia.order().location
+    assert Shopper(app).get(location).status_code == 200
+    assert mia.get(location + "x").status_code == 404
+    with app.app_context():
+        small_shop.build("other.test", "Other shop")
+    assert Shopper(app, "other.test").get(location).status_code == 404
+
+
+@pytest.mark.parametrize(("settle", "words"), [(settling.collect, "was collected"), (settling.cancel, "was cancelled")])
+def test_the_page_of_an_order_tells_what_became_of_it(
+    app: Flask, mia: Shopper, site_id: int, clock: StoppedClock, settle, words: str
+) -> None:
+    location = mia.order().location
+    with app.app_context(), transaction():
+        settle(clock, site_id, db.session.query(Order).one().id, "Ben")
+    assert words in mia.get(location).text
+
+
+def test_names_are_shown_as_they_were_typed(mia: Shopper) -> None:
+    page = mia.get(mia.order(name="<script>alert(1)</script> Moss").location).text
+    assert "<script>alert" not in page and "&lt;script&gt;alert(1)&lt;/script&gt;" in page

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from app.domain.orders import filling, queries, settling
+from app.domain.orders.listing import OrderList, Status
+from app.domain.orders.models import Order, OrderLine
+from app.domain.orders.purge import CONTACT_KEPT, UNTOUCHED, purge
+from app.extensions import db
+from app.transaction import transaction
+from tests.domain.orders.conftest import Shopper
+from tests.factories import make_order, make_site
+from tests.fakes.clock import StoppedClock
+
+
+def purged(clock: StoppedClock) -> int:
+    with transaction():
+        return purge(clock)
+
+
+def test_a_basket_that_nobody_touched_goes(mia: Shopper, ben: Shopper, clock: StoppedClock) -> None:
+    mia.add("MUG")
+    clock.move(seconds=UNTOUCHED.total_seconds())
+    ben.add("MUG")
+    assert purged(clock) == 0, "on the last day it is still there"
+    clock.move(seconds=1)
+    assert purged(clock) == 1
+    assert (mia.basket.items, ben.basket.items) == (0, 1)
+    assert db.session.query(OrderLine).count() == 1
+
+
+def test_touching_a_basket_keeps_it(mia: Shopper, clock: StoppedClock) -> None:
+    mia.add("MUG")
+    clock.move(days=29)
+    mia.add("MUG")
+    clock.move(days=29)
+    assert purged(clock) == 0
+
+
+@pytest.mark.parametrize("settle", [settling.collect, settling.cancel])
+def test_who_ordered_is_forgotten_long_after_and_what_was_sold_stays(mia: Shopper, clock: StoppedClock, settle) -> None:
+    mia.add("MUG", 2)
+    token, order_id = mia.token or "", mia.order().order.id
+    clock.move(days=400)
+    assert purged(clock) == 0, "what is not settled is still needed"
+    with transaction():
+        settle(clock, mia.site_id, order_id, "Ben")
+    clock.move(seconds=(CONTACT_KEPT + timedelta(seconds=1)).total_seconds())
+    assert purged(clock) == 1
+    assert purged(clock) == 0
+    order = settling.order_of(mia.site_id, order_id)
+    assert (order.contact_name, order.contact_email, order.total, order.lines[0].quantity) == ("", "", 1_000, 2)
+    assert filling.order_by_token(mia.site_id, token) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("mo", {1}),
+        ("MIA@", {1}),
+        ("7946", {2}),
+        ("2", {2}),
+        ("#1", {1}),
+        ("kettle", {1, 2}),
+        ("SKU-9", {1, 2}),
+        ("%", set()),
+    ],
+)
+def test_orders_are_found_by_what_people_know_of_them(context: None, words: str, found: set[int]) -> None:
+    with transaction():
+        site = make_site()
+        make_order(site, number=1, contact_name="Mia Moss", contact_email="mia@home.test")
+        make_order(site, number=2, contact_name="Ben", contact_email="", contact_phone="020 7946 0000")
+        make_order(make_site("other.test"), number=1, contact_name="Moritz")
+    page = queries.orders(site.id, OrderList(words=words))
+    assert {row.number for row in page.items} == found
+
+
+def test_baskets_are_no_orders(mia: Shopper, ben: Shopper) -> None:
+    mia.add("MUG")
+    ben.add("MUG", 3)
+    ben.order()
+    page = queries.orders(mia.site_id, OrderList())
+    assert [(row.number, row.items, row.status) for row in page.items] == [(1, 3, "SUBMITTED")]
+    assert queries.counts(mia.site_id) == {
+        Status.ALL: 1,
+        Status.SUBMITTED: 1,
+        Status.COLLECTED: 0,
+        Status.CANCELLED: 0,
+    }
+
+
+def test_the_newest_order_comes_first_page_by_page(context: None, clock: StoppedClock) -> None:
+    with transaction():
+        site = make_site()
+        for number in range(1, 52):
+            make_order(site, number=number, submitted_at=clock.now() + timedelta(minutes=number))
+    first, second = (queries.orders(site.id, OrderList(page=page)) for page in (1, 2))
+    assert [row.number for row in first.items] == list(range(51, 1, -1))
+    assert [row.number for row in second.items] == [1]
+    assert (first.total_items, db.session.query(Order).count()) == (51, 51)
+
+
+@pytest.mark.parametrize("address", [{}, {"status": "nonsense", "p": "-1"}, {"q": "\0  "}, {"p": "x"}])
+def test_what_an_address_says_wrongly_counts_as_not_said(address: dict[str, str]) -> None:
+    assert OrderList.read(address) == OrderList()
+
+
+def test_an_address_reads_as_it_was_written() -> None:
+    asked = OrderList("mia & co", Status.COLLECTED, 3)
+    assert asked.query(page=3) == "q=mia+%26+co&status=collected&p=3"
+    assert OrderList.read({"q": "mia & co", "status": "collected", "p": "3"}) == asked
+    assert asked.query(status=Status.ALL) == "q=mia+%26+co"
