@@ -87,7 +87,7 @@ def answer_words(view: View, request: SearchRequest) -> Answer:
 def _answer_query(view: View, request: SearchRequest, query: Query) -> Answer:
     allowed = _allowed(view, request.scope)
     found = find(view, query, allowed, prefix_last=request.prefix_last)
-    right = answered(found.units) | request.optional
+    right = answered(found.units) | request.optional if query.alternatives else request.optional
     better = corrections(view, query.words, right, last_may_go_on=request.prefix_last)
     if not len(found.docs) and not better and len(query.words) > 1:
         better = slips(view, query.words, right)

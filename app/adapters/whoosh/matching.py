@@ -64,7 +64,9 @@ def find(view: View, query: Query, allowed: Mask | None, *, prefix_last: bool) -
         full = np.isin(some.docs, found.docs)
         return replace(some, full=full, scores=_full_first(some.scores, full))
     finished = _finished(view, query.words, found)
-    return replace(found, scores=own_words_first(view, found.units, found.docs, finished))
+    if query.alternatives:
+        finished = own_words_first(view, found.units, found.docs, finished)
+    return Found(found.docs, finished, found.units)
 
 
 def _full_first(scores: Scores, full: Mask) -> Scores:
@@ -99,7 +101,9 @@ def match_all(view: View, units: Sequence[Unit], query: Query, allowed: Mask | N
 
 def _needed(units: Sequence[Unit], query: Query) -> list[Matches]:
     """What must match: all words but the optional ones, or all where there are no others."""
-    return [unit.match for unit in units if unit.needed(query)] or [unit.match for unit in units]
+    optional = query.optional
+    needed = [unit.match for unit in units if not optional.issuperset(unit.words)]
+    return needed or [unit.match for unit in units]
 
 
 def match_some(view: View, query: Query, allowed: Mask | None, units: Sequence[Unit] = ()) -> Found:

@@ -32,8 +32,10 @@ class Query:
     @classmethod
     def of(cls, request: SearchRequest) -> Query:
         words = query_words(request.words)
+        if not request.alternatives and not request.optional:
+            return cls(words)
         within = tuple(run for run in request.alternatives if run.place + run.length <= len(words))
-        return cls(words, within, LINKING_WORDS | request.optional if request.optional else LINKING_WORDS)
+        return cls(words, within, LINKING_WORDS | request.optional)
 
     def spelt(self, words: tuple[str, ...]) -> Query:
         """With other words. What answers for them is not known here."""
@@ -49,9 +51,6 @@ class Unit:
     match: Matches
     own: Matches | None = None
     others: tuple[tuple[str, ...], ...] = ()
-
-    def needed(self, query: Query) -> bool:
-        return not query.optional.issuperset(self.words)
 
 
 def units_of(view: View, query: Query, matches: Sequence[Matches], last: Matches | None = None) -> list[Unit]:

@@ -66,6 +66,8 @@ def ask(
 def taught(site_id: int, request: SearchRequest, plan: Plan, stop_words: frozenset[str] = frozenset()) -> SearchRequest:
     """The request with synonyms, stop words and the places of a rule. SKUs are looked up in one query, only where a
     rule applies; while the database does not answer, nothing is placed."""
+    if not (stop_words or plan.expansion.alternatives or plan.rule):
+        return request
     optional = stop_words.intersection(query_words(request.words)) if stop_words else frozenset()
     widened = replace(request, alternatives=plan.expansion.alternatives, optional=optional)
     return _placed(site_id, widened, plan.rule)
