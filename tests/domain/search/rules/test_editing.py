@@ -1,0 +1,209 @@
+"""Use cases of search rules, and the list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import event, select
+
+from app.domain.search.live import publishing
+from app.domain.search.live.models import SearchRule
+from app.domain.search.live.served import PinnedSku
+from app.domain.search.rules import editing, listing
+from app.domain.search.rules.listing import Narrowed, RuleOrder, RuleQuery
+from app.domain.search.rules.record import draft_of
+from app.domain.search.rules.rule import MOST_RULES, RuleDraft
+from app.domain.shared.problems import Invalid, NotFound, StaleRevision
+from app.domain.sites.models import AuditEntry, Site
+from app.extensions import db
+from app.transaction import transaction
+from tests.factories import make_product, make_rule, make_site
+from tests.fakes.clock import StoppedClock
+
+MIA = "Mia Moss"
+DRAFT = RuleDraft(term="Rain Coat", pins=(PinnedSku("A-1", 1),), banner_text="Dry feet")
+
+
+@pytest.fixture
+def site(context: None) -> Iterator[Site]:
+    with transaction():
+        site = make_site()
+        for sku in ("A-1", "A-2"):
+            make_product(site, sku)
+    return site
+
+
+def add(clock: StoppedClock, site: Site, draft: RuleDraft = DRAFT) -> SearchRule:
+    with transaction():
+        return editing.add(clock, site.id, draft, MIA)
+
+
+def entries() -> list[AuditEntry]:
+    return list(db.session.scalars(select(AuditEntry).order_by(AuditEntry.id)))
+
+
+def test_a_rule_that_is_added_is_live_at_once_and_noted_whole(site: Site, clock: StoppedClock):
+    rule = add(clock, site)
+    assert publishing.served(site.id).rules.find("  rain   COAT", clock.now()).id == rule.id
+    assert publishing.is_live(rule, publishing.served_state(site.id)) and rule.live_since == clock.now()
+    (entry,) = entries()
+    assert (entry.action, entry.subject_type, entry.subject_id) == ("rule.add", "rule", str(rule.id))
+    assert (entry.before, entry.after) == (None, editing.record(rule))
+    assert entry.summary == "Added a rule for “Rain Coat”: 1 pinned, banner"
+
+
+def test_one_term_has_one_rule_whatever_its_case_and_spacing(site: Site, clock: StoppedClock):
+    add(clock, site)
+    with pytest.raises(Invalid) as refused:
+        add(clock, site, replace(DRAFT, term=" RAIN  coat"))
+    assert [(problem.code, problem.pointer) for problem in refused.value.problems] == [("duplicate_term", "#/term")]
+    assert len(entries()) == 1
+
+
+def test_a_product_of_another_site_is_unknown(site: Site, clock: StoppedClock):
+    with transaction():
+        make_product(make_site("other.test"), "THEIRS")
+    with pytest.raises(Invalid, match="“THEIRS”"):
+        add(clock, site, replace(DRAFT, boosts=("THEIRS",)))
+
+
+def test_a_change_is_served_and_one_that_changes_nothing_is_no_change(site: Site, clock: StoppedClock):
+    rule = add(clock, site)
+    with transaction():
+        _, changed = editing.change(clock, site.id, rule.id, 1, replace(DRAFT, boosts=("A-2",)), "Theo")
+    assert changed == ("boosts",) and rule.revision == 2
+    assert publishing.served(site.id).rules.find("rain coat", clock.now()).boosts == ("A-2",)
+    version = publishing.served_state(site.id).saved_version
+    with transaction():
+        _, changed = editing.change(clock, site.id, rule.id, 2, draft_of(rule), "Theo")
+    assert (changed, rule.revision, publishing.served_state(site.id).saved_version) == ((), 2, version)
+    assert [entry.action for entry in entries()] == ["rule.add", "rule.change"]
+
+
+def test_who_saved_in_between_is_named_and_nothing_is_written(site: Site, clock: StoppedClock):
+    rule = add(clock, site)
+    with transaction():
+        editing.pause(clock, site.id, rule.id, "Theo")
+    with pytest.raises(StaleRevision, match="Theo saved this rule"), transaction():
+        editing.change(clock, site.id, rule.id, 1, replace(DRAFT, note="mine"), MIA)
+    with pytest.raises(StaleRevision), transaction():
+        editing.delete(clock, site.id, rule.id, 1, MIA)
+    assert editing.rule_of(site.id, rule.id).note == ""
+
+
+def test_a_paused_rule_applies_no_more_until_it_is_resumed(site: Site, clock: StoppedClock):
+    rule = add(clock, site)
+    for act, applies in ((editing.pause, False), (editing.pause, False), (editing.resume, True)):
+        with transaction():
+            act(clock, site.id, rule.id, MIA)
+        assert (publishing.served(site.id).rules.find("rain coat", clock.now()) is not None) == applies
+    assert [entry.action for entry in entries()] == ["rule.add", "rule.pause", "rule.resume"]
+
+
+def test_pausing_asks_nothing_of_products_that_are_gone(site: Site, clock: StoppedClock):
+    with transaction():
+        rule = make_rule(site, "old", pins=[{"sku": "GONE", "position": 1}])
+    with transaction():
+        editing.pause(clock, site.id, rule.id, MIA)
+    assert not rule.enabled
+
+
+def test_a_deleted_rule_is_gone_from_search_and_can_be_put_back_as_it_was(site: Site, clock: StoppedClock):
+    rule_id = add(clock, site).id
+    with transaction():
+        assert editing.delete(clock, site.id, rule_id, 1, MIA) == "Rain Coat"
+    assert publishing.served(site.id).rules.find("rain coat", clock.now()) is None
+    before = entries()[-1].before
+    with transaction():
+        editing.put_back(clock, site.id, rule_id, before, MIA)
+    assert editing.record(editing.rule_of(site.id, rule_id)) == before
+    assert publishing.served(site.id).rules.find("rain coat", clock.now()).id == rule_id
+    with transaction():
+        editing.put_back(clock, site.id, rule_id, None, MIA)
+    with pytest.raises(NotFound):
+        editing.rule_of(site.id, rule_id)
+    assert [entry.action for entry in entries()][-2:] == ["rule.undo", "rule.undo"]
+
+
+def test_a_rule_is_not_put_back_over_another_for_its_term(site: Site, clock: StoppedClock):
+    rule_id = add(clock, site).id
+    with transaction():
+        editing.delete(clock, site.id, rule_id, 1, MIA)
+    before = entries()[-1].before
+    with transaction():
+        make_rule(site, "umbrella")  # SQLite gives the id of the last record again.
+        other = make_rule(site, "rain coat")
+    with pytest.raises(Invalid, match="already"), transaction():
+        editing.put_back(clock, site.id, other.id + 1, before, MIA)
+
+
+def test_another_sites_rule_is_not_found(site: Site, clock: StoppedClock):
+    with transaction():
+        theirs = make_rule(make_site("other.test"))
+    for act in (
+        lambda: editing.rule_of(site.id, theirs.id),
+        lambda: editing.change(clock, site.id, theirs.id, 1, DRAFT, MIA),
+        lambda: editing.delete(clock, site.id, theirs.id, 1, MIA),
+        lambda: editing.pause(clock, site.id, theirs.id, MIA),
+    ):
+        with pytest.raises(NotFound):
+            act()
+
+
+def test_a_shop_has_an_end_of_rules(site: Site, clock: StoppedClock):
+    with transaction():
+        for number in range(MOST_RULES):
+            make_rule(site, f"term {number}")
+    with pytest.raises(Invalid, match="at most 1,000 rules"):
+        add(clock, site)
+
+
+def listed(clock: StoppedClock, site: Site, **asked: object) -> list[str]:
+    return [row.rule.term for row in listing.rules(clock, site.id, RuleQuery(**asked), {"coat": 3}).page.items]
+
+
+def test_the_list_is_narrowed_by_words_and_state(site: Site, clock: StoppedClock):
+    now = clock.now()
+    with transaction():
+        make_rule(site, "coat", note="Autumn sale")
+        make_rule(site, "boots", enabled=False, boosts=["A-2"], redirect_url=None)
+        make_rule(site, "hat", starts_at=datetime(2027, 1, 1, tzinfo=UTC))
+        make_rule(site, "scarf", ends_at=now, redirect_url="/c/scarves")
+    assert listed(clock, site) == ["boots", "coat", "hat", "scarf"]
+    assert listed(clock, site, narrowed=Narrowed.LIVE) == ["coat"]
+    assert listed(clock, site, narrowed=Narrowed.PAUSED) == ["boots"]
+    assert listed(clock, site, narrowed=Narrowed.SCHEDULED) == ["hat"]
+    assert listed(clock, site, narrowed=Narrowed.ENDED) == ["scarf"]
+    assert listed(clock, site, words="AUTUMN") == ["coat"]
+    assert listed(clock, site, words="a-2") == ["boots"]
+    assert listed(clock, site, words="/c/sca") == ["scarf"]
+    assert listed(clock, site, order=RuleOrder.APPLIED)[0] == "coat"
+    assert listed(clock, site, page=2, page_size=3) == ["scarf"]
+
+
+def test_what_search_has_not_yet_is_marked(site: Site, clock: StoppedClock):
+    with transaction():
+        make_rule(site, "coat", words_version=1)
+    assert listed(clock, site, narrowed=Narrowed.UNSYNCED) == ["coat"]
+
+
+def test_the_list_costs_two_statements_however_long(site: Site, clock: StoppedClock):
+    with transaction():
+        for number in range(60):
+            make_rule(site, f"term {number}")
+    site_id, statements = site.id, []
+    db.session.rollback()
+
+    def counted(_connection, _cursor, statement, *_rest) -> None:
+        statements.append(statement)
+
+    event.listen(db.engine, "before_cursor_execute", counted)
+    try:
+        found = listing.rules(clock, site_id, RuleQuery())
+    finally:
+        event.remove(db.engine, "before_cursor_execute", counted)
+    assert (len(found.page.items), found.total) == (50, 60)
+    assert len([statement for statement in statements if statement.startswith("SELECT")]) == 2

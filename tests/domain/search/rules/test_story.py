@@ -1,0 +1,52 @@
+"""How a rule is told."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from app.domain.search.live.served import PinnedSku
+from app.domain.search.rules.rule import RuleDraft, rule_of_draft
+from app.domain.search.rules.story import RuleState, does, state_of, when_deleted
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+PINS = tuple(PinnedSku(f"A-{number}", number) for number in (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("changed", "state"),
+    [
+        ({}, RuleState.LIVE),
+        ({"enabled": False, "ends_at": NOW - HOUR}, RuleState.PAUSED),
+        ({"starts_at": NOW + HOUR}, RuleState.SCHEDULED),
+        ({"starts_at": NOW}, RuleState.LIVE),
+        ({"ends_at": NOW}, RuleState.ENDED),
+        ({"ends_at": NOW + HOUR}, RuleState.LIVE),
+    ],
+)
+def test_the_state_says_whether_search_applies_the_rule(changed: dict, state: RuleState):
+    rule = RuleDraft(term="coat", pins=PINS, **changed)
+    assert state_of(rule, NOW) is state
+    assert rule_of_draft(rule).applies_at(NOW) == (state is RuleState.LIVE)
+
+
+def test_what_a_rule_does_is_told_in_parts():
+    rule = RuleDraft(term="coat", pins=PINS, buries=("B",), redirect_url="/c/Coats", banner_text="Dry")
+    assert does(rule) == ["redirect to /c/Coats", "3 pinned", "1 buried", "banner"]
+
+
+def test_deleting_states_what_will_change():
+    rule = RuleDraft(term="coat", pins=PINS, boosts=("B",), redirect_url="/c/coats", banner_text="Dry")
+    assert when_deleted(rule, NOW) == [
+        "Shoppers see results again instead of /c/coats.",
+        "3 pinned products go back to their usual places.",
+        "1 boosted product goes back to its usual place.",
+        "The banner above the results goes.",
+    ]
+
+
+def test_deleting_what_does_nothing_changes_nothing():
+    rule = RuleDraft(term="coat", pins=PINS, enabled=False)
+    assert when_deleted(rule, NOW) == ["The rule is paused, so shoppers see no difference."]
