@@ -11,7 +11,9 @@ from app.domain.bundles.listed import import_collections, import_pages
 from app.domain.bundles.products.importing import import_products
 from app.domain.bundles.reading import read_document, read_rows
 from app.domain.bundles.report import BrokenBundle, Report
+from app.domain.bundles.rules_file import import_rules
 from app.domain.bundles.site_file import host_of, import_site
+from app.domain.bundles.synonyms_file import import_synonyms
 from app.domain.bundles.task import ImportTask, Transaction
 from app.domain.bundles.taxonomy_file import import_taxonomies
 from app.domain.bundles.trees.importing import import_trees
@@ -27,9 +29,11 @@ DOCUMENTS: Mapping[str, str | type] = {
     "users.json": list,
     "taxonomy.json": "taxonomies",
     "merchandising.json": "trees",
+    "synonyms.json": list,
+    "rules.json": list,
 }
 ROWS = ("products.jsonl", "collections.jsonl", "pages.jsonl")
-NOT_YET = ("synonyms.json", "rules.json", "pos.json")
+NOT_YET = ("pos.json",)
 REBUILD_ADVISED = 2_000
 IMPORTED = "bundle.import"  # The last line of every import in the activity log.
 
@@ -106,6 +110,8 @@ def _import(task: ImportTask) -> None:
     import_collections(task)
     import_pages(task)
     import_orders(task, orders)
+    import_synonyms(task)
+    import_rules(task)
     if task.report.of("products").added + task.report.of("products").changed > REBUILD_ADVISED:
         task.report.note("Many products changed: a rebuild of the search index is quicker than the single updates.")
     if task.report.changes and not task.dry_run:

@@ -437,8 +437,8 @@ def test_a_broken_file_stops_before_any_write(take: Take, tmp_path: Path, name: 
 
 
 def test_files_that_are_not_taken_are_named(take: Take):
-    report = take(synonyms=[], rules=[], pos={}, readme={})
-    assert [file for file, _ in report.skipped] == ["pos.json", "readme.json", "rules.json", "synonyms.json"]
+    report = take(pos={}, readme={})
+    assert [file for file, _ in report.skipped] == ["pos.json", "readme.json"]
 
 
 def asked_for(site_id: int) -> list[str]:

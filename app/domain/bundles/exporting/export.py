@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select
 
 from app.domain.bundles.archive import MEDIA
-from app.domain.bundles.exporting import structure
+from app.domain.bundles.exporting import structure, words
 from app.domain.bundles.exporting.products import product_rows
 from app.domain.bundles.exporting.target import Target, open_target, write_document, write_rows
 from app.domain.catalogue.image_store import ImageStore
@@ -33,8 +33,13 @@ def export_bundle(path: Path, site: Site, images: ImageStore) -> dict[str, int]:
         write_document(target, "users.json", users)
         write_document(target, "taxonomy.json", structure.taxonomies(site_id))
         write_document(target, "merchandising.json", structure.trees(site_id))
+        synonyms, rules = words.synonyms(site_id), words.rules(site_id)
+        write_document(target, "synonyms.json", synonyms)
+        write_document(target, "rules.json", rules)
         counts = {
             "users": len(users),
+            "synonyms": len(synonyms),
+            "rules": len(rules),
             "products": write_rows(target, "products.jsonl", product_rows(site_id, pictures)),
             "collections": write_rows(target, "collections.jsonl", _collections(site_id)),
             "pages": write_rows(target, "pages.jsonl", _pages(site_id)),

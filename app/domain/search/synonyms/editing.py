@@ -55,12 +55,20 @@ def add(clock: Clock, site_id: int, draft: SynonymDraft, actor: str) -> Synonym:
     return add_checked(clock, site_id, check_draft(draft, others), version, actor)
 
 
-def add_checked(clock: Clock, site_id: int, group: SynonymGroup, version: int, actor: str) -> Synonym:
+def add_checked(
+    clock: Clock,
+    site_id: int,
+    group: SynonymGroup,
+    version: int,
+    actor: str,
+    source: str = MANUAL,
+    evidence: dict[str, Any] | None = None,
+) -> Synonym:
     """What `add` does with a group that is checked already; `version` is publishing's."""
     known = _of_fingerprint(site_id, fingerprint(group))
     if known is not None:
         return _accepted(clock, known, group, version, actor)
-    synonym = Synonym(site_id=site_id, source=MANUAL, revision=1, created_at=clock.now())
+    synonym = Synonym(site_id=site_id, source=source, evidence=evidence, revision=1, created_at=clock.now())
     db.session.add(synonym)
     _fill(clock, synonym, group, version, actor)
     note(clock, synonym, actor, "add", f"Added the synonym {told(group)}", None)

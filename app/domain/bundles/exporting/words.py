@@ -1,0 +1,37 @@
+"""A site's synonyms and search rules as documents: whole, without what another site would not keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import select
+
+from app.domain.bundles.exporting.structure import in_order
+from app.domain.search.live.models import SearchRule, Synonym
+from app.domain.search.rules.editing import record
+from app.extensions import db
+
+
+def synonyms(site_id: int) -> list[dict[str, Any]]:
+    rows = db.session.scalars(select(Synonym).where(Synonym.site_id == site_id).order_by(Synonym.id))
+    return sorted(map(_synonym, rows), key=_place)
+
+
+def _synonym(synonym: Synonym) -> dict[str, Any]:
+    return {
+        "type": synonym.type,
+        "root": synonym.root,
+        "synonyms": list(synonym.words),
+        "status": synonym.status,
+        "source": synonym.source,
+        "evidence": in_order(synonym.evidence),
+    }
+
+
+def _place(synonym: dict[str, Any]) -> tuple[str, str, list[str]]:
+    return synonym["type"], synonym["root"] or "", synonym["synonyms"]
+
+
+def rules(site_id: int) -> list[dict[str, Any]]:
+    rows = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id))
+    return [record(rule) for rule in sorted(rows, key=lambda rule: rule.normalized_term)]

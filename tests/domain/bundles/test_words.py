@@ -1,0 +1,132 @@
+"""Synonyms and search rules in bundles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.search.live import publishing
+from app.domain.search.live.models import SearchRule, Synonym
+from app.domain.sites import sites
+from app.extensions import db
+from tests.domain.bundles.conftest import HOST, SITE, Take, product, refusals, write_bundle
+from tests.domain.bundles.test_round_trip import assert_comes_back
+from tests.fakes.clock import StoppedClock
+
+PHONES = {"type": "ONE_WAY", "root": "phone", "synonyms": ["mobile", "cell phone"]}
+CUPS = {"type": "EQUIVALENT", "synonyms": ["mug", "cup"]}
+WAITING = {"type": "EQUIVALENT", "synonyms": ["couch", "sofa"], "status": "SUGGESTED", "source": "MINED"}
+REJECTED = {"type": "EQUIVALENT", "synonyms": ["tea", "coffee"], "status": "REJECTED", "source": "AI"}
+COAT = {
+    "term": "rain coat",
+    "pins": [{"sku": "T-1", "position": 2}],
+    "boosts": ["T-2"],
+    "buries": [],
+    "redirectUrl": None,
+    "banner": {"text": "Dry feet", "linkUrl": "/c/boots"},
+    "enabled": True,
+    "startsAt": "2026-11-01T00:00:00Z",
+    "endsAt": None,
+    "note": "Autumn",
+}
+WHOLE = {
+    "site": SITE,
+    "products": [product("T-1"), product("T-2")],
+    "synonyms": [PHONES, CUPS, WAITING | {"evidence": {"products": 12}}, REJECTED],
+    "rules": [COAT, {"term": "returns", "redirectUrl": "/pages/returns"}],
+}
+
+
+def counts(report, kind: str) -> dict[str, int]:
+    return {name: number for name, number in report.counts[kind].as_json().items() if number}
+
+
+def test_synonyms_and_rules_come_in_and_are_served(take: Take, clock: StoppedClock):
+    report = take(**WHOLE)
+    assert (counts(report, "synonyms"), counts(report, "rules")) == ({"added": 4}, {"added": 2})
+    assert report.refusals == []
+    served = publishing.served(sites.site_at(HOST).id)
+    assert served.rules.find("RAIN COAT", clock.now()).pins[0].sku == "T-1"
+    assert [group.words for group in served.synonyms.groups] == [("mobile", "cell phone"), ("mug", "cup")]
+
+
+def test_the_same_a_second_time_changes_nothing(take: Take):
+    take(**WHOLE)
+    version = publishing.served_state(sites.site_at(HOST).id).saved_version
+    again = take(**WHOLE)
+    assert again.changes == 0
+    assert (counts(again, "synonyms"), counts(again, "rules")) == ({"unchanged": 4}, {"unchanged": 2})
+    assert publishing.served_state(sites.site_at(HOST).id).saved_version == version
+
+
+@pytest.mark.parametrize("ending", ["", ".zip"])
+def test_they_come_back_from_an_export(take: Take, tmp_path: Path, ending: str):
+    take(write_bundle(tmp_path / "first", **WHOLE), host=None)
+    assert_comes_back(take, tmp_path, HOST, ending)
+
+
+def test_what_differs_is_changed_and_what_a_rule_does_not_say_stays(take: Take):
+    take(**WHOLE)
+    report = take(
+        synonyms=[PHONES | {"synonyms": ["mobile"]}], rules=[{"term": "RAIN  coat", "boosts": [], "enabled": False}]
+    )
+    assert (counts(report, "synonyms"), counts(report, "rules")) == ({"changed": 1}, {"changed": 1})
+    rule = db.session.scalar(select(SearchRule).where(SearchRule.normalized_term == "rain coat"))
+    assert (rule.boosts, rule.enabled, rule.banner_text, rule.note) == ([], False, "Dry feet", "Autumn")
+    assert db.session.scalar(select(Synonym.words).where(Synonym.root == "phone")) == ["mobile"]
+
+
+def test_a_dry_run_says_the_same_and_writes_nothing(take: Take):
+    report = take(**WHOLE, dry_run=True)
+    assert (counts(report, "synonyms"), counts(report, "rules")) == ({"added": 4}, {"added": 2})
+    assert report.refusals == []
+    assert db.session.scalars(select(SearchRule)).all() == db.session.scalars(select(Synonym)).all() == []
+
+
+def test_bad_records_are_refused_with_line_field_and_reason_and_the_rest_comes_in(take: Take):
+    report = take(
+        products=[product("T-1")],
+        synonyms=[CUPS, {"type": "BOTH", "synonyms": ["a", "b"]}, CUPS | {"synonyms": ["cup", "beaker"]}, {"type": 3}],
+        rules=[
+            {"term": "coat", "boosts": ["NO-7"]},
+            {"term": "boots", "redirectUrl": "https://evil.example/"},
+            {"term": "hat", "buries": ["T-1"]},
+            {"term": "HAT", "buries": ["T-1"]},
+            {"term": "scarf", "colour": "red"},
+            "nonsense",
+        ],
+    )
+    assert (counts(report, "synonyms"), counts(report, "rules")) == (
+        {"added": 1, "refused": 3},
+        {"added": 1, "refused": 5},
+    )
+    found = refusals(report)
+    assert [(file, field) for file, _, field in found if file == "synonyms.json"] == [
+        ("synonyms.json", "1/type"),
+        ("synonyms.json", "3/type"),
+        ("synonyms.json", "3/synonyms"),
+        ("synonyms.json", "2"),
+    ]
+    assert [(line, field) for file, line, field in found if file == "rules.json"] == [
+        (5, "0/boosts/0"),
+        (10, "1/redirectUrl"),
+        (19, "3/term"),
+        (26, "4/colour"),
+        (28, "5"),
+    ]
+    assert any("NO-7" in refusal.reason for refusal in report.refusals)
+
+
+def test_a_suggestion_that_a_site_rejected_stays_rejected(take: Take):
+    take(synonyms=[REJECTED])
+    report = take(synonyms=[REJECTED | {"status": "SUGGESTED"}])
+    assert counts(report, "synonyms") == {"unchanged": 1}
+    assert db.session.scalars(select(Synonym.status)).all() == ["REJECTED"]
+
+
+def test_what_a_site_gives_with_a_rule_is_passed_over(take: Take):
+    given = {"normalizedTerm": "rain coat", "revision": 7, "synced": True, "updatedBy": "Mia", "updatedAt": "2026"}
+    report = take(products=[product("T-1"), product("T-2")], rules=[COAT | given])
+    assert counts(report, "rules") == {"added": 1}
