@@ -11,13 +11,17 @@ import pytest
 from flask import Flask
 
 from app.domain.search.counting.queries import site_today
+from app.domain.search.indexing import Indexing
+from app.domain.search.rebuild import rebuild
 from app.domain.sites.settings import change_settings
 from app.jobs.analytics import LOOK_EVERY, StaleWindows
+from app.jobs.counting import drain
 from app.transaction import transaction
 from tests.counted_searches import count
 from tests.factories import make_site
 from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient
+from tests.searching import request
 from tests.statements import statements
 
 PAGE = "/admin/search/analytics"
@@ -157,6 +161,20 @@ def test_the_overview_shows_today_and_the_week_with_what_to_do(signed_in, counte
         links(browser, "/admin/search")
     )
     assert browser.client.get("/admin/search/rest/status").json["searchesToday"] == 1_234
+
+
+def test_what_a_shopper_searches_for_is_on_the_page_once_it_is_counted(
+    app: Flask, site_id: int, signed_in, indexing: Indexing
+) -> None:
+    with app.app_context():
+        rebuild(indexing, request(indexing, site_id))
+    shopper, headers = app.test_client(), {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0"}
+    for query in ("q=Zither+Strings", "q=zither++strings&p=2"):
+        shopper.get(f"/search?{query}", base_url="http://localhost", headers=headers)
+    with app.app_context():
+        drain()
+    (row,) = csv.DictReader(StringIO(signed_in().client.get(f"{PAGE}/found-nothing.csv").text.removeprefix("\ufeff")))
+    assert (row["Search"], row["Searches"], row["Found nothing"]) == ("zither strings", "1", "1")
 
 
 def test_the_page_takes_as_many_questions_to_the_database_however_many_searches_there_are(
