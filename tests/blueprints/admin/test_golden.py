@@ -109,7 +109,7 @@ def test_the_overview_names_what_fails(someone: Merchandiser, app: Flask) -> Non
     assert "All pass" in someone.pages.client.get("/admin/search").text
     _add(someone, app, query="pitcher", sku="JUG-1")
     text = " ".join(someone.pages.client.get("/admin/search").text.split())
-    assert "1 search fails" in text and "Water jug not among the first 50, wanted in the first 5" in text
+    assert "1 fails" in text and "Water jug is not among the first 50, wanted in the first 5" in text
 
 
 def test_many_golden_searches_cost_no_more_queries(someone: Merchandiser, app: Flask) -> None:

@@ -1,0 +1,58 @@
+"""The 200 top searches asked before and after a change that is not saved, on the Icecat shop: a synonym, a rule, and
+search terms, for which a part of the index is made anew."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from app.adapters.whoosh import WhooshEngine
+from app.domain.search.engine import IndexDocument, Upsert
+from app.domain.search.live.served import Rule, Served, SynonymGroup, SynonymSet, SynonymType
+from app.domain.search.trying.proposal import Proposal, RuleProposal, SynonymProposal, TermsProposal, proposed
+from app.domain.search.trying.trial import Trial
+from bench.catalogue import documents, queries
+from bench.measuring import PRODUCTS, SITE, at_most, build, heading, seconds, workspace
+
+SEARCHES = 200
+GROUPS = 200
+CHANGES: dict[str, Proposal] = {
+    "a synonym": SynonymProposal(SynonymGroup(SynonymType.EQUIVALENT, None, ("laptop", "notebook"))),
+    "a rule": RuleProposal(Rule("laptop", redirect_url="/pages/laptops")),
+    "search terms": TermsProposal(1, ("laptop", "computer")),
+}
+
+
+def main() -> None:
+    with workspace() as directory:
+        made = list(documents())
+        engine = WhooshEngine(directory / "shop")
+        build(engine, made)
+        top = [words for words, _ in Counter(queries()).most_common(SEARCHES)]
+        served = Served(synonyms=SynonymSet.of(_groups(top)))
+        heading(f"The top {len(top)} searches replayed, {GROUPS} synonyms live")
+        for name, change in CHANGES.items():
+            took = seconds(lambda change=change: _replay(engine, made[0], change, served, top))  # type: ignore[misc]
+            at_most(f"{name} replayed", took, 5, "s", "goal")
+
+
+def _replay(engine: WhooshEngine, first: IndexDocument, change: Proposal, served: Served, top: list[str]) -> None:
+    is_terms = isinstance(change, TermsProposal)
+    changes = [Upsert(replace(first, terms=change.terms))] if isinstance(change, TermsProposal) else []
+    with engine.trial(SITE, PRODUCTS, changes) as changed:
+        after = changed if is_terms else engine
+        trial = Trial(SITE, engine, after, served, proposed(served, change), datetime.now(UTC))
+        for words in top:
+            trial.compare(words)
+
+
+def _groups(top: list[str]) -> list[SynonymGroup]:
+    return [
+        SynonymGroup(SynonymType.EQUIVALENT, None, (words, f"other{number}"), number)
+        for number, words in enumerate(top[:GROUPS])
+    ]
+
+
+if __name__ == "__main__":
+    main()
