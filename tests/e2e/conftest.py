@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 
 import pytest
@@ -26,6 +29,19 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningShop]:
     running = RunningShop(tmp_path_factory.mktemp("shop")).start()
     yield running
     assert running.stop() == 0
+
+
+@pytest.fixture(scope="session")
+def stocked(shop: RunningShop) -> None:
+    """A fresh shop needs a moment until its products can be found."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            urllib.request.urlopen(shop.address + "/c/outdoor", timeout=5).close()
+            return
+        except urllib.error.HTTPError:
+            assert time.monotonic() < deadline, "The demo shop was not indexed."
+            time.sleep(0.2)
 
 
 @pytest.fixture(scope="session")

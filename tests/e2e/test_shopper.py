@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 
 import pytest
@@ -18,16 +15,8 @@ CATEGORY = "/c/outdoor"
 
 
 @pytest.fixture(autouse=True, scope="module")
-def stocked(shop: RunningShop) -> None:
-    """A fresh shop needs a moment until its products can be found."""
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            urllib.request.urlopen(shop.address + CATEGORY, timeout=5).close()
-            return
-        except urllib.error.HTTPError:
-            assert time.monotonic() < deadline, "The demo shop was not indexed."
-            time.sleep(0.2)
+def _stocked(stocked: None) -> None:
+    """Every test here looks at products."""
 
 
 @pytest.fixture
