@@ -100,6 +100,8 @@
 
   // An answer that lands away from its button comes into sight.
   document.addEventListener("htmx:after:swap", (event) => {
-    if (event.target.matches?.("[data-show]")) event.target.scrollIntoView({ block: "nearest" });
+    const target = event.detail?.ctx?.target;
+    if (!target?.matches?.("[data-show]")) return;
+    target.scrollIntoView({ block: target.offsetHeight > innerHeight ? "start" : "nearest" });
   });
 })();
