@@ -109,7 +109,7 @@ def _about_product(findings: Findings) -> Iterator[Advice]:
         yield Advice("waiting", "The latest change of the product reaches search within seconds.", Act.AGAIN)
     elif product.indexed is False:
         message = (
-            f"{product.name} is shown in the shop and not in the index. Index it again; if others lack too, rebuild."
+            f"{product.name} is shown in the shop and not in the index. Index it again; if others are missing too, rebuild."
         )
         yield Advice("not_indexed", message, Act.INDEX)
     elif product.indexed and findings.words:
