@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
+from flask import Flask
 from sqlalchemy import select
 
 from app.domain.search.live import publishing
@@ -207,3 +210,25 @@ def test_the_list_is_filtered_as_search_folds_words(clock: StoppedClock, site_id
     page = queries.synonym_page(site_id, SynonymList())
     assert [one.root for one in page.suggestions] == ["c", "a"]
     assert page.counts == {"LIVE": 3, "SUGGESTED": 2, "REJECTED": 0}
+
+
+def test_of_many_who_take_a_word_at_once_one_gets_it(app: Flask, clock: StoppedClock, site_id: int) -> None:
+    start, outcomes = threading.Barrier(8), []
+
+    def add(number: int) -> None:
+        with app.app_context():
+            start.wait()
+            try:
+                with transaction():
+                    editing.add(clock, site_id, both("phone", f"word{number}"), MIA)
+                outcomes.append("added")
+            except Invalid as invalid:
+                outcomes.append(invalid.problems[0].code)
+
+    threads = [threading.Thread(target=add, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["added"] + ["word_taken"] * 7
+    assert len(editing.live_groups(site_id)) == len(publishing.served(site_id).synonyms.groups) == 1
