@@ -1,0 +1,183 @@
+"""The pages of Rules and ranking."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.domain.search.counting.models import SearchWordDay
+from app.domain.search.live.models import SearchRule, ServedWords
+from app.domain.sites.models import Site
+from app.domain.sites.settings import change_settings
+from app.extensions import db
+from app.ports import EXTENSION
+from app.transaction import transaction
+from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
+from tests.factories import make_product, make_rule
+from tests.page_client import Reading
+
+LIST = "/admin/search/ranking"
+NEW = f"{LIST}/new"
+
+
+@pytest.fixture
+def shop(app: Flask) -> Merchandiser:
+    found = merchandiser(app)
+    with app.app_context(), transaction():
+        site = db.session.get(Site, found.site_id)
+        for sku in ("COAT-1", "COAT-2", "COAT-3"):
+            make_product(site, sku, name=f"Rain coat {sku[-1]}")
+    return found
+
+
+def stored(app: Flask) -> list[SearchRule]:
+    with app.app_context():
+        return list(db.session.scalars(select(SearchRule).order_by(SearchRule.id)))
+
+
+def rule_id(app: Flask, shop: Merchandiser, **more: object) -> int:
+    with app.app_context(), transaction():
+        return make_rule(db.session.get(Site, shop.site_id), "rain coat", **more).id
+
+
+def values(page: Reading, name: str) -> list[str]:
+    return [field.get("value", "") for field in page.all("input", "button") if field.get("name") == name]
+
+
+def test_an_empty_list_says_what_rules_are_for(shop: Merchandiser):
+    page = shop.get(LIST)
+    assert "No rules yet" in page.texts["p"]
+    assert any(link.get("href") == NEW for link in page.all("a"))
+
+
+def test_a_rule_is_begun_for_a_word_and_saved(app: Flask, shop: Merchandiser):
+    page = shop.get(f"{NEW}?term=Rain+coat&pin=COAT-2")
+    assert (page.value("term"), values(page, "pin"), values(page, "position")) == ("Rain coat", ["COAT-2"], ["1"])
+    form = {"term": "Rain coat", "pin": ["COAT-2", "COAT-1"], "position": ["3", "1"], "bannerText": "Dry feet"}
+    form |= {"startsAt": "2026-07-01T09:00", "note": "Summer"}
+    answer = shop.post(NEW, form)
+    (rule,) = stored(app)
+    assert answer.location == f"{LIST}/{rule.id}"
+    assert rule.pins == [{"sku": "COAT-1", "position": 1}, {"sku": "COAT-2", "position": 3}]
+    assert rule.starts_at.isoformat() == "2026-07-01T08:00:00+00:00"
+    edited = shop.get(answer.location)
+    assert (edited.value("startsAt"), edited.value("bannerText")) == ("2026-07-01T09:00", "Dry feet")
+
+
+def test_a_word_that_has_a_rule_leads_to_it(app: Flask, shop: Merchandiser):
+    known = rule_id(app, shop)
+    answer = shop.pages.client.get(f"{NEW}?term=RAIN++coat", base_url=shop.pages.base)
+    assert answer.location == f"{LIST}/{known}"
+
+
+def test_what_is_wrong_stands_at_its_field_and_nothing_that_was_typed_is_lost(app: Flask, shop: Merchandiser):
+    form = {"term": "rain coat", "boost": "NO-1", "redirectUrl": "//evil.example", "endsAt": "soon", "note": "Mine"}
+    page = shop.post(NEW, form, status=400)
+    links = {link["href"] for link in page.all("a") if link.get("href", "").startswith("#f-")}
+    assert links == {"#f-boosts-0", "#f-redirectUrl", "#f-endsAt"}
+    ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
+    assert {link[1:] for link in links} <= ids
+    assert page.value("redirectUrl") == "//evil.example" and values(page, "boost") == ["NO-1"]
+    assert stored(app) == []
+
+
+def test_a_term_that_is_taken_leads_to_its_rule(app: Flask, shop: Merchandiser):
+    known = rule_id(app, shop)
+    page = shop.post(NEW, {"term": "Rain Coat", "redirectUrl": "/c/x"}, status=400)
+    assert f"{LIST}/{known}" in {link.get("href") for link in page.all("a")}
+
+
+def test_buttons_change_the_form_and_save_nothing(app: Flask, shop: Merchandiser):
+    form = {"term": "rain coat", "pin": ["COAT-1", "COAT-2"], "position": ["1", "4"], "boost": "COAT-3"}
+    moved = Reading(shop.swap(NEW, form | {"intent": "up:COAT-2"}).text)
+    assert (values(moved, "pin"), values(moved, "position")) == (["COAT-2", "COAT-1"], ["1", "4"])
+    dragged = Reading(shop.swap(NEW, form | {"intent": "place:1:COAT-1"}).text)
+    assert values(dragged, "pin") == ["COAT-2", "COAT-1"]
+    pinned = Reading(shop.swap(NEW, form | {"intent": "pin:COAT-3"}).text)
+    assert (values(pinned, "pin"), values(pinned, "position")) == (["COAT-1", "COAT-2", "COAT-3"], ["1", "4", "2"])
+    assert values(pinned, "boost") == []
+    removed = Reading(shop.swap(NEW, form | {"intent": "remove:COAT-1"}).text)
+    assert (values(removed, "pin"), values(removed, "position")) == (["COAT-2"], ["4"])
+    without_script = shop.post(NEW, form | {"intent": "bury:COAT-1"}, status=200)
+    assert (without_script.value("term"), values(without_script, "bury")) == ("rain coat", ["COAT-1"])
+    for nonsense in ("place:x:COAT-1", "up:", "pin:", "fly:COAT-1", "place:99:COAT-1"):
+        assert shop.swap(NEW, form | {"intent": nonsense}).status_code == 200
+    assert stored(app) == []
+
+
+def test_products_are_looked_up_by_name_or_sku(shop: Merchandiser):
+    found = shop.fragment("/admin/search/products?field=lookup&lookup=coat-2&for=rule").text
+    assert [button["value"] for button in Reading(found).all("button")] == ["pin:COAT-2", "boost:COAT-2", "bury:COAT-2"]
+    plain = Reading(shop.fragment("/admin/search/products?q=rain").text)
+    assert [button["data-pick"] for button in plain.all("button")] == ["COAT-1", "COAT-2", "COAT-3"]
+    assert "No product has “&lt;b&gt;”" in shop.fragment("/admin/search/products?q=<b>").text
+
+
+def test_a_save_in_place_answers_with_the_form_and_says_so(app: Flask, shop: Merchandiser):
+    known = rule_id(app, shop)
+    form = {"revision": "1", "term": "rain coat", "redirectUrl": "/c/coats"}
+    shop.get(f"{LIST}/{known}")
+    answer = shop.swap(f"{LIST}/{known}", form)
+    assert (answer.status_code, Reading(answer.text).value("revision")) == (200, "2")
+    assert "Saved. Shoppers have it within two seconds." in answer.text
+    assert "Nothing had changed." in shop.swap(f"{LIST}/{known}", form | {"revision": "2"}).text
+
+
+def test_over_a_newer_revision_both_are_shown(app: Flask, shop: Merchandiser):
+    known = rule_id(app, shop, revision=3)
+    form = {"revision": "2", "term": "rain coat", "redirectUrl": "/c/mine"}
+    page = shop.post(f"{LIST}/{known}", form, status=409)
+    assert page.value("revision") == "3" and page.value("redirectUrl") == "/c/mine"
+    assert "/pages/kettles" in page.texts["td"]
+
+
+def test_rows_pause_resume_and_delete_and_say_what_changes(app: Flask, shop: Merchandiser):
+    known = rule_id(app, shop, pins=[{"sku": "COAT-1", "position": 1}], redirect_url=None)
+    page = shop.get(LIST)
+    assert "1 pinned product goes back to its usual place." in page.texts["li"]
+    assert "Paused" in shop.swap(f"{LIST}/{known}/pause", {}).text
+    assert not stored(app)[0].enabled
+    shop.post(f"{LIST}/{known}/resume", {})
+    assert stored(app)[0].enabled
+    shop.post(f"{LIST}/{known}/delete", {"revision": "1"}, status=409)
+    shop.post(f"{LIST}/{known}/delete", {"revision": "3"})
+    assert stored(app) == []
+
+
+def test_what_is_not_live_is_marked_and_can_be_pushed(app: Flask, shop: Merchandiser):
+    rule_id(app, shop, words_version=2)
+    with app.app_context(), transaction():
+        db.session.add(ServedWords(site_id=shop.site_id, saved_version=2, live_version=1, synonyms=[], rules=[]))
+    assert "Not in search yet" in shop.get(LIST).texts["span"]
+    shop.post(f"{LIST}/resync", {})
+    assert "Not in search yet" not in shop.get(LIST).texts["span"]
+
+
+def test_how_often_a_rule_applied_is_counted_by_its_term(app: Flask, shop: Merchandiser):
+    rule_id(app, shop)
+    now = app.extensions[EXTENSION].clock.now()
+    with app.app_context(), transaction():
+        counts = {"searches": 50, "ruled": 43}
+        db.session.add(SearchWordDay(site_id=shop.site_id, day=now.date(), word="rain coat", last_at=now, **counts))
+    assert "43" in shop.get(LIST).texts["td"].split()
+    with app.app_context(), transaction():
+        change_settings(shop.site_id, {"search-term-tracking-enabled": False})
+    assert "43" not in shop.get(LIST).texts.get("td", "").split()
+
+
+@pytest.mark.parametrize("query", ["state=nonsense&order=x&p=-1", "p=99999999999", "state=unsynced&q=coat"])
+def test_whatever_the_address_says_is_answered(app: Flask, shop: Merchandiser, query: str):
+    rule_id(app, shop)
+    shop.get(f"{LIST}?{query}")
+
+
+def test_another_shops_rule_is_not_found(app: Flask, shop: Merchandiser):
+    known = rule_id(app, shop)
+    other = merchandiser(app, "other.test")
+    for path in (f"{LIST}/{known}",):
+        other.get(path, status=404)
+        other.post(path, {"term": "x"}, status=404)
+    for act in ("pause", "resume", "delete"):
+        other.post(f"{LIST}/{known}/{act}", {}, status=404)
+    assert stored(app)[0].enabled
