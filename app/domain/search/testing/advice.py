@@ -108,9 +108,7 @@ def _about_product(findings: Findings) -> Iterator[Advice]:
     elif product.is_waiting:
         yield Advice("waiting", "The latest change of the product reaches search within seconds.", Act.AGAIN)
     elif product.indexed is False:
-        message = (
-            f"{product.name} is shown in the shop and not in the index. Index it again; if others are missing too, rebuild."
-        )
+        message = f"{product.name} is shown but not indexed. Index it again; if others are missing too, rebuild."
         yield Advice("not_indexed", message, Act.INDEX)
     elif product.indexed and findings.words:
         yield from _about_rank(findings, product)
