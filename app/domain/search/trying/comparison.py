@@ -94,7 +94,11 @@ class Comparison:
             told.insert(0, f"goes to {to}" if to else f"no longer goes to {self.before.redirect}")
         if self.before.banner != self.after.banner:
             told.append("the banner changes")
-        return "; ".join(told) or "the first ten stay"
+        return "; ".join(told) or f"{self._difference()} found, the first ten stay"
+
+    def _difference(self) -> str:
+        more = self.after.total - self.before.total
+        return f"{abs(more):,} {'more' if more > 0 else 'fewer'}"
 
     def _counted(self) -> tuple[tuple[int, str], ...]:
         return (self.new, "new"), (self.moved, "moved"), (self.gone, "gone")
