@@ -58,7 +58,8 @@ def ask(
     expansion = plan.synonyms.expand(result.suggestion)
     if not expansion.alternatives:
         return Asked(result, asked)
-    again = replace(asked, words=result.suggestion, alternatives=expansion.alternatives, prefix_last=False)
+    corrected = replace(request, words=result.suggestion, prefix_last=False)
+    again = taught(site_id, corrected, replace(plan, expansion=expansion), stop_words)
     widened = engine.search(site_id, IndexName.PRODUCTS, again)
     return Asked(replace(widened, suggestion=result.suggestion, corrected=True), again)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from flask import Flask
 from sqlalchemy import event, select
 
 from app.domain.search.events import WordsChanged
@@ -150,6 +152,21 @@ def test_each_change_is_told_once_a_transaction(clock: StoppedClock, site_id: in
         synonym(clock, site_id, "lamp", "light")
         assert set(db.session.info[PENDING]) == {WordsChanged(site_id)}
         assert publishing.touch(site_id) == 3
+
+
+def test_saves_at_the_same_time_get_versions_of_their_own(app: Flask, clock: StoppedClock, site_id: int):
+    def save(number: int) -> int:
+        with app.app_context():
+            with transaction():
+                version = synonym(clock, site_id, f"sofa{number}", f"couch{number}").words_version
+            db.session.remove()
+        return version
+
+    with ThreadPoolExecutor(6) as pool:
+        versions = list(pool.map(save, range(12)))
+    assert sorted(versions) == list(range(1, 13))
+    db.session.rollback()
+    assert len(publishing.served(site_id).synonyms.groups) == 12
 
 
 def test_sites_serve_their_own(clock: StoppedClock, site_id: int):
