@@ -78,6 +78,10 @@ class Basket:
         return sum(line.quantity for line in self.lines)
 
     @property
+    def items_to_be_had(self) -> int:
+        return sum(line.quantity for line in self.lines if line.can_be_had)
+
+    @property
     def total(self) -> int:
         return sum(line.total for line in self.lines)
 
