@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import re
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -12,7 +15,7 @@ from werkzeug.test import TestResponse
 
 from app import ports
 from app.blueprints.storefront import trail
-from app.domain.catalogue.models import Product
+from app.domain.orders.models import Order
 from app.domain.search.counting.models import SearchDay, SearchWordDay
 from app.domain.search.counting.queries import site_today
 from app.domain.search.listing import ListingRequest
@@ -21,26 +24,11 @@ from app.extensions import db
 from app.jobs.counting import drain
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
+from tests.blueprints.storefront.shopper import Shopper
 from tests.fakes.clock import StoppedClock
 
 HOST = "http://shop.test"
 Counts = dict[str, tuple[int, ...]]
-
-
-class Shopper:
-    """A browser: it keeps cookies and says who it is."""
-
-    def __init__(self, app: Flask, host: str = HOST) -> None:
-        self.client, self.host = app.test_client(), host
-
-    def get(self, path: str, **headers: str) -> TestResponse:
-        named = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0"}
-        named |= {name.replace("_", "-"): value for name, value in headers.items()}
-        return self.client.get(path, base_url=self.host, headers=named)
-
-    def cookie(self) -> str | None:
-        kept = self.client.get_cookie("trail", domain=self.host.removeprefix("http://"))
-        return kept.value if kept else None
 
 
 @pytest.fixture
@@ -50,15 +38,16 @@ def shopper(app: Flask, site_id: int) -> Shopper:
 
 @pytest.fixture
 def counts(app: Flask, site_id: int) -> Callable[[], Counts]:
-    """By word: searches, found nothing, followed, clicked, added to a basket."""
+    """By word, over all days: searches, found nothing, followed, clicked, added to a basket."""
 
     def read() -> Counts:
         with app.app_context():
             drain()
-            return {
-                row.word: (row.searches, row.found_nothing, row.followed, row.clicked, row.added_to_basket)
-                for row in db.session.scalars(select(SearchWordDay).where(SearchWordDay.site_id == site_id))
-            }
+            by_word: Counts = {}
+            for row in db.session.scalars(select(SearchWordDay).where(SearchWordDay.site_id == site_id)):
+                told = (row.searches, row.found_nothing, row.followed, row.clicked, row.added_to_basket)
+                by_word[row.word] = tuple(map(sum, zip(told, by_word.get(row.word, (0,) * 5), strict=True)))
+            return by_word
 
     return read
 
@@ -115,25 +104,44 @@ def test_a_product_opened_from_elsewhere_is_no_click(
     assert counts()["tent"][3] == 0
 
 
-def test_the_basket_and_the_order_follow(
-    app: Flask, shopper: Shopper, counts: Callable[[], Counts], site_id: int
-) -> None:
+def test_the_basket_and_the_order_follow(app: Flask, shopper: Shopper, counts: Callable[[], Counts]) -> None:
+    page = shopper.get("/search?q=tent&sort=price-desc")
     page = shopper.get("/search?q=tent")
-    shopper.get(first_product(page))
-    shown = id_of(app, first_product(page))
-    with app.test_request_context(base_url=HOST, headers={"Cookie": f"trail={shopper.cookie()}", "User-Agent": "Fox"}):
-        trail.note_added(shown)
-        trail.note_ordered([(shown, 19_800), (999, 1)])
-        app.process_response(app.response_class())
+    product = shopper.get(first_product(page), Referer=f"{HOST}/search?q=tent")
+    sku = re.search(r'name="sku" value="([^"]+)"', product.text)
+    assert sku is not None
+    shopper.add(sku[1], 2)
+    shopper.add(sku[1])
     assert counts()["tent"] == (1, 0, 1, 1, 1)
+    thanks = shopper.get(shopper.order().location)
+    assert thanks.status_code == 200
+    shopper.order()
+    counts()
     with app.app_context():
         row = db.session.scalars(select(SearchDay)).one()
-        assert (row.ordered, row.revenue, row.clicked) == (1, 19_800, 1)
+        assert (row.ordered, row.revenue) == (1, db.session.scalars(select(Order.total)).one())
 
 
-def id_of(app: Flask, path: str) -> int:
-    with app.app_context():
-        return db.session.scalars(select(Product.id).where(Product.seo_name == path.removeprefix("/p/"))).one()
+def test_a_part_of_a_month_through_pages_is_counted_exactly(
+    app: Flask, site_id: int, counts: Callable[[], Counts], clock: StoppedClock
+) -> None:
+    dice, truth = random.Random(4), Counter[str]()
+    for _ in range(40):
+        shopper = Shopper(app)
+        word = dice.choice(("tent", "mug", "fell", "qqqqzzzz"))
+        page = shopper.get(f"/search?q={word}")
+        truth[f"{word} searches"] += 1
+        for path in dice.sample((f"/search?q={word}", f"/search?q={word.upper()}&sort=name", "/", "/search"), 2):
+            shopper.get(path)
+        if word != "qqqqzzzz" and dice.random() < 0.5:
+            shopper.get(first_product(page), Referer=f"{HOST}/search?q={word}")
+            shopper.get(first_product(page), Referer=f"{HOST}/")
+            truth[f"{word} clicks"] += 1
+        clock.move(minutes=dice.randrange(600))
+    found = counts()
+    told = {f"{word} searches": row[0] for word, row in found.items()}
+    told |= {f"{word} clicks": row[3] for word, row in found.items()}
+    assert told == {f"{word} {what}": truth[f"{word} {what}"] for word in found for what in ("searches", "clicks")}
 
 
 def test_an_answer_that_failed_counts_nothing(app: Flask, counts: Callable[[], Counts]) -> None:
@@ -157,7 +165,7 @@ def test_an_answer_that_failed_counts_nothing(app: Flask, counts: Callable[[], C
 def test_programs_are_not_counted(shopper: Shopper, counts: Callable[[], Counts], headers: dict[str, str]) -> None:
     shopper.get("/search?q=tent", **headers)
     shopper.client.head("/search?q=tent", base_url=HOST, headers={"User-Agent": "Firefox"})
-    assert counts() == {} and shopper.cookie() is None
+    assert counts() == {} and shopper.cookie("trail") is None
 
 
 def test_who_works_on_the_shop_is_not_counted(app: Flask, shopper: Shopper, counts: Callable[[], Counts]) -> None:
@@ -195,16 +203,16 @@ def test_the_cookie_is_the_shopper_s_own_signed_and_of_one_shop(
     assert "HttpOnly" in told and "SameSite=Lax" in told and "Path=/" in told and "Max-Age=86400" in told
     assert answer.headers["Cache-Control"] == "private"
     assert "Set-Cookie" not in shopper.get("/search?q=tent").headers
-    kept = shopper.cookie() or ""
+    kept = shopper.cookie("trail") or ""
     with app.app_context():
         small_shop.build("other.test", "Other")
     clock.move(seconds=2)
     for forged in (kept[:-1], kept[1:], "", "e30." + kept, Signer("guessed").sign(kept).decode(), "\xff", "x" * 3900):
-        for host in (HOST, "http://other.test"):
+        for host in ("shop.test", "other.test"):
             forger = Shopper(app, host)
-            forger.client.set_cookie("trail", forged, domain=host.removeprefix("http://"))
+            forger.client.set_cookie("trail", forged, domain=host)
             assert forger.get("/search?q=tent").status_code == 200
-    other = Shopper(app, "http://other.test")
+    other = Shopper(app, "other.test")
     other.client.set_cookie("trail", kept, domain="other.test")
     other.get("/search?q=tent")
     assert counts()["tent"][0] == 1 + 7
@@ -224,7 +232,7 @@ def test_pages_of_products_without_a_search_set_no_cookie(shopper: Shopper) -> N
 )
 def test_what_may_name_somebody_is_stored_nowhere(shopper: Shopper, counts: Callable[[], Counts], words: str) -> None:
     assert shopper.get(f"/search?q={words}").status_code == 200
-    assert counts() == {} and shopper.cookie() is None
+    assert counts() == {} and shopper.cookie("trail") is None
 
 
 def test_a_search_counts_to_the_day_of_the_shop(
