@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 
 import click
 from flask.cli import AppGroup
@@ -16,6 +17,7 @@ from app.domain.search.engine import EngineState
 from app.domain.search.indexing import Indexing, read_afresh
 from app.domain.search.models import RebuildRun
 from app.domain.search.rebuild import rebuild
+from app.domain.search.trying import golden_check
 from app.ports import clock, search_engine
 from app.transaction import transaction
 
@@ -45,7 +47,7 @@ def finished_run(site_id: int, run_id: str) -> RebuildRun:
     """The run at its end, whoever brings it there. Its builder may have died where no scheduler runs to say so."""
     means = _means()
     while True:
-        rebuild(means, run_id)
+        rebuild(means, run_id, examine=partial(golden_check.hold_back, means))
         means.commit(lambda: builders.end_dead_runs(means.clock, means.engine))
         read_afresh()
         run = runs.run_of(site_id, run_id)

@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 from flask import Flask
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 
 from app.cli.index import finished_run
+from app.domain.catalogue.bulk import INDEX_IS_TOLD
+from app.domain.catalogue.models import Product
 from app.domain.search import builders, runs
 from app.domain.search.models import OutboxEntry, ReconcileReport
+from app.domain.search.trying import golden
 from app.domain.sites.models import Site
+from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.ports import search_engine
 from app.transaction import transaction
@@ -41,6 +45,19 @@ def test_a_rebuild_that_is_waited_for_needs_no_worker(app: Flask) -> None:
     result = run(app, "index", "rebuild", "--wait")
     assert result.exit_code == 0
     assert "Done: 4 documents" in result.output
+
+
+def test_a_rebuild_from_the_command_line_is_held_back_by_golden_searches_too(app: Flask, clock: StoppedClock) -> None:
+    run(app, "index", "rebuild", "--wait")
+    with app.app_context(), transaction():
+        site_id = db.session.scalars(select(Site.id)).one()
+        change_settings(site_id, {"search-golden-hold": True})
+        golden.add(clock, site_id, golden.GoldenDraft("gas", "stove-1", 1), "Mia")
+        renamed = update(Product).where(Product.sku == "stove-1").values(name="Cooker")
+        db.session.execute(renamed, execution_options=INDEX_IS_TOLD)
+    result = run(app, "index", "rebuild", "--wait")
+    assert result.exit_code == 1
+    assert "“gas” (stove-1 not found)" in result.output
 
 
 def test_a_rebuild_whose_builder_died_is_not_waited_for_without_end(app: Flask, clock: StoppedClock) -> None:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.adapters.queue import JOBS
+from app.domain.catalogue.bulk import INDEX_IS_TOLD
+from app.domain.catalogue.models import Product
 from app.domain.search.indexing import Indexing
 from app.domain.search.live.served import SynonymGroup, SynonymType
+from app.domain.search.models import RebuildRun
 from app.domain.search.trying import golden, replays
 from app.domain.search.trying.models import SearchReplay
 from app.domain.search.trying.proposal import SynonymProposal
+from app.domain.sites.settings import change_settings
 from app.extensions import db
+from app.jobs.indexing import rebuild
 from app.jobs.scheduler import Scheduler
 from app.jobs.trying import check_golden
 from app.transaction import transaction
 from tests.domain.search.trying_shop import save_synonym, shop
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
+from tests.searching import request
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -140,3 +146,24 @@ def _add_golden(indexing: Indexing, site_id: int) -> None:
 
 def _asked(queue: RecordingQueue) -> list[tuple[str, tuple[object, ...]]]:
     return [job for job in queue.jobs if job[0] == "trying:check_golden"]
+
+
+def test_the_job_that_rebuilds_holds_back_what_breaks_a_golden_search(indexing: Indexing, clock: StoppedClock) -> None:
+    site_id = shop(indexing)
+    with transaction():
+        change_settings(site_id, {"search-golden-hold": True})
+        golden.add(clock, site_id, golden.GoldenDraft("water", "JUG-1", 1), "Mia")
+    with transaction():
+        of_sku = update(Product).where(Product.site_id == site_id, Product.sku == "JUG-1")
+        db.session.execute(of_sku.values(name="Else"), execution_options=INDEX_IS_TOLD)
+    run_id = request(indexing, site_id)
+    rebuild(run_id)
+    db.session.rollback()
+    run = db.session.get_one(RebuildRun, run_id)
+    assert run.state == "failed" and "held back" in (run.error or "")
+    with transaction():
+        change_settings(site_id, {"search-golden-hold": False})
+    run_id = request(indexing, site_id)
+    rebuild(run_id)
+    db.session.rollback()
+    assert db.session.get_one(RebuildRun, run_id).state == "done"
