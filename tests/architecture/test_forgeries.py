@@ -81,7 +81,9 @@ def test_every_page_forbids_scripts_frames_and_guesses(app: Flask, shops: Shops)
 def test_every_page_of_the_admin_is_sound(app: Flask, shops: Shops) -> None:
     client = client_of(app, Principal.SUPERADMIN)
     pages = [
-        (rule, client.get(address(rule, shops.own))) for method, rule in routes(app) if _is_admin_page(method, rule)
+        (rule, client.get(address(rule, shops.own), buffered=True))
+        for method, rule in routes(app)
+        if _is_admin_page(method, rule)
     ]
     whole = [(rule, page.text) for rule, page in pages if "<!doctype" in page.text]
     assert len(whole) >= 15
