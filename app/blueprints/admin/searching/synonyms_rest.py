@@ -109,7 +109,7 @@ def _draft(body: dict[str, Any]) -> SynonymDraft:
         problems.append(Problem("invalid_synonyms", "The synonyms are a list of texts.", "#/synonyms"))
     if problems:
         raise Invalid(problems)
-    return SynonymDraft(SynonymType(kind), root, tuple(words or ()))
+    return SynonymDraft(SynonymType(str(kind)), root, tuple(words or ()))
 
 
 def _revision(body: dict[str, Any]) -> int:
