@@ -12,7 +12,7 @@ from app.domain.search.indexing import read_afresh
 from app.ports import clock
 from app.transaction import transaction
 
-LOOK_EVERY = timedelta(seconds=20)
+LOOK_EVERY = timedelta(seconds=5)
 Background = Callable[[str, Callable[[], object]], bool]
 
 
