@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.processes import RunningShop
 
@@ -134,3 +134,23 @@ def test_the_chosen_variant_is_the_one_that_is_bought(page: Page) -> None:
     expect(page.locator("form.add [name=sku]")).to_have_value(sku)
     add_and_go_to_the_basket(page)
     expect(page.locator(".lines a[href*='variant=']")).to_have_attribute("href", re.compile(re.escape(sku)))
+
+
+def test_a_shop_that_is_busy_says_so_and_loses_nothing(page: Page) -> None:
+    def busy(route: Route) -> None:
+        if route.request.method == "POST":
+            route.fulfill(status=503, content_type="text/html", body='<div class="note bad" role="alert">Busy.</div>')
+        else:
+            route.continue_()
+
+    name = open_a_product(page)
+    page.route("**/basket**", busy)
+    page.route("**/basket/lines/**", busy)
+    page.get_by_role("button", name="Add to basket").click()
+    expect(page.get_by_role("alert")).to_have_text("Busy.")
+    page.unroute_all()
+    add_and_go_to_the_basket(page)
+    page.route("**/basket/lines/**", busy)
+    page.get_by_role("button", name=f"Remove {name}").click()
+    expect(page.get_by_role("alert")).to_have_text("Busy.")
+    expect(page.get_by_role("link", name=name)).to_be_visible()
