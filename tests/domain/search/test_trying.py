@@ -160,6 +160,17 @@ def test_terms_of_a_hidden_product_find_nothing_and_it_is_said_why(indexing: Ind
     assert not tried.comparisons[0].is_changed
 
 
+def test_what_a_rule_cannot_place_is_named(indexing: Indexing) -> None:
+    site_id = shop(indexing)
+    with transaction():
+        products.set_enabled(indexing.clock, site_id, [product_id(site_id, "JUG-1")], False, "Mia")
+    apply_waiting(indexing, site_id)
+    rule = Rule("mug", pins=(PinnedSku("JUG-1", 1), PinnedSku("NONE", 2)), boosts=("MUG-2",))
+    tried = _try(indexing, site_id, RuleProposal(rule))
+    assert tried.note == "Not in the catalogue: NONE. Hidden from shoppers, so not placed: JUG-1."
+    assert len(tried.comparisons[0].after.places) == 2
+
+
 def test_the_product_of_another_site_is_not_found(indexing: Indexing) -> None:
     own, other = shop(indexing), shop(indexing, "other.test")
     with pytest.raises(NotFound):

@@ -26,6 +26,7 @@ from app.domain.search.live.served import Served
 from app.domain.search.trying.comparison import Comparison, compared
 from app.domain.search.trying.proposal import (
     Proposal,
+    RuleProposal,
     TermsProposal,
     completed,
     moment_of,
@@ -118,7 +119,22 @@ def _terms(site_id: int, proposal: TermsProposal) -> list[str]:
 
 
 def _note(site_id: int, proposal: Proposal) -> str:
-    if not isinstance(proposal, TermsProposal):
+    match proposal:
+        case TermsProposal(product_id=product_id):
+            shown = select(Product.enabled).where(Product.site_id == site_id, Product.id == product_id)
+            return "" if db.session.scalar(shown) else "The product is not shown to shoppers, so no search finds it."
+        case RuleProposal(rule, False):
+            return _unplaced(site_id, rule.skus)
+    return ""
+
+
+def _unplaced(site_id: int, skus: tuple[str, ...]) -> str:
+    """Which products of a rule cannot be placed, and why."""
+    if not skus:
         return ""
-    shown = select(Product.enabled).where(Product.site_id == site_id, Product.id == proposal.product_id)
-    return "" if db.session.scalar(shown) else "The product is not shown to shoppers, so no search finds it."
+    query = select(Product.sku, Product.enabled).where(Product.site_id == site_id, Product.sku.in_(skus))
+    enabled = {row.sku: row.enabled for row in db.session.execute(query)}
+    unknown = [sku for sku in skus if sku not in enabled]
+    hidden = [sku for sku in skus if enabled.get(sku) is False]
+    told = [("Not in the catalogue", unknown), ("Hidden from shoppers, so not placed", hidden)]
+    return " ".join(f"{reason}: {', '.join(listed)}." for reason, listed in told if listed)
