@@ -83,6 +83,13 @@ def test_rows_open_the_page_that_mends_them_with_the_word_filled_in(signed_in, c
         assert f"/admin/search{address}" in rarely
 
 
+@pytest.mark.parametrize("address", ["synonyms?word=", "terms?term=", "ranking/new?term=", "test?q="])
+def test_the_page_that_a_row_opens_has_the_word_filled_in(signed_in, counted: Counted, address: str) -> None:
+    page = signed_in().get(f"/admin/search/{address}rain+%26+coat%3F")
+    typed = [field.get("value") for field in page.all("input")]
+    assert "rain & coat?" in typed or "rain & coat?" in page.texts.get("textarea", "")
+
+
 def test_what_shoppers_typed_is_never_markup(signed_in, counted: Counted) -> None:
     counted("<img src=x onerror=alert(1)>", finds=0, found_nothing=1)
     for path in (PAGE, f"{PAGE}/top", "/admin/search"):
