@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import event, select
+from sqlalchemy.exc import OperationalError
 
 from app.domain.catalogue.models import Product
 from app.domain.search.live import publishing
@@ -102,6 +104,34 @@ def test_pins_boosts_and_buries_shape_the_results(app: Flask, get: Get, site_id:
     assert "<strong>4</strong> products" in page
     shown = sorted((page.index(f'/p/{"tent" if sku == tent else "mug"}-{sku[2:]}"'), sku) for sku in (*mugs, tent))
     assert [sku for _, sku in shown] == [mugs[2], tent, mugs[1], mugs[0]]
+
+
+def test_while_the_database_is_away_synonyms_and_banners_stay_and_products_stand_where_their_words_put_them(
+    app: Flask, get: Get, site_id: int, clock: StoppedClock
+):
+    plain = get("/search?q=mug").text
+    with app.app_context():
+        tent = db.session.scalars(select(Product.sku).where(Product.name.contains("tent"))).first()
+    add_synonym(app, site_id, "beaker", "mug")
+    add_rule(app, site_id, "beaker", banner_text="Hot or cold", pins=[{"sku": tent, "position": 1}])
+    clock.move(seconds=2)
+    assert "<strong>4</strong> products" in get("/search?q=beaker").text
+    clock.move(seconds=5)
+
+    def refuse(*_: object) -> None:
+        away = sqlite3.OperationalError("unable to open database file")
+        away.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+        raise OperationalError("SELECT", {}, away)
+
+    with app.app_context():
+        engine = db.engine
+    event.listen(engine, "before_cursor_execute", refuse)
+    page = get("/search?q=beaker")
+    event.remove(engine, "before_cursor_execute", refuse)
+    assert page.status_code == 200
+    assert "Hot or cold" in page.text
+    assert "<strong>3</strong> products" in page.text
+    assert "<strong>3</strong> products" in plain
 
 
 def test_stop_words_need_not_match(app: Flask, get: Get, site_id: int, clock: StoppedClock):
