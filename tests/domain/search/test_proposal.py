@@ -115,6 +115,13 @@ def test_what_cannot_be_tried_is_said(sent: dict[str, object], said: str) -> Non
         read(sent)
 
 
+def test_ids_may_be_text_as_in_the_json_of_the_admin() -> None:
+    proposal = read({"kind": "rule", "id": "12", "term": "mug"})
+    assert isinstance(proposal, RuleProposal) and proposal.rule.id == 12
+    with pytest.raises(Invalid, match="whole number"):
+        read({"kind": "terms", "productId": "9" * 30, "terms": ["a"]})
+
+
 def test_two_products_at_one_position_are_no_reason_to_refuse_a_look() -> None:
     pins = [{"sku": "A", "position": 1}, {"sku": "B", "position": 1}, {"sku": "A", "position": 2}, {"sku": "C"}]
     proposal = read({"kind": "rule", "term": "mug", "pins": pins})

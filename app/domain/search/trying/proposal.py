@@ -248,7 +248,10 @@ class _Fields:
         return tuple(dict.fromkeys(text for text in found if text))
 
     def number(self, name: str) -> int | None:
+        """Ids are text in the JSON of the admin."""
         value = self.sent.get(name)
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= len(str(LARGEST_NUMBER)):
+            value = int(value)
         if value is not None and not (type(value) is int and 0 < value <= LARGEST_NUMBER):
             raise Invalid.one("invalid_number", f"{name} must be a whole number.", f"#/{name}")
         return value
