@@ -29,6 +29,7 @@ class TestNullEngine:
             lambda: engine.search(1, IndexName.PRODUCTS, SearchRequest()),
             lambda: engine.explain(1, IndexName.PRODUCTS, SearchRequest(), "P1"),
             lambda: engine.apply(1, IndexName.PRODUCTS, []),
+            lambda: engine.trial(1, IndexName.PRODUCTS, []),
             lambda: engine.start_generation(1, IndexName.PRODUCTS),
             lambda: engine.digests(1, IndexName.PRODUCTS),
         ):
