@@ -15,8 +15,8 @@ from app.domain.search.live.asking import first_ten
 from app.domain.search.live.models import SuggestionRun
 from app.domain.search.live.publishing import served
 from app.domain.search.live.served import Served, SynonymGroup
-from app.domain.search.synonyms import editing
 from app.domain.search.synonyms.candidate import Candidate
+from app.domain.search.synonyms.editing import suggest as keep
 from app.domain.search.synonyms.mining import FoundNothing
 from app.domain.search.synonyms.source import Question, SuggestionsFailed, SuggestionSource
 from app.domain.search.synonyms.vocabulary import vocabulary_of
@@ -117,7 +117,7 @@ def _suggest(means: Suggesting, site_id: int) -> tuple[int, list[str]]:
             continue
         worth_it = list(_worth_it(means, site_id, known, question.nothing, thoughts))
         with means.transaction():
-            added += editing.suggest(means.clock, site_id, worth_it, source.name)
+            added += keep(means.clock, site_id, worth_it, source.name)
     return added, failures
 
 
