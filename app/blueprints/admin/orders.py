@@ -10,6 +10,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.domain.orders import queries, settling
 from app.domain.orders.listing import OrderList
+from app.domain.orders.purge import CONTACT_KEPT
 from app.domain.orders.settling import Settled
 from app.domain.shared.problems import Conflict
 from app.domain.sites.time_zone import time_zone_of
@@ -35,8 +36,8 @@ def order_page(order_id: str) -> str:
     site_id = current_user.site_id
     order = settling.order_of(site_id, order_id)
     happenings = queries.history(site_id, order_id)
-    time_zone = time_zone_of(site_id)
-    return render_template("admin/orders/order.html", order=order, happenings=happenings, time_zone=time_zone)
+    context = {"order": order, "happenings": happenings, "time_zone": time_zone_of(site_id)}
+    return render_template("admin/orders/order.html", **context, days_kept=CONTACT_KEPT.days)
 
 
 @bp.post(f"{ORDER}/collect")

@@ -17,6 +17,7 @@ from app.domain.merchandising.product_page import small_pictures
 from app.domain.orders import filling
 from app.domain.orders.basket import Basket
 from app.domain.orders.filling import Filled
+from app.domain.orders.purge import UNTOUCHED
 from app.domain.shared.problems import Conflict, DomainError, Invalid, NotFound
 from app.htmx import wants_fragment
 from app.permissions import public
@@ -72,7 +73,7 @@ def basket_page(told: str = "", kind: str = "", status: int = 200) -> Response:
     shop = current_shop()
     held = filling.basket_of(shop.site_id, basket_token())
     template = "storefront/_basket.html" if wants_fragment() else "storefront/basket.html"
-    return private(template, status, told=told, kind=kind, **shown(held))
+    return private(template, status, told=told, kind=kind, days_kept=UNTOUCHED.days, **shown(held))
 
 
 def shown(held: Basket) -> dict[str, Any]:

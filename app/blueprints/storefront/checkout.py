@@ -17,6 +17,7 @@ from app.domain.orders import filling
 from app.domain.orders.checkout import BasketChanged, place
 from app.domain.orders.contact import Contact
 from app.domain.orders.models import Order
+from app.domain.orders.purge import CONTACT_KEPT
 from app.domain.shared.problems import Invalid, NotFound
 from app.permissions import public
 from app.transaction import transaction
@@ -76,7 +77,12 @@ def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = N
     held = filling.basket_of(current_shop().site_id, basket_token())
     if not held.can_be_ordered:
         return basket_page(TOO_LATE, "bad", status)
-    context: dict[str, Any] = {"contact": contact, "errors": errors or {}, "changed": changed}
+    context: dict[str, Any] = {
+        "contact": contact,
+        "errors": errors or {},
+        "changed": changed,
+        "days_kept": CONTACT_KEPT.days,
+    }
     return private("storefront/checkout.html", status, **context, **shown(held))
 
 
