@@ -25,7 +25,8 @@ from app.extensions import db
 
 
 def status_view(engine: SearchEngine, site_id: int, searches_today: int | None = None) -> dict[str, Any]:
-    """The status as JSON; `searches_today` is None where they are not counted or nobody asks. Whatever state the engine is in, this answers."""
+    """The status as JSON; `searches_today` is None where they are not counted or nobody asks. Whatever state the
+    engine is in, this answers."""
     products = engine.status(site_id, IndexName.PRODUCTS)
     content_search = runs.content_search_is_on(site_id)
     latest = runs.latest_run(site_id)
