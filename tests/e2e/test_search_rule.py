@@ -1,0 +1,81 @@
+"""A rule from its editor to the shop, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.test_from_rebuild_to_shop import sign_in
+from tests.processes import RunningShop
+
+WITHIN = 2.5  # Seconds in which every process serves what was saved, and the time for asking.
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _stocked(shop: RunningShop, stocked: None) -> None:
+    """Every test here looks at products."""
+
+
+def add(page: Page, sku: str, act: str) -> None:
+    page.get_by_label("Find a product").fill(sku)
+    page.locator("#found").get_by_role("button", name=f"{act} ").first.click()
+    expect(page.locator(f"#placing input[value='{sku}']")).to_have_count(1)
+
+
+def pinned(page: Page) -> list[str]:
+    return [field.input_value() for field in page.locator("[name=pin]").all()]
+
+
+def until_first(page: Page, words: str, name: str) -> None:
+    """Asked again and again, since each process of the shop takes the change up by itself."""
+    deadline = time.monotonic() + WITHIN
+    while True:
+        page.goto(f"/search?q={words}")
+        if name in page.locator(".product-card, article, .card").first.inner_text():
+            return
+        assert time.monotonic() < deadline, page.locator("main").inner_text()[:400]
+
+
+def test_products_are_pinned_dragged_and_served_in_that_order(page: Page):
+    sign_in(page)
+    page.goto("/admin/search/ranking/new?term=tent")
+    preview = page.locator("#try")
+    expect(preview).to_contain_text("Before you save")
+    add(page, "MUG-01", "Pin")
+    add(page, "BAG-04", "Pin")
+    expect(preview.locator(".tried-places .new").first).to_be_visible()
+    assert pinned(page) == ["MUG-01", "BAG-04"]
+    rows = page.locator("[data-pins] > li")
+    rows.nth(1).locator("[data-grip]").drag_to(rows.nth(0), target_position={"x": 60, "y": 2})
+    expect(page.locator("[name=pin]").first).to_have_value("BAG-04")
+    down = page.get_by_role("button", name="down").first
+    down.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("[name=pin]").first).to_have_value("MUG-01")
+    expect(page.locator("#placing button:focus")).to_have_count(1)
+    name = rows.nth(0).get_by_role("link").inner_text()
+    page.get_by_role("textbox", name="Text").fill("Free pegs with every tent")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Added the rule for “tent”.")).to_be_visible()
+    until_first(page, "TENT", name)
+    expect(page.get_by_text("Free pegs with every tent")).to_be_visible()
+
+
+def test_a_deleted_rule_says_what_changes_and_is_gone_from_the_shop(page: Page):
+    sign_in(page)
+    page.goto("/admin/search/ranking/new?term=parcel+lost")
+    page.get_by_label("Page of this shop").fill("/pages/delivery")
+    page.get_by_role("button", name="Add the rule").click()
+    expect(page.get_by_text("Added the rule for “parcel lost”.")).to_be_visible()
+    deadline = time.monotonic() + WITHIN
+    while "/pages/delivery" not in page.url:
+        assert time.monotonic() < deadline, page.url
+        page.goto("/search?q=Parcel lost")
+    page.goto("/admin/search/ranking?q=parcel")
+    page.get_by_role("button", name="Delete…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Shoppers see results again instead of /pages/delivery.")
+    dialog.get_by_role("button", name="Delete rule").click()
+    expect(page.get_by_text("Deleted the rule for “parcel lost”.")).to_be_visible()
