@@ -53,7 +53,7 @@ def of_rule(clock: Clock, site_id: int, rule_id: int) -> Told:
     if rule is None:
         raise NotFound("There is no such rule.")
     since = rule.live_since
-    found = effect(site_id, clock, rule.normalized_term.__eq__, since) if since else None
+    found = effect(site_id, clock, rule.normalized_term, since) if since else None
     return Told(rule.term, f"Searches for exactly “{rule.term}”", since, found)
 
 

@@ -21,12 +21,15 @@ from app.extensions import db
 AT_ONCE = 900  # Words of a statement.
 
 
+Searches = Callable[[str], bool] | str  # Which of the counted words, or the one word.
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What went live at `since`, and the searches that it is about."""
 
     since: datetime
-    matches: Callable[[str], bool]
+    searches: Searches
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,8 @@ class Effect:
     counted_from: date | None = None
 
 
-def effect(site_id: int, clock: Clock, matches: Callable[[str], bool], since: datetime) -> Effect:
-    return effects(site_id, clock, [Asked(since, matches)])[0]
+def effect(site_id: int, clock: Clock, searches: Searches, since: datetime) -> Effect:
+    return effects(site_id, clock, [Asked(since, searches)])[0]
 
 
 def effects(site_id: int, clock: Clock, asked: Sequence[Asked]) -> list[Effect]:
@@ -51,11 +54,20 @@ def effects(site_id: int, clock: Clock, asked: Sequence[Asked]) -> list[Effect]:
     now = today(clock, time_zone)
     counted_from = db.session.scalar(select(func.min(SearchDay.day)).where(SearchDay.site_id == site_id))
     found = [equal_periods(day_at(one.since, time_zone), now, now - KEEP_WORDS + DAY, counted_from) for one in asked]
-    words = _words(site_id, [periods for comparable, periods in found if comparable is Comparable.YES])
+    to_look_through = [
+        periods
+        for one, (comparable, periods) in zip(asked, found, strict=True)
+        if comparable is Comparable.YES and not isinstance(one.searches, str)
+    ]
+    words = _words(site_id, to_look_through)
     return [
-        _effect(site_id, comparable, periods, filter(one.matches, words), counted_from)
+        _effect(site_id, comparable, periods, _meant(one.searches, words), counted_from)
         for one, (comparable, periods) in zip(asked, found, strict=True)
     ]
+
+
+def _meant(searches: Searches, words: Iterable[str]) -> Iterable[str]:
+    return [searches] if isinstance(searches, str) else filter(searches, words)
 
 
 def _words(site_id: int, compared: Sequence[EqualPeriods]) -> Sequence[str]:

@@ -108,7 +108,7 @@ def test_before_and_after_are_summed_up(clock: StoppedClock, counted: int) -> No
 
 def test_several_are_told_at_once_each_by_its_own(clock: StoppedClock, counted: int) -> None:
     since = at_noon(date(2026, 11, 10))
-    asked = [Asked(since, "tent".__eq__), Asked(at_noon(TODAY), "tent".__eq__), Asked(since, "yacht".__eq__)]
+    asked = [Asked(since, "tent"), Asked(at_noon(TODAY), "tent"), Asked(since, "yacht")]
     told: list[Effect] = effects(counted, clock, asked)
     assert [one.comparable for one in told] == [Comparable.YES, Comparable.TOO_EARLY, Comparable.YES]
     assert [one.after.searches for one in told] == [9, 0, 0]
