@@ -65,6 +65,14 @@ def test_a_rule_is_begun_for_a_word_and_saved(app: Flask, shop: Merchandiser):
     assert (edited.value("startsAt"), edited.value("bannerText")) == ("2026-07-01T09:00", "Dry feet")
 
 
+def test_without_a_term_there_is_nothing_to_compare_yet(shop: Merchandiser):
+    def asks_at_once(page: Reading) -> bool:
+        return next(tag for tag in page.all("div") if tag.get("id") == "try")["hx-trigger"].startswith("load")
+
+    assert not asks_at_once(shop.get(NEW))
+    assert asks_at_once(shop.get(f"{NEW}?term=coat"))
+
+
 def test_a_word_that_has_a_rule_leads_to_it(app: Flask, shop: Merchandiser):
     known = rule_id(app, shop)
     answer = shop.pages.client.get(f"{NEW}?term=RAIN++coat", base_url=shop.pages.base)
