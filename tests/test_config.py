@@ -58,3 +58,9 @@ def test_commands_find_the_queue_that_the_supervisor_started(elsewhere: Path) ->
 
 def test_two_shops_on_one_redis_have_queues_of_their_own() -> None:
     assert Config(database_url="sqlite:///a").queue_prefix != Config(database_url="sqlite:///b").queue_prefix
+
+
+def test_searches_wait_beside_the_index_unless_another_folder_is_named(elsewhere: Path) -> None:
+    assert from_environment({}).counting_folder == elsewhere / "instance" / "counting"
+    assert from_environment({"INDEX_DIR": "/data/index"}).counting_folder == Path("/data/counting")
+    assert from_environment({"COUNTING_DIR": "/data/spool"}).counting_folder == Path("/data/spool")
