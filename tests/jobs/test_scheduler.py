@@ -139,7 +139,7 @@ def test_a_job_runs_once_in_each_slot_with_two_schedulers(background: Inline, cl
             clock.move(minutes=30)
             first.look()
             second.look()
-    assert sorted(background.names) == ["purge"] * 3 + ["reconcile"] * 3
+    assert sorted(background.names) == ["purge"] * 3 + ["reconcile"] * 3 + ["suggest"] * 3
 
 
 def test_of_the_slots_that_were_missed_the_last_is_made_up_for(
@@ -148,7 +148,7 @@ def test_of_the_slots_that_were_missed_the_last_is_made_up_for(
     scheduler.look()
     clock.move(days=5)
     Scheduler(background).look()
-    assert sorted(background.names) == ["purge", "reconcile"]
+    assert sorted(background.names) == ["purge", "reconcile", "suggest"]
 
 
 def test_a_clock_that_goes_back_repeats_nothing(background: Inline, clock: StoppedClock) -> None:
@@ -157,7 +157,7 @@ def test_a_clock_that_goes_back_repeats_nothing(background: Inline, clock: Stopp
     Scheduler(background).look()
     clock.move(days=-1)
     Scheduler(background).look()
-    assert len(background.names) == 2
+    assert len(background.names) == 3
 
 
 def test_slots_are_noted_in_utc(scheduler: Scheduler) -> None:
@@ -176,7 +176,7 @@ def test_background_work_that_found_no_place_runs_at_a_later_look(
     assert background.names == []
     background.busy = False
     scheduler.look()
-    assert sorted(background.names) == ["purge", "reconcile"]
+    assert sorted(background.names) == ["purge", "reconcile", "suggest"]
 
 
 def test_tasks_that_the_queue_lost_are_asked_for_again_and_done_without_a_queue(

@@ -1,10 +1,10 @@
 """The shop's own forms, against forgery.
 
 They carry no token: a token belongs to a session, and the shop has none, so that a page is the same for everybody and
-can be kept. Instead whatever changes something must show that it came from a page of this very host, which browsers
-tell of each request that is not just a link (Sec-Fetch-Site, before that Origin, before that Referer). A request that
-tells nothing is refused, too. The cookie that names a basket does not travel with other sites' forms either
-(SameSite).
+can be kept. Instead what changes something must not have come from another site's page, which browsers tell of each
+request that is not just a link (Sec-Fetch-Site, before that Origin, before that Referer). A request that tells nothing
+comes from no browser: a program, which has no shopper's cookie to abuse. The cookie that names a basket does not
+travel with other sites' forms either (SameSite).
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from app.guards import SAFE_METHODS, host_of
 
 
 @bp.before_request
-def refuse_unproven_origin() -> None:
-    if request.method not in SAFE_METHODS and not _is_from_here():
+def refuse_foreign_origin() -> None:
+    if request.method not in SAFE_METHODS and _is_foreign():
         raise Forbidden("Please use the form on the shop’s own page.")
 
 
-def _is_from_here() -> bool:
+def _is_foreign() -> bool:
     headers = request.headers
     fetched_from = headers.get("Sec-Fetch-Site")
     if fetched_from is not None:
-        return fetched_from == "same-origin"
+        return fetched_from != "same-origin"
     named = headers.get("Origin") or headers.get("Referer")
-    return named is not None and host_of(named) == request.host
+    return named is not None and host_of(named) != request.host
