@@ -94,6 +94,7 @@ class RunningShop:
 
 def plain_environment() -> dict[str, str]:
     """This process's environment without the settings of a shop, able to import it from any folder."""
-    ours = ("SHOP_ENV", "SECRET_KEY", "DATABASE_URL", "REDIS_URL", "INDEX_DIR", "MEDIA_DIR", "COUNTING_DIR", "HOST", "PORT")
+    folders = ("INDEX_DIR", "MEDIA_DIR", "COUNTING_DIR")
+    ours = ("SHOP_ENV", "SECRET_KEY", "DATABASE_URL", "REDIS_URL", *folders, "HOST", "PORT")
     rest = {name: value for name, value in os.environ.items() if name not in ours}
     return rest | {"PYTHONPATH": str(ROOT)}
