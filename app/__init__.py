@@ -17,8 +17,8 @@ from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.whoosh import WhooshEngine
 from app.blueprints import register_blueprints
 from app.config import Config, from_environment
-from app.domain.search import outbox
 from app.domain.search.counting import term_history
+from app.domain.search.index import outbox
 from app.domain.search.synonyms.source import MinedSuggestions, SuggestionSource
 from app.domain.sites import versioning
 from app.errors import init_errors

@@ -20,7 +20,7 @@ from app.blueprints.storefront import trail
 from app.config import Config
 from app.domain.search.counting.events import Event, Kind
 from app.domain.search.counting.spool import Spool
-from app.domain.search.listing import ListingRequest
+from app.domain.search.listings.listing import ListingRequest
 from app.domain.sites.sites import create_site
 from app.extensions import db
 from app.jobs.counting import drain

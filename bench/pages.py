@@ -19,8 +19,8 @@ from app import create_app, ports
 from app.config import Config
 from app.domain.bundles.importing import import_bundle
 from app.domain.merchandising.queries import load_tree
-from app.domain.search.documents import product_documents
 from app.domain.search.engine import IndexName
+from app.domain.search.index.documents import product_documents
 from app.domain.sites.sites import site_at
 from app.extensions import db
 from app.transaction import transaction

@@ -13,7 +13,7 @@ from app.adapters.counting_spool import FileSpool
 from app.adapters.images import FileImages
 from app.adapters.whoosh import WhooshEngine
 from app.config import Config
-from app.domain.search.indexing import Indexing
+from app.domain.search.index.indexing import Indexing
 from app.extensions import db
 from app.ports import Ports, search_engine
 from app.supervisor import embedded_redis

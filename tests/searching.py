@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from app.domain.catalogue.models import Page, Product, Variant
-from app.domain.search import runs
 from app.domain.search.engine import IndexName, SearchRequest
-from app.domain.search.indexing import Indexing
+from app.domain.search.index import runs
+from app.domain.search.index.indexing import Indexing
 from app.domain.sites.models import Domain, Site
 from app.extensions import db
 from app.transaction import transaction

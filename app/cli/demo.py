@@ -12,7 +12,7 @@ from app.cli.reports import print_report
 from app.cli.telling import ACTOR, telling
 from app.config import Config
 from app.demo.shop import HOST, create_demo
-from app.domain.search import runs
+from app.domain.search.index import runs
 from app.domain.shared.problems import Conflict
 from app.domain.sites.sites import site_at
 from app.ports import clock, images, search_engine

@@ -11,12 +11,13 @@ from flask.cli import AppGroup
 
 from app.cli.sites import chosen_site
 from app.cli.telling import ACTOR, REFUSED, telling
-from app.domain.search import builders, overview, reconcile, runs, status
 from app.domain.search.analytics import reports
 from app.domain.search.engine import EngineState
-from app.domain.search.indexing import Indexing, read_afresh
+from app.domain.search.index import builders, reconcile, runs
+from app.domain.search.index.indexing import Indexing, read_afresh
+from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import RebuildRun
-from app.domain.search.rebuild import rebuild
+from app.domain.search.overview import overview, status
 from app.domain.search.trying import golden_check
 from app.ports import clock, search_engine
 from app.transaction import transaction

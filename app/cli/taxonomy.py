@@ -9,7 +9,7 @@ from flask.cli import AppGroup
 
 from app.cli.sites import chosen_site
 from app.cli.telling import ACTOR, REFUSED, telling
-from app.domain.search.indexing import read_afresh
+from app.domain.search.index.indexing import read_afresh
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.task_kinds import FAILED

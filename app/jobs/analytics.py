@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from functools import partial
 
 from app.domain.search.counting import windows
-from app.domain.search.indexing import read_afresh
+from app.domain.search.index.indexing import read_afresh
 from app.ports import clock
 from app.transaction import transaction
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.domain.search.counting.writing import count_batch
-from app.domain.search.indexing import read_afresh
+from app.domain.search.index.indexing import read_afresh
 from app.ports import clock, counting
 from app.transaction import transaction
 

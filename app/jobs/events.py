@@ -8,10 +8,10 @@ from datetime import timedelta
 
 import structlog
 
-from app.domain.search import runs
 from app.domain.search.engine import EngineState, IndexName
-from app.domain.search.indexing import read_afresh
-from app.domain.search.runs import Scope
+from app.domain.search.index import runs
+from app.domain.search.index.indexing import read_afresh
+from app.domain.search.index.runs import Scope
 from app.domain.sites import stored_events
 from app.domain.sites.models import StoredEvent
 from app.domain.taxonomy import tasks

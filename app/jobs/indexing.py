@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from app.domain.search import apply
-from app.domain.search import rebuild as rebuilding
-from app.domain.search.indexing import Indexing
+from app.domain.search.index import apply
+from app.domain.search.index import rebuild as rebuilding
+from app.domain.search.index.indexing import Indexing
 from app.domain.search.trying import golden_check
 from app.ports import clock, search_engine
 from app.transaction import transaction

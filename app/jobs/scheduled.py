@@ -9,10 +9,10 @@ import structlog
 
 from app.domain.catalogue import images as pictures
 from app.domain.orders import purge as orders_purge
-from app.domain.search import purge as search_purge
-from app.domain.search import reconcile as reconciling
 from app.domain.search.counting import purge as counting_purge
-from app.domain.search.indexing import read_afresh
+from app.domain.search.index import purge as search_purge
+from app.domain.search.index import reconcile as reconciling
+from app.domain.search.index.indexing import read_afresh
 from app.domain.search.trying import replays
 from app.domain.shared.problems import DomainError
 from app.domain.sites import purge as sites_purge

@@ -12,8 +12,8 @@ import structlog
 from croniter import croniter
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.domain.search import builders, runs, slots, wishes
-from app.domain.search.indexing import read_afresh
+from app.domain.search.index import builders, runs, slots, wishes
+from app.domain.search.index.indexing import read_afresh
 from app.domain.search.synonyms import suggesting
 from app.domain.shared.problems import DomainError
 from app.domain.taxonomy.tasks.running import sites_with_work

@@ -14,7 +14,7 @@ from sqlalchemy import delete, select, update
 from app.cli.index import finished_run
 from app.domain.catalogue.bulk import INDEX_IS_TOLD
 from app.domain.catalogue.models import Product
-from app.domain.search import builders, runs
+from app.domain.search.index import builders, runs
 from app.domain.search.models import OutboxEntry, ReconcileReport
 from app.domain.search.trying import golden
 from app.domain.sites.models import Site

@@ -25,7 +25,7 @@ from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.whoosh import WhooshEngine
 from app.config import from_environment
 from app.domain.catalogue.models import Product
-from app.domain.search import runs
+from app.domain.search.index import runs
 from app.domain.shared.problems import StaleRevision
 from app.domain.sites.models import Site
 from app.domain.taxonomy.life import activation, saving

@@ -17,13 +17,13 @@ from app import create_app
 from app.adapters.images import FileImages
 from app.adapters.queue import NoQueue
 from app.adapters.whoosh import WhooshEngine
-from app.domain.search import builders, wishes
-from app.domain.search.apply import apply_waiting
-from app.domain.search.documents import product_documents
 from app.domain.search.engine import EngineState, IndexName, SearchRequest
-from app.domain.search.indexing import Indexing
+from app.domain.search.index import builders, wishes
+from app.domain.search.index.apply import apply_waiting
+from app.domain.search.index.documents import product_documents
+from app.domain.search.index.indexing import Indexing
+from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import RebuildRun
-from app.domain.search.rebuild import rebuild
 from app.extensions import db
 from app.ports import JobQueue, Ports
 from app.transaction import transaction

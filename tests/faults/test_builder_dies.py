@@ -8,7 +8,7 @@ import signal
 import pytest
 from sqlalchemy import select
 
-from app.domain.search import builders
+from app.domain.search.index import builders
 from app.domain.search.models import RebuildRun
 from app.extensions import db
 from app.supervisor.embedded_redis import EmbeddedRedis

@@ -7,8 +7,8 @@ import signal
 from sqlalchemy import func, select
 
 from app.domain.search.engine import Delete, IndexDocument, IndexName, Upsert
+from app.domain.search.index.reconcile import reconcile
 from app.domain.search.models import RebuildRun, ReconcileReport
-from app.domain.search.reconcile import reconcile
 from app.extensions import db
 from tests.faults.shops import SITE, Shop, check
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from app.domain.search.rebuild import rebuild
+from app.domain.search.index.rebuild import rebuild
 from tests.faults.shops import SITE, Shop, check
 from tests.searching import request
 

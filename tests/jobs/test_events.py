@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
-from app.domain.search import runs
-from app.domain.search.indexing import Indexing
+from app.domain.search.index import runs
+from app.domain.search.index.indexing import Indexing
+from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import RebuildRun
-from app.domain.search.rebuild import rebuild
 from app.domain.sites import stored_events
 from app.domain.sites.models import Site, StoredEvent
 from app.domain.taxonomy.models import TaxonomyTask

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import select
 
-from app.domain.search import builders
-from app.domain.search.indexing import Indexing
+from app.domain.search.index import builders
+from app.domain.search.index.indexing import Indexing
+from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import JobSlot, RebuildRun
-from app.domain.search.rebuild import rebuild
 from app.domain.taxonomy import tasks
 from app.extensions import db
 from app.jobs.scheduler import Scheduler

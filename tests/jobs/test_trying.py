@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 from app.adapters.queue import JOBS
 from app.domain.catalogue.bulk import INDEX_IS_TOLD
 from app.domain.catalogue.models import Product
-from app.domain.search.indexing import Indexing
+from app.domain.search.index.indexing import Indexing
 from app.domain.search.live.served import SynonymGroup, SynonymType
 from app.domain.search.models import RebuildRun
 from app.domain.search.trying import golden, replays
@@ -20,7 +20,7 @@ from app.jobs.indexing import rebuild
 from app.jobs.scheduler import Scheduler
 from app.jobs.trying import check_golden
 from app.transaction import transaction
-from tests.domain.search.trying_shop import save_synonym, shop
+from tests.domain.search.trying.trying_shop import save_synonym, shop
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
 from tests.searching import request

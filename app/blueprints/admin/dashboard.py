@@ -7,7 +7,7 @@ from flask_login import current_user
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.domain.search.dashboard import dashboard as dashboard_of
+from app.domain.search.overview.dashboard import dashboard as dashboard_of
 from app.permissions import Permission, requires
 
 

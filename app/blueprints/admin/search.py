@@ -8,9 +8,10 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.domain.search import overview, runs
 from app.domain.search.analytics import reports
-from app.domain.search.run_story import story_of
+from app.domain.search.index import runs
+from app.domain.search.index.run_story import story_of
+from app.domain.search.overview import overview
 from app.domain.shared.problems import Conflict
 from app.permissions import Permission, requires
 from app.transaction import transaction

@@ -9,9 +9,9 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.json_body import json_object
-from app.domain.search import runs
 from app.domain.search.analytics import reports
-from app.domain.search.status import status_view
+from app.domain.search.index import runs
+from app.domain.search.overview.status import status_view
 from app.domain.shared.problems import Invalid
 from app.permissions import Permission, requires
 from app.transaction import transaction

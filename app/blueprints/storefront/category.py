@@ -10,8 +10,8 @@ from app.blueprints.storefront.blueprint import bp, current_shop, kept_listings
 from app.blueprints.storefront.presentation import drawn, wants_listing
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
-from app.domain.search.browsing import category_at, category_listing, listing_version, read_request
-from app.domain.search.listing import ListingRequest
+from app.domain.search.listings.browsing import category_at, category_listing, listing_version, read_request
+from app.domain.search.listings.listing import ListingRequest
 from app.permissions import public
 
 

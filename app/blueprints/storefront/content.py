@@ -8,7 +8,7 @@ from app import ports
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import drawn
 from app.domain.merchandising.content import collection_at, page_at
-from app.domain.search.browsing import collection_listing, read_request
+from app.domain.search.listings.browsing import collection_listing, read_request
 from app.permissions import public
 
 

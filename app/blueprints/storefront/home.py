@@ -5,7 +5,7 @@ from __future__ import annotations
 from app import ports
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import drawn
-from app.domain.search.home import home_page
+from app.domain.search.listings.home import home_page
 from app.permissions import public
 
 

@@ -22,8 +22,8 @@ from app.domain.search.counting.events import Event
 from app.domain.search.counting.trail import Moment, Noted, ResultsPage, Trail
 from app.domain.search.counting.trail_text import from_text, to_text
 from app.domain.search.counting.words import countable
-from app.domain.search.listing import ListingRequest
-from app.domain.search.rail import SEARCH_PATH
+from app.domain.search.listings.listing import ListingRequest
+from app.domain.search.listings.rail import SEARCH_PATH
 from app.domain.search.search_settings import CLICKS, TRACKING
 
 COOKIE = "trail"

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from app.domain.bundles.reading import Document
 from app.domain.bundles.task import ImportTask
 from app.domain.catalogue.models import Product
-from app.domain.search.outbox import PRODUCT, enqueue
+from app.domain.search.index.outbox import PRODUCT, enqueue
 from app.domain.shared.problems import Problem
 from app.domain.shared.shapes import Field, Kind, Shape, read_fields
 from app.domain.shared.text import one_line

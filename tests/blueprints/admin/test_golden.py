@@ -6,14 +6,14 @@ import pytest
 from flask import Flask
 from sqlalchemy import event, select
 
-from app.domain.search.indexing import Indexing
+from app.domain.search.index.indexing import Indexing
 from app.domain.search.trying.models import GoldenSearch
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser
-from tests.domain.search.trying_shop import shop
+from tests.domain.search.trying.trying_shop import shop
 from tests.factories import make_golden, make_user
 from tests.page_client import PageClient
 

@@ -11,8 +11,8 @@ import pytest
 from flask import Flask
 
 from app.domain.search.counting.queries import site_today
-from app.domain.search.indexing import Indexing
-from app.domain.search.rebuild import rebuild
+from app.domain.search.index.indexing import Indexing
+from app.domain.search.index.rebuild import rebuild
 from app.domain.sites.settings import change_settings
 from app.jobs.analytics import LOOK_EVERY, StaleWindows
 from app.jobs.counting import drain

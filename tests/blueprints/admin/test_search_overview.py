@@ -10,8 +10,8 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
+from app.domain.search.index.runs import request_rebuild, view
 from app.domain.search.models import OutboxEntry, RebuildRun, ReconcileReport
-from app.domain.search.runs import request_rebuild, view
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db

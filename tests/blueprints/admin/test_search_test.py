@@ -12,10 +12,10 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
 from app.domain.search.counting.models import SearchDay, SearchWordDay
+from app.domain.search.index.runs import request_rebuild
 from app.domain.search.live import publishing
 from app.domain.search.live.models import SearchRule, Synonym
 from app.domain.search.models import OutboxEntry
-from app.domain.search.runs import request_rebuild
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.jobs import indexing

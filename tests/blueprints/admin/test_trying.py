@@ -9,14 +9,14 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app.domain.search.indexing import Indexing
+from app.domain.search.index.indexing import Indexing
 from app.domain.search.trying import replays
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.jobs.trying import replay
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser
-from tests.domain.search.trying_shop import product_id, shop
+from tests.domain.search.trying.trying_shop import product_id, shop
 from tests.factories import make_user
 from tests.page_client import PageClient
 

@@ -9,8 +9,8 @@ from typing import Any
 from app import ports
 from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product, Variant
 from app.domain.merchandising.models import Node, Placement, Tree
-from app.domain.search.documents import content_documents, product_documents
 from app.domain.search.engine import IndexDocument, IndexName
+from app.domain.search.index.documents import content_documents, product_documents
 from app.domain.sites.models import Domain, Setting, Site
 from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db

@@ -18,7 +18,7 @@ from app.blueprints.storefront import trail
 from app.domain.orders.models import Order
 from app.domain.search.counting.models import SearchDay, SearchWordDay
 from app.domain.search.counting.queries import site_today
-from app.domain.search.listing import ListingRequest
+from app.domain.search.listings.listing import ListingRequest
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.jobs.counting import drain

@@ -15,7 +15,7 @@ from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import sent_id, sent_revision
 from app.domain.catalogue import queries
 from app.domain.search.engine import SearchUnavailable
-from app.domain.search.indexing import Indexing
+from app.domain.search.index.indexing import Indexing
 from app.domain.search.trying import golden, golden_check
 from app.domain.search.trying.golden import GoldenDraft, GoldenState
 from app.domain.shared.problems import Conflict, Invalid

@@ -11,11 +11,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.domain.search import runs
 from app.domain.search.engine import EngineState, IndexName
-from app.domain.search.overview import latest_story
-from app.domain.search.rebuilt import Unindexed, products_rebuilt_since, unindexed
-from app.domain.search.run_story import RunStory
+from app.domain.search.index import runs
+from app.domain.search.index.rebuilt import Unindexed, products_rebuilt_since, unindexed
+from app.domain.search.index.run_story import RunStory
+from app.domain.search.overview.overview import latest_story
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask

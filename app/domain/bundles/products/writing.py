@@ -14,7 +14,7 @@ from app.domain.catalogue.models import Product, ProductAttributeValue, ProductI
 from app.domain.catalogue.rules import VariantDraft
 from app.domain.search.counting import term_history
 from app.domain.search.counting.term_history import TermsChange
-from app.domain.search.outbox import PRODUCT, enqueue
+from app.domain.search.index.outbox import PRODUCT, enqueue
 from app.extensions import db
 
 PRODUCTS: Table = Product.__table__  # type: ignore[assignment]

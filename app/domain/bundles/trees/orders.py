@@ -13,7 +13,7 @@ from app.domain.bundles.trees.importing import FILE, PARTS, WishedOrder
 from app.domain.catalogue.bulk import INDEX_IS_TOLD
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node, Placement
-from app.domain.search.outbox import PRODUCT, enqueue
+from app.domain.search.index.outbox import PRODUCT, enqueue
 from app.domain.shared.problems import Problem
 from app.extensions import db
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from sqlalchemy import select
 
 from app.domain.catalogue.product_reference import referred_product
-from app.domain.search import runs, wishes
-from app.domain.search.document import product_document_id
 from app.domain.search.engine import (
     EngineState,
     Explanation,
@@ -19,6 +17,9 @@ from app.domain.search.engine import (
     SearchRequest,
     SearchUnavailable,
 )
+from app.domain.search.index import runs, wishes
+from app.domain.search.index.document import product_document_id
+from app.domain.search.index.outbox import PRODUCT
 from app.domain.search.live import publishing
 from app.domain.search.live.asking import Asked, ask
 from app.domain.search.live.models import Synonym
@@ -26,7 +27,6 @@ from app.domain.search.live.plan import Plan, plan
 from app.domain.search.live.served import Served, SynonymSet, normalized_term
 from app.domain.search.live.snapshot import group_of
 from app.domain.search.models import UNFINISHED
-from app.domain.search.outbox import PRODUCT
 from app.domain.search.synonyms.record import SUGGESTED
 from app.domain.search.testing.findings import (
     FIRST,

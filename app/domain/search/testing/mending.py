@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.domain.catalogue.products import product_of
-from app.domain.search import outbox
+from app.domain.search.index import outbox
 from app.extensions import db
 
 

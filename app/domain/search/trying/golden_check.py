@@ -11,7 +11,7 @@ from sqlalchemy import Select, func, select
 
 from app.domain.catalogue.models import Product
 from app.domain.search.engine import EngineState, Generation, IndexName, Searching, SearchRequest, SearchUnavailable
-from app.domain.search.indexing import Indexing, read_afresh
+from app.domain.search.index.indexing import Indexing, read_afresh
 from app.domain.search.live.asking import OfGeneration, ask
 from app.domain.search.live.models import ServedWords
 from app.domain.search.live.plan import plan

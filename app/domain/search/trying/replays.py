@@ -15,7 +15,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.exc import OperationalError
 
 from app.domain.search.counting.queries import site_today, top_words
-from app.domain.search.indexing import Indexing, read_afresh
+from app.domain.search.index.indexing import Indexing, read_afresh
 from app.domain.search.trying import proposal as proposals
 from app.domain.search.trying.comparison import compared
 from app.domain.search.trying.models import SearchReplay

@@ -17,8 +17,8 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.search_terms import with_added
-from app.domain.search.documents import product_documents
 from app.domain.search.engine import Change, IndexName, SearchEngine, Searching, Upsert
+from app.domain.search.index.documents import product_documents
 from app.domain.search.live.asking import Ten, first_ten
 from app.domain.search.live.plan import plan
 from app.domain.search.live.publishing import served as served_now

@@ -8,11 +8,11 @@ from itertools import permutations
 import pytest
 
 from app.domain.search.engine import Alternatives, Pin, SearchRequest
-from app.domain.search.indexing import Indexing
+from app.domain.search.index.indexing import Indexing
+from app.domain.search.index.rebuild import rebuild
 from app.domain.search.live.asking import ask, document_ids, first_ten, taught
 from app.domain.search.live.plan import plan
 from app.domain.search.live.served import PinnedSku, Rule, RuleSet, Served, SynonymGroup, SynonymSet, SynonymType
-from app.domain.search.rebuild import rebuild
 from app.transaction import transaction
 from tests.searching import add_product, add_site, request
 

@@ -9,9 +9,9 @@ from flask import Flask
 from sqlalchemy import func, select
 
 from app.domain.search.counting.models import SearchWordDay
-from app.domain.search.indexing import Indexing
+from app.domain.search.index.indexing import Indexing
+from app.domain.search.index.rebuild import rebuild
 from app.domain.search.live.models import SearchRule, SuggestionRun, Synonym
-from app.domain.search.rebuild import rebuild
 from app.domain.search.synonyms import editing, suggesting
 from app.domain.search.synonyms.candidate import Candidate
 from app.domain.search.synonyms.source import MinedSuggestions, Question, SuggestionsFailed

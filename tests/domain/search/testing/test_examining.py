@@ -10,11 +10,11 @@ from app.adapters.null_engine import NullEngine
 from app.domain.catalogue.models import Product
 from app.domain.search.counting.models import SearchDay, SearchWordDay
 from app.domain.search.engine import EngineState
-from app.domain.search.indexing import Indexing
+from app.domain.search.index.indexing import Indexing
+from app.domain.search.index.rebuild import rebuild
 from app.domain.search.live import publishing
 from app.domain.search.live.models import SearchRule, ServedWords, Synonym
 from app.domain.search.models import OutboxEntry
-from app.domain.search.rebuild import rebuild
 from app.domain.search.testing.examining import examine
 from app.domain.search.testing.findings import Findings, Question
 from app.domain.search.testing.mending import index_again

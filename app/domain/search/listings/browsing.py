@@ -1,0 +1,204 @@
+"""The listings of a shop: a category, a search, a collection; each one call to the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.domain.merchandising.content import ContentLink, ShownCollection, content_link
+from app.domain.merchandising.filters import Filter, default_facets, filters_of
+from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.tree import Display, Facet, ShopNode
+from app.domain.search.engine import (
+    EngineState,
+    IndexName,
+    SearchEngine,
+    SearchRequest,
+    SearchResult,
+    SearchUnavailable,
+    Sort,
+    ValueFilter,
+)
+from app.domain.search.listings import rail
+from app.domain.search.listings.listing import ListingRequest, search_request
+from app.domain.search.listings.listing_parameters import ListingGrammar, read_listing
+from app.domain.search.live.asking import ask
+from app.domain.search.live.plan import Plan, plan
+from app.domain.search.live.served import Served
+from app.domain.shared.problems import NotFound
+
+CONTENT_SHOWN = 5
+SORT_LABELS = {
+    Sort.RELEVANCE: "Best match",
+    Sort.FEATURED: "Featured",
+    Sort.PRICE_ASC: "Price, low to high",
+    Sort.PRICE_DESC: "Price, high to low",
+    Sort.NEWEST: "Newest",
+    Sort.NAME: "Name",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A page of products with everything around it."""
+
+    request: ListingRequest
+    result: SearchResult
+    page_size: int
+    groups: tuple[rail.Group, ...]
+    chips: tuple[rail.Chip, ...]
+
+    @property
+    def total(self) -> int:
+        return self.result.total
+
+    @property
+    def last_page(self) -> int:
+        return max(1, -(-self.result.total // self.page_size))
+
+    @property
+    def pages(self) -> tuple[int | None, ...]:
+        return rail.pages(self.request.page, self.last_page)
+
+    @property
+    def sorts(self) -> list[tuple[Sort, str]]:
+        return [(sort, label) for sort, label in SORT_LABELS.items() if self.request.words or sort != Sort.RELEVANCE]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """The answer to a search: products, pages and collections beside them, and the plan by which they were found."""
+
+    listing: Listing
+    content: tuple[ContentLink, ...]
+    plan: Plan
+
+    @property
+    def words(self) -> str:
+        return self.listing.request.words
+
+    @property
+    def searched(self) -> str:
+        result = self.listing.result
+        return result.suggestion if result.corrected and result.suggestion else self.words
+
+
+def read_request(shop: Shop, path: str, parameters: Iterable[tuple[str, str]]) -> ListingRequest:
+    """Raises Invalid when the address carries more than a listing reads."""
+    grammar = ListingGrammar(
+        value_facets=shop.value_facets,
+        number_facets=shop.number_facets,
+        page_size=shop.settings["listing-page-size"],
+        currency=shop.currency,
+        extra_tracking=frozenset(shop.settings["seo-extra-tracking-parameters"]),
+    )
+    return read_listing(path, parameters, grammar)
+
+
+def category_at(shop: Shop, path: str) -> ShopNode:
+    """Raises NotFound for a category that is not there or hidden."""
+    node = shop.tree.at(path)
+    if node is None:
+        raise NotFound("We have no such category, or not any more.")
+    return node
+
+
+def category_listing(engine: SearchEngine, shop: Shop, node: ShopNode, request: ListingRequest) -> Listing:
+    """Raises NotFound past the last page and SearchUnavailable."""
+    scope = (ValueFilter("category", (str(node.id),)),)
+    by_hand = shop.hand_made_order(node.id) if request.order is Sort.FEATURED else ()
+    return _listing(engine, shop, request, shop.tree.facets(node.id), scope, tuple(f"p{id}" for id in by_hand))
+
+
+def listing_version(engine: SearchEngine, shop: Shop) -> str | None:
+    """Changes with everything that a listing shows of the index; None while there is nothing to show."""
+    status = engine.status(shop.site_id, IndexName.PRODUCTS)
+    return f"{status.generation} {status.version}" if status.state is EngineState.HEALTHY else None
+
+
+def search_listing(
+    engine: SearchEngine, shop: Shop, request: ListingRequest, served: Served, now: datetime
+) -> SearchPage:
+    """Products that answer to the words by what merchandisers taught, and pages and collections beside them where the
+    site wants that. A redirect is told by the plan and not followed. Raises NotFound past the last page and
+    SearchUnavailable."""
+    planned = plan(request.words, served, now)
+    filters = filters_of(default_facets(shop.settings["search-default-filters"], shop.attributes), shop.attributes)
+    result = ask(engine, shop.site_id, _asked(shop, request, filters), planned, served.stop_words).result
+    return SearchPage(_shown(shop, request, filters, result), _content(engine, shop, request), planned)
+
+
+def collection_listing(engine: SearchEngine, shop: Shop, collection: ShownCollection, asked: ListingRequest) -> Listing:
+    """The products of a collection that are for sale, in its own order; of what is asked only the page counts.
+    Raises NotFound past the last page and SearchUnavailable."""
+    scope = (ValueFilter("collection", (str(collection.id),)),)
+    first = tuple(f"p{id}" for id in collection.product_ids)
+    return _listing(engine, shop, ListingRequest(path=asked.path, page=asked.page), (), scope, first)
+
+
+def _listing(
+    engine: SearchEngine,
+    shop: Shop,
+    request: ListingRequest,
+    facets: Sequence[Facet],
+    scope: tuple[ValueFilter, ...] = (),
+    first: tuple[str, ...] = (),
+) -> Listing:
+    filters = filters_of(facets, shop.attributes)
+    result = engine.search(shop.site_id, IndexName.PRODUCTS, _asked(shop, request, filters, scope, first))
+    return _shown(shop, request, filters, result)
+
+
+def _asked(
+    shop: Shop,
+    request: ListingRequest,
+    filters: Sequence[Filter],
+    scope: tuple[ValueFilter, ...] = (),
+    first: tuple[str, ...] = (),
+) -> SearchRequest:
+    return search_request(
+        request,
+        _page_size(shop, request),
+        scope,
+        facets=tuple(f.facet_id for f in filters if f.display is not Display.RANGE),
+        range_facets=tuple(f.facet_id for f in filters if f.display is Display.RANGE),
+        first=first,
+    )
+
+
+def _page_size(shop: Shop, request: ListingRequest) -> int:
+    size: int = request.page_size or shop.settings["listing-page-size"]
+    return size
+
+
+def _shown(shop: Shop, request: ListingRequest, filters: Sequence[Filter], result: SearchResult) -> Listing:
+    """Raises NotFound past the last page."""
+    listing = Listing(
+        request,
+        result,
+        _page_size(shop, request),
+        rail.groups(filters, request, result),
+        rail.chips(_all_filters(filters, request, shop), request),
+    )
+    if request.page > listing.last_page:
+        raise NotFound("This list does not have so many pages.")
+    return listing
+
+
+def _all_filters(filters: Sequence[Filter], request: ListingRequest, shop: Shop) -> Sequence[Filter]:
+    """The rail's filters and those that an address chose beside them, for the names on the chips."""
+    beside = {*dict(request.values), *dict(request.spans)} - {filter.facet_id for filter in filters}
+    return [*filters, *filters_of(default_facets(sorted(beside), shop.attributes), shop.attributes)]
+
+
+def _content(engine: SearchEngine, shop: Shop, request: ListingRequest) -> tuple[ContentLink, ...]:
+    """Products come first: a content index that does not answer leaves them standing."""
+    if not shop.settings["search-content-enabled"] or not request.words or request.page > 1:
+        return ()
+    try:
+        asked = SearchRequest(words=request.words, per_page=CONTENT_SHOWN)
+        hits = engine.search(shop.site_id, IndexName.CONTENT, asked).hits
+    except SearchUnavailable:
+        return ()
+    return tuple(content_link(str(hit.card["type"]), str(hit.card["name"]), str(hit.card["seoName"])) for hit in hits)

@@ -1,0 +1,179 @@
+"""What stands beside and above a listing: filters with their counts, chips for what is chosen, the pager."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from app.domain.merchandising.colours import colour_of
+from app.domain.merchandising.filters import Filter
+from app.domain.merchandising.tree import Display
+from app.domain.search.engine import RangeCount, SearchResult
+from app.domain.search.listings.listing import (
+    PRICE,
+    PRICE_MAX,
+    PRICE_MIN,
+    ListingRequest,
+    Span,
+    number_text,
+    price_text,
+)
+from app.domain.shared.money import format_money
+
+SEARCH_PATH = "/search"
+MOST_CHOICES = 100  # Values of one filter that a page offers; the shopper's own are always among them.
+YES = "true"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value that can be ticked. `url` ticks it or lets it go; `colour` is `#rrggbb` or None."""
+
+    value: str
+    label: str
+    count: int
+    chosen: bool
+    url: str
+    colour: str | None = None
+
+    @property
+    def count_text(self) -> str:
+        return f"{self.count:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The two ends of a range as fields: names, what is typed, and the bounds as hints. Texts, in major units."""
+
+    low_name: str
+    high_name: str
+    low: str
+    high: str
+    lowest: str
+    highest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One filter of the rail. `ends` and `hidden` (what its form sends along) only for a range."""
+
+    facet_id: str
+    label: str
+    display: Display
+    choices: tuple[Choice, ...] = ()
+    ends: Ends | None = None
+    hidden: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_chosen(self) -> bool:
+        return any(choice.chosen for choice in self.choices) or bool(self.ends and (self.ends.low or self.ends.high))
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """Something chosen; its link lets it go."""
+
+    label: str
+    text: str
+    url: str
+
+
+def groups(filters: Iterable[Filter], request: ListingRequest, result: SearchResult) -> tuple[Group, ...]:
+    """The filters that make a difference here: those with something to choose, or chosen already."""
+    made = (_group(filter, request, result) for filter in filters)
+    return tuple(group for group in made if group is not None)
+
+
+def chips(filters: Iterable[Filter], request: ListingRequest) -> tuple[Chip, ...]:
+    """One chip for each value and range chosen, in the order of the address. Words within a category are one
+    more filter; on the search page they are the question itself."""
+    labels = {filter.facet_id: filter.label for filter in filters}
+    made = [
+        Chip(labels.get(name, name), "yes" if value == YES else value, request.without_value(name, value).url())
+        for name, values in request.values
+        for value in values
+    ]
+    spans = [*request.spans, (PRICE, request.price)]
+    made += [
+        Chip(labels.get(name, name), _span_text(name, span, request), request.without(name).url())
+        for name, span in spans
+        if span
+    ]
+    if request.words and request.path != SEARCH_PATH:
+        made.append(Chip("Words", request.words, request.with_words("").url()))
+    return tuple(made)
+
+
+def pages(current: int, last: int) -> tuple[int | None, ...]:
+    """Page numbers for a pager: the ends and the neighbours, None for a gap."""
+    near = sorted({1, last, *range(max(1, current - 1), min(last, current + 1) + 1)})
+    numbers: list[int | None] = []
+    for page in near:
+        if numbers and page - (numbers[-1] or 0) > 1:
+            numbers.append(page - 1 if page - (numbers[-1] or 0) == 2 else None)
+        numbers.append(page)
+    return tuple(numbers)
+
+
+def _group(filter: Filter, request: ListingRequest, result: SearchResult) -> Group | None:
+    if filter.display is Display.RANGE:
+        return _range_group(filter, request, result.ranges.get(filter.facet_id))
+    choices = _choices(filter, request, result.facets.get(filter.facet_id, ()))
+    return Group(filter.facet_id, filter.label, filter.display, choices) if choices else None
+
+
+def _choices(filter: Filter, request: ListingRequest, counts: tuple[tuple[str, int], ...]) -> tuple[Choice, ...]:
+    chosen = request.chosen(filter.facet_id)
+    link = request.value_links(filter.facet_id)
+    if filter.display is Display.TOGGLE:
+        chosen, counts = chosen and (YES,), tuple(pair for pair in counts if pair[0] == YES)
+    offered = {value: count for value, count in counts[:MOST_CHOICES] if count}
+    known = dict(counts)
+    offered |= {value: known.get(value, 0) for value in chosen}
+    swatch = filter.display is Display.SWATCH
+    return tuple(
+        Choice(
+            value=value,
+            label=filter.label if filter.display is Display.TOGGLE else value,
+            count=count,
+            chosen=value in chosen,
+            url=link(value),
+            colour=colour_of(value, filter.swatches) if swatch else None,
+        )
+        for value, count in offered.items()
+    )
+
+
+def _range_group(filter: Filter, request: ListingRequest, counted: RangeCount | None) -> Group | None:
+    span = request.span(filter.facet_id)
+    spans_something = counted is not None and counted.low is not None and counted.low != counted.high
+    if not span and not spans_something:
+        return None
+    names = (PRICE_MIN, PRICE_MAX) if filter.facet_id == PRICE else (f"{filter.facet_id}_min", f"{filter.facet_id}_max")
+    ends = Ends(
+        *names,
+        low=_end_text(filter.facet_id, span.low, request),
+        high=_end_text(filter.facet_id, span.high, request),
+        lowest=_end_text(filter.facet_id, counted.low if counted else None, request),
+        highest=_end_text(filter.facet_id, counted.high if counted else None, request),
+    )
+    return Group(filter.facet_id, filter.label, Display.RANGE, ends=ends, hidden=tuple(request.hidden_fields(*names)))
+
+
+def _end_text(facet_id: str, end: float | None, request: ListingRequest) -> str:
+    if end is None:
+        return ""
+    return price_text(end, request.currency) if facet_id == PRICE else number_text(end)
+
+
+def _span_text(facet_id: str, span: Span, request: ListingRequest) -> str:
+    low, high = (_end_words(facet_id, end, request) for end in (span.low, span.high))
+    if span.low is None:
+        return f"up to {high}"
+    return f"from {low}" if span.high is None else f"{low} – {high}"
+
+
+def _end_words(facet_id: str, end: float | None, request: ListingRequest) -> str:
+    if end is None:
+        return ""
+    return format_money(round(end), request.currency) if facet_id == PRICE else number_text(end)

@@ -1,0 +1,180 @@
+"""Who asks for a rebuild joins one that lives; a dead one blocks nobody."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import nullcontext
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.adapters.null_engine import NullEngine
+from app.domain.search.index import builders, runs
+from app.domain.search.index.builders import RunLost
+from app.domain.search.index.indexing import Indexing
+from app.domain.search.models import RebuildRun
+from app.domain.shared.problems import Conflict, Invalid, NotFound
+from app.domain.sites.settings import change_settings
+from app.extensions import db
+from app.transaction import transaction
+from tests.fakes.clock import StoppedClock
+from tests.fakes.queue import RecordingQueue
+from tests.searching import add_site, request
+
+pytestmark = pytest.mark.usefixtures("context")
+
+
+@pytest.fixture
+def site_id(indexing: Indexing) -> int:
+    with transaction():
+        return add_site().id
+
+
+def ask(indexing: Indexing, site_id: int, scope: str = "ALL") -> tuple[str, bool]:
+    with transaction():
+        run, joined = runs.request_rebuild(indexing.clock, indexing.engine, site_id, scope, "Ann")
+    return run.id, joined
+
+
+def states() -> list[str]:
+    return list(db.session.scalars(select(RebuildRun.state).order_by(RebuildRun.created_at)))
+
+
+def test_a_request_makes_a_waiting_run_and_wakes_the_worker(
+    indexing: Indexing, site_id: int, queue: RecordingQueue
+) -> None:
+    run_id, joined = ask(indexing, site_id, "PRODUCTS")
+    assert not joined
+    assert queue.jobs == [("indexing:rebuild", (run_id,))]
+    assert runs.view(runs.run_of(site_id, run_id)) == {
+        "runId": run_id,
+        "scope": "PRODUCTS",
+        "state": "waiting",
+        "documentCount": 0,
+        "totalCount": None,
+        "outcome": None,
+        "error": None,
+        "requestedBy": "Ann",
+        "createdAt": "2026-11-20T12:00:00Z",
+        "startedAt": None,
+        "finishedAt": None,
+        "joined": False,
+    }
+
+
+def test_a_waiting_run_is_joined_whatever_scope_is_asked(indexing: Indexing, site_id: int) -> None:
+    first, _ = ask(indexing, site_id, "PRODUCTS")
+    assert ask(indexing, site_id, "ALL") == (first, True)
+
+
+@pytest.mark.parametrize(("seconds", "joins"), [(29 * 60 + 59, True), (30 * 60 + 1, False)])
+def test_a_living_run_is_joined_for_half_an_hour(
+    indexing: Indexing, site_id: int, clock: StoppedClock, seconds: int, joins: bool
+) -> None:
+    first, _ = ask(indexing, site_id)
+    with transaction():
+        assert builders.take_up(clock, first, timedelta(hours=1))
+    clock.move(seconds=seconds)
+    second, joined = ask(indexing, site_id)
+    assert (second == first, joined) == (joins, joins)
+
+
+def test_a_run_whose_builder_died_is_failed_and_replaced_at_once(
+    indexing: Indexing, site_id: int, clock: StoppedClock
+) -> None:
+    first, _ = ask(indexing, site_id)
+    with transaction():
+        builders.take_up(clock, first, timedelta(seconds=5))
+    clock.move(seconds=6)
+    second, joined = ask(indexing, site_id)
+    assert not joined and second != first
+    dead = runs.run_of(site_id, first)
+    assert (dead.state, dead.error) == ("failed", "The process that built the index stopped before it was done.")
+
+
+def test_a_builder_that_lost_its_run_changes_nothing_any_more(
+    indexing: Indexing, site_id: int, clock: StoppedClock
+) -> None:
+    run_id, _ = ask(indexing, site_id)
+    with transaction():
+        late = builders.take_up(clock, run_id)
+    assert late
+    with transaction():
+        builders.let_go(late)
+    with transaction():
+        assert builders.take_up(clock, run_id)
+    with pytest.raises(RunLost), transaction():
+        builders.note_progress(clock, late, document_count=99)
+    assert runs.run_of(site_id, run_id).document_count == 0
+
+
+@pytest.mark.parametrize(("seconds", "is_lost"), [(4, False), (5, True)])
+def test_a_lease_that_has_run_out_is_not_renewed_though_nobody_noticed(
+    indexing: Indexing, site_id: int, clock: StoppedClock, seconds: int, is_lost: bool
+) -> None:
+    run_id, _ = ask(indexing, site_id)
+    with transaction():
+        builder = builders.take_up(clock, run_id, timedelta(seconds=5))
+    assert builder
+    clock.move(seconds=seconds)
+    with pytest.raises(RunLost) if is_lost else nullcontext(), transaction():
+        builders.note_progress(clock, builder, document_count=99)
+    assert runs.run_of(site_id, run_id).document_count == (0 if is_lost else 99)
+
+
+def test_two_sites_rebuild_side_by_side(indexing: Indexing, site_id: int) -> None:
+    with transaction():
+        other = add_site("other.test").id
+    assert not ask(indexing, site_id)[1]
+    assert not ask(indexing, other)[1]
+
+
+def test_the_run_of_another_site_is_not_found(indexing: Indexing, site_id: int) -> None:
+    with transaction():
+        other = add_site("other.test").id
+    run_id = request(indexing, site_id)
+    with pytest.raises(NotFound):
+        runs.run_of(other, run_id)
+
+
+def test_requests_at_the_same_moment_make_one_run(app: Flask, indexing: Indexing, site_id: int) -> None:
+    answers: list[tuple[str, bool]] = []
+    together = threading.Barrier(8)
+
+    def press() -> None:
+        with app.app_context():
+            together.wait()
+            answers.append(ask(indexing, site_id))
+            db.session.remove()
+
+    db.session.remove()
+    threads = [threading.Thread(target=press) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({run_id for run_id, _ in answers}) == 1
+    assert sorted(joined for _, joined in answers) == [False] + [True] * 7
+
+
+def test_without_an_engine_there_is_nothing_to_rebuild(clock: StoppedClock, site_id: int) -> None:
+    with pytest.raises(Conflict, match="not set up"), transaction():
+        runs.request_rebuild(clock, NullEngine(), site_id, "ALL", "Ann")
+    assert states() == []
+
+
+def test_content_is_rebuilt_only_where_it_is_searched(indexing: Indexing, site_id: int) -> None:
+    with transaction():
+        change_settings(site_id, {"search-content-enabled": False})
+    with pytest.raises(Conflict, match="switched off"):
+        ask(indexing, site_id, "CONTENT")
+    assert states() == []
+
+
+@pytest.mark.parametrize("scope", ["", "all", "EVERYTHING", "PRODUCTS "])
+def test_an_unknown_scope_is_refused(indexing: Indexing, site_id: int, scope: str) -> None:
+    with pytest.raises(Invalid):
+        ask(indexing, site_id, scope)
+    assert states() == []
