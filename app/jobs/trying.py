@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -11,6 +11,7 @@ import structlog
 
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.trying import golden_check, replays
+from app.domain.search.trying.golden_check import CheckState
 from app.jobs.indexing import means
 from app.ports import clock, queue
 from app.transaction import transaction
@@ -28,7 +29,7 @@ def replay(replay_id: str) -> bool:
 
 
 def check_golden(site_id: int) -> None:
-    """A search engine that is away leaves what was known; the next change or hour asks again."""
+    """A search engine that is away leaves what was known, and the scheduler asks again soon."""
     try:
         golden_check.check(means(), site_id)
     except SearchUnavailable as unavailable:
@@ -59,27 +60,53 @@ class ForgottenReplays:
                     in_background(f"replay {replay_id}", partial(replay, replay_id))
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`since` is when golden searches were first seen to depend on `depends_on`, `at` when a check was asked for last;
+    `at` is None where none was."""
+
+    depends_on: str
+    since: datetime
+    at: datetime | None = None
+
+
 @dataclass
 class GoldenWatch:
     """Has golden searches checked soon after whatever they depend on changes: the index, by a rebuild or a save, what
     is live of synonyms and rules, and themselves. Once an hour all are checked, since rules begin and end by the
-    clock."""
+    clock. Whether they were is read from themselves: a check that was asked for and never done is asked for again."""
 
-    _checked: dict[int, tuple[str, datetime]] = field(default_factory=dict)
+    _asked: dict[int, Asked] = field(default_factory=dict)
 
     def look(self, in_background: Background) -> None:
         now = clock().now()
         states = golden_check.states_of_sites(means())
-        self._checked = {site_id: known for site_id, known in self._checked.items() if site_id in states}
+        known, self._asked = self._asked, {}
         for site_id, state in states.items():
-            if self._is_due(site_id, state, now) and self._ask(site_id, in_background):
-                self._checked[site_id] = state, now
-
-    def _is_due(self, site_id: int, state: str, now: datetime) -> bool:
-        known, asked_at = self._checked.get(site_id, ("", datetime.min.replace(tzinfo=now.tzinfo)))
-        return now - asked_at >= (BETWEEN_CHECKS if known != state else CHECKED_ANYWAY)
+            asked = _renewed(known.get(site_id), state, now)
+            if _is_due(asked, state, now) and self._ask(site_id, in_background):
+                asked = replace(asked, at=now)
+            self._asked[site_id] = asked
 
     def _ask(self, site_id: int, in_background: Background) -> bool:
         if queue().enqueue("trying:check_golden", site_id):
             return True
         return in_background(f"golden searches of site {site_id}", partial(check_golden, site_id))
+
+
+def _renewed(known: Asked | None, state: CheckState, now: datetime) -> Asked:
+    """What is known of a site, begun anew when what its golden searches depend on changed."""
+    if known is not None and known.depends_on == state.depends_on:
+        return known
+    return Asked(state.depends_on, now, known.at if known else None)
+
+
+def _is_due(asked: Asked, state: CheckState, now: datetime) -> bool:
+    if state.checked_at is not None and state.checked_at >= asked.since:
+        return now - state.checked_at >= CHECKED_ANYWAY and _rested(asked, now, ASK_AGAIN_AFTER)
+    is_first = asked.at is None or asked.at < asked.since
+    return _rested(asked, now, BETWEEN_CHECKS if is_first else ASK_AGAIN_AFTER)
+
+
+def _rested(asked: Asked, now: datetime, pause: timedelta) -> bool:
+    return asked.at is None or now - asked.at >= pause

@@ -104,6 +104,50 @@ def test_golden_searches_are_checked_soon_after_a_change_and_not_again_before_th
     assert len(_asked(queue)) == 3, "rules begin and end by the clock"
 
 
+def test_a_check_that_no_worker_did_is_asked_for_again_in_seconds_until_one_did(
+    indexing: Indexing, queue: RecordingQueue, clock: StoppedClock
+) -> None:
+    site_id = shop(indexing)
+    _add_golden(indexing, site_id)
+    check_golden(site_id)
+    scheduler = Scheduler(_at_once)
+    clock.move(seconds=1)
+    scheduler.look()
+    assert len(_asked(queue)) == 1, "who begins to watch does not know what that check saw"
+    clock.move(seconds=10)
+    scheduler.look()
+    assert len(_asked(queue)) == 2, "what it shows is older than the change"
+    clock.move(seconds=1)
+    check_golden(site_id)
+    clock.move(minutes=59)
+    scheduler.look()
+    assert len(_asked(queue)) == 2
+    clock.move(minutes=1)
+    scheduler.look()
+    scheduler.look()
+    assert len(_asked(queue)) == 3
+
+
+def test_a_search_engine_that_was_away_is_asked_again_in_seconds(
+    indexing: Indexing, queue: RecordingQueue, clock: StoppedClock
+) -> None:
+    queue.down = True
+    site_id = shop(indexing)
+    _add_golden(indexing, site_id)
+    away = [lambda: None]  # A worker that found the engine away leaves everything as it was.
+
+    def background(_name: str, work) -> bool:
+        (away.pop() if away else work)()
+        return True
+
+    scheduler = Scheduler(background)
+    scheduler.look()
+    assert golden.golden_state(site_id).unchecked == 1
+    clock.move(seconds=10)
+    scheduler.look()
+    assert golden.golden_state(site_id).passing == 1
+
+
 def test_without_a_queue_they_are_checked_beside_the_scheduler(
     indexing: Indexing, queue: RecordingQueue, clock: StoppedClock
 ) -> None:

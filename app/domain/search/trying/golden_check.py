@@ -44,8 +44,9 @@ def check(means: Indexing, site_id: int, only: int | None = None) -> int:
     """Ask all golden searches of a site, or one, and note where their products stand; how many. One that is changed
     meanwhile is left to the next check. Raises SearchUnavailable, which leaves what was known."""
     read_afresh()
+    now = means.clock.now()  # Before anything is read: what changes from here on is not yet checked.
     goldens = [golden for golden in _goldens(site_id) if only in (None, golden.id)]
-    served, now = served_now(site_id), means.clock.now()
+    served = served_now(site_id)
     ranks = ranks_of(means.engine, site_id, goldens, served, now)
     if goldens:
         means.commit(lambda: _note(site_id, goldens, ranks, now))
@@ -128,17 +129,39 @@ def _sentence(broken: Sequence[Golden], ranks: Mapping[int, int | None]) -> str:
     )
 
 
-def states_of_sites(means: Indexing) -> dict[int, str]:
-    """What the golden searches of each site depend on, as a text that changes with it; sites without any, and those
-    whose index does not answer, are left out."""
+@dataclass(frozen=True, slots=True)
+class CheckState:
+    """`depends_on` is a text that changes with all that the golden searches of a site depend on: index, live words and
+    themselves. `checked_at` is when the one was checked whose check is longest ago; None where one never was."""
+
+    depends_on: str
+    checked_at: datetime | None
+
+
+def states_of_sites(means: Indexing) -> dict[int, CheckState]:
+    """Sites without golden searches, and those whose index does not answer, are left out."""
     versions = {row.site_id: row.live_version for row in db.session.execute(_live_versions())}
-    counted = select(GoldenSearch.site_id, func.max(GoldenSearch.id)).group_by(GoldenSearch.site_id)
     found = {}
-    for site_id, newest in db.session.execute(counted):
-        status = means.engine.status(site_id, IndexName.PRODUCTS)
+    for row in db.session.execute(_summaries()):
+        status = means.engine.status(row.site_id, IndexName.PRODUCTS)
         if status.state is EngineState.HEALTHY:
-            found[site_id] = f"{status.version} {versions.get(site_id, 0)} {newest}"
+            own = f"{row.number} {row.newest} {row.updated_at} {row.revisions}"
+            depends_on = f"{status.version} {versions.get(row.site_id, 0)} {own}"
+            found[row.site_id] = CheckState(depends_on, row.checked_at if row.checked == row.number else None)
     return found
+
+
+def _summaries() -> Select[*tuple[Any, ...]]:
+    """Undoing can remove one, bring one back under its old id, or change one: no count alone tells all of it."""
+    return select(
+        GoldenSearch.site_id,
+        func.count().label("number"),
+        func.max(GoldenSearch.id).label("newest"),
+        func.max(GoldenSearch.updated_at).label("updated_at"),
+        func.sum(GoldenSearch.revision).label("revisions"),
+        func.min(GoldenSearch.checked_at).label("checked_at"),
+        func.count(GoldenSearch.passes).label("checked"),
+    ).group_by(GoldenSearch.site_id)
 
 
 def _live_versions() -> Select[*tuple[Any, ...]]:

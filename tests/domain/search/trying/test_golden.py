@@ -336,5 +336,27 @@ def test_what_a_shops_golden_searches_depend_on_changes_with_each_of_it(indexing
     ):
         change()
         read_afresh()
-        seen.append(golden_check.states_of_sites(indexing)[site_id])
+        seen.append(golden_check.states_of_sites(indexing)[site_id].depends_on)
     assert len(set(seen)) == 4
+
+
+def test_undoing_is_a_change_too(indexing: Indexing) -> None:
+    site_id = shop(indexing)
+    first = _add(indexing, site_id, "mug")
+    _add(indexing, site_id, "cup", "CUP-1")
+
+    def put_back(golden_id: int, before: dict[str, object] | None) -> golden_check.CheckState:
+        golden_check.check(indexing, site_id)
+        known = golden_check.states_of_sites(indexing)[site_id].depends_on
+        with transaction():
+            golden.put_back(indexing.clock, site_id, golden_id, before, "Mia")
+        read_afresh()
+        state = golden_check.states_of_sites(indexing)[site_id]
+        assert state.depends_on != known
+        return state
+
+    assert put_back(first, {"query": "blue mug", "sku": "MUG-1", "within": 3}).checked_at is None
+    assert put_back(first, None).checked_at is not None, "what is left was checked"
+    assert put_back(first, {"query": "mug", "sku": "MUG-1", "within": 3}).checked_at is None
+    golden_check.check(indexing, site_id, only=first)
+    assert golden_check.states_of_sites(indexing)[site_id].checked_at == indexing.clock.now()
