@@ -14,6 +14,7 @@ from app.domain.search.live.served import SynonymType
 from app.domain.search.rules import editing as rules
 from app.domain.search.rules.rule import RuleDraft
 from app.domain.search.synonyms import editing as synonyms
+from app.domain.search.synonyms.candidate import Candidate
 from app.domain.search.synonyms.group import SynonymDraft
 from app.domain.search.undoing import history
 from app.domain.shared.clock import Clock
@@ -101,12 +102,29 @@ def test_a_deleted_synonym_whose_word_was_given_away_stays_deleted(
         with transaction():
             made = synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
         with transaction():
-            synonyms.delete(clock(), site_id, made.id, None, "Mia Moss")
+            synonyms.delete(clock(), site_id, made.id, made.revision, "Mia Moss")
             deleted = newest().id
         with transaction():
             synonyms.add(clock(), site_id, draft("couch", "settee"), "Mia Moss")
     assert "This cannot be undone any more" in undo(browser, deleted)
     assert groups(app) == [["couch", "settee"]]
+
+
+def test_undoing_an_acceptance_leaves_the_live_synonym_of_somebody_else(
+    app: Flask, browser: PageClient, site_id: int
+) -> None:
+    thought = Candidate(SynonymType.EQUIVALENT, None, ("blorf", "monitor"))
+    with app.app_context():
+        with transaction():
+            synonyms.suggest(clock(), site_id, [thought], "MINED")
+        suggestion = db.session.scalars(select(Synonym.id)).one()
+        with transaction():
+            synonyms.accept(clock(), site_id, suggestion, 1, "Ann Ash", draft("zonk", "laptop"))
+            accepted = newest().id
+        with transaction():
+            synonyms.add(clock(), site_id, draft("blorf", "monitor"), "Bob Birch")
+    assert "blorf = monitor is live as a synonym of its own" in undo(browser, accepted)
+    assert sorted(groups(app)) == [["blorf", "monitor"], ["zonk", "laptop"]]
 
 
 def test_a_deleted_rule_comes_back_whole(app: Flask, browser: PageClient, site_id: int) -> None:

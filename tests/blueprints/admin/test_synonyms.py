@@ -206,6 +206,15 @@ def test_synonyms_are_listed_added_changed_and_deleted_as_json(app: Flask, mia: 
     assert json(mia, "GET", path).status_code == 404
 
 
+def test_a_program_deletes_only_what_it_has_read(app: Flask, mia: Merchandiser) -> None:
+    mia.post(PATH, BOTH)
+    path = f"{REST}/{only(app).id}"
+    for body, address in ((None, path), ({}, path), ({"revision": None}, path), (None, f"{path}?revision=x")):
+        refused = json(mia, "DELETE", address, body)
+        assert (refused.status_code, refused.json["errors"][0]["pointer"]) == (400, "#/revision")
+    assert only(app).status == "LIVE"
+
+
 def test_a_suggestion_is_answered_as_json(app: Flask, mia: Merchandiser) -> None:
     first, second = suggested(app, mia), suggested(app, mia, "fone", "phone")
     assert json(mia, "POST", f"{REST}/{first}/reject", {"revision": 1}).json["status"] == "REJECTED"

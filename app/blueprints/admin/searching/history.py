@@ -26,7 +26,7 @@ def search_history() -> str:
     return render_template("admin/search/history.html", page=page, kind=kind, kinds=KINDS, href=partial(_address, kind))
 
 
-@bp.post("/search/activity/<int:entry_id>/undo")
+@bp.post("/search/activity/<int(max=2147483647):entry_id>/undo")
 @requires(Permission.MANAGE_SEARCH)
 def search_history_undo(entry_id: int) -> Response:
     try:

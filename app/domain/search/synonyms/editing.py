@@ -65,7 +65,7 @@ def add_checked(
     evidence: dict[str, Any] | None = None,
 ) -> Synonym:
     """What `add` does with a group that is checked already; `version` is publishing's."""
-    known = _of_fingerprint(site_id, fingerprint(group))
+    known = of_fingerprint(site_id, fingerprint(group))
     if known is not None:
         return _accepted(clock, known, group, version, actor)
     synonym = Synonym(site_id=site_id, source=source, evidence=evidence, revision=1, created_at=clock.now())
@@ -96,9 +96,9 @@ def change_checked(clock: Clock, synonym: Synonym, group: SynonymGroup, version:
     note(clock, synonym, actor, "change", f"Changed the synonym {was} to {told(group)}", before)
 
 
-def delete(clock: Clock, site_id: int, synonym_id: int, revision: int | None, actor: str) -> str:
+def delete(clock: Clock, site_id: int, synonym_id: int, revision: int, actor: str) -> str:
     """Take a synonym out of search; how people write it. One that was suggested once is kept as rejected, so that it is
-    not suggested again. `revision` None deletes whatever is there. Raises NotFound, StaleRevision."""
+    not suggested again. Raises NotFound, Conflict where it is rejected already, StaleRevision."""
     publishing.touch(site_id)
     synonym = _to_change(site_id, synonym_id, revision, (LIVE, SUGGESTED))
     before, written = record_of(synonym), told(group_of(synonym))
@@ -173,10 +173,9 @@ def _sound(candidate: Candidate, taken: Taken) -> SynonymGroup | None:
         return None
 
 
-def _to_change(site_id: int, synonym_id: int, revision: int | None, statuses: tuple[str, ...]) -> Synonym:
+def _to_change(site_id: int, synonym_id: int, revision: int, statuses: tuple[str, ...]) -> Synonym:
     synonym = synonym_of(site_id, synonym_id, to_change=True)
-    if revision is not None:
-        check_revision(site_id, ("synonym", synonym.id), synonym.revision, revision)
+    check_revision(site_id, ("synonym", synonym.id), synonym.revision, revision)
     if synonym.status not in statuses:
         raise Conflict(NOT_SO[synonym.status])
     return synonym
@@ -199,17 +198,20 @@ def _reject(clock: Clock, synonym: Synonym, actor: str) -> None:
 
 def take_over(synonym: Synonym, group: SynonymGroup) -> None:
     """A suggestion that says what the synonym says from now on has been decided with it. Where it came from goes along,
-    so that it is remembered should the synonym be deleted."""
-    other = _of_fingerprint(synonym.site_id, fingerprint(group))
+    so that it is remembered should the synonym be deleted. Raises Conflict for another live synonym, which is
+    nobody's to take away."""
+    other = of_fingerprint(synonym.site_id, fingerprint(group))
     if other is None or other.id == synonym.id:
         return
+    if other.status == LIVE:
+        raise Conflict(f"There is a live synonym of these words already: {told(group_of(other))}.")
     if synonym.source == MANUAL:
         synonym.source, synonym.evidence = other.source, other.evidence
     db.session.delete(other)
     db.session.flush()
 
 
-def _of_fingerprint(site_id: int, written: str) -> Synonym | None:
+def of_fingerprint(site_id: int, written: str) -> Synonym | None:
     """A suggestion or a rejected one; live ones of the same words are told as conflicts before."""
     return db.session.scalar(select(Synonym).where(Synonym.site_id == site_id, Synonym.fingerprint == written))
 
