@@ -6,6 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable
+from urllib.parse import quote
 
 import pytest
 from flask import Flask
@@ -253,3 +254,33 @@ def test_a_folder_that_cannot_be_written_fails_no_search(app: Flask, shopper: Sh
     folder = app.config["SHOP"].counting_folder
     folder.write_text("a file in its place")
     assert shopper.get("/search?q=tent").status_code == 200
+
+
+CARDS = ("4111111111111111", "5555555555554444", "378282246310005", "30569309025904", "6011111111111117")
+PEOPLE = ("mia.moss{}example.org", "M.Moss+shop{}mail.example.co.uk", "mia{}moss", "“mia”{}moss.test")
+PHONES = (("+44", "7700", "900123"), ("07700", "900123"), ("(020)", "7946", "0958"), ("555", "123", "4567"))
+GAPS = ("", " ", "-", "_", ".", " / ", "*", " – ", "%20", "__")
+AROUND = ("{}", "card {} please", "{} 12/27", "tent {}")
+
+
+def personal_searches() -> list[str]:
+    """Two hundred and more searches that name a card or a person."""
+    grouped = [gap.join((card[:4], card[4:8], card[8:12], card[12:])) for card in CARDS for gap in GAPS]
+    cards = [around.format(card) for around in AROUND for card in grouped]
+    people = [person.format(at) for person in PEOPLE for at in ("@", "%40", "%2540", "＠")]
+    phones = [gap.join(parts) for parts in PHONES for gap in GAPS[1:]]
+    return cards + people + phones
+
+
+def test_what_names_a_card_or_a_person_is_in_no_table_no_file_and_no_log(
+    app: Flask, shopper: Shopper, counts: Callable[[], Counts], capfd: pytest.CaptureFixture[str]
+) -> None:
+    searches = personal_searches()
+    assert len(set(searches)) >= 200
+    for typed in searches:
+        assert shopper.get(f"/search?q={quote(typed)}").status_code == 200
+    with app.app_context():
+        assert not ports.counting().waits()
+    assert counts() == {}
+    logged = "".join(capfd.readouterr())
+    assert [typed for typed in searches if typed in logged or quote(typed) in logged] == []

@@ -104,7 +104,9 @@ def _belongs(sums: Subquery, asked: Asked) -> list[ColumnElement[bool]]:
         conditions.append(column.found_nothing > 0)
     if asked.name is ListName.RARELY:
         finds = column.last_result_count > 0
-        conditions += [column.searches >= OFTEN, finds, column.clicked * 100 < column.followed * RARELY]
+        # A share of a few followed searches says nothing, however many were made while clicks were not recorded.
+        often = [column.searches >= OFTEN, column.followed >= OFTEN]
+        conditions += [*often, finds, column.clicked * 100 < column.followed * RARELY]
     return conditions
 
 

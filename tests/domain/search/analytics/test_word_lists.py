@@ -68,6 +68,7 @@ def test_what_found_nothing_is_listed_with_what_it_finds_now(site_id: int, month
         ({"searches": 100, "clicked": 10}, 3, False),
         ({"searches": 100, "followed": 20, "clicked": 2}, 3, False),
         ({"searches": 100, "followed": 0, "clicked": 0}, 3, False),
+        ({"searches": 100, "followed": 9, "clicked": 0}, 3, False),
         ({"searches": 10, "clicked": 0}, 0, False),
         ({"searches": 10, "clicked": 0}, None, False),
     ],
