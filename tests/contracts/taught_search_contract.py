@@ -19,6 +19,8 @@ from app.domain.search.engine import (
     Sort,
     ValueFilter,
 )
+from app.domain.search.live.served import SynonymGroup, SynonymSet, SynonymType
+from app.domain.search.text import query_words
 from tests.contracts.search_engine_contract import PRODUCTS, SITE, found, rebuild, shoe
 
 GEARBOX = Alternatives(0, 1, (("shifter",), ("gear", "lever")))
@@ -29,6 +31,12 @@ PARTS = (
     shoe(4, "Bosch gearbox", brand="Bosch"),
     shoe(5, "Toyota mirror", brand="Toyota"),
     shoe(6, "Toyota shifter shifter cover", description="Fits a gearbox, too", brand="Toyota"),
+)
+
+VOCABULARY = ("bag", "for", "laptop", "lap", "sleeve", "and", "mouse", "mousepad", "with", "cheap", "red", "a", "case")
+expressions = st.lists(st.sampled_from((*VOCABULARY, "zzqq")), min_size=1, max_size=4, unique=True).map(" ".join)
+groups = st.lists(expressions, min_size=2, max_size=4, unique=True).map(
+    lambda words: SynonymGroup(SynonymType.EQUIVALENT, None, tuple(words))
 )
 
 
@@ -112,6 +120,70 @@ class TaughtSearchContract:
         assert set(found(parts, "gearbox", scope=(ValueFilter("brand", ("Bosch",)),), alternatives=(GEARBOX,))) == {
             "P4"
         }
+
+    def test_linking_words_need_not_match_within_a_run_or_an_answer(self, engine: SearchEngine) -> None:
+        names = ("Laptop bag", "Bag for laptop", "Bag", "Notebook sleeve", "Sleeve for a notebook")
+        rebuild(engine, [shoe(n, name) for n, name in enumerate(names, 1)])
+        typed = Alternatives(0, 3, (("zzqq",),))
+        assert set(found(engine, "bag for laptop", alternatives=(typed,))[:2]) == {"P1", "P2"}
+        answer = Alternatives(0, 1, (("sleeve", "for", "notebook"),))
+        request = SearchRequest(words="zzqq", alternatives=(answer,))
+        assert found(engine, "zzqq", alternatives=(answer,)) == ["P5", "P4"]
+        why = engine.explain(SITE, PRODUCTS, request, "P4")
+        assert {match.field: set(match.words) for match in why.matches}["name"] == {"notebook", "sleeve"}
+
+    def test_what_has_a_run_but_for_its_linking_words_ranks_above_what_has_only_an_answer(
+        self, engine: SearchEngine
+    ) -> None:
+        loud = [shoe(n, "Sleeve sleeve", terms=("sleeve",), kind="sleeve") for n in range(1, 6)]
+        rebuild(engine, [*loud, shoe(9, "Cover", description="Any old laptop in a large bag " + "and more " * 9)])
+        ranked = found(engine, "bag for laptop", alternatives=(Alternatives(0, 3, (("sleeve",),)),))
+        assert (ranked[0], len(ranked)) == ("P9", 6)
+
+    def test_many_answers_leave_the_beginnings_of_words_among_the_results(self, engine: SearchEngine) -> None:
+        rebuild(engine, [shoe(1, "Gearboxes"), *(shoe(n, "Shifter") for n in range(2, 30))])
+        assert "P1" in found(engine, "gear", alternatives=(Alternatives(0, 1, (("shifter",),)),), per_page=50)
+
+    def test_a_run_that_finds_too_little_finds_its_words_apart_as_without_answers(self, engine: SearchEngine) -> None:
+        rebuild(engine, [shoe(1, "Gear lever"), shoe(2, "Gear"), shoe(3, "Lever"), shoe(4, "Shifter")])
+        run = Alternatives(0, 2, (("shifter",),))
+        result = result_of(engine, "gear lever", alternatives=(run,))
+        assert ([hit.id for hit in result.hits[:2]], result.total) == (["P1", "P4"], 4)
+        assert (result.relaxed, result.full_matches) == (True, 2)
+
+    @pytest.fixture
+    def many(self, engine: SearchEngine) -> SearchEngine:
+        chance = random.Random(4)
+        names = [" ".join(chance.sample(VOCABULARY, chance.randrange(1, 5))) for _ in range(70)]
+        rebuild(engine, [shoe(n, name) for n, name in enumerate(names, 1)])
+        return engine
+
+    @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(asked=expressions, groups=st.lists(groups, min_size=1, max_size=4), optional=st.booleans())
+    def test_whatever_the_synonyms_are_a_search_finds_what_it_finds_without_them(
+        self, many: SearchEngine, asked: str, groups: list[SynonymGroup], optional: bool
+    ) -> None:
+        """With them more has all the words, so that fewer words need not be tried: then what lacked some may go."""
+        more = {"per_page": 200, "correct": False, "optional": frozenset({"cheap"} if optional else ())}
+        without = result_of(many, asked, **more)
+        expansion = SynonymSet.of(groups).expand(asked)
+        result = result_of(many, asked, alternatives=expansion.alternatives, **more)
+        known = [hit.id for hit in without.hits]
+        if not result.relaxed and result.total:
+            known = known[: without.full_matches]
+        assert set(known) <= {hit.id for hit in result.hits}
+        assert (result.full_matches or 0) >= (without.full_matches or 0)
+
+    @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(word=expressions, answer=expressions)
+    def test_a_word_finds_all_that_its_answer_finds(self, many: SearchEngine, word: str, answer: str) -> None:
+        more = {"per_page": 200, "correct": False, "prefix_last": False}
+        group = SynonymGroup(SynonymType.ONE_WAY, word, (answer,))
+        result = result_of(many, word, alternatives=SynonymSet.of([group]).expand(word).alternatives, **more)
+        if set(query_words(answer)) != set(query_words(word)):
+            alone = result_of(many, answer, **more)
+            answers = {hit.id for hit in alone.hits[: alone.full_matches]}
+            assert answers <= {hit.id for hit in result.hits}
 
     # Optional words
 

@@ -14,7 +14,7 @@ from app.adapters.whoosh.filtering import Filters
 from app.adapters.whoosh.placing import Placing, is_placed
 from app.adapters.whoosh.score_parts import score_parts
 from app.adapters.whoosh.scoring import FIELDS, Matches
-from app.adapters.whoosh.units import Unit
+from app.adapters.whoosh.units import Unit, answer_matches
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import Explanation, FieldMatch, SearchRequest
 from app.domain.search.text import query_words
@@ -64,9 +64,8 @@ def _found_words(view: View, unit: Unit, doc: int) -> Iterator[tuple[str, str]]:
         yield from ((field, unit.words[0]) for field in fields_with(unit.match, doc))
         return
     for words in (unit.words, *unit.others):
-        matches = matches_of(view, words)
-        if words == unit.words or all(fields_with(match, doc) for match in matches):
-            for word, match in zip(words, matches, strict=True):
+        if words == unit.words or _holds(answer_matches(view, words, unit.optional).docs, doc):
+            for word, match in zip(words, matches_of(view, words), strict=True):
                 yield from ((field, word) for field in fields_with(match, doc))
 
 

@@ -22,7 +22,7 @@ from app.adapters.whoosh.scoring import (
     united,
     word_matches,
 )
-from app.adapters.whoosh.units import BELOW, Query, Unit, own_words_first, units_of
+from app.adapters.whoosh.units import BELOW, Query, Unit, own_words_first, units_of, words_alone
 from app.adapters.whoosh.view import View
 from app.adapters.whoosh.vocabulary import vocabulary_of
 from app.domain.search.text import joined, neighbours
@@ -50,23 +50,29 @@ class Found:
 def find(view: View, query: Query, allowed: Mask | None, *, prefix_last: bool) -> Found:
     """All words must match; when few documents do, the last word may be the beginning of one, and when very
     few do still, documents with fewer of the words follow. Words that no document has together find nothing here:
-    a better spelling comes before fewer words."""
+    a better spelling comes before fewer words. How many documents answers find does not decide about the beginning:
+    with answers the words find everything that they find without."""
     matches = matches_of(view, query.words)
-    found = match_all(view, units_of(view, query, matches), query, allowed)
-    if prefix_last and len(found.docs) < ENOUGH:
-        last = _begun(view, query.words[-1], matches[-1])
-        if len(last.docs) > len(matches[-1].docs):
-            found = match_all(view, units_of(view, query, matches, last), query, allowed)
-    if len(found.docs) < FEW and _may_relax(query, found.units):
+    found = match_all(view, words_alone(query, matches), query, allowed)
+    last = _last_begun(view, query, matches) if prefix_last and len(found.docs) < ENOUGH else None
+    if last is not None or query.alternatives:
+        found = match_all(view, units_of(view, query, matches, last), query, allowed)
+    if len(found.docs) < FEW and _may_relax(query):
         if not len(found.docs):
             return found
-        some = match_some(view, query, allowed, found.units)
+        some = match_some(view, query, allowed, last)
         full = np.isin(some.docs, found.docs)
         return replace(some, full=full, scores=_full_first(some.scores, full))
     finished = _finished(view, query.words, found)
     if query.alternatives:
         finished = own_words_first(view, found.units, found.docs, finished)
     return Found(found.docs, finished, found.units)
+
+
+def _last_begun(view: View, query: Query, matches: Sequence[Matches]) -> Matches | None:
+    """What the last word finds as the beginning of longer ones; None where that is no more."""
+    last = _begun(view, query.words[-1], matches[-1])
+    return last if len(last.docs) > len(matches[-1].docs) else None
 
 
 def _full_first(scores: Scores, full: Mask) -> Scores:
@@ -77,9 +83,9 @@ def _full_first(scores: Scores, full: Mask) -> Scores:
     return np.where(full, scores, scores * (limit / highest)) if highest > limit else scores
 
 
-def _may_relax(query: Query, units: Sequence[Unit]) -> bool:
+def _may_relax(query: Query) -> bool:
     """Words with digits name one thing: fewer of them would name another."""
-    return len(units) > 1 and not any(character.isdigit() for word in query.words for character in word)
+    return len(query.words) > 1 and not any(character.isdigit() for word in query.words for character in word)
 
 
 def _finished(view: View, words: Sequence[str], found: Found) -> Scores:
@@ -106,24 +112,34 @@ def _needed(units: Sequence[Unit], query: Query) -> list[Matches]:
     return needed or [unit.match for unit in units]
 
 
-def match_some(view: View, query: Query, allowed: Mask | None, units: Sequence[Unit] = ()) -> Found:
+def match_some(view: View, query: Query, allowed: Mask | None, last: Matches | None = None) -> Found:
     """The documents with the most of the words: one word less at a time until there are enough of them.
-    What scores is weighed by the square of the share of words that match. `units` are the words as they were searched
-    already, if they were."""
-    units = tuple(units or units_of(view, query, matches_of(view, query.words)))
-    counts = np.zeros(view.size, np.uint8)
+    What scores is weighed by the square of the share of words that match. How many words less is decided without
+    what answers for them, so that answers leave out nothing. `last` is what the last word finds as a beginning."""
+    matches = matches_of(view, query.words)
+    units = tuple(units_of(view, query, matches, last, apart=True))
+    counts = _counts(view, units, query, allowed)
+    alone = counts
+    if query.alternatives:
+        alone = _counts(view, words_alone(query, [*matches[:-1], last or matches[-1]]), query, allowed)
     totals = np.zeros(view.size, np.float32)
-    for match in _needed(units, query):
-        counts[match.docs] += np.uint8(1)
     for unit in units:
         totals[unit.match.docs] += unit.match.scores
-    if allowed is not None:
-        counts *= allowed
-    docs = _with_most(counts, len(units))
+    docs = np.flatnonzero(counts >= _fewest(alone if alone.any() else counts, len(units)))
     share = (counts[docs] / max(len(units), 1)).astype(np.float32)
     scores = _finished(view, query.words, Found(docs, totals[docs] * share * share, units))
     ranked = _own_words_first(view, units, docs, scores, counts[docs])
     return Found(docs, ranked, units, full=np.zeros(len(docs), np.bool_))
+
+
+def _counts(view: View, units: Sequence[Unit], query: Query, allowed: Mask | None) -> npt.NDArray[np.uint8]:
+    """How many of the words that must match each document has."""
+    counts = np.zeros(view.size, np.uint8)
+    for match in _needed(units, query):
+        counts[match.docs] += np.uint8(1)
+    if allowed is not None:
+        counts *= allowed
+    return counts
 
 
 def _own_words_first(
@@ -139,13 +155,10 @@ def _own_words_first(
     return scores
 
 
-def _with_most(counts: npt.NDArray[np.uint8], most: int) -> Docs:
-    """The documents with the highest counts, as many counts down as it takes to have enough of them."""
-    docs = np.flatnonzero(counts > 0)
-    found = counts[docs]
-    at_least = np.bincount(found, minlength=most + 1)[::-1].cumsum()[::-1]
-    enough = [count for count in range(most, 0, -1) if at_least[count] >= ENOUGH]
-    return docs[found >= enough[0]] if enough else docs
+def _fewest(counts: npt.NDArray[np.uint8], most: int) -> int:
+    """The lowest count that is among the results: as many counts down as it takes to have enough documents."""
+    at_least = np.bincount(counts[counts > 0], minlength=most + 1)[::-1].cumsum()[::-1]
+    return next((count for count in range(most, 0, -1) if at_least[count] >= ENOUGH), 1)
 
 
 def _begun(view: View, beginning: str, match: Matches) -> Matches:

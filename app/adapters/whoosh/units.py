@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -45,58 +45,92 @@ class Query:
 @dataclass(frozen=True, slots=True)
 class Unit:
     """`match` is what the words find, or what answers for them does; `own` is what they find themselves, None where
-    nothing answers for them."""
+    nothing answers for them. `optional` need not match among the words, nor within one of `others`."""
 
     words: tuple[str, ...]
     match: Matches
     own: Matches | None = None
     others: tuple[tuple[str, ...], ...] = ()
+    optional: frozenset[str] = LINKING_WORDS
 
 
-def units_of(view: View, query: Query, matches: Sequence[Matches], last: Matches | None = None) -> list[Unit]:
+def words_alone(query: Query, matches: Sequence[Matches]) -> list[Unit]:
+    """As if nothing answered for the words."""
+    return [Unit((word,), match) for word, match in zip(query.words, matches, strict=True)]
+
+
+def units_of(
+    view: View, query: Query, matches: Sequence[Matches], last: Matches | None = None, *, apart: bool = False
+) -> list[Unit]:
     """In the order of the words. `matches` are those of the words; `last` is what the last one finds as the beginning
-    of longer words."""
-    begun = [*matches[:-1], last] if last is not None else matches
+    of longer words. `apart`, each word of a run counts as one, and an answer to the run answers for each."""
+    begun = [*matches[:-1], last] if last is not None else list(matches)
     if not query.alternatives:
-        return [Unit((word,), match) for word, match in zip(query.words, begun, strict=True)]
-    runs = {run.place: run for run in query.alternatives}
+        return words_alone(query, begun)
     units = []
-    place = 0
-    while place < len(query.words):
-        run = runs.get(place)
-        end = place + (run.length if run else 1)
+    for place, end, run in _pieces(query, apart):
         words = query.words[place:end]
         if run is None:
             units.append(Unit(words, begun[place]))
         else:
-            units.append(
-                _widened(view, words, run, together(view, matches[place:end]), together(view, begun[place:end]))
-            )
-        place = end
+            own, longer = (together(view, words, found[place:end], query.optional) for found in (matches, begun))
+            units.append(_widened(view, words, run, own, longer, query.optional))
     return units
 
 
-def _widened(view: View, words: tuple[str, ...], run: Alternatives, own: Matches, begun: Matches) -> Unit:
+def _pieces(query: Query, apart: bool) -> Iterator[tuple[int, int, Alternatives | None]]:
+    """(begin, end, what answers) of what counts as one word."""
+    runs = {run.place: run for run in query.alternatives}
+    place = 0
+    while place < len(query.words):
+        run = runs.get(place)
+        end = place + (run.length if run else 1)
+        if run is None or not apart:
+            yield place, end, run
+        else:
+            needed = needed_of(query.words[place:end], query.optional)
+            yield from ((at, at + 1, run if query.words[at] in needed else None) for at in range(place, end))
+        place = end
+
+
+def _widened(
+    view: View, words: tuple[str, ...], run: Alternatives, own: Matches, begun: Matches, optional: frozenset[str]
+) -> Unit:
     worth = ANSWER_WORTH * len(words)
-    answers = [(answer_matches(view, other), worth / len(other)) for other in run.others]
-    return Unit(words, united(view, [(begun, 1.0), *answers]), own, run.others)
+    answers = [(answer_matches(view, other, optional), worth / len(other)) for other in run.others]
+    return Unit(words, united(view, [(begun, 1.0), *answers]), own, run.others, optional)
 
 
-def answer_matches(view: View, words: tuple[str, ...]) -> Matches:
-    """What a search for all of these words finds."""
-    return view.recent(("answer", words), lambda: together(view, matches_of(view, words)), Matches.size_in_bytes)
+def answer_matches(view: View, words: tuple[str, ...], optional: frozenset[str]) -> Matches:
+    """What a search for these words finds."""
+
+    def matches() -> Matches:
+        return together(view, words, matches_of(view, words), optional)
+
+    return view.recent(("answer", words, optional.intersection(words)), matches, Matches.size_in_bytes)
 
 
-def together(view: View, matches: Sequence[Matches]) -> Matches:
-    """The documents that all of them match, with the sum of the scores."""
+def needed_of(words: Sequence[str], optional: frozenset[str]) -> tuple[str, ...]:
+    """What must match: all words but the optional ones, or all where there are no others. Words that answer for
+    others, and those that others answer for, are read as they are in any search."""
+    return tuple(word for word in words if word not in optional) or tuple(words)
+
+
+def together(
+    view: View, words: Sequence[str], matches: Sequence[Matches], optional: frozenset[str] = frozenset()
+) -> Matches:
+    """The documents that all of the words match, the optional ones aside, with the sum of the scores of all."""
     if len(matches) == 1:
         return matches[0]
-    docs = reduce(lambda docs, match: docs[member(view, match, docs)], matches[1:], matches[0].docs)
+    names = needed_of(words, optional)
+    needed = [match for word, match in zip(words, matches, strict=True) if word in names]
+    docs = reduce(lambda docs, match: docs[member(view, match, docs)], needed[1:], needed[0].docs)
     scores = np.zeros(len(docs), np.float32)
+    fields = np.zeros(len(docs), np.uint16)
     for match in matches:
         scores += scores_at(view, match, docs)
-    places = [np.searchsorted(match.docs, docs) for match in matches]
-    fields = np.bitwise_or.reduce([match.fields[at] for match, at in zip(matches, places, strict=True)])
+        here = member(view, match, docs)
+        fields[here] |= match.fields[np.searchsorted(match.docs, docs[here])]
     return Matches(docs, scores, fields)
 
 
