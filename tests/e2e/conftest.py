@@ -16,11 +16,12 @@ from tests.surroundings import chromium
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if "/e2e/" in item.path.as_posix():
-            item.add_marker("e2e")
-            # One worker runs them all, so that one shop serves them all.
-            item.add_marker(pytest.mark.xdist_group("e2e"))
+    """One worker runs them all, so that one shop serves them all; it begins with them, since they take longest."""
+    driven = [item for item in items if "/e2e/" in item.path.as_posix()]
+    for item in driven:
+        item.add_marker("e2e")
+        item.add_marker(pytest.mark.xdist_group("e2e"))
+    items.sort(key=lambda item: "/e2e/" not in item.path.as_posix())
 
 
 @pytest.fixture(scope="session")
