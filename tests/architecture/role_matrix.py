@@ -248,6 +248,7 @@ ORDERS: Rows = {
     ("GET", "/admin/orders"): ADMINS,
     ("GET", "/admin/orders/<order_id>"): ADMINS,
     ("POST", "/admin/orders/<order_id>/collect"): ADMINS,
+    ("POST", "/admin/orders/<order_id>/reopen"): ADMINS,
     ("POST", "/admin/orders/<order_id>/cancel"): ADMINS,
 }
 

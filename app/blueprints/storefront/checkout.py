@@ -17,8 +17,8 @@ from app.domain.orders import filling
 from app.domain.orders.checkout import BasketChanged, place
 from app.domain.orders.contact import Contact
 from app.domain.orders.models import Order
-from app.domain.orders.purge import CONTACT_KEPT
-from app.domain.shared.problems import Invalid, NotFound
+from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
+from app.domain.shared.problems import Invalid, NotFound, TooManyRequests
 from app.permissions import public
 from app.transaction import transaction
 
@@ -47,12 +47,16 @@ def checkout_place() -> Response:
     site_id, token = current_shop().site_id, basket_token() or ""
     try:
         with transaction():
-            placed = place(ports.clock(), site_id, token, contact, seen)
+            placed = place(ports.clock(), site_id, token, contact, seen, request.remote_addr or "unknown")
             sold = _sold(placed.order) if placed.is_new else []
     except Invalid as error:
         return _form(contact, 400, errors={problem.pointer[2:]: problem.message for problem in error.problems})
     except BasketChanged as error:
-        return _form(contact, 409, changed=error.message)
+        return _form(contact, 409, refused=error.message)
+    except TooManyRequests as error:
+        answer = _form(contact, 429, refused=error.message)
+        answer.headers["Retry-After"] = str(error.retry_after)
+        return answer
     except NotFound as error:
         return basket_page(error.message, "bad", 404)
     note_ordered(sold)
@@ -72,7 +76,7 @@ def order(token: str) -> Response:
     return private("storefront/order.html", order=placed, pictures=_pictures(placed), items=0)
 
 
-def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = None, changed: str = "") -> Response:
+def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = None, refused: str = "") -> Response:
     """The form with the basket as it is now; a basket that cannot be ordered is shown itself."""
     held = filling.basket_of(current_shop().site_id, basket_token())
     if not held.can_be_ordered:
@@ -80,8 +84,9 @@ def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = N
     context: dict[str, Any] = {
         "contact": contact,
         "errors": errors or {},
-        "changed": changed,
+        "refused": refused,
         "days_kept": CONTACT_KEPT.days,
+        "years_kept": CONTACT_KEPT_AT_MOST.days // 365,
     }
     return private("storefront/checkout.html", status, **context, **shown(held))
 

@@ -10,6 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from app.domain.orders.basket import Basket
 from app.domain.orders.contact import Contact, clean_contact
 from app.domain.orders.filling import OPEN, order_by_token, shown
+from app.domain.orders.limits import check_limits
 from app.domain.orders.models import Order, OrderNumbers
 from app.domain.orders.offers import offers_of
 from app.domain.orders.stock import take
@@ -36,10 +37,11 @@ class Placed:
     is_new: bool
 
 
-def place(clock: Clock, site_id: int, token: str, contact: Contact, seen: str) -> Placed:
+def place(clock: Clock, site_id: int, token: str, contact: Contact, seen: str, address: str = "") -> Placed:
     """Order what is in the basket: stock is counted down, and lines keep today's names and prices. `seen` is the
-    `Basket.seen` that the shopper agreed to. The basket is locked first and what it holds after that, always in the
-    same order, so that of two who want the last one the second is told. Raises NotFound, Invalid, BasketChanged."""
+    `Basket.seen` that the shopper agreed to, `address` the network address they come from. The basket is locked first
+    and what it holds after that, always in the same order, so that of two who want the last one the second is told.
+    Raises NotFound, Invalid, BasketChanged, TooManyRequests."""
     order = order_by_token(site_id, token, to_change=True)
     if order is None:
         raise NotFound("Your basket is empty.")
@@ -49,6 +51,7 @@ def place(clock: Clock, site_id: int, token: str, contact: Contact, seen: str) -
     basket = shown(site_id, order, to_sell=True)
     _check(basket, seen)
     order.number = _next_number(site_id)
+    check_limits(clock, site_id, clean, address)
     _sell(clock, order, basket)
     _submit(clock, order, clean)
     return Placed(order, is_new=True)

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from enum import StrEnum
 from urllib.parse import urlencode
 
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 
+OVERDUE_AFTER = timedelta(days=14)
+
 
 class Status(StrEnum):
+    """What a list is of. OVERDUE is no state of its own: those that are to hand over for longer than OVERDUE_AFTER."""
+
     ALL = ""
     SUBMITTED = "SUBMITTED"
+    OVERDUE = "OVERDUE"
     COLLECTED = "COLLECTED"
     CANCELLED = "CANCELLED"
 

@@ -16,7 +16,8 @@ class Order(Base):
     Submitted, its lines keep names and prices as they were bought. `number` is what people call it by, from 1 on
     for each site, given when it is submitted. Money is in minor units of `currency`.
 
-    States: OPEN -> SUBMITTED -> COLLECTED; SUBMITTED -> CANCELLED, which gives the stock back.
+    States: OPEN -> SUBMITTED -> COLLECTED; SUBMITTED -> CANCELLED, which gives the stock back; COLLECTED -> SUBMITTED
+    for a few days, which takes a wrong press back.
     """
 
     __tablename__ = "orders"

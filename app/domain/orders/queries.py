@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.catalogue.queries import contains
-from app.domain.orders.listing import OrderList, Status
+from app.domain.orders.listing import OVERDUE_AFTER, OrderList, Status
 from app.domain.orders.models import Order, OrderLine
+from app.domain.shared.clock import Clock
 from app.domain.shared.paging import Paged
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
@@ -31,6 +32,7 @@ class OrderRow:
     currency: str
     submitted_at: datetime
     items: int
+    is_overdue: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +54,35 @@ COLUMNS = (
 )
 
 
-def orders(site_id: int, asked: OrderList) -> Paged[OrderRow]:
+def orders(clock: Clock, site_id: int, asked: OrderList) -> Paged[OrderRow]:
     """Newest first, in three statements."""
-    conditions = _conditions(site_id, asked)
+    overdue = _overdue(clock)
+    conditions = _conditions(site_id, asked, overdue)
     total = db.session.scalar(select(func.count()).select_from(Order).where(*conditions)) or 0
-    query = select(*COLUMNS).where(*conditions).order_by(Order.submitted_at.desc(), Order.number.desc())
+    query = (
+        select(*COLUMNS, overdue.label("is_overdue"))
+        .where(*conditions)
+        .order_by(Order.submitted_at.desc(), Order.number.desc())
+    )
     rows = db.session.execute(query.limit(PAGE_SIZE).offset((asked.page - 1) * PAGE_SIZE)).all()
     items = _items([row.id for row in rows])
     return Paged([OrderRow(**row._mapping, items=items.get(row.id, 0)) for row in rows], asked.page, PAGE_SIZE, total)
 
 
-def counts(site_id: int) -> dict[Status, int]:
-    """How many orders there are in each state, and in all."""
+def is_overdue(clock: Clock, order: Order) -> bool:
+    """It is to hand over for long, and perhaps nobody comes for it."""
+    placed_at = order.submitted_at if order.status == Status.SUBMITTED else None
+    return placed_at is not None and placed_at < clock.now() - OVERDUE_AFTER
+
+
+def counts(clock: Clock, site_id: int) -> dict[Status, int]:
+    """How many orders there are in each state, and in all, and how many of those to hand over are overdue."""
     query = select(Order.status, func.count()).where(Order.site_id == site_id, Order.status != "OPEN")
     found = {Status(status): number for status, number in db.session.execute(query.group_by(Order.status))}
-    return {Status.ALL: sum(found.values())} | {status: found.get(status, 0) for status in Status if status}
+    late = select(func.count()).select_from(Order).where(Order.site_id == site_id, _overdue(clock))
+    overdue = db.session.scalar(late) or 0
+    by_state = {status: found.get(status, 0) for status in Status}
+    return by_state | {Status.ALL: sum(found.values()), Status.OVERDUE: overdue}
 
 
 def history(site_id: int, order_id: str) -> Sequence[Happening]:
@@ -77,8 +93,14 @@ def history(site_id: int, order_id: str) -> Sequence[Happening]:
     return [Happening(*row) for row in db.session.execute(query.order_by(AuditEntry.id))]
 
 
-def _conditions(site_id: int, asked: OrderList) -> list[ColumnElement[bool]]:
+def _overdue(clock: Clock) -> ColumnElement[bool]:
+    return and_(Order.status == Status.SUBMITTED, Order.submitted_at < clock.now() - OVERDUE_AFTER)
+
+
+def _conditions(site_id: int, asked: OrderList, overdue: ColumnElement[bool]) -> list[ColumnElement[bool]]:
     state = Order.status == asked.status if asked.status else Order.status != "OPEN"
+    if asked.status is Status.OVERDUE:
+        state = overdue
     conditions = [Order.site_id == site_id, state]
     if asked.words:
         conditions.append(or_(*_matches(asked)))

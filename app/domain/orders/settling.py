@@ -1,9 +1,10 @@
-"""What staff do with an order: hand it over, or cancel it. Call them within a transaction; each writes its line of the
-activity log. Doing the same again changes nothing."""
+"""What staff do with an order: hand it over, take that back, or cancel it. Call them within a transaction; each writes
+its line of the activity log. Doing the same again changes nothing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from sqlalchemy import select
 from sqlalchemy.orm import selectinload
@@ -18,12 +19,14 @@ from app.domain.sites import audit
 from app.extensions import db
 
 SUBMITTED, COLLECTED, CANCELLED = "SUBMITTED", "COLLECTED", "CANCELLED"
+# Long enough to notice a wrong press; what was sold last month stays as it stands in the books.
+TAKEN_BACK_WITHIN = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
     """`changed` is False where it had been done before. `not_returned` names what could not go back into stock, since
-    it is not in the catalogue any more or nobody counts it now."""
+    it is not in the catalogue any more, nobody counts it now, or it is sold in variants now."""
 
     number: int
     changed: bool
@@ -56,6 +59,27 @@ def collect(clock: Clock, site_id: int, order_id: str, actor: str) -> Settled:
     return Settled(order.number or 0, changed)
 
 
+def reopen(clock: Clock, site_id: int, order_id: str, actor: str) -> Settled:
+    """It was not collected after all: it is to hand over again, and can be cancelled. Raises NotFound, Conflict for a
+    cancelled one, whose stock others may have bought, and for one that was collected over a week ago."""
+    order = order_of(site_id, order_id, to_change=True)
+    if order.status == CANCELLED:
+        raise Conflict(f"Order {order.number} was cancelled, and its products are back in stock.")
+    if order.status == SUBMITTED:
+        return Settled(order.number or 0, changed=False)
+    if not can_reopen(order, clock):
+        days = TAKEN_BACK_WITHIN.days
+        raise Conflict(f"Order {order.number} was collected over {days} days ago, so that stays as it is.")
+    _settle(clock, order, SUBMITTED, actor, "order.reopen", "is to hand over again")
+    order.settled_at = None
+    return Settled(order.number or 0, changed=True)
+
+
+def can_reopen(order: Order, clock: Clock) -> bool:
+    collected_at = order.settled_at if order.status == COLLECTED else None
+    return collected_at is not None and clock.now() - collected_at <= TAKEN_BACK_WITHIN
+
+
 def cancel(clock: Clock, site_id: int, order_id: str, actor: str) -> Settled:
     """It will not be collected: what it took goes back into stock, once. Raises NotFound, Conflict for a collected
     one."""
@@ -65,7 +89,8 @@ def cancel(clock: Clock, site_id: int, order_id: str, actor: str) -> Settled:
     if order.status == CANCELLED:
         return Settled(order.number or 0, changed=False)
     not_returned = _return(clock, order)
-    _settle(clock, order, CANCELLED, actor, "order.cancel", "was cancelled")
+    missing = f"; not counted back into stock: {', '.join(not_returned)}" if not_returned else ""
+    _settle(clock, order, CANCELLED, actor, "order.cancel", f"was cancelled{missing}")
     return Settled(order.number or 0, changed=True, not_returned=not_returned)
 
 
@@ -102,8 +127,10 @@ def _return(clock: Clock, order: Order) -> tuple[str, ...]:
 
 
 def _holder(product: Product | None, line: OrderLine) -> Offer | None:
-    if product is None or (line.options and line.variant_id is None):
+    """Where the line's stock came from; None where that is not known any more, as of a product that has got variants
+    since: whoever counts them knows which it was."""
+    if product is None:
         return None
     if line.variant_id is None:
-        return Offer(product)
+        return None if product.variants or line.options else Offer(product)
     return next((Offer(product, variant) for variant in product.variants if variant.id == line.variant_id), None)

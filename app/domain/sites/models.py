@@ -143,8 +143,8 @@ class StoredEvent(Base):
 
 
 class SignInFailure(Base):
-    """A failed sign-in, counted per account and per address, or a refresh, counted per session; purged when it no
-    longer counts."""
+    """A failed sign-in, counted per account and per address, a refresh, counted per session, or an order, counted
+    per hash of an address; purged when it no longer counts."""
 
     __tablename__ = "sign_in_failures"
     __table_args__ = (Index(None, "key", "at"),)

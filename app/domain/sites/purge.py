@@ -1,4 +1,4 @@
-"""Removes what signing in keeps only for a time."""
+"""Removes what signing in, and counting how often somebody does things, keeps only for a time."""
 
 from __future__ import annotations
 

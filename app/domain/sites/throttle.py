@@ -1,4 +1,5 @@
-"""How often somebody may try to sign in, by account and by address, and a program may ask for tokens.
+"""How often somebody may try to sign in, by account and by address, a program may ask for tokens, and orders may come
+from one address.
 
 A try counts from before its password is looked at, so that tries side by side cannot slip through together;
 one that succeeds is taken back.
@@ -6,7 +7,9 @@ one that succeeds is taken back.
 
 from __future__ import annotations
 
+import hashlib
 from datetime import datetime, timedelta
+from ipaddress import IPv6Address, ip_address
 
 from sqlalchemy import delete, func, select
 
@@ -62,6 +65,36 @@ def note_refresh(clock: Clock, session_id: str) -> None:
         seconds = int((first + REFRESH_WINDOW - now).total_seconds()) + 1
         raise TooManyRequests(f"Too many refreshes. Try again in {_spoken(seconds)}.", seconds)
     db.session.add(SignInFailure(key=key, at=now))
+
+
+def note_order(clock: Clock, site_id: int, address: str, most: int, window: timedelta) -> None:
+    """Raises TooManyRequests when that many orders came from the address within the window, which is at most a day.
+    Who shops is nobody whose address is kept: only a hash is, until the row no longer counts."""
+    now, key = clock.now(), order_key(site_id, address)
+    since = SignInFailure.at > now - window
+    counted = select(func.count(), func.min(SignInFailure.at)).where(SignInFailure.key == key, since)
+    number, first = db.session.execute(counted).one()
+    if number >= most:
+        seconds = int((first + window - now).total_seconds()) + 1
+        raise TooManyRequests(
+            f"There were very many orders from where you are. Please try again in {_spoken(seconds)}, or come to the "
+            "shop. Nothing was ordered now, and your basket stays as it is.",
+            seconds,
+        )
+    db.session.add(SignInFailure(key=key, at=now))
+
+
+def order_key(site_id: int, address: str) -> str:
+    return f"order:{site_id}:{hashlib.sha256(_network(address).encode()).hexdigest()}"
+
+
+def _network(address: str) -> str:
+    """Of IPv6 the first half: one household has all of the other."""
+    try:
+        known = ip_address(address)
+    except ValueError:
+        return address[:64]
+    return known.exploded[:19] if isinstance(known, IPv6Address) else str(known)
 
 
 def take_back(email: str, address: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from flask import Flask
 from sqlalchemy import event
@@ -14,6 +16,7 @@ from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.conftest import SignedIn
 from tests.factories import make_order, make_product
+from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient
 
 
@@ -52,6 +55,31 @@ def test_an_order_is_handed_over(app: Flask, ada: PageClient, order_id: str) -> 
     assert "Cancel this order" not in text
     ada.post(f"/admin/orders/{order_id}/cancel", {})
     assert "it cannot be cancelled" in page_text(ada, f"/admin/orders/{order_id}")
+
+
+def test_a_wrong_press_is_taken_back(app: Flask, ada: PageClient, order_id: str) -> None:
+    ada.get(f"/admin/orders/{order_id}")
+    ada.post(f"/admin/orders/{order_id}/collect", {})
+    assert "Back to hand over" in page_text(ada, f"/admin/orders/{order_id}")
+    ada.post(f"/admin/orders/{order_id}/reopen", {})
+    text = page_text(ada, f"/admin/orders/{order_id}")
+    assert "Order 7 is to hand over again." in text and "Cancel this order" in text and "Back to hand over" not in text
+
+
+def test_what_waits_for_weeks_is_shown_as_overdue(
+    app: Flask, ada: PageClient, site_id: int, clock: StoppedClock, order_id: str
+) -> None:
+    with app.app_context(), transaction():
+        db.session.query(Order).one().submitted_at = clock.now() - timedelta(days=13)
+    assert "Overdue" not in page_text(ada, "/admin/orders")
+    ada.get("/admin/orders?status=overdue")
+    assert "Nothing is overdue" in page_text(ada, "/admin/orders?status=overdue")
+    with app.app_context(), transaction():
+        db.session.query(Order).one().submitted_at = clock.now() - timedelta(days=15)
+    ada.get("/admin/orders?status=overdue")
+    assert "Order 7" in page_text(ada, "/admin/orders?status=overdue")
+    for path in ("/admin/orders", f"/admin/orders/{order_id}"):
+        assert "Overdue" in page_text(ada, path)
 
 
 def test_cancelling_says_what_goes_back_and_does_it_once(app: Flask, ada: PageClient, order_id: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from app.domain.catalogue.models import Product
-from app.domain.orders import settling
+from app.domain.orders import limits, settling
 from app.domain.orders.models import Order
 from app.extensions import db
 from app.transaction import transaction
@@ -72,6 +72,26 @@ def test_a_new_price_must_be_seen_before_it_is_agreed_to(app: Flask, mia: Shoppe
     assert "check the new total" in answer.text and "£198.00" in answer.text and "020 7946 0000" in answer.text
     assert mia.order().status_code == 303
     assert orders(app) == [("SUBMITTED", 19_800)]
+
+
+def test_who_orders_far_too_often_is_told_and_keeps_the_basket(app: Flask, mia: Shopper) -> None:
+    change(app, "tent-7", stock=None)
+    for _ in range(limits.MOST_OPEN):
+        assert mia.order().status_code == 303
+        mia.add("S-7")
+    answer = mia.order(note="At noon.")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "3600")
+    assert "Please collect one first" in answer.text and "At noon." in answer.text
+    assert 'role="alert"' in answer.text and orders(app)[-1] == ("OPEN", 0)
+
+
+def test_one_address_orders_so_often_whoever_it_says_it_is(app: Flask, mia: Shopper) -> None:
+    change(app, "tent-7", stock=None)
+    for number in range(limits.MOST_OF_ADDRESS):
+        assert mia.order(email=f"mia-{number}@home.test").status_code == 303
+        mia.add("S-7")
+    answer = mia.order(email="somebody@home.test")
+    assert answer.status_code == 429 and "very many orders" in answer.text
 
 
 def test_what_sold_out_meanwhile_leads_back_to_the_basket(app: Flask, mia: Shopper) -> None:

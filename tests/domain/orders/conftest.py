@@ -42,10 +42,10 @@ class Shopper:
     def basket(self) -> Basket:
         return filling.basket_of(self.site_id, self.token)
 
-    def order(self, contact: Contact = MIA, seen: str | None = None) -> Placed:
+    def order(self, contact: Contact = MIA, seen: str | None = None, address: str = "") -> Placed:
         shown = self.basket.seen if seen is None else seen
         with transaction():
-            return place(self.clock, self.site_id, self.token or "", contact, shown)
+            return place(self.clock, self.site_id, self.token or "", contact, shown, address)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from app.domain.orders import filling, queries, settling
 from app.domain.orders.listing import OrderList, Status
 from app.domain.orders.models import Order, OrderLine
-from app.domain.orders.purge import CONTACT_KEPT, UNTOUCHED, purge
+from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST, UNTOUCHED, purge
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.orders.conftest import Shopper
@@ -55,6 +55,36 @@ def test_who_ordered_is_forgotten_long_after_and_what_was_sold_stays(mia: Shoppe
     assert filling.order_by_token(mia.site_id, token) is None
 
 
+def test_who_ordered_what_nobody_ever_settled_is_forgotten_after_two_years(mia: Shopper, clock: StoppedClock) -> None:
+    mia.add("MUG")
+    order_id = mia.order().order.id
+    clock.move(seconds=CONTACT_KEPT_AT_MOST.total_seconds())
+    assert purged(clock) == 0
+    clock.move(seconds=1)
+    assert (purged(clock), purged(clock)) == (1, 0)
+    order = settling.order_of(mia.site_id, order_id)
+    assert (order.contact_name, order.token_hash, order.status) == ("", None, "SUBMITTED")
+
+
+def test_what_waits_for_over_two_weeks_is_overdue(mia: Shopper, ben: Shopper, clock: StoppedClock) -> None:
+    mia.add("MUG")
+    late_id = mia.order().order.id
+    clock.move(days=14)
+    ben.add("MUG")
+    ben.order()
+    assert queries.counts(clock, mia.site_id)[Status.OVERDUE] == 0
+    clock.move(seconds=1)
+    assert [(row.number, row.is_overdue) for row in queries.orders(clock, mia.site_id, OrderList()).items] == [
+        (2, False),
+        (1, True),
+    ]
+    late = queries.orders(clock, mia.site_id, OrderList(status=Status.OVERDUE))
+    assert ([row.number for row in late.items], queries.counts(clock, mia.site_id)[Status.OVERDUE]) == ([1], 1)
+    with transaction():
+        settling.collect(clock, mia.site_id, late_id, "Ada")
+    assert queries.counts(clock, mia.site_id)[Status.OVERDUE] == 0
+
+
 @pytest.mark.parametrize(
     ("words", "found"),
     [
@@ -68,13 +98,15 @@ def test_who_ordered_is_forgotten_long_after_and_what_was_sold_stays(mia: Shoppe
         ("%", set()),
     ],
 )
-def test_orders_are_found_by_what_people_know_of_them(context: None, words: str, found: set[int]) -> None:
+def test_orders_are_found_by_what_people_know_of_them(
+    context: None, clock: StoppedClock, words: str, found: set[int]
+) -> None:
     with transaction():
         site = make_site()
         make_order(site, number=1, contact_name="Mia Moss", contact_email="mia@home.test")
         make_order(site, number=2, contact_name="Ben", contact_email="", contact_phone="020 7946 0000")
         make_order(make_site("other.test"), number=1, contact_name="Moritz")
-    page = queries.orders(site.id, OrderList(words=words))
+    page = queries.orders(clock, site.id, OrderList(words=words))
     assert {row.number for row in page.items} == found
 
 
@@ -82,11 +114,12 @@ def test_baskets_are_no_orders(mia: Shopper, ben: Shopper) -> None:
     mia.add("MUG")
     ben.add("MUG", 3)
     ben.order()
-    page = queries.orders(mia.site_id, OrderList())
+    page = queries.orders(mia.clock, mia.site_id, OrderList())
     assert [(row.number, row.items, row.status) for row in page.items] == [(1, 3, "SUBMITTED")]
-    assert queries.counts(mia.site_id) == {
+    assert queries.counts(mia.clock, mia.site_id) == {
         Status.ALL: 1,
         Status.SUBMITTED: 1,
+        Status.OVERDUE: 0,
         Status.COLLECTED: 0,
         Status.CANCELLED: 0,
     }
@@ -97,7 +130,7 @@ def test_the_newest_order_comes_first_page_by_page(context: None, clock: Stopped
         site = make_site()
         for number in range(1, 52):
             make_order(site, number=number, submitted_at=clock.now() + timedelta(minutes=number))
-    first, second = (queries.orders(site.id, OrderList(page=page)) for page in (1, 2))
+    first, second = (queries.orders(clock, site.id, OrderList(page=page)) for page in (1, 2))
     assert [row.number for row in first.items] == list(range(51, 1, -1))
     assert [row.number for row in second.items] == [1]
     assert (first.total_items, db.session.query(Order).count()) == (51, 51)

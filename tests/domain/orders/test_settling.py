@@ -73,6 +73,49 @@ def test_what_the_shop_counts_no_more_is_named(mia: Shopper, order_id: str) -> N
     assert (stock("TENT-S"), stock("TENT")) == (2, 0), "nothing went to where it did not come from"
 
 
+def test_a_product_that_got_variants_since_is_named_and_its_own_stock_stays(mia: Shopper, order_id: str) -> None:
+    with transaction():
+        kettle = db.session.query(Product).filter_by(sku="KETTLE").one()
+        kettle.variants = [Variant(site_id=mia.site_id, position=0, sku="KETTLE-R", stock=4, options={"Colour": "Red"})]
+    assert cancel(mia, order_id).not_returned == ("Kettle",)
+    assert (stock("KETTLE-R"), db.session.query(Product).filter_by(sku="KETTLE").one().stock) == (4, 1)
+    said = [entry.summary for entry in db.session.query(AuditEntry).filter_by(action="order.cancel")]
+    assert said == ["Order 1 was cancelled; not counted back into stock: Kettle"]
+
+
+def reopen(mia: Shopper, order_id: str) -> Settled:
+    with transaction():
+        return settling.reopen(mia.clock, mia.site_id, order_id, "Ada")
+
+
+def test_an_order_that_was_not_collected_after_all_is_to_hand_over_again(mia: Shopper, order_id: str) -> None:
+    collect(mia, order_id)
+    assert reopen(mia, order_id) == Settled(1, True)
+    assert reopen(mia, order_id) == Settled(1, False)
+    order = settling.order_of(mia.site_id, order_id)
+    assert (order.status, order.settled_at, stock("KETTLE")) == ("SUBMITTED", None, 1)
+    entry = db.session.query(AuditEntry).filter_by(action="order.reopen").one()
+    assert (entry.actor, entry.summary) == ("Ada", "Order 1 is to hand over again")
+    assert cancel(mia, order_id).changed
+    assert stock("KETTLE") == 3
+
+
+def test_only_what_was_collected_lately_is_taken_back(mia: Shopper, order_id: str) -> None:
+    collect(mia, order_id)
+    mia.clock.move(days=7)
+    assert reopen(mia, order_id).changed
+    collect(mia, order_id)
+    mia.clock.move(days=7, seconds=1)
+    with pytest.raises(Conflict, match="over 7 days ago"):
+        reopen(mia, order_id)
+
+
+def test_a_cancelled_order_stays_cancelled(mia: Shopper, order_id: str) -> None:
+    cancel(mia, order_id)
+    with pytest.raises(Conflict, match="was cancelled"):
+        reopen(mia, order_id)
+
+
 def test_what_was_not_counted_when_it_was_sold_is_not_counted_back(mia: Shopper, order_id: str) -> None:
     change_product("MUG", stock=10)
     cancel(mia, order_id)
