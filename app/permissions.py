@@ -58,6 +58,9 @@ ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
     Role.POS_AGENT: frozenset(),
 }
 
+# Where the reason is not plain to people who may do nearly everything else.
+WHO_MAY = {Permission.MANAGE_ORDERS: "Orders hold customers’ addresses; admins of this shop see them."}
+
 
 def allowed(roles: Collection[Role], permission: Permission) -> bool:
     return any(permission in ROLE_PERMISSIONS[role] for role in roles)
@@ -72,7 +75,7 @@ def requires(permission: Permission) -> Callable[[View], View]:
             if not current_user.is_authenticated:
                 return login_manager.unauthorized()
             if not allowed(current_user.roles, permission):
-                raise Forbidden("Your role on this site does not allow this.")
+                raise Forbidden(WHO_MAY.get(permission, "Your role on this site does not allow this."))
             return view(*args, **kwargs)
 
         setattr(checked, DECLARED, permission.value)

@@ -30,7 +30,7 @@ TITLES = {
     CLICKS: "recording clicks and sales",
     FILTERS: "the filters beside results",
     STOP_WORDS: "the words that may be missing",
-    HOLD: "holding back a rebuild that breaks golden searches",
+    HOLD: "holding back rebuilds",
 }
 
 

@@ -16,6 +16,7 @@ from app.domain.search.rules.rule import RuleDraft
 from app.domain.search.synonyms import editing as synonyms
 from app.domain.search.synonyms.candidate import Candidate
 from app.domain.search.synonyms.group import SynonymDraft
+from app.domain.search.trying import golden
 from app.domain.search.undoing import history
 from app.domain.shared.clock import Clock
 from app.domain.sites.models import AuditEntry, Site
@@ -140,6 +141,27 @@ def test_a_deleted_rule_comes_back_whole(app: Flask, browser: PageClient, site_i
     with app.app_context():
         again = db.session.get(SearchRule, rule_id)
         assert rules.record(again) == before
+
+
+def test_what_was_undone_is_told_alike_for_every_kind(app: Flask, browser: PageClient, site_id: int) -> None:
+    with app.app_context():
+        with transaction():
+            make_product(db.session.get(Site, site_id), "TV-1")
+            rule = rules.add(clock(), site_id, RuleDraft(term="iphone", boosts=("TV-1",)), "Mia Moss")
+            golden_search = golden.add(clock(), site_id, golden.GoldenDraft("tv", "TV-1", 3), "Mia Moss")
+            made = synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+            known = [(row.id, row.revision) for row in (rule, golden_search, made)]
+        for act, (row_id, revision), wanted in zip(
+            (rules.change, golden.change, synonyms.change),
+            known,
+            (RuleDraft(term="iphone", buries=("TV-1",)), golden.GoldenDraft("tv", "TV-1", 5), draft("sofa", "settee")),
+            strict=True,
+        ):
+            with transaction():
+                act(clock(), site_id, row_id, revision, wanted, "Mia Moss")
+            with transaction():
+                history.undo(clock(), site_id, newest().id, "Max Moor")
+            assert newest().summary.startswith("Undid a change of the ")
 
 
 def test_only_the_search_terms_of_a_product_are_taken_back(app: Flask, browser: PageClient, site_id: int) -> None:

@@ -95,12 +95,12 @@ def put_back(clock: Clock, site_id: int, rule_id: int, before: dict[str, Any] | 
             _remove(clock, rule, actor, "rule.undo", f"Took back the rule for “{rule.term}”")
         return
     clean = checked(site_id, draft_of_json(before), rule)
-    summary = f"Made the rule for “{clean.term}” again what it was"
     if rule is None:
+        summary = f"Brought back the rule for “{clean.term}”"
         rule = SearchRule(id=rule_id, site_id=site_id, revision=1, created_at=clock.now())
         _insert(clock, rule, clean, actor, "rule.undo", summary)
     else:
-        _change(clock, rule, clean, actor, "rule.undo", summary)
+        _change(clock, rule, clean, actor, "rule.undo", f"Undid a change of the rule for “{clean.term}”")
 
 
 def checked(site_id: int, draft: RuleDraft, own: SearchRule | None) -> RuleDraft:

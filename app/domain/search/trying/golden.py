@@ -137,7 +137,13 @@ def put_back(clock: Clock, site_id: int, golden_id: int, before: dict[str, Any] 
     was = record(row) if row is not None else None
     row = row or GoldenSearch(id=golden_id, site_id=site_id, revision=0, created_at=clock.now())
     row.revision += 1
-    _write(clock, row, clean, actor, "undo", f"Made the golden search {told(clean)} again what it was", was)
+    _write(clock, row, clean, actor, "undo", _undone(clean, was), was)
+
+
+def _undone(draft: GoldenDraft, was: dict[str, Any] | None) -> str:
+    if was is None:
+        return f"Brought back the golden search {told(draft)}"
+    return f"Undid a change of the golden search {told(draft)}"
 
 
 def told(draft: GoldenDraft) -> str:

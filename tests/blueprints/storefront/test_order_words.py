@@ -1,0 +1,16 @@
+"""What the page of an order promises."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from tests.blueprints.storefront.shopper import Shopper
+
+
+def test_a_placed_order_promises_no_message_that_the_shop_does_not_send(app: Flask, site_id: int) -> None:
+    mia = Shopper(app)
+    mia.add("S-7", 1)
+    thanks = mia.get(mia.order().location).text
+    assert "We have your order. Collect it at" in thanks and "and pay there" in thanks
+    assert "if anything is missing we" in thanks
+    assert "when it is ready" not in thanks and "put it aside" not in thanks
