@@ -284,6 +284,8 @@ def upgrade() -> None:
         sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("added", sa.Integer(), nullable=False),
+        sa.Column("tries", sa.Integer(), nullable=False),
+        sa.Column("fence", sa.Integer(), nullable=False),
         sa.Column("error", sa.Text(), nullable=True),
         sa.CheckConstraint(
             "state in ('waiting', 'running', 'done', 'failed')", name=op.f("ck_suggestion_runs_state_known")
@@ -312,6 +314,11 @@ def upgrade() -> None:
             nullable=True,
         ),
         sa.Column("fingerprint", sa.String(length=64), nullable=False),
+        sa.Column(
+            "suggested_as",
+            sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql"),
+            nullable=False,
+        ),
         sa.Column("revision", sa.Integer(), nullable=False),
         sa.Column("words_version", sa.Integer(), nullable=False),
         sa.Column("live_since", sa.DateTime(timezone=True), nullable=True),

@@ -18,7 +18,8 @@ NEVER_REUSED = {"sqlite_autoincrement": True}
 class Synonym(Base):
     """A group of words. `root` is the word that finds the others where `type` is ONE_WAY, None where it is EQUIVALENT.
 
-    `fingerprint` is the same for every way to write the group down; with it a rejected suggestion is known again.
+    `fingerprint` is the same for every way to write the group down; `suggested_as` are the digests of the words that it
+    was suggested with, whatever people made of them. With both a suggestion is known again once it was decided.
     `words_version` is the site's `saved_version` of which this state is a part; `live_since` is when the group was
     first served to shoppers.
     """
@@ -42,6 +43,7 @@ class Synonym(Base):
     source: Mapped[str] = mapped_column(String(8), default="MANUAL")
     evidence: Mapped[dict[str, Any] | None] = mapped_column(JsonValue)
     fingerprint: Mapped[str] = mapped_column(String(64))
+    suggested_as: Mapped[list[str]] = mapped_column(JsonValue, default=list)
     revision: Mapped[int] = mapped_column(default=1)
     words_version: Mapped[int] = mapped_column(default=0)
     live_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -99,7 +101,8 @@ class ServedWords(Base):
 
 class SuggestionRun(Base):
     """The latest search for synonyms of a site: who asked, how it ended, and what a source that failed said.
-    `lease_until` is how long the worker that has it may be silent."""
+    `lease_until` is how long the worker that has it may be silent. `tries` counts who took it up since it was asked
+    for; `fence` counts them for good, so that one that was silent for too long knows that the run is another's."""
 
     __tablename__ = "suggestion_runs"
     __table_args__ = (CheckConstraint("state in ('waiting', 'running', 'done', 'failed')", name="state_known"),)
@@ -111,4 +114,6 @@ class SuggestionRun(Base):
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     added: Mapped[int] = mapped_column(default=0)
+    tries: Mapped[int] = mapped_column(default=0)
+    fence: Mapped[int] = mapped_column(default=0)
     error: Mapped[str | None] = mapped_column(Text)

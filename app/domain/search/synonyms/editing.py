@@ -14,7 +14,15 @@ from app.domain.search.live.models import Synonym
 from app.domain.search.live.served import SynonymGroup, SynonymType
 from app.domain.search.live.snapshot import group_of
 from app.domain.search.synonyms.candidate import Candidate
-from app.domain.search.synonyms.group import MOST_GROUPS, SynonymDraft, Taken, check_draft, fingerprint, told
+from app.domain.search.synonyms.group import (
+    MOST_GROUPS,
+    SynonymDraft,
+    Taken,
+    check_draft,
+    fingerprint,
+    told,
+    words_digest,
+)
 from app.domain.search.synonyms.record import LIVE, REJECTED, SUGGESTED, record_of
 from app.domain.shared.clock import Clock
 from app.domain.shared.flushing import flush_or_conflict
@@ -90,6 +98,7 @@ def change(clock: Clock, site_id: int, synonym_id: int, revision: int, draft: Sy
 def change_checked(clock: Clock, synonym: Synonym, group: SynonymGroup, version: int, actor: str) -> None:
     """What `change` does with a group that is checked already; `version` is publishing's."""
     before, was = record_of(synonym), told(group_of(synonym))
+    _remember(synonym)
     take_over(synonym, group)
     synonym.revision += 1
     _fill(clock, synonym, group, version, actor)
@@ -103,11 +112,11 @@ def delete(clock: Clock, site_id: int, synonym_id: int, revision: int, actor: st
     synonym = _to_change(site_id, synonym_id, revision, (LIVE, SUGGESTED))
     before, written = record_of(synonym), told(group_of(synonym))
     after = None
-    if synonym.source == MANUAL:
+    if not is_remembered(synonym):
         db.session.delete(synonym)
         db.session.flush()
     else:
-        _reject(clock, synonym, actor)
+        reject_anyhow(clock, synonym, actor)
         after = record_of(synonym)
     subject = "synonym", str(synonym_id)
     audit.record(clock, site_id, actor, "synonym.delete", subject, f"Deleted the synonym {written}", before, after)
@@ -132,28 +141,32 @@ def reject(clock: Clock, site_id: int, synonym_id: int, revision: int, actor: st
     """The suggestion never comes back. Raises NotFound, Conflict where it is no suggestion, StaleRevision."""
     synonym = _to_change(site_id, synonym_id, revision, (SUGGESTED,))
     before = record_of(synonym)
-    _reject(clock, synonym, actor)
+    reject_anyhow(clock, synonym, actor)
     note(clock, synonym, actor, "reject", f"Rejected the suggestion {told(group_of(synonym))}", before)
     return synonym
 
 
 def suggest(clock: Clock, site_id: int, candidates: Iterable[Candidate], source: str) -> int:
-    """Keep what is new as suggestions of `source` (AI or MINED); how many were. Left out are those that the site has
-    had before, whatever became of them, those that could not be accepted beside the live synonyms, and what is more
-    than MOST_SUGGESTIONS."""
-    rows = db.session.execute(select(Synonym.fingerprint, Synonym.status).where(Synonym.site_id == site_id)).all()
-    known, taken = {row.fingerprint for row in rows}, Taken.by(live_groups(site_id))
+    """Keep what is new as suggestions of `source` (AI or MINED); how many were. Left out are those whose words the site
+    has had together before, whichever found which and whatever became of them, those that could not be accepted beside
+    the live synonyms, and what is more than MOST_SUGGESTIONS."""
+    rows = db.session.scalars(select(Synonym).where(Synonym.site_id == site_id)).all()
+    known, taken = _words_had(rows), Taken.by(group_of(row) for row in rows if row.status == LIVE)
     room = MOST_SUGGESTIONS - sum(row.status == SUGGESTED for row in rows)
     added = 0
     for candidate in candidates:
         group = _sound(candidate, taken)
-        if added >= room or group is None or fingerprint(group) in known:
+        if added >= room or group is None or words_digest(group) in known:
             continue
-        known.add(fingerprint(group))
+        known.add(words_digest(group))
         _suggested(clock, site_id, group, candidate, source)
         added += 1
     flush_or_conflict("Suggestions came in twice at the same moment. None of these were kept.")
     return added
+
+
+def _words_had(synonyms: Iterable[Synonym]) -> set[str]:
+    return {digest for one in synonyms for digest in (words_digest(group_of(one)), *one.suggested_as)}
 
 
 def _suggested(clock: Clock, site_id: int, group: SynonymGroup, candidate: Candidate, source: str) -> None:
@@ -183,6 +196,7 @@ def _to_change(site_id: int, synonym_id: int, revision: int, statuses: tuple[str
 
 def _accepted(clock: Clock, synonym: Synonym, group: SynonymGroup, version: int, actor: str) -> Synonym:
     before = record_of(synonym)
+    _remember(synonym)
     synonym.status, synonym.live_since = LIVE, None
     synonym.revision += 1
     _fill(clock, synonym, group, version, actor)
@@ -190,10 +204,22 @@ def _accepted(clock: Clock, synonym: Synonym, group: SynonymGroup, version: int,
     return synonym
 
 
-def _reject(clock: Clock, synonym: Synonym, actor: str) -> None:
+def _remember(synonym: Synonym) -> None:
+    """What was suggested is known again when people have made other words of it."""
+    if synonym.source != MANUAL and not synonym.suggested_as:
+        synonym.suggested_as = [words_digest(group_of(synonym))]
+
+
+def reject_anyhow(clock: Clock, synonym: Synonym, actor: str) -> None:
+    """Whatever it was before; publishing and the activity log are told by the caller."""
     synonym.status, synonym.live_since = REJECTED, None
     synonym.revision += 1
     synonym.updated_at, synonym.updated_by = clock.now(), actor[:100]
+
+
+def is_remembered(synonym: Synonym) -> bool:
+    """Whether it must stay as rejected so that it, or what it was made of, is not suggested again."""
+    return synonym.source != MANUAL or bool(synonym.suggested_as)
 
 
 def take_over(synonym: Synonym, group: SynonymGroup) -> None:
@@ -205,8 +231,10 @@ def take_over(synonym: Synonym, group: SynonymGroup) -> None:
         return
     if other.status == LIVE:
         raise Conflict(f"There is a live synonym of these words already: {told(group_of(other))}.")
+    _remember(other)
     if synonym.source == MANUAL:
         synonym.source, synonym.evidence = other.source, other.evidence
+    synonym.suggested_as = sorted({*synonym.suggested_as, *other.suggested_as})
     db.session.delete(other)
     db.session.flush()
 

@@ -107,6 +107,12 @@ def fingerprint(group: SynonymGroup) -> str:
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()
 
 
+def words_digest(group: SynonymGroup) -> str:
+    """64 characters, the same for every group of the same words, whichever finds which."""
+    named = sorted(key(word) for _, word in _named(group))
+    return hashlib.sha256(json.dumps(named).encode()).hexdigest()
+
+
 def told(group: SynonymGroup) -> str:
     """As people write it: “mobile = cell phone”, “phone → mobile, cell phone”."""
     if group.type is SynonymType.ONE_WAY:

@@ -8,7 +8,16 @@ from app.domain.search.live import publishing
 from app.domain.search.live.models import Synonym
 from app.domain.search.live.served import SynonymGroup
 from app.domain.search.live.snapshot import group_of
-from app.domain.search.synonyms.editing import Record, check_room, live_groups, note, of_fingerprint, take_over, write
+from app.domain.search.synonyms.editing import (
+    Record,
+    check_room,
+    live_groups,
+    note,
+    of_fingerprint,
+    reject_anyhow,
+    take_over,
+    write,
+)
 from app.domain.search.synonyms.group import SynonymDraft, check_draft, fingerprint, told
 from app.domain.search.synonyms.record import LIVE, REJECTED, SUGGESTED, record_of
 from app.domain.shared.clock import Clock
@@ -33,15 +42,20 @@ def put_back(clock: Clock, site_id: int, synonym_id: int, before: Record | None,
 
 
 def _remove(clock: Clock, synonym: Synonym, actor: str) -> None:
-    summary = f"Took back the synonym {told(group_of(synonym))}"
+    summary, before = f"Took back the synonym {told(group_of(synonym))}", record_of(synonym)
+    if synonym.suggested_as:
+        # It took a suggestion's place for a while, which must not be made again.
+        reject_anyhow(clock, synonym, actor)
+        note(clock, synonym, actor, "undo", summary, before)
+        return
     subject = "synonym", str(synonym.id)
-    audit.record(clock, synonym.site_id, actor, "synonym.undo", subject, summary, before=record_of(synonym))
+    audit.record(clock, synonym.site_id, actor, "synonym.undo", subject, summary, before=before)
     db.session.delete(synonym)
     db.session.flush()
 
 
 def _anew(clock: Clock, site_id: int, synonym_id: int) -> Synonym:
-    return Synonym(id=synonym_id, site_id=site_id, revision=0, words_version=0, created_at=clock.now())
+    return Synonym(id=synonym_id, site_id=site_id, revision=0, words_version=0, suggested_as=[], created_at=clock.now())
 
 
 def _fill(clock: Clock, synonym: Synonym, before: Record, version: int, actor: str, was: Record | None) -> None:
@@ -57,7 +71,8 @@ def _fill(clock: Clock, synonym: Synonym, before: Record, version: int, actor: s
     synonym.updated_at, synonym.updated_by = clock.now(), actor[:100]
     db.session.add(synonym)
     flush_or_conflict("Somebody else saved the same synonym at the same moment. Nothing was undone.")
-    note(clock, synonym, actor, "undo", f"Made the synonym {told(group)} again what it was", was)
+    done = "Brought back" if was is None else "Undid a change of"
+    note(clock, synonym, actor, "undo", f"{done} the synonym {told(group)}", was)
 
 
 def _check_alone(synonym: Synonym, group: SynonymGroup) -> None:

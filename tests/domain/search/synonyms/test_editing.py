@@ -18,7 +18,7 @@ from app.domain.search.synonyms.listing import Status, SynonymList
 from app.domain.search.synonyms.putting_back import put_back
 from app.domain.search.synonyms.record import record_of, view_of
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
-from app.domain.sites.models import AuditEntry
+from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_site, make_synonym
@@ -120,6 +120,68 @@ def test_a_rejected_suggestion_never_comes_back(clock: StoppedClock, site_id: in
         assert editing.suggest(clock, site_id, [candidate("Labtops", "laptops")], "AI") == 0
     assert [one.status for one in db.session.scalars(select(Synonym))] == ["REJECTED"]
     assert served_words(site_id, "labtop") == []
+
+
+def test_a_suggestion_that_was_edited_and_deleted_never_comes_back(clock: StoppedClock, site_id: int) -> None:
+    thought = Candidate(SynonymType.EQUIVALENT, None, ("blorf", "monitor"))
+    with transaction():
+        editing.suggest(clock, site_id, [thought], "MINED")
+    synonym = db.session.scalars(select(Synonym)).one()
+    with transaction():
+        editing.accept(clock, site_id, synonym.id, 1, MIA, both("blorf", "laptop"))
+    with transaction():
+        assert editing.suggest(clock, site_id, [thought], "AI") == 0
+        editing.change(clock, site_id, synonym.id, 2, both("blorf", "screen"), MIA)
+    with transaction():
+        editing.delete(clock, site_id, synonym.id, 3, MIA)
+    with transaction():
+        assert editing.suggest(clock, site_id, [thought], "MINED") == 0
+    assert [one.status for one in db.session.scalars(select(Synonym))] == ["REJECTED"]
+
+
+@pytest.mark.parametrize("again", (one_way("blorf", "monitor"), one_way("Monitors", "blorf"), both("monitor", "blorf")))
+def test_rejected_words_never_come_back_whichever_finds_which(
+    clock: StoppedClock, site_id: int, again: SynonymDraft
+) -> None:
+    with transaction():
+        editing.suggest(clock, site_id, [Candidate(SynonymType.EQUIVALENT, None, ("blorf", "monitor"))], "MINED")
+    with transaction():
+        editing.reject(clock, site_id, db.session.scalars(select(Synonym.id)).one(), 1, MIA)
+    with transaction():
+        assert editing.suggest(clock, site_id, [Candidate(again.type, again.root, again.words)], "AI") == 0
+
+
+def test_a_rejected_suggestion_whose_place_was_taken_and_given_back_never_comes_back(
+    clock: StoppedClock, site_id: int
+) -> None:
+    with transaction():
+        editing.suggest(clock, site_id, [candidate("labtop", "laptop")], "MINED")
+        editing.reject(clock, site_id, db.session.scalars(select(Synonym.id)).one(), 1, MIA)
+        made = editing.add(clock, site_id, one_way("lapotp", "laptop"), MIA).id
+    with transaction():
+        editing.change(clock, site_id, made, 1, one_way("labtop", "laptop"), MIA)
+    for _, before, _ in reversed(entries()[1:]):
+        with transaction():
+            put_back(clock, site_id, made, before, MIA)
+    assert served_words(site_id, "lapotp") == served_words(site_id, "labtop") == []
+    with transaction():
+        assert editing.suggest(clock, site_id, [candidate("labtop", "laptop")], "MINED") == 0
+
+
+@pytest.mark.parametrize("since", ("LIVE", "SUGGESTED", "REJECTED"))
+def test_a_suggestion_comes_back_only_where_its_words_are_free(clock: StoppedClock, site_id: int, since: str) -> None:
+    with transaction():
+        editing.suggest(clock, site_id, [candidate("blorf", "monitor")], "MINED")
+    first = db.session.scalars(select(Synonym.id)).one()
+    with transaction():
+        editing.accept(clock, site_id, first, 1, "Ann Ash", one_way("zonk", "laptop"))
+        make_synonym(db.session.get_one(Site, site_id), "monitor", root="blorf", status=since)
+    with pytest.raises(Conflict, match="blorf → monitor"), transaction():
+        put_back(clock, site_id, first, entries()[0][1], MIA)
+    assert [(one.root, one.status) for one in db.session.scalars(select(Synonym).order_by(Synonym.id))] == [
+        ("zonk", "LIVE"),
+        ("blorf", since),
+    ]
 
 
 def test_suggestions_beside_which_live_synonyms_cannot_stand_are_left_out(clock: StoppedClock, site_id: int) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -14,6 +17,7 @@ from app.domain.search.index.rebuild import rebuild
 from app.domain.search.live.models import SearchRule, SuggestionRun, Synonym
 from app.domain.search.synonyms import editing, suggesting
 from app.domain.search.synonyms.candidate import Candidate
+from app.domain.search.synonyms.evidence import evidence_told
 from app.domain.search.synonyms.source import MinedSuggestions, Question, SuggestionsFailed
 from app.domain.search.synonyms.suggesting import Suggesting
 from app.domain.sites.models import Site
@@ -30,6 +34,27 @@ class Broken:
 
     def suggest(self, question: Question) -> list[Candidate]:
         raise SuggestionsFailed("The AI endpoint gave no answer.")
+
+
+class Bursting:
+    name = "AI"
+
+    def suggest(self, question: Question) -> list[Candidate]:
+        raise KeyError("choices")
+
+
+class Slow:
+    """Thinks for as long as it is told, of what the shop's own words say; `meanwhile` is what others do then."""
+
+    name = "AI"
+
+    def __init__(self, clock: StoppedClock, seconds: float, meanwhile: Callable[[], object] = lambda: None) -> None:
+        self._clock, self._seconds, self._meanwhile = clock, seconds, meanwhile
+
+    def suggest(self, question: Question) -> list[Candidate]:
+        self._clock.move(seconds=self._seconds)
+        self._meanwhile()
+        return MinedSuggestions().suggest(question)
 
 
 @pytest.fixture
@@ -117,6 +142,118 @@ def test_a_source_that_fails_is_told_and_the_others_count(means: Suggesting, sit
     both = Suggesting(means.engine, clock, transaction, (Broken(), MinedSuggestions()))
     run = ask(both, site_id)
     assert (run.state, run.added, run.error) == ("failed", 1, "The AI endpoint gave no answer.")
+
+
+@pytest.mark.usefixtures("context")
+def test_a_source_that_bursts_ends_the_run_with_a_sentence_and_the_others_count(
+    means: Suggesting, site_id: int, clock: StoppedClock
+) -> None:
+    searched_in_vain(site_id, clock, "hewlett packard", 43)
+    run = ask(replace(means, sources=(Bursting(), MinedSuggestions())), site_id)
+    assert (run.state, run.added, run.error) == ("failed", 1, suggesting.UNEXPECTED)
+    assert suggesting.waiting_sites(clock) == []
+
+
+@pytest.mark.usefixtures("context")
+def test_what_bursts_while_candidates_are_tried_ends_the_run(
+    means: Suggesting, site_id: int, clock: StoppedClock
+) -> None:
+    searched_in_vain(site_id, clock, "hewlett packard", 43)
+    nothing: Any = None
+    run = ask(replace(means, engine=nothing), site_id)
+    assert (run.state, run.added, run.error) == ("failed", 0, suggesting.UNEXPECTED)
+
+
+@pytest.mark.usefixtures("context")
+def test_a_run_that_keeps_breaking_off_is_given_up(means: Suggesting, site_id: int, clock: StoppedClock) -> None:
+    def die() -> None:
+        raise SystemExit
+
+    with transaction():
+        suggesting.request(clock, site_id, "Mia Moss")
+    for _ in range(suggesting.MOST_TRIES):
+        assert suggesting.waiting_sites(clock) == [site_id]
+        with pytest.raises(SystemExit):
+            suggesting.work_off(replace(means, sources=(Slow(clock, 1, die),)), site_id)
+        clock.move(seconds=suggesting.LEASE.total_seconds())
+    suggesting.work_off(means, site_id)
+    run = db.session.get(SuggestionRun, site_id, populate_existing=True)
+    assert (run.state, run.error) == ("failed", suggesting.BROKEN_OFF)
+    assert ask(means, site_id).state == "done"
+
+
+@pytest.mark.usefixtures("context")
+def test_sources_that_take_long_one_after_the_other_keep_the_run(
+    means: Suggesting, site_id: int, clock: StoppedClock
+) -> None:
+    held: list[list[int]] = []
+
+    def look() -> None:
+        held.append(suggesting.waiting_sites(clock))
+
+    searched_in_vain(site_id, clock, "hewlett packard", 43)
+    assert ask(replace(means, sources=[Slow(clock, 100, look)] * 4), site_id).state == "done"
+    assert held == [[]] * 4
+
+
+@pytest.mark.usefixtures("context")
+def test_candidates_that_take_long_to_try_keep_the_run(means: Suggesting, site_id: int, clock: StoppedClock) -> None:
+    held: list[list[int]] = []
+
+    class SlowEngine:
+        def __getattr__(self, name: str) -> Any:
+            clock.move(seconds=50)
+            held.append(suggesting.waiting_sites(clock))
+            return getattr(means.engine, name)
+
+    for word in ("ketle", "kettel", "kettlle", "kettla"):
+        searched_in_vain(site_id, clock, word, 9)
+    engine: Any = SlowEngine()
+    assert ask(replace(means, engine=engine), site_id).state == "done"
+    assert len(held) * 50 > suggesting.LEASE.total_seconds() and not any(held)
+
+
+@pytest.mark.usefixtures("context")
+def test_who_was_silent_for_too_long_changes_nothing(means: Suggesting, site_id: int, clock: StoppedClock) -> None:
+    def another_does_it_and_somebody_asks_again() -> None:
+        suggesting.work_off(replace(means, sources=()), site_id)
+        with transaction():
+            assert suggesting.request(clock, site_id, "Max Moor")
+        with transaction():
+            run = db.session.get_one(SuggestionRun, site_id)
+            run.state, run.tries, run.fence, run.lease_until = "running", 1, run.fence + 1, clock.now()
+
+    searched_in_vain(site_id, clock, "hewlett packard", 43)
+    late = Slow(clock, suggesting.LEASE.total_seconds() + 1, another_does_it_and_somebody_asks_again)
+    run = ask(replace(means, sources=(late, Bursting())), site_id)
+    assert (run.state, run.added, run.error, run.requested_by) == ("running", 0, None, "Max Moor")
+    assert suggestions(site_id) == []
+
+
+@pytest.mark.usefixtures("context")
+def test_evidence_counts_the_searches_that_found_nothing_in_the_days_of_the_shop(
+    means: Suggesting, site_id: int, clock: StoppedClock
+) -> None:
+    """It is noon of the twentieth in London: in Kiritimati the twenty-first has been going on for two hours."""
+    today = clock.now().date()
+    rows = [
+        {"word": "hewlett packard", "searches": 50, "found_nothing": 43},
+        {"word": "seldom", "searches": 90, "found_nothing": 1},
+        {"word": "mended", "searches": 90, "found_nothing": 60, "last_result_count": 4},
+        {"word": "sent elsewhere", "searches": 90, "found_nothing": 60, "last_result_count": None},
+        {"word": "too early", "searches": 9, "found_nothing": 9, "day": today - timedelta(days=29)},
+        {"word": "late", "searches": 9, "found_nothing": 9, "day": today + timedelta(days=1)},
+    ]
+    with transaction():
+        db.session.get_one(Site, site_id).time_zone = "Pacific/Kiritimati"
+        for row in rows:
+            fields = {"day": today, "last_result_count": 0, "last_at": clock.now()} | row
+            db.session.add(SearchWordDay(site_id=site_id, **fields))
+    found = suggesting.searched_in_vain(clock, site_id)
+    assert [(one.word, one.searches) for one in found] == [("hewlett packard", 43), ("late", 9), ("seldom", 1)]
+    ask(means, site_id)
+    (suggestion,) = suggestions(site_id)
+    assert evidence_told(suggestion.evidence).startswith("Would find 3 products, searched 43 times in 30 days.")
 
 
 @pytest.mark.usefixtures("context")
