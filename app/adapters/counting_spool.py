@@ -9,7 +9,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import structlog
@@ -19,8 +19,13 @@ from app.domain.search.counting.spool import Batch
 
 CURRENT = "current"
 BATCH = ".batch"
+BAD = ".bad"
+TRIED = ".tried"
 LOCK = "lock"
 LARGEST = 64 * 1024**2  # Bytes that may wait, some 400,000 events. A shop that nobody drains must not fill the disk.
+# Bytes of a batch, some 25,000 events: whoever counts it holds SQLite's only lock for writing all the while.
+PART = 4 * 1024**2
+MOST_TRIES = 5  # Of a batch that cannot be counted.
 SECONDS_BETWEEN_COMPLAINTS = 60.0
 TRIES = 5
 
@@ -29,11 +34,14 @@ log = structlog.get_logger()
 
 class FileSpool:
     """Every process appends whole lines to the file `current`. Who drains gives it another name, under a lock that
-    writers share, so that nobody writes into a batch any more. The files are not forced to the disk: a power cut may
-    cost the last seconds, which counting is not worth more than."""
+    writers share, so that nobody writes into it any more; this is done only once all that was set aside before is
+    done. A batch is a part of such a file, named after it and the place where the part ends. The files are not forced
+    to the disk: a power cut may cost the last seconds, which counting is not worth more than."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, largest: int = LARGEST, part: int = PART) -> None:
         self._folder = folder
+        self._largest, self._part = largest, part
+        self._put_off: set[Path] = set()
         self._current = folder / CURRENT
         self._complained = -SECONDS_BETWEEN_COMPLAINTS
         self._lock = threading.Lock()
@@ -62,11 +70,71 @@ class FileSpool:
             except BlockingIOError:
                 yield iter(())
                 return
-            self._set_aside()
-            yield map(_read, sorted(self._folder.glob(f"*{BATCH}")))
+            self._put_off.clear()
+            files = self._set_aside_files()
+            yield self._waiting(files, files or self._set_aside())
 
     def done(self, batch_id: str) -> None:
-        (self._folder / f"{batch_id}{BATCH}").unlink(missing_ok=True)
+        path, end = self._place(batch_id)
+        with suppress(FileNotFoundError):
+            if end >= path.stat().st_size:
+                path.unlink()
+        self._named(batch_id, TRIED).unlink(missing_ok=True)
+
+    def failed(self, batch_id: str) -> None:
+        """It holds up what comes behind it in its file until MOST_TRIES, then it is put out of the way, for somebody to
+        look at. Of such files the newest are kept."""
+        tried, (path, end) = self._named(batch_id, TRIED), self._place(batch_id)
+        with open(tried, "ab") as file:
+            file.write(b".")
+        if tried.stat().st_size < MOST_TRIES:
+            self._put_off.add(path)
+            return
+        lines = next((lines for place, lines in _portions(path, self._part) if place == end), [])
+        self._named(batch_id, BAD).write_bytes(b"".join(lines))
+        log.error("searches_cannot_be_counted", file=str(self._named(batch_id, BAD)))
+        self.done(batch_id)
+        self._drop_old_bad_ones()
+
+    def _waiting(self, left: Sequence[Path], files: Sequence[Path]) -> Iterator[Batch]:
+        for path in files:
+            with suppress(FileNotFoundError):
+                yield from self._batches_of(path)
+        if left and not self._set_aside_files():
+            yield from self._waiting((), self._set_aside())
+
+    def _batches_of(self, path: Path) -> Iterator[Batch]:
+        """The same however often they are asked for."""
+        for end, lines in _portions(path, self._part):
+            batch = _read(f"{path.stem}-{end:09d}", lines)
+            if self._named(batch.id, BAD).exists():
+                self.done(batch.id)
+                continue
+            yield batch
+            if path in self._put_off:
+                return
+
+    def _set_aside_files(self) -> list[Path]:
+        return sorted(self._folder.glob(f"*{BATCH}"))
+
+    def _place(self, batch_id: str) -> tuple[Path, int]:
+        """The file of a batch, and where in it the batch ends."""
+        name, _, end = batch_id.rpartition("-")
+        return self._named(name, BATCH), int(end)
+
+    def _named(self, name: str, kind: str) -> Path:
+        return self._folder / f"{name}{kind}"
+
+    def _drop_old_bad_ones(self) -> None:
+        size = 0
+        for path in sorted(self._folder.glob(f"*{BAD}"), reverse=True):
+            size += path.stat().st_size
+            if size > self._largest:
+                path.unlink()
+
+    def _size_set_aside(self) -> int:
+        with os.scandir(self._folder) as entries:
+            return sum(_size(entry) for entry in entries if entry.name.endswith(BATCH))
 
     def _append(self, lines: bytes) -> None:
         """Raises OSError. A file that was set aside between opening and locking it is let go for the new one."""
@@ -76,7 +144,7 @@ class FileSpool:
                 fcntl.flock(file, fcntl.LOCK_SH)
                 if not self._is_current(file):
                     continue
-                if os.fstat(file).st_size > LARGEST:
+                if os.fstat(file).st_size + self._size_set_aside() > self._largest:
                     raise OSError("the file is full: what waits is not being counted")
                 if os.write(file, lines) < len(lines):
                     raise OSError("the disk is full")
@@ -99,17 +167,19 @@ class FileSpool:
         except FileNotFoundError:
             return False
 
-    def _set_aside(self) -> None:
+    def _set_aside(self) -> list[Path]:
         """Names begin with the time, so that batches come in their order."""
         try:
             file = os.open(self._current, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
-            return
+            return []
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
-            if os.fstat(file).st_size:
-                name = f"{time.time_ns():020d}-{uuid.uuid4().hex}"
-                os.rename(self._current, self._folder / f"{name}{BATCH}")
+            if not os.fstat(file).st_size:
+                return []
+            path = self._folder / f"{time.time_ns():020d}-{uuid.uuid4().hex}{BATCH}"
+            os.rename(self._current, path)
+            return [path]
         finally:
             os.close(file)
 
@@ -132,9 +202,25 @@ def _lines(events: Iterable[Event]) -> bytes:
     return ("\n" + "\n".join(texts) + "\n").encode()
 
 
-def _read(path: Path) -> Batch:
-    found = (_event(line) for line in path.read_bytes().splitlines() if line)
-    return Batch(path.name.removesuffix(BATCH), tuple(event for event in found if event is not None))
+def _size(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat().st_size
+    except FileNotFoundError:  # It was just done.
+        return 0
+
+
+def _portions(path: Path, most: int) -> Iterator[tuple[int, list[bytes]]]:
+    """Whole lines of about so many bytes, and the place in the file where they end."""
+    end = 0
+    with open(path, "rb") as file:
+        while lines := file.readlines(most):
+            end += sum(map(len, lines))
+            yield end, lines
+
+
+def _read(batch_id: str, lines: Iterable[bytes]) -> Batch:
+    found = (_event(line) for line in lines if line != b"\n")
+    return Batch(batch_id, tuple(event for event in found if event is not None))
 
 
 def _event(line: bytes) -> Event | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.adapters.counting_spool import FileSpool
+from app.adapters.counting_spool import MOST_TRIES, FileSpool
 from app.domain.search.counting.events import Event, Kind, as_json, from_json
 
 WHEN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -50,8 +50,65 @@ def test_a_batch_that_was_not_done_comes_again_under_its_name_before_newer_ones(
         first = next(batches)
     spool.note([searched("stove")])
     with spool.batches() as batches:
-        again, newer = batches
+        again = next(batches)
+        spool.done(again.id)
+        newer = next(batches)
     assert again == first and newer.events == (searched("stove"),)
+
+
+def test_many_events_come_in_parts_that_are_the_same_again(tmp_path: Path) -> None:
+    spool, words = FileSpool(tmp_path, part=200), [f"tent {number}" for number in range(20)]
+    spool.note([searched(word) for word in words])
+    with spool.batches() as batches:
+        first = list(batches)
+        spool.done(first[0].id)
+    with spool.batches() as batches:
+        again = list(batches)
+    assert again == first and len({batch.id for batch in first}) > 4
+    assert [event.word for batch in first for event in batch.events] == words
+    assert max(len(batch.id) for batch in first) <= 64
+    for batch in first:
+        assert spool.waits()
+        spool.done(batch.id)
+    assert not spool.waits() and list(tmp_path.glob("*.batch")) == []
+
+
+def test_nothing_more_is_set_aside_while_batches_wait(spool: FileSpool, tmp_path: Path) -> None:
+    for word in ("tent", "stove", "boots"):
+        spool.note([searched(word)])
+        with spool.batches() as batches:
+            assert [batch.events for batch in batches] == [(searched("tent"),)]
+    assert len(list((tmp_path / "not" / "there yet").glob("*.batch"))) == 1
+    assert [event.word for event in drained(spool)] == ["tent", "stove", "boots"]
+
+
+def test_what_waits_is_bounded_whatever_name_it_has(tmp_path: Path) -> None:
+    spool = FileSpool(tmp_path, largest=2_000)
+    for number in range(300):
+        spool.note([searched(f"tent {number}")])
+        if number % 5 == 0:
+            with spool.batches() as batches:
+                next(batches)
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 2_200
+    assert 10 < len(drained(spool)) < 100
+
+
+def test_a_batch_that_fails_again_and_again_is_put_out_of_the_way_and_the_others_go_on(tmp_path: Path) -> None:
+    spool, found = FileSpool(tmp_path, part=10), []
+    spool.note([searched(word) for word in ("tent", "bad", "stove")])
+    for _ in range(MOST_TRIES):
+        with spool.batches() as batches:
+            for batch in batches:
+                if [event.word for event in batch.events] == ["bad"]:
+                    spool.failed(batch.id)
+                else:
+                    found.append(batch.id)
+                    spool.done(batch.id)
+        spool = FileSpool(tmp_path, part=10)
+    (bad,) = tmp_path.glob("*.bad")
+    assert b'"bad"' in bad.read_bytes() and b"tent" not in bad.read_bytes()
+    assert not spool.waits() and list(tmp_path.glob("*.tried")) == []
+    assert len(set(found)) == 2
 
 
 def test_only_one_goes_through_it_at_a_time_and_others_can_note_meanwhile(spool: FileSpool, tmp_path: Path) -> None:

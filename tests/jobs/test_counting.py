@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import select
 
+from app.adapters.counting_spool import MOST_TRIES
 from app.domain.search.counting.events import Event, Kind
 from app.domain.search.counting.models import SearchDay
 from app.domain.search.counting.writing import count_batch
@@ -68,6 +69,15 @@ def test_a_worker_that_dies_before_the_commit_loses_nothing(site_id: int, clock:
         raise KeyboardInterrupt
     drain()
     assert counted() == 1
+
+
+def test_a_batch_that_cannot_be_counted_holds_up_nobody_for_long(site_id: int) -> None:
+    counting().note([Event(Kind.SEARCHED, site_id, "tent", NOW.date(), NOW, 2**70, True)])
+    for _ in range(MOST_TRIES):
+        drain()
+        search(site_id)
+    drain()
+    assert counted() == MOST_TRIES and not counting().waits()
 
 
 def test_the_queue_is_asked_to_count_what_waits(site_id: int, scheduler: Scheduler, queue: RecordingQueue) -> None:

@@ -30,7 +30,11 @@ class Spool(Counting, Protocol):
         ...
 
     def done(self, batch_id: str) -> None:
-        """The batch is in the database for good."""
+        """The batch is in the database for good, as are those before it that are of the same file."""
+        ...
+
+    def failed(self, batch_id: str) -> None:
+        """The batch itself could not be counted. It comes again, until it failed too often."""
         ...
 
 
@@ -47,4 +51,7 @@ class NoSpool:
         return nullcontext(iter(()))
 
     def done(self, batch_id: str) -> None:
+        """There are no batches."""
+
+    def failed(self, batch_id: str) -> None:
         """There are no batches."""

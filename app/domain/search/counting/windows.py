@@ -60,7 +60,7 @@ def fresh(site_id: int, today: date) -> bool:
 
 def include(site_id: int, today: date, changes: Iterable[WordChange]) -> None:
     """To be called after the changes were written into the daily counts, in the same transaction."""
-    if _held(site_id) != today:
+    if hold(site_id) != today:
         _sum_anew(site_id, today)
         return
     known = list(changes)
@@ -71,7 +71,7 @@ def include(site_id: int, today: date, changes: Iterable[WordChange]) -> None:
 
 def refresh(site_id: int, today: date) -> None:
     """Sums everything up anew from the daily counts."""
-    _held(site_id)
+    hold(site_id)
     _sum_anew(site_id, today)
 
 
@@ -112,7 +112,7 @@ def read(site_id: int, today: date, days: int) -> Subquery:
     return select(*columns).where(kept.site_id == site_id, kept.days == days).subquery("word_sums")
 
 
-def _held(site_id: int) -> date:
+def hold(site_id: int) -> date:
     """The last day of the site's windows, whose row is locked until the transaction ends: who adds and who sums anew
     take turns."""
     db.session.execute(_insert(SearchWindow).values(site_id=site_id, until=NEVER).on_conflict_do_nothing())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -25,22 +25,37 @@ LATEST = ("last_at", "last_result_count")
 PLAIN = {"synchronize_session": False}
 
 
+Tallied = Mapping[int, Sequence[WordChange]]  # By site.
+
+
 def count_batch(clock: Clock, batch: Batch) -> bool:
-    """False for a batch that is in the counts already. Events of a site that is gone count nowhere. One process at a
-    time may do this (the spool sees to it)."""
-    if db.session.get(CountedBatch, batch.id) is not None:
-        return False
-    db.session.add(CountedBatch(id=batch.id, at=clock.now()))
+    """What `count_tallied` does with the batch as `tallied` gives it."""
+    return count_tallied(clock, batch.id, tallied(batch))
+
+
+def tallied(batch: Batch) -> Tallied:
+    """What a batch changes. Needs no transaction."""
     by_site = defaultdict(list)
     for event in batch.events:
         by_site[event.site_id].append(event)
+    return {site_id: tally(events) for site_id, events in by_site.items()}
+
+
+def count_tallied(clock: Clock, batch_id: str, by_site: Tallied) -> bool:
+    """False for a batch that is in the counts already. Events of a site that is gone count nowhere."""
+    if db.session.get(CountedBatch, batch_id) is not None:
+        return False
+    db.session.add(CountedBatch(id=batch_id, at=clock.now()))
     zones = db.session.execute(select(Site.id, Site.time_zone).where(Site.id.in_(by_site)).order_by(Site.id))
     for site_id, time_zone in zones.all():
-        _count(site_id, today(clock, time_zone), tally(by_site[site_id]))
+        _count(site_id, today(clock, time_zone), by_site[site_id])
     return True
 
 
 def _count(site_id: int, site_today: date, changes: Sequence[WordChange]) -> None:
+    """The site's windows are held first: machines that count at the same time take turns, so that none counts a word
+    as new to the day that another is just adding."""
+    windows.hold(site_id)
     days = {change.day for change in changes}
     full = select(SearchDay.day, SearchDay.words).where(SearchDay.site_id == site_id, SearchDay.day.in_(days))
     words = {day: number for day, number in db.session.execute(full)}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+from flask import Flask
 from sqlalchemy import func, select
 
 from app.domain.search.counting import queries
@@ -108,6 +110,23 @@ def test_a_day_keeps_so_many_words_and_counts_the_others_together(clock: Stopped
     assert (day.words, day.searches, day.clicked) == (MOST_WORDS, 100_001, 1)
     assert word_of(site_id, "word 1").searches == 2
     assert queries.top_words(site_id, TODAY, 7, 2) == [("word 1", 2), ("word 0", 1)]
+
+
+def test_machines_that_count_at_the_same_time_count_a_new_word_once(
+    app: Flask, clock: StoppedClock, site_id: int
+) -> None:
+    def other_machine() -> None:
+        with app.app_context():
+            count(clock, "b", event(site_id, "tent"), event(site_id, "stove"))
+
+    thread = threading.Thread(target=other_machine)
+    with transaction():
+        count_batch(clock, Batch("a", (event(site_id, "tent"),)))
+        thread.start()
+        thread.join(0.5)
+    thread.join()
+    day = day_of(site_id)
+    assert (day.searches, day.words) == (3, 2)
 
 
 def test_windows_are_right_after_each_batch(clock: StoppedClock, site_id: int) -> None:
