@@ -10,6 +10,8 @@ from tests.blueprints.storefront.shopper import Shopper
 def test_a_placed_order_promises_no_message_that_the_shop_does_not_send(app: Flask, site_id: int) -> None:
     mia = Shopper(app)
     mia.add("S-7", 1)
+    mine = mia.get("/checkout").text
+    assert "So that we can reach you about it" in mine and "when it is ready" not in mine
     thanks = mia.get(mia.order().location).text
     assert "We have your order. Collect it at" in thanks and "and pay there" in thanks
     assert "if anything is missing we" in thanks
