@@ -14,8 +14,8 @@ from app.cli.sites import chosen_site
 from app.cli.telling import telling
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.search.listings.browsing import SearchPage, read_request, search_listing
-from app.domain.search.listings.rail import SEARCH_PATH
 from app.domain.search.live.publishing import served
+from app.domain.search.live.redirects import SEARCH_PATH
 from app.ports import clock, search_engine
 
 

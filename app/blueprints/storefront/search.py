@@ -9,8 +9,8 @@ from app.blueprints.storefront.blueprint import bp, current_shop, served_words
 from app.blueprints.storefront.presentation import drawn, wants_listing
 from app.blueprints.storefront.trail import note_search
 from app.domain.search.listings.browsing import read_request, search_listing
-from app.domain.search.listings.rail import SEARCH_PATH
 from app.domain.search.live.plan import plan
+from app.domain.search.live.redirects import SEARCH_PATH
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import public
 

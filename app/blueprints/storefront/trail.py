@@ -23,7 +23,7 @@ from app.domain.search.counting.trail import Moment, Noted, ResultsPage, Trail
 from app.domain.search.counting.trail_text import from_text, to_text
 from app.domain.search.counting.words import countable
 from app.domain.search.listings.listing import ListingRequest
-from app.domain.search.listings.rail import SEARCH_PATH
+from app.domain.search.live.redirects import SEARCH_PATH
 from app.domain.search.search_settings import CLICKS, TRACKING
 
 COOKIE = "trail"

@@ -56,6 +56,13 @@ def words(text: str) -> list[str]:
     return [stem(token) for token in tokens(text)]
 
 
+def asked_words(values: Iterable[str]) -> str:
+    """What a page of results takes for its words among all that its address says: the first that is not blank, capped,
+    with single spaces."""
+    first = next((value for value in values if value.strip()), "")
+    return " ".join(first.split())[:MAX_CHARACTERS].rstrip()
+
+
 def query_words(text: str) -> tuple[str, ...]:
     """What a shopper asks for: at most 16 different words out of the first 200 characters."""
     return tuple(dict.fromkeys(words(text[:MAX_CHARACTERS])))[:MAX_WORDS]

@@ -76,7 +76,18 @@ def test_a_rule_sends_a_search_to_a_page(app: Flask, get: Get, site_id: int):
     assert (swap.status_code, swap.headers["HX-Redirect"]) == (204, "/pages/delivery?from=search")
 
 
-@pytest.mark.parametrize("path", ["//evil.test/x", "https://evil.test", "/\\evil.test", "/search?q=returns"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//evil.test/x",
+        "https://evil.test",
+        "/\\evil.test",
+        "/search?q=returns",
+        "/%73earch?q=returns",
+        "/search?q=&q=returns",
+        "/%2f%2fevil.test",
+    ],
+)
 def test_a_stored_redirect_that_leaves_the_shop_or_never_ends_is_ignored(app: Flask, get: Get, site_id: int, path: str):
     add_rule(app, site_id, "returns", redirect_url=path)
     assert get("/search?q=returns").status_code == 200

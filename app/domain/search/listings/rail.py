@@ -18,9 +18,9 @@ from app.domain.search.listings.listing import (
     number_text,
     price_text,
 )
+from app.domain.search.live.redirects import SEARCH_PATH
 from app.domain.shared.money import format_money
 
-SEARCH_PATH = "/search"
 MOST_CHOICES = 100  # Values of one filter that a page offers; the shopper's own are always among them.
 YES = "true"
 

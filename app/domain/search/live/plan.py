@@ -5,12 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from urllib.parse import parse_qs, urlsplit
 
-from app.domain.search.live.redirects import safe_redirect
+from app.domain.search.live.redirects import safe_redirect, words_searched_at
 from app.domain.search.live.served import Banner, Expansion, Rule, Served, SynonymSet
-
-SEARCH_PATH = "/search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +44,8 @@ def _redirect(rule: Rule | None, served: Served, now: datetime) -> str | None:
 
 
 def _is_sent_on(path: str, served: Served, now: datetime) -> bool:
-    target = urlsplit(path)
-    if target.path.rstrip("/") != SEARCH_PATH:
-        return False
-    words = parse_qs(target.query).get("q", [""])[0]
-    there = served.rules.find(words, now)
+    words = words_searched_at(path)
+    there = served.rules.find(words, now) if words is not None else None
     return there is not None and safe_redirect(there.redirect_url) is not None
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from urllib.parse import parse_qs, urlsplit
 
+from app.domain.search.live.redirects import words_searched_at
 from app.domain.search.live.served import Banner, PinnedSku, Rule, normalized_term
 from app.domain.search.rules.redirect import path_problems
 from app.domain.shared.problems import Invalid, Problem
@@ -164,9 +164,8 @@ def _redirect_problems(draft: RuleDraft) -> list[Problem]:
 
 
 def _searches_again(path: str, term: str) -> bool:
-    parts = urlsplit(path)
-    words = parse_qs(parts.query).get("q", [""])[0]
-    return parts.path.rstrip("/") == "/search" and normalized_term(words) == normalized_term(term)
+    words = words_searched_at(path)
+    return words is not None and normalized_term(words) == normalized_term(term)
 
 
 def _banner_problems(draft: RuleDraft) -> list[Problem]:

@@ -37,15 +37,32 @@ def test_searches_that_would_be_sent_on_and_on_are_not_sent_at_all():
         Rule("a", redirect_url="/search?q=b"),
         Rule("b", redirect_url="/search?q=a&sort=name"),
         Rule("fine", redirect_url="/search?q=tent"),
+        Rule("loopa", redirect_url="/%73earch?q=loopa"),
+        Rule("blank", redirect_url="/search?q=+&q=blank"),
+        Rule("é" * 100, redirect_url="/search?q=" + "e\u0301" * 100 + "and+more"),
         Rule("long", redirect_url="/search/?" + "x=1&" * 90 + "q=tent"),
         Rule("crowd", redirect_url="/search?" + "x&" * 200),
     )
     sent = {rule.term: plan(rule.term, serving(*rules), NOW).redirect for rule in rules}
     assert (sent["itself"], sent["a"], sent["b"], sent["fine"]) == (None, None, None, "/search?q=tent")
+    assert (sent["loopa"], sent["blank"], sent["é" * 100]) == (None, None, None)
 
 
 @pytest.mark.parametrize(
-    "path", ["//evil.test", "/\\evil.test", "https://evil.test/", "javascript:alert(1)", "/\t/evil.test", "c/tents", ""]
+    "path",
+    [
+        "//evil.test",
+        "/\\evil.test",
+        "https://evil.test/",
+        "javascript:alert(1)",
+        "/\t/evil.test",
+        "c/tents",
+        "",
+        "/%2f%2fevil.test",
+        "/%5cevil.test",
+        "/%252f%252fevil.test",
+        "/%2e%2e",
+    ],
 )
 def test_a_stored_address_that_leaves_the_site_is_not_used(path: str):
     rule = Rule("sale", redirect_url=path, banner=Banner("Sale", path))

@@ -117,18 +117,54 @@ def test_a_redirect_to_the_same_search_is_refused():
 @pytest.mark.parametrize(
     "path",
     [
-        *("https://evil.example", "//evil.example", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)"),
-        *("/\t/evil.example", "/\n/evil.example", "c/coats", " /c/coats", "/c/coats ", "/c//coats", "/../x", "/./x"),
-        *("/\u202egnp.exe", "/\x00", "/" + "x" * 500, "", "http:/c/coats", "/\u3000x", "/..//evil.example"),
+        *("/%73earch?q=rain+coat", "/%73%65%61%72%63%68/?q=RAIN%20coat", "/%2573earch?q=rain+coat"),
+        *("/search?q=&q=rain+coat", "/search?q=%20&q=rain+coat", "/search?p=2&%71=rain++coat#top"),
     ],
 )
-def test_what_leads_away_or_hides_is_no_page_of_the_shop(path: str):
-    assert safe_redirect(path) is None
+def test_a_redirect_to_the_same_search_is_refused_however_it_is_written(path: str):
+    assert problems(redirect_url=path) == [("redirect_loop", "#/redirectUrl")]
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/c/coats", "/pages/returns#how", "/search?q=coat&p=2", "/c/regenmäntel", "/c/x?next=//y", "/a%2F%2Fb"],
+    [
+        *("https://evil.example", "//evil.example", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)"),
+        *("/\t/evil.example", "/\n/evil.example", "c/coats", " /c/coats", "/c/coats ", "/c//coats", "/../x", "/./x"),
+        *("/\u202egnp.exe", "/\x00", "/" + "x" * 500, "", "http:/c/coats", "/\u3000x", "/..//evil.example"),
+        *("/%2e%2e", "/c/%2E./x", "/%5c", "/%5Cevil.example", "/%2f%2fevil.example", "/%2f/evil.example", "/a%2F%2Fb"),
+        *("/%252f%252fevil.example", "/%25252f%2fevil.example", "/%255cevil.example", "/%252e%252e/x", "/%2f"),
+        *(
+            "/%09/evil.example",
+            "/%0d%0aLocation:x",
+            "/%250a",
+            "/%00",
+            "/c/%ff",
+            "/search?q=%ff",
+            "/%e2%80%aex",
+            "/c/%25ff",
+        ),
+    ],
+)
+def test_what_leads_away_or_hides_is_no_page_of_the_shop(path: str):
+    assert safe_redirect(path) is None
+    if path.strip() == path and path:
+        assert problems(redirect_url=path)[0][1] == "#/redirectUrl"
+        assert problems(banner_text="Sale", banner_link_url=path)[0][1] == "#/banner/linkUrl"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/c/coats",
+        "/pages/returns#how",
+        "/search?q=coat&p=2",
+        "/c/regenmäntel",
+        "/c/x?next=//y",
+        "/c/50%25-off",
+        "/a%2Fb",
+        "/c/%C3%A9t%C3%A9?x=%5c",
+    ],
 )
 def test_paths_of_the_shop_are_taken_as_they_are(path: str):
     assert safe_redirect(path) == path
