@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterator
+from time import monotonic
 
 import pytest
 
@@ -59,7 +61,7 @@ def test_the_model_is_asked_with_words_as_data(ai: AiSuggestions, chat: Chat) ->
 
 @pytest.mark.parametrize(
     "answer",
-    ["", "sure, here you are", "[]", '{"groups": 7}', '{"words": []}', "{" * 50_000, '{"groups": [' * 20_000, "null"],
+    ["", "sure, here you are", "[]", '{"groups": 7}', '{"words": []}', "{" * 50_000, '{"groups": [' * 10_000, "null"],
 )
 def test_an_answer_that_is_not_what_was_asked_for_is_a_failure(ai: AiSuggestions, chat: Chat, answer: str) -> None:
     chat.says(answer)
@@ -92,3 +94,48 @@ def test_an_answer_that_is_no_chat_is_a_failure(ai: AiSuggestions, chat: Chat, b
 def test_an_endpoint_that_is_not_there_is_a_failure() -> None:
     with pytest.raises(SuggestionsFailed, match="gave no answer"):
         AiSuggestions("http://127.0.0.1:1/v1", "", "a-model").suggest(QUESTION)
+
+
+@pytest.mark.parametrize("drips", ["head", "body"])
+def test_an_endpoint_that_answers_byte_by_byte_holds_nobody_up(chat: Chat, drips: str) -> None:
+    chat.drips = drips
+    began = monotonic()
+    with pytest.raises(SuggestionsFailed, match="gave no answer"):
+        AiSuggestions(chat.base_url, "", "a-model", timeout=0.5).suggest(QUESTION)
+    assert monotonic() - began < 10
+
+
+@pytest.mark.parametrize("body", [b"[" * 199_000, b'{"a":' * 30_000, b'"' + b"x" * 150_000])
+def test_an_answer_that_nests_without_end_is_a_failure(ai: AiSuggestions, chat: Chat, body: bytes) -> None:
+    chat.fails(200, body)
+    with pytest.raises(SuggestionsFailed, match="no chat completion"):
+        ai.suggest(QUESTION)
+
+
+def test_an_answer_is_not_read_beyond_what_an_answer_can_be(ai: AiSuggestions, chat: Chat) -> None:
+    chat.says(json.dumps(GROUPS) + " " * 50_000_000)
+    with pytest.raises(SuggestionsFailed, match="gave no answer"):
+        ai.suggest(QUESTION)
+
+
+def test_a_compressed_answer_which_may_be_a_thousand_times_as_large_is_a_failure(ai: AiSuggestions, chat: Chat) -> None:
+    chat.headers = {"Content-Encoding": "gzip"}
+    chat.fails(200, gzip.compress(b" " * 10_000_000))
+    with pytest.raises(SuggestionsFailed, match="gave no answer"):
+        ai.suggest(QUESTION)
+
+
+def test_an_endpoint_sends_nobody_elsewhere(ai: AiSuggestions, chat: Chat) -> None:
+    chat.headers = {"Location": f"{chat.base_url}/chat/completions"}
+    chat.fails(307)
+    with pytest.raises(SuggestionsFailed, match="gave no answer"):
+        ai.suggest(QUESTION)
+    assert len(chat.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "url", ["no address", "http://", "http://[::1", "ftp://127.0.0.1/v1", "http://127.0.0.1:99999"]
+)
+def test_an_address_that_is_none_is_a_failure(url: str) -> None:
+    with pytest.raises(SuggestionsFailed):
+        AiSuggestions(url, "", "a-model").suggest(QUESTION)

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 
 class Chat(HTTPServer):
-    """`asked` are the bodies of the requests, `keys` the Authorization headers."""
+    """`asked` are the bodies of the requests, `keys` the Authorization headers. `drips` names what comes byte by byte
+    without end: "head", "body", or nothing."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.asked: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
         self.status, self.body = 200, b""
+        self.headers: dict[str, str] = {}
+        self.drips = ""
+        self.closing = threading.Event()
 
     @property
     def base_url(self) -> str:
@@ -39,11 +43,25 @@ class _Handler(BaseHTTPRequestHandler):
         sent = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.asked.append(json.loads(sent) | {"path": self.path})
         self.server.keys.append(self.headers.get("Authorization"))
+        if self.server.drips:
+            self._drip()
+            return
         self.send_response(self.server.status)
         self.send_header("Content-Type", "application/json")
+        for name, value in self.server.headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Length", str(len(self.server.body)))
         self.end_headers()
-        self.wfile.write(self.server.body)
+        with suppress(OSError):  # Who asked may have gone.
+            self.wfile.write(self.server.body)
+
+    def _drip(self) -> None:
+        head = b"HTTP/1.1 200 OK\r\n"
+        self.wfile.write(head if self.server.drips == "head" else head + b"Content-Length: 9999\r\n\r\n")
+        with suppress(OSError):
+            while not self.server.closing.wait(0.02):
+                self.wfile.write(b"X")
+                self.wfile.flush()
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -57,6 +75,7 @@ def chat_server() -> Iterator[Chat]:
     try:
         yield server
     finally:
+        server.closing.set()
         server.shutdown()
         server.server_close()
         thread.join()
