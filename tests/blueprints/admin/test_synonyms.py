@@ -128,6 +128,23 @@ def test_suggestions_show_their_evidence_and_are_accepted_or_rejected(app: Flask
         ]
 
 
+def test_all_suggestions_that_are_shown_are_rejected_at_once_but_for_those_that_changed(
+    app: Flask, mia: Merchandiser
+) -> None:
+    first, second = suggested(app, mia), suggested(app, mia, "fone", "phone")
+    for address in (PATH, f"{PATH}?status=SUGGESTED"):
+        shown = [one["value"] for one in mia.get(address).all("input") if one.get("name") == "shown"]
+        assert sorted(shown) == [f"{first}:1", f"{second}:1"]
+    mia.swap(f"{PATH}/{first}/accept", {"revision": "1"})
+    late = suggested(app, mia, "kettel", "kettle")
+    hostile = ["x", ":", f"{late}", "9" * 40 + ":1"]
+    said = mia.swap(f"{PATH}/reject?status=SUGGESTED", {"shown": [*shown, *hostile]}).text
+    assert "Rejected 1 of" in said and "kettel" in said
+    with app.app_context():
+        statuses = {one.id: one.status for one in db.session.scalars(select(Synonym))}
+    assert statuses == {first: "LIVE", second: "REJECTED", late: "SUGGESTED"}
+
+
 def test_a_suggestion_that_cannot_stand_any_more_opens_with_the_reason(app: Flask, mia: Merchandiser) -> None:
     late = suggested(app, mia, "telly", "tv")
     mia.swap(PATH, ONE_WAY)
@@ -165,9 +182,9 @@ def test_a_file_is_looked_at_before_it_is_imported(app: Flask, mia: Merchandiser
     exported = mia.pages.client.get(f"{PATH}/export.csv", base_url=mia.pages.base)
     assert exported.mimetype == "text/csv"
     assert exported.text.removeprefix("\ufeff").splitlines() == [
-        "type,root,words",
-        "EQUIVALENT,,mobile;phone",
-        "ONE_WAY,café,coffee shop",
+        '"type","root","words"',
+        '"EQUIVALENT","","mobile;phone"',
+        '"ONE_WAY","café","coffee shop"',
     ]
 
 
@@ -180,7 +197,7 @@ def test_a_file_that_is_no_table_is_refused_in_words(mia: Merchandiser) -> None:
 def test_what_a_spreadsheet_would_run_is_exported_as_text(app: Flask, mia: Merchandiser) -> None:
     mia.post(PATH, {"type": "ONE_WAY", "root": "=cmd", "words": "+1+1, calm"})
     exported = mia.pages.client.get(f"{PATH}/export.csv", base_url=mia.pages.base)
-    assert "ONE_WAY,'=cmd,'+1+1;calm" in exported.text
+    assert '"ONE_WAY","\'=cmd","\'+1+1;calm"' in exported.text
 
 
 def test_synonyms_are_listed_added_changed_and_deleted_as_json(app: Flask, mia: Merchandiser) -> None:

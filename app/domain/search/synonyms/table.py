@@ -10,12 +10,11 @@ from io import StringIO
 from app.domain.search.live.served import SynonymGroup, SynonymType
 from app.domain.search.synonyms.group import MOST_GROUPS, SynonymDraft, split_words
 from app.domain.shared.problems import Invalid
+from app.domain.shared.table_cells import unguarded
 from app.domain.shared.text import one_line
 
 COLUMNS = ("type", "root", "words")
 LONGEST_TABLE = 500_000  # Characters: 1,000 groups of 20 words with 25 letters.
-# What a spreadsheet would take for a formula has an apostrophe before it, which comes back on import.
-GUARDED = ("'=", "'+", "'-", "'@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ def _lines(text: str) -> Iterator[TableLine | None]:
     try:
         for cells in reader:
             number, before = before + 1, reader.line_num
-            yield _line(number, [_unguarded(cell) for cell in cells])
+            yield _line(number, [unguarded(one_line(cell)) for cell in cells])
     except csv.Error as error:
         raise Invalid.one(
             "not_a_table", f"The file breaks off in line {reader.line_num}: {error}.", "#/file"
@@ -72,8 +71,3 @@ def _line(number: int, cells: list[str]) -> TableLine | None:
     if kind is None:
         return TableLine(number, shown, problem=f"“{cells[0][:40]}” is neither EQUIVALENT nor ONE_WAY.")
     return TableLine(number, shown, SynonymDraft(kind, cells[1] or None, tuple(split_words(cells[2]))))
-
-
-def _unguarded(cell: str) -> str:
-    tidy = one_line(cell)
-    return tidy[1:] if tidy.startswith(GUARDED) else tidy
