@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.catalogue.listing import PAGE_SIZE, Order, ProductList, Shown, Stock
@@ -92,12 +92,12 @@ def matching_ids(site_id: int, asked: ProductList, more: Sequence[ColumnElement[
 
 
 def find_products(site_id: int, words: str, limit: int = LOOKUP_SIZE) -> list[ProductRow]:
-    """Products whose name, SKU or SEO name contains the words, a whole SKU first; none for no words."""
+    """Products in whose name, SKU or SEO name each of the words is, in the order of `closest_first`; none for no
+    words."""
     if not words.strip():
         return []
-    exact_first = case((Product.sku == words.strip(), 0), else_=1)
-    query = select(*ROW_COLUMNS).where(Product.site_id == site_id, contains_words(words))
-    return _with_images(db.session.execute(query.order_by(exact_first, Product.name, Product.id).limit(limit)).all())
+    query = select(*ROW_COLUMNS).where(Product.site_id == site_id, contains_each_word(words))
+    return _with_images(db.session.execute(query.order_by(*closest_first(words)).limit(limit)).all())
 
 
 def products_by_id(site_id: int, product_ids: Sequence[int]) -> list[ProductRow]:
@@ -140,6 +140,18 @@ def contains_words(words: str) -> ColumnElement[bool]:
     """Name, SKU or SEO name contains the words, to the letter but for case."""
     text = words.strip()
     return or_(contains(Product.name, text), containing(Product.sku, text), containing(Product.seo_name, text))
+
+
+def contains_each_word(words: str) -> ColumnElement[bool]:
+    """Each of the words is in name, SKU or SEO name, wherever: people leave out what stands between two words."""
+    return and_(*(contains_words(word) for word in dict.fromkeys(words.split())))
+
+
+def closest_first(words: str) -> tuple[ColumnElement[Any], ...]:
+    """A whole SKU, then what contains the words just as they stand, then what has each of them; by name."""
+    as_typed = " ".join(words.split())
+    closeness = case((Product.sku == as_typed, 0), (contains_words(as_typed), 1), else_=2)
+    return closeness, *ORDERS[Order.NAME]
 
 
 def contains(column: ColumnElement[str] | InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, func, literal, or_, select
+from sqlalchemy import ColumnElement, Select, func, literal, or_, select
 
 from app.domain.catalogue.models import Product
-from app.domain.catalogue.queries import LOOKUP_SIZE, contains, contains_words
+from app.domain.catalogue.queries import LOOKUP_SIZE, closest_first, contains, contains_each_word, contains_words
 from app.domain.shared.columns import JsonValue
 from app.domain.shared.elements import elements, value_of
 from app.domain.shared.paging import Paged
@@ -46,13 +46,12 @@ def products_with_terms(site_id: int, words: str, page_number: int, page_size: i
 
 
 def find_with_terms(site_id: int, words: str, limit: int = LOOKUP_SIZE) -> list[TermRow]:
-    """Products whose name, SEO name or SKU contains the words, with or without terms, a whole SKU first; none for no
-    words."""
+    """Products in whose name, SEO name or SKU each of the words is, with or without terms, in the order of
+    `closest_first`; none for no words."""
     if not words.strip():
         return []
-    exact_first = case((Product.sku == words.strip(), 0), else_=1)
-    query = select(*_COLUMNS).where(Product.site_id == site_id, contains_words(words))
-    return _rows(query.order_by(exact_first, Product.name, Product.id).limit(limit))
+    query = select(*_COLUMNS).where(Product.site_id == site_id, contains_each_word(words))
+    return _rows(query.order_by(*closest_first(words)).limit(limit))
 
 
 def product_with_terms(site_id: int, product_id: int) -> TermRow:

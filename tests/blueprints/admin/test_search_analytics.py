@@ -83,6 +83,16 @@ def test_rows_open_the_page_that_mends_them_with_the_word_filled_in(signed_in, c
         assert f"/admin/search{address}" in rarely
 
 
+@pytest.mark.parametrize("path", [f"{PAGE}/top", f"{PAGE}/leads-to", "/admin/search"])
+def test_a_search_that_finds_nothing_is_offered_what_helps_it_in_every_list(
+    signed_in, counted: Counted, path: str
+) -> None:
+    counted("wellies", finds=0, searches=12, followed=12)
+    shown = links(signed_in(), path)
+    assert {"/admin/search/synonyms?word=wellies", "/admin/search/terms?term=wellies"} <= set(shown)
+    assert "/admin/search/ranking/new?term=wellies" not in shown
+
+
 @pytest.mark.parametrize("address", ["synonyms?word=", "terms?term=", "ranking/new?term=", "test?q="])
 def test_the_page_that_a_row_opens_has_the_word_filled_in(signed_in, counted: Counted, address: str) -> None:
     page = signed_in().get(f"/admin/search/{address}rain+%26+coat%3F")

@@ -86,6 +86,23 @@ def test_a_term_that_cannot_be_added_says_why(
     mia.post(TERMS, {"term": term, "product": product}, 400)
 
 
+def test_without_javascript_one_of_several_products_is_chosen_from_a_list(app: Flask, mia: Merchandiser) -> None:
+    ridge, dome = stored(app, "T-1", "Ridge tent"), stored(app, "T-2", "Dome tent")
+    mia.get(TERMS)
+    page = mia.post(TERMS, {"term": "shelter", "product": "tent"}, 400)
+    assert [tag["value"] for tag in page.all("input") if tag.get("name") == "chosen"] == ["T-2", "T-1"]
+    mia.post(TERMS, {"term": "shelter", "product": "tent", "chosen": "T-2"})
+    assert (terms_of(app, ridge), terms_of(app, dome)) == ([], ["shelter"])
+
+
+def test_who_comes_with_a_term_types_the_product_next(mia: Merchandiser) -> None:
+    def focused(address: str) -> list[str]:
+        return [tag["name"] for tag in mia.get(address).all("input") if "data-focus" in tag]
+
+    assert focused(f"{TERMS}?term=shelter") == ["product"]
+    assert focused(f"{TERMS}?term=shelter&product=T-1") == focused(TERMS) == []
+
+
 def test_the_list_shows_chips_and_narrows_by_term(app: Flask, mia: Merchandiser) -> None:
     stored(app, "T-1", "Ridge tent", "shelter", XSS)
     stored(app, "B-1", "Boots", "hiking shoes")
@@ -152,6 +169,26 @@ def test_searches_that_found_nothing_fill_the_form(app: Flask, mia: Merchandiser
     assert not any("wellies" in (href or "") for href in links)
     html = mia.pages.client.get(TERMS, base_url=mia.pages.base).text
     assert "7 times" in html and "<script>alert" not in html
+
+
+def test_of_many_searches_that_found_nothing_the_most_common_are_in_sight(
+    app: Flask, mia: Merchandiser, clock: StoppedClock
+) -> None:
+    def counted(number: int) -> SearchWordDay:
+        sums = {"searches": 90 - number, "found_nothing": 90 - number, "last_result_count": 0}
+        word = f"word {number}"
+        return SearchWordDay(site_id=mia.site_id, day=clock.now().date(), word=word, last_at=clock.now(), **sums)
+
+    def page() -> str:
+        return mia.pages.client.get(TERMS, base_url=mia.pages.base).text
+
+    with app.app_context(), transaction():
+        db.session.add_all(map(counted, range(15)))
+    assert "Show all" not in page()
+    with app.app_context(), transaction():
+        db.session.add_all(map(counted, range(15, 60)))
+    in_sight, rest = page().split('<details class="unfound-more"')
+    assert ">word 14<" in in_sight and ">word 15<" in rest and "Show all 50" in rest
 
 
 def test_while_searches_are_not_counted_the_list_says_so(app: Flask, mia: Merchandiser) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import event
 
-from app.domain.catalogue import images, products, queries
+from app.domain.catalogue import images, products, queries, term_list
 from app.domain.catalogue.image_store import StoredImage
 from app.domain.catalogue.listing import PAGE_SIZE, Order, ProductList, Shown, Stock
 from app.domain.catalogue.models import Product
@@ -121,6 +121,24 @@ def test_a_lookup_shows_a_whole_sku_first_and_at_most_ten(clock: StoppedClock, s
     assert (found[0].sku, len(found)) == ("T-1", 7)
     assert len(queries.find_products(site_id, "tent")) == 10
     assert queries.find_products(site_id, " ") == []
+
+
+def test_a_lookup_finds_a_product_by_words_that_stand_apart_and_what_has_them_as_typed_first(
+    clock: StoppedClock, site_id: int
+) -> None:
+    names = ("Beko HIC64402E hob", "Zanussi Beko hob", "Beko oven", "100% wool hob", "100x wool hob")
+    with transaction():
+        for number, name in enumerate(names):
+            products.create(clock, site_id, replace(TENT, sku=f"B-{number}", name=name), (), "Mia")
+    db.session.rollback()
+    with statements() as seen:
+        found = [row.sku for row in term_list.find_with_terms(site_id, " beko  hob ")]
+    assert found == ["B-1", "B-0"]
+    assert len([one for one in seen if one.startswith("SELECT")]) == 1
+    assert [row.sku for row in queries.find_products(site_id, "beko hob")] == ["B-1", "B-0"]
+    assert [row.sku for row in queries.find_products(site_id, "hob B-0")] == ["B-0"]
+    assert [row.sku for row in queries.find_products(site_id, "hob 100%")] == ["B-3"]
+    assert queries.find_products(site_id, "beko tent") == []
 
 
 def test_manufacturers_are_offered_by_their_letters(shop: int, other_site_id: int) -> None:

@@ -33,14 +33,23 @@ class AddedTerm:
 
 @dataclass(frozen=True, slots=True)
 class NewTerm:
-    """As typed. `product` is a SKU, an SEO name, an id, or words of a name that only one product has."""
+    """As typed. `product` is a SKU, an SEO name, an id, or words of a name that only one product has; `chosen` is the
+    SKU of the one that was chosen where more had them."""
 
     term: str = ""
     product: str = ""
+    chosen: str = ""
 
     @classmethod
     def read(cls, sent: Mapping[str, str]) -> NewTerm:
-        return cls(*(sent.get(name, "").replace("\0", "")[:LONGEST_WORDS] for name in ("term", "product")))
+        return cls(*(sent.get(name, "").replace("\0", "")[:LONGEST_WORDS] for name in ("term", "product", "chosen")))
+
+    def choices(self, site_id: int) -> list[TermRow]:
+        """The products that may be meant; none where the product is known."""
+        if referred_product(site_id, self._named) is not None:
+            return []
+        found = term_list.find_with_terms(site_id, self._named)
+        return found if len(found) > 1 else []
 
     def add(self, clock: Clock, site_id: int, actor: str) -> AddedTerm:
         """Raises Invalid with every problem of both fields."""
@@ -53,6 +62,10 @@ class NewTerm:
     def proposal(self, site_id: int) -> TermsProposal:
         """The same, to be tried. Raises Invalid with every problem of both fields."""
         return TermsProposal(self._checked(site_id).id, (self.term.strip(),), add=True)
+
+    @property
+    def _named(self) -> str:
+        return self.chosen or self.product
 
     def _checked(self, site_id: int) -> TermRow:
         problems = self._term_problems()
@@ -72,19 +85,19 @@ class NewTerm:
 
     def _row(self, site_id: int, problems: list[Problem]) -> TermRow | None:
         """A product that cannot be told is one more problem."""
-        product = referred_product(site_id, self.product)
+        product = referred_product(site_id, self._named)
         if product is not None:
             return term_list.product_with_terms(site_id, product.id)
-        found = term_list.find_with_terms(site_id, self.product)
+        found = term_list.find_with_terms(site_id, self._named)
         if len(found) != 1:
             problems.append(Problem("unknown_product", self._why_no_product(len(found)), "#/product"))
             return None
         return found[0]
 
     def _why_no_product(self, found: int) -> str:
-        words = self.product.strip()
+        words = self._named.strip()
         if not words:
             return "Find the product by its name or SKU."
         if not found:
             return f"No product has “{words[:60]}” in its name, SKU or SEO name."
-        return f"More than one product has “{words[:60]}” in its name: choose one, or enter its SKU."
+        return f"More than one product has “{words[:60]}”: choose one of these, or enter a SKU."

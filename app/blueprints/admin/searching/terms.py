@@ -103,10 +103,14 @@ def _adding(new: NewTerm, errors: FieldErrors = NO_ERRORS, added: AddedTerm | No
     status = errors.status if errors else 200
     if not wants_fragment():
         return make_response(_page(new, errors), status)
-    context: dict[str, Any] = {"new": new, "errors": errors, "added": added}
+    context: dict[str, Any] = {"new": new, "errors": errors, "added": added, "choices": _choices(new, errors)}
     if added is not None:
         context |= _list("", 1) | {"marked": added.row.id}
     return make_response(render_template("admin/search/terms/_added.html", **context), status)
+
+
+def _choices(new: NewTerm, errors: FieldErrors) -> list[term_list.TermRow]:
+    return new.choices(current_user.site_id) if errors.at("product") else []
 
 
 def _row(
@@ -134,6 +138,7 @@ def _page(new: NewTerm, errors: FieldErrors = NO_ERRORS, opened: dict[str, Any] 
         new=new,
         errors=errors,
         added=None,
+        choices=_choices(new, errors),
         opened=opened,
         tracking=stored_settings(site_id).tracking,
         unfound=unfound(ports.clock(), site_id),
