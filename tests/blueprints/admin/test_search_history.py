@@ -10,7 +10,7 @@ from app.domain.catalogue.models import Product
 from app.domain.catalogue.terms import replace_terms
 from app.domain.search import search_settings
 from app.domain.search.live.models import SearchRule, Synonym
-from app.domain.search.live.served import SynonymType
+from app.domain.search.live.served import PinnedSku, SynonymType
 from app.domain.search.rules import editing as rules
 from app.domain.search.rules.rule import RuleDraft
 from app.domain.search.synonyms import editing as synonyms
@@ -19,12 +19,15 @@ from app.domain.search.synonyms.group import SynonymDraft
 from app.domain.search.trying import golden
 from app.domain.search.undoing import history
 from app.domain.shared.clock import Clock
+from app.domain.shared.problems import NotFound
+from app.domain.sites import audit
 from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
 from app.ports import clock
 from app.transaction import transaction
 from tests.factories import make_product, make_site
 from tests.page_client import PageClient
+from tests.statements import statements
 
 PATH = "/admin/search/activity"
 
@@ -216,6 +219,109 @@ def test_a_product_saved_without_new_terms_is_no_matter_of_search(
         entry_id = entry.id
     browser.post(f"{PATH}/{entry_id}/undo", {}, status=404)
     browser.post(f"{PATH}/999999/undo", {}, status=404)
+
+
+def test_what_orders_took_off_the_stock_is_no_matter_of_search(app: Flask, site_id: int) -> None:
+    with app.app_context(), transaction():
+        product = make_product(db.session.get(Site, site_id), stock=5)
+        subject = ("product", str(product.id))
+        said = "Order 1 took 2 of Xerox"
+        audit.record(clock(), site_id, "Order 1", "product.stock", subject, said, {"stock": 5}, {"stock": 3})
+        assert history.history(site_id, 1).items == []
+        with pytest.raises(NotFound):
+            history.entry(site_id, newest().id)
+
+
+def test_a_change_of_terms_names_the_terms_and_the_product(app: Flask, browser: PageClient, site_id: int) -> None:
+    with app.app_context():
+        with transaction():
+            product_id = make_product(db.session.get(Site, site_id), name="Cable", search_terms=["jug"]).id
+        for terms in (["jug", "mac"], ["mac"], ["pot"], ["pot", "lid"], ["lid", "pot"]):
+            with transaction():
+                replace_terms(clock(), site_id, product_id, terms, "Mia Moss")
+        assert [one.summary for one in history.history(site_id, 1).items] == [
+            "Changed the order of the search terms of Cable",
+            "Added “lid” to Cable",
+            "Added “pot” to Cable and removed “mac”",
+            "Removed “jug” from Cable",
+            "Added “mac” to Cable",
+        ]
+
+
+def test_a_change_that_others_followed_says_who_and_when_and_leads_there(
+    app: Flask, browser: PageClient, site_id: int
+) -> None:
+    with app.app_context():
+        with transaction():
+            made = synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+            known = made.id, made.revision
+        with transaction():
+            synonyms.change(clock(), site_id, *known, draft("sofa", "settee"), "Max Moor")
+            later = newest().id
+    text = browser.client.get(PATH, base_url=browser.base).text
+    assert f'{PATH}/{later}">Max Moor changed it on ' in text
+    assert browser.get(f"{PATH}/{later}").texts["h2"].endswith("Undo this?")
+
+
+def test_settings_are_in_the_way_only_of_the_same_setting(app: Flask, site_id: int) -> None:
+    with app.app_context():
+        for values in (
+            {search_settings.STOP_WORDS: ["cheap"]},
+            {search_settings.STOP_WORDS: ["best"]},
+            {search_settings.HOLD: True},
+        ):
+            with transaction():
+                search_settings.change(clock(), site_id, "Mia Moss", values)
+        hold, best, cheap = history.history(site_id, 1).items
+        assert (hold.can_be_undone, best.can_be_undone, cheap.can_be_undone) == (True, True, False)
+        assert cheap.later is not None and cheap.later.id == best.id
+
+
+def test_undo_asks_first_and_says_in_words_what_it_changes(app: Flask, browser: PageClient, site_id: int) -> None:
+    with app.app_context():
+        with transaction():
+            make_product(db.session.get(Site, site_id), "IC-1")
+            wanted = RuleDraft(term="coat", pins=(PinnedSku("IC-1", 1),), banner_text="New in", enabled=False)
+            rule = rules.add(clock(), site_id, wanted, "Mia Moss")
+            known = rule.id, rule.revision
+        with transaction():
+            rules.change(clock(), site_id, *known, RuleDraft(term="coat", banner_text="New in"), "Mia Moss")
+            entry_id = newest().id
+    page = browser.get(f"{PATH}/{entry_id}")
+    assert "IC-1 at 1" in page.texts["ins"] and "paused" in page.texts["dt"] and "pins" in page.texts["dt"]
+    with app.app_context():
+        assert db.session.get(SearchRule, known[0]).enabled, "looking changes nothing"
+    browser.post(f"{PATH}/{entry_id}/undo", {})
+    with app.app_context():
+        assert not db.session.get(SearchRule, known[0]).enabled
+    browser.get(f"{PATH}/999999", status=404)
+
+
+def test_the_list_is_filtered_by_itself(app: Flask, browser: PageClient, site_id: int) -> None:
+    answer = browser.client.get(PATH, base_url=browser.base, headers={"HX-Request": "true"})
+    assert answer.text.lstrip().startswith("<section")
+    assert ">Filter</button>" in browser.client.get(PATH, base_url=browser.base).text
+
+
+def test_a_page_of_changes_is_read_in_as_many_statements_however_long_it_is(app: Flask, site_id: int) -> None:
+    def asked() -> int:
+        with app.app_context(), statements(app) as seen:
+            history.history(site_id, 1)
+        return len(seen)
+
+    def change_all(words: list[str]) -> None:
+        with app.app_context():
+            for word in words:
+                with transaction():
+                    made = synonyms.add(clock(), site_id, draft(word, f"{word} x"), "Mia Moss")
+                    known = made.id, made.revision
+                with transaction():
+                    synonyms.change(clock(), site_id, *known, draft(word, f"{word} y"), "Max Moor")
+
+    change_all(["aa"])
+    few = asked()
+    change_all(["bb", "cc", "dd"])
+    assert asked() == few
 
 
 def test_another_shops_changes_are_not_there(app: Flask, browser: PageClient, site_id: int) -> None:

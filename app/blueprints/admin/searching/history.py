@@ -14,8 +14,12 @@ from app.domain.catalogue.listing import page_number
 from app.domain.search.undoing import history
 from app.domain.search.undoing.kinds import KINDS
 from app.domain.shared.problems import Conflict
+from app.domain.sites.time_zone import time_zone_of
+from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
+
+ENTRY = "/search/activity/<int(max=2147483647):entry_id>"
 
 
 @bp.get("/search/activity")
@@ -23,10 +27,21 @@ from app.transaction import transaction
 def search_history() -> str:
     kind = request.args.get("kind", "")
     page = history.history(current_user.site_id, page_number(request.args.get("p")), kind)
-    return render_template("admin/search/history.html", page=page, kind=kind, kinds=KINDS, href=partial(_address, kind))
+    template = "_history.html" if wants_fragment() else "history.html"
+    context = {"page": page, "kind": kind, "kinds": KINDS, "href": partial(_address, kind), "time_zone": _zone()}
+    return render_template(f"admin/search/{template}", **context)
 
 
-@bp.post("/search/activity/<int(max=2147483647):entry_id>/undo")
+@bp.get(ENTRY)
+@requires(Permission.MANAGE_SEARCH)
+def search_history_entry(entry_id: int) -> str:
+    """One change, what undoing it would change, and the button that does it."""
+    entry = history.entry(current_user.site_id, entry_id)
+    kind = request.args.get("kind", "")
+    return render_template("admin/search/history_entry.html", entry=entry, kind=kind, time_zone=_zone())
+
+
+@bp.post(f"{ENTRY}/undo")
 @requires(Permission.MANAGE_SEARCH)
 def search_history_undo(entry_id: int) -> Response:
     try:
@@ -41,3 +56,7 @@ def search_history_undo(entry_id: int) -> Response:
 
 def _address(kind: str, number: int) -> str:
     return url_for("admin.search_history", kind=kind or None, p=number if number > 1 else None)
+
+
+def _zone() -> str:
+    return time_zone_of(current_user.site_id)

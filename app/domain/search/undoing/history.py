@@ -9,11 +9,14 @@ from datetime import datetime
 from sqlalchemy import func, or_, select
 
 from app.domain.search.undoing.kinds import BY_NAME, KINDS, Kind, State, is_as_after, part
+from app.domain.search.undoing.later import Later, later_changes
+from app.domain.search.undoing.telling import readable, terms_told
 from app.domain.shared.clock import Clock
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.sites.activity import Difference, differences
 from app.domain.sites.models import AuditEntry
+from app.domain.sites.time_zone import time_zone_of
 from app.extensions import db
 
 PAGE_SIZE = 50
@@ -21,8 +24,9 @@ PAGE_SIZE = 50
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Who did what to a record of `kind` (the label of its kind). `can_be_undone`: the record still is what this made
-    of it."""
+    """Who did what to a record of `kind` (the label of its kind). `differences` are what it changed, `way_back` what
+    undoing it would change. `can_be_undone`: the record still is what this made of it; `later` is who changed it last
+    where it is not, None where nobody knows (an import)."""
 
     id: int
     at: datetime
@@ -30,17 +34,28 @@ class Entry:
     kind: str
     summary: str
     differences: tuple[Difference, ...]
+    way_back: tuple[Difference, ...]
     can_be_undone: bool
+    later: Later | None
 
 
 def history(site_id: int, page_number: int, kind: str = "") -> Paged[Entry]:
-    """The latest first; of one kind where it names one. Two queries, and one for each kind on the page."""
+    """The latest first; of one kind where it names one. Five queries, and one for each kind on the page."""
     chosen = [BY_NAME[kind]] if kind in BY_NAME else KINDS
     wanted = AuditEntry.site_id == site_id, or_(*(one.entries for one in chosen))
     total = db.session.scalar(select(func.count()).select_from(AuditEntry).where(*wanted)) or 0
     query = select(AuditEntry).where(*wanted).order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
     rows = db.session.scalars(query.limit(PAGE_SIZE).offset((page_number - 1) * PAGE_SIZE)).all()
     return Paged(_entries(site_id, rows), page_number, PAGE_SIZE, total)
+
+
+def entry(site_id: int, entry_id: int) -> Entry:
+    """One of them. Raises NotFound."""
+    wanted = AuditEntry.site_id == site_id, AuditEntry.id == entry_id, or_(*(one.entries for one in KINDS))
+    row = db.session.scalar(select(AuditEntry).where(*wanted))
+    if row is None:
+        raise NotFound("There is no such entry.")
+    return _entries(site_id, [row])[0]
 
 
 def undo(clock: Clock, site_id: int, entry_id: int, actor: str) -> str:
@@ -61,7 +76,7 @@ def undo(clock: Clock, site_id: int, entry_id: int, actor: str) -> str:
         raise Conflict(f"This cannot be undone any more: {reasons}") from invalid
     except NotFound as gone:
         raise Conflict("This cannot be undone: what it was about is not there any more.") from gone
-    return entry.summary
+    return terms_told(entry.summary, before, after) if kind.name == "product" else entry.summary
 
 
 def _entries(site_id: int, rows: Sequence[AuditEntry]) -> list[Entry]:
@@ -69,13 +84,24 @@ def _entries(site_id: int, rows: Sequence[AuditEntry]) -> list[Entry]:
     for row in rows:
         subjects.setdefault(row.subject_type, set()).add(row.subject_id)
     states = {name: BY_NAME[name].states(site_id, ids) for name, ids in subjects.items()}
-    return [_entry(row, BY_NAME[row.subject_type], states[row.subject_type].get(row.subject_id)) for row in rows]
+    undoable = {row.id for row in rows if _is_undoable(row, states[row.subject_type].get(row.subject_id))}
+    later, zone = later_changes(site_id, [row for row in rows if row.id not in undoable]), time_zone_of(site_id)
+    return [_entry(row, zone, row.id in undoable, later.get(row.id)) for row in rows]
 
 
-def _entry(row: AuditEntry, kind: Kind, now: State) -> Entry:
+def _is_undoable(row: AuditEntry, now: State) -> bool:
+    kind = BY_NAME[row.subject_type]
+    after = part(kind, row.after)
+    return part(kind, row.before) != after and is_as_after(kind, after, now)
+
+
+def _entry(row: AuditEntry, zone: str, undoable: bool, later: Later | None) -> Entry:
+    kind = BY_NAME[row.subject_type]
     before, after = part(kind, row.before), part(kind, row.after)
-    undoable = before != after and is_as_after(kind, after, now)
-    return Entry(row.id, row.at, row.actor, kind.label, row.summary, differences(before, after), undoable)
+    summary = terms_told(row.summary, before, after) if kind.name == "product" else row.summary
+    old, new = readable(kind.name, before, zone), readable(kind.name, after, zone)
+    changed, back = differences(old, new), differences(new, old)
+    return Entry(row.id, row.at, row.actor, kind.label, summary, changed, back, undoable, later)
 
 
 def _kind_of(entry: AuditEntry) -> Kind | None:

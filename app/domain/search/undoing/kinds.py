@@ -93,6 +93,7 @@ def _put_settings_back(clock: Clock, site_id: int, _id: str, before: State, acto
     search_settings.change(clock, site_id, actor, before or {})
 
 
+# As text, since what a record lacks is the JSON value null to SQLite, which is not NULL.
 KINDS = (
     Kind(
         "synonym",
@@ -111,7 +112,7 @@ KINDS = (
     Kind(
         "product",
         "Search terms",
-        (AuditEntry.subject_type == "product") & AuditEntry.before[TERMS].is_not(None),
+        (AuditEntry.subject_type == "product") & AuditEntry.before[TERMS].as_string().is_not(None),
         _terms_of_products,
         _put_terms_back,
     ),

@@ -1,0 +1,91 @@
+"""What a change was, in the words of the pages on which it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from app.domain.search.search_settings import TITLES
+from app.domain.search.synonyms.evidence import evidence_told
+
+TERMS = "search_terms"
+CHANGED = "Changed "  # How product_changes begins its line.
+KINDS = {"EQUIVALENT": "both ways", "ONE_WAY": "one way"}
+SOURCES = {"MANUAL": "by hand", "AI": "suggested by AI", "MINED": "suggested by the shop"}
+Fields = dict[str, Any]
+
+
+def readable(kind: str, state: Mapping[str, Any] | None, time_zone: str) -> Fields | None:
+    """A record of `kind` field by field as people read it; moments are those of a shop in `time_zone`."""
+    if state is None:
+        return None
+    return {
+        "synonym": lambda: _synonym(state),
+        "rule": lambda: _rule(state, ZoneInfo(time_zone)),
+        "product": lambda: {"search terms": state.get(TERMS)},
+        "golden_search": lambda: _golden(state),
+        "settings": lambda: {TITLES.get(key, key): value for key, value in state.items()},
+    }[kind]()
+
+
+def terms_told(summary: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
+    """“Added “mac” to Sandberg Monitor Cable”: a product's line names none of its terms."""
+    if not summary.startswith(CHANGED):
+        return summary
+    product, old, new = summary.removeprefix(CHANGED), _terms(before), _terms(after)
+    added, removed = (_quoted(one, but) for one, but in ((new, old), (old, new)))
+    if added and removed:
+        return f"Added {added} to {product} and removed {removed}"
+    if added or removed:
+        return f"Added {added} to {product}" if added else f"Removed {removed} from {product}"
+    return f"Changed the order of the search terms of {product}"
+
+
+def _terms(state: Mapping[str, Any] | None) -> list[str]:
+    return list((state or {}).get(TERMS) or [])
+
+
+def _quoted(terms: list[str], but: list[str]) -> str:
+    named = [f"“{term}”" for term in terms if term not in but]
+    return ", ".join(named[:5]) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
+
+
+def _synonym(state: Mapping[str, Any]) -> Fields:
+    return {
+        "kind": KINDS.get(state.get("type", ""), state.get("type")),
+        "shoppers search": state.get("root"),
+        "words": state.get("synonyms"),
+        "state": str(state.get("status") or "").lower(),
+        "made": SOURCES.get(state.get("source", ""), state.get("source")),
+        "what speaks for it": evidence_told(state.get("evidence")),
+    }
+
+
+def _rule(state: Mapping[str, Any], zone: ZoneInfo) -> Fields:
+    banner = state.get("banner") or {}
+    return {
+        "term": state.get("term"),
+        "pins": [f"{pin['sku']} at {pin['position']}" for pin in state.get("pins") or ()],
+        "boosted": state.get("boosts"),
+        "buried": state.get("buries"),
+        "leads to": state.get("redirectUrl"),
+        "text": banner.get("text"),
+        "link": banner.get("linkUrl"),
+        "paused": "no" if state.get("enabled", True) else "yes",
+        "begins": _moment(state.get("startsAt"), zone),
+        "ends": _moment(state.get("endsAt"), zone),
+        "note": state.get("note"),
+    }
+
+
+def _golden(state: Mapping[str, Any]) -> Fields:
+    return {"search": state.get("query"), "product": state.get("sku"), "in the first": state.get("within")}
+
+
+def _moment(written: str | None, zone: ZoneInfo) -> str:
+    if not written:
+        return ""
+    local = datetime.fromisoformat(written).astimezone(zone)
+    return f"{local.day} {local:%B %Y, %H:%M}"
