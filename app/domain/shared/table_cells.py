@@ -26,5 +26,5 @@ def unguarded(text: str) -> str:
 
 def _would_run(part: str) -> bool:
     plain = unicodedata.normalize("NFKC", part)
-    begins = plain.startswith(_CONTROL) or _PASSED_OVER.sub("", plain).startswith(_RUN)
+    begins = plain.lstrip("'").startswith(_CONTROL) or _PASSED_OVER.sub("", plain).startswith(_RUN)
     return begins and not _NUMBER.fullmatch(part)
