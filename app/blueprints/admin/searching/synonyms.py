@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import sent_revision
+from app.blueprints.admin.form_numbers import sent_id, sent_revision
 from app.blueprints.admin.searching.synonym_form import SynonymForm
 from app.domain.search.live import publishing
 from app.domain.search.live.models import Synonym
@@ -119,6 +119,19 @@ def search_synonym_reject(synonym_id: int) -> Answer:
     with transaction():
         editing.reject(ports.clock(), current_user.site_id, synonym_id, revision, actor)
     return _done("Rejected. It will not be suggested again.")
+
+
+@bp.post("/search/synonyms/reject")
+@requires(Permission.MANAGE_SEARCH)
+def search_synonyms_reject_shown() -> Answer:
+    """`shown` is once for each suggestion its id and revision, as in 12:1."""
+    pairs = [text.partition(":")[::2] for text in request.form.getlist("shown")]
+    shown = {sent_id(one) or 0: sent_id(revision) or 0 for one, revision in pairs}
+    with transaction():
+        rejected = editing.reject_shown(ports.clock(), current_user.site_id, shown, current_user.display_name)
+    if rejected < len(shown):
+        return _done(f"Rejected {rejected} of {len(shown)}. The others had changed since you looked.")
+    return _done("Rejected. They will not be suggested again.")
 
 
 @bp.get(f"{SYNONYM}/delete")

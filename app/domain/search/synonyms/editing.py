@@ -99,6 +99,8 @@ def change_checked(clock: Clock, synonym: Synonym, group: SynonymGroup, version:
     """What `change` does with a group that is checked already; `version` is publishing's."""
     before, was = record_of(synonym), told(group_of(synonym))
     _remember(synonym)
+    if group_of(synonym) != group:
+        synonym.live_since = None  # Whether it helped is asked of the words that it has.
     take_over(synonym, group)
     synonym.revision += 1
     _fill(clock, synonym, group, version, actor)
@@ -144,6 +146,17 @@ def reject(clock: Clock, site_id: int, synonym_id: int, revision: int, actor: st
     reject_anyhow(clock, synonym, actor)
     note(clock, synonym, actor, "reject", f"Rejected the suggestion {told(group_of(synonym))}", before)
     return synonym
+
+
+def reject_shown(clock: Clock, site_id: int, shown: Mapping[int, int], actor: str) -> int:
+    """Reject those of the suggestions, given as their ids with the revisions that were seen, that still are what
+    somebody saw; how many."""
+    query = select(Synonym).where(Synonym.site_id == site_id, Synonym.id.in_(shown), Synonym.status == SUGGESTED)
+    waiting = db.session.scalars(query.order_by(Synonym.id).with_for_update()).all()
+    unchanged = [synonym for synonym in waiting if synonym.revision == shown[synonym.id]]
+    for synonym in unchanged:
+        reject(clock, site_id, synonym.id, synonym.revision, actor)
+    return len(unchanged)
 
 
 def suggest(clock: Clock, site_id: int, candidates: Iterable[Candidate], source: str) -> int:
