@@ -284,6 +284,7 @@ def upgrade() -> None:
         sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("added", sa.Integer(), nullable=False),
+        sa.Column("compared", sa.Integer(), nullable=False),
         sa.Column("tries", sa.Integer(), nullable=False),
         sa.Column("fence", sa.Integer(), nullable=False),
         sa.Column("error", sa.Text(), nullable=True),

@@ -54,6 +54,16 @@ def test_a_source_that_failed_is_shown_in_words(app: Flask, browser: PageClient,
     assert "gave no answer" in told and "1 came from the shop’s own words" in told
 
 
+def test_nothing_new_says_what_was_looked_at(app: Flask, browser: PageClient, site_id: int) -> None:
+    fragment(browser, "POST")
+    end(app, site_id, state="done", added=0, compared=70)
+    told = fragment(browser, "GET")
+    assert "70 searches that found nothing were compared with your catalogue; none resembles a word of it" in told
+    assert "whoever runs the shop can set one up" in told
+    end(app, site_id, compared=0)
+    assert "No search of the last 30 days still finds nothing" in fragment(browser, "GET")
+
+
 def test_without_javascript_the_page_comes_again(browser: PageClient) -> None:
     answer = browser.post(PATH, {})
     assert answer.headers["Location"].endswith("/admin/search/synonyms")

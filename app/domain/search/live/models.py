@@ -21,7 +21,7 @@ class Synonym(Base):
     `fingerprint` is the same for every way to write the group down; `suggested_as` are the digests of the words that it
     was suggested with, whatever people made of them. With both a suggestion is known again once it was decided.
     `words_version` is the site's `saved_version` of which this state is a part; `live_since` is when the group was
-    first served to shoppers.
+    first served to shoppers with these words.
     """
 
     __tablename__ = "synonyms"
@@ -54,7 +54,9 @@ class Synonym(Base):
 
 class SearchRule(Base):
     """What happens when a shopper searches exactly `term`. `pins` are `{"sku", "position"}` with 1-based positions;
-    `starts_at` and `ends_at` bound when it applies. `words_version` and `live_since` as of a synonym."""
+    `starts_at` and `ends_at` bound when it applies. `words_version` as of a synonym. `live_since`
+    is when it was first served as what it does now; a rule that is paused has none, and until `starts_at` it does
+    nothing."""
 
     __tablename__ = "search_rules"
     __table_args__ = (UniqueConstraint("site_id", "normalized_term"), NEVER_REUSED)
@@ -101,8 +103,9 @@ class ServedWords(Base):
 
 class SuggestionRun(Base):
     """The latest search for synonyms of a site: who asked, how it ended, and what a source that failed said.
-    `lease_until` is how long the worker that has it may be silent. `tries` counts who took it up since it was asked
-    for; `fence` counts them for good, so that one that was silent for too long knows that the run is another's."""
+    `compared` counts the searches in vain that were looked at. `lease_until` is how long the worker that has it may be
+    silent. `tries` counts who took it up since it was asked for; `fence` counts them for good, so that one that was
+    silent for too long knows that the run is another's."""
 
     __tablename__ = "suggestion_runs"
     __table_args__ = (CheckConstraint("state in ('waiting', 'running', 'done', 'failed')", name="state_known"),)
@@ -114,6 +117,7 @@ class SuggestionRun(Base):
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     added: Mapped[int] = mapped_column(default=0)
+    compared: Mapped[int] = mapped_column(default=0)
     tries: Mapped[int] = mapped_column(default=0)
     fence: Mapped[int] = mapped_column(default=0)
     error: Mapped[str | None] = mapped_column(Text)

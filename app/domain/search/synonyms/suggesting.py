@@ -74,7 +74,7 @@ def request(clock: Clock, site_id: int, actor: str) -> bool:
         db.session.add(run)
     run.state, run.requested_by, run.requested_at = WAITING, actor, now
     run.lease_until = run.finished_at = run.error = None
-    run.added = run.tries = 0
+    run.added = run.compared = run.tries = 0
     publish(SuggestionsRequested(site_id))
     return True
 
@@ -133,7 +133,7 @@ class _Run:
     """One attempt at a run. What it writes, it writes only while it still is the one that has the run."""
 
     def __init__(self, means: Suggesting, site_id: int, fence: int) -> None:
-        self.added, self.failures = 0, list[str]()
+        self.added, self.compared, self.failures = 0, 0, list[str]()
         self._means, self._site_id, self._fence = means, site_id, fence
         self._renewed = means.clock.now()
 
@@ -141,7 +141,7 @@ class _Run:
         """Raises DomainError, _TakenOver."""
         means, site_id = self._means, self._site_id
         question = Question(searched_in_vain(means.clock, site_id), vocabulary_of(site_id))
-        known = served(site_id)
+        known, self.compared = served(site_id), len(question.nothing)
         for source in means.sources:
             self._renew()
             thoughts = self._renewing(self._thoughts_of(source, question))
@@ -156,6 +156,7 @@ class _Run:
         with self._means.transaction():
             run = self._mine()
             run.state, run.finished_at = FAILED if self.failures else DONE, self._means.clock.now()
+            run.compared = self.compared
             run.added, run.error, run.lease_until = self.added, " ".join(dict.fromkeys(self.failures)) or None, None
 
     def _thoughts_of(self, source: SuggestionSource, question: Question) -> list[Candidate]:

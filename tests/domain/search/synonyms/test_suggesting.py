@@ -298,3 +298,11 @@ def test_sites_do_not_learn_from_each_other(means: Suggesting, site_id: int, clo
         other_id = other.id
     searched_in_vain(other_id, clock, "hewlett packard", 43)
     assert ask(means, site_id).added == 0
+
+
+@pytest.mark.usefixtures("context")
+def test_a_run_counts_the_searches_that_it_compared(means: Suggesting, site_id: int, clock: StoppedClock) -> None:
+    for word in ("qqqq", "zzzz"):
+        searched_in_vain(site_id, clock, word, 3)
+    run = ask(means, site_id)
+    assert (run.state, run.added, run.compared) == ("done", 0, 2)
