@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from app.domain.shared.card_numbers import names_card
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.text import block_problems, line_problems, one_line
+from app.domain.shared.text import block_problems, is_unseen, line_problems, one_line
 
 LONGEST_NAME = 100
 LONGEST_EMAIL = 254
@@ -49,7 +50,21 @@ def _problems(contact: Contact) -> list[Problem]:
         problems.append(
             Problem("required", "Please give an e-mail address or a phone number, so that we can reach you.", "#/email")
         )
-    return problems or [*_email_problems(contact.email), *_phone_problems(contact.phone)]
+    if not problems and is_unseen(contact.name):
+        problems.append(Problem("required", "Your name is missing.", "#/name"))
+    return problems or [
+        *_email_problems(contact.email),
+        *_phone_problems(contact.phone),
+        *_card_problems(contact.name, "#/name"),
+        *_card_problems(contact.note, "#/note"),
+    ]
+
+
+def _card_problems(text: str, pointer: str) -> list[Problem]:
+    """Nobody pays here: what is never stored cannot be stolen."""
+    if not names_card(text):
+        return []
+    return [Problem("card_number", "Please leave card numbers out: you pay when you collect your order.", pointer)]
 
 
 def _email_problems(email: str) -> list[Problem]:

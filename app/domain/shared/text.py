@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from app.domain.shared.problems import Problem
 
@@ -11,6 +12,8 @@ from app.domain.shared.problems import Problem
 # marks of direction (U+200E and the like) and what joins letters and emoji (U+200C, U+200D) do no harm.
 _TURNING = "\u202a-\u202e\u2066-\u2069"
 _NO_TEXT = f"\x7f-\x9f\ud800-\udfff\ufffe\uffff{_TURNING}"
+# Unicode calls them letters, symbols or marks, and nobody sees them.
+_FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10)))
 UNPRINTABLE = re.compile(f"[\x00-\x1f\u2028\u2029{_NO_TEXT}]")
 UNPRINTABLE_IN_BLOCK = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_NO_TEXT}]")
 
@@ -18,6 +21,11 @@ UNPRINTABLE_IN_BLOCK = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_NO_TEXT}]")
 def one_line(text: str) -> str:
     """Trimmed, with every run of white space made one space."""
     return " ".join(text.split())
+
+
+def is_unseen(text: str) -> bool:
+    """Whether nothing of it can be seen: blanks, marks of direction, joiners, tags and fillers alone."""
+    return all(unicodedata.category(sign)[0] in "ZC" or sign in _FILLERS for sign in text)
 
 
 def line_problems(text: str, label: str, longest: int, pointer: str, required: bool = False) -> list[Problem]:

@@ -49,3 +49,44 @@ def test_a_clean_contact_stays_as_it_is(name: str, email: str, phone: str, note:
     except Invalid:
         return
     assert clean_contact(clean) == clean
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "4111111111111111",
+        "card 4111 1111 1111 1111 12/28 123",
+        "4111-1111-1111-1111",
+        "5500_0000_0000_0004",
+        "2024 4111 1111 1111 1111",
+        "41111111111111115500000000000004",
+        "４１１１ 1111 1111 1111",
+        "4111\u31641111\u31641111\u31641111",
+    ],
+)
+def test_the_number_of_a_card_is_not_kept_in_a_name_or_a_note(typed: str) -> None:
+    pointers = ["#/name", "#/note"]
+    with pytest.raises(Invalid) as refused:
+        clean_contact(Contact(typed, "mia@home.test", note=typed))
+    assert [(problem.code, problem.pointer) for problem in refused.value.problems] == [
+        ("card_number", pointer) for pointer in pointers
+    ]
+    assert refused.value.problems[0].message.startswith("Please leave card numbers out")
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Call 020 7946 0000, 18:00 to 20:30, on 21.11.2026",
+        "+44 7700 900123 or +44 7700 900124",
+        "Order 1234 of 2026-11-21, 5 pieces at 12.99",
+        "Item 4006381333931, please",
+    ],
+)
+def test_other_numbers_in_a_note_are_kept(note: str) -> None:
+    assert clean_contact(Contact("Mia", "mia@home.test", note=note)).note == note
+
+
+@pytest.mark.parametrize("name", ["\u200b", "\U000e0041", "\u3164", "\u2800 \ufe0f", "\u200e\u00ad"])
+def test_a_name_that_nobody_can_see_is_missing(name: str) -> None:
+    assert wrong(Contact(name, "mia@home.test")) == ["#/name"]

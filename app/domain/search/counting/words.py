@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
+from app.domain.shared.card_numbers import LONGEST_CARD, UNSEEN, hides_card, plain_digits
 from app.domain.shared.text import UNPRINTABLE
 
 LONGEST_WORD = 100
 # What looks like an address of a person is dropped, also where it is only part of the words.
-_EMAIL = re.compile(r"\S@\S|@\s*[\w-]+\s*\.\s*\w")
+_EMAIL = re.compile(r"\S@\S|\w\s*@\s*\w|@\s*[\w-]+\s*\.\s*\w")
 # Digits are one number whatever stands between them, as long as it is neither a letter nor a digit.
+_DIGITS = re.compile(r"\+?[0-9]+")
 _NUMBER = re.compile(r"\+?[0-9](?:[\W_]*[0-9]){6,}")
-# Unicode calls them letters or symbols, and nobody sees them: fillers of Hangul, the Braille pattern without dots.
-_UNSEEN = re.compile("[\u115f\u1160\u3164\uffa0\u2800]")
 _MOST_ENCODED = 3  # Times that a link was quoted within another.
 _SHORTEST_WRITTEN, _SHORTEST_CODED, _SHORTEST_BARE, _LONGEST_BARE, _LONGEST_PHONE = 8, 9, 10, 12, 15
-_SHORTEST_CARD, _LONGEST_CARD = 13, 19
 
 
 def countable(words: str) -> str | None:
@@ -40,46 +39,46 @@ def folded(text: str) -> str:
 
 
 def _says_something(word: str) -> bool:
-    return any(map(str.isalnum, _UNSEEN.sub("", word)))
+    return any(map(str.isalnum, UNSEEN.sub("", word)))
 
 
 def _readings(word: str) -> Iterator[str]:
     """The words as they are, and as whoever follows a link to them would read them."""
-    yield _UNSEEN.sub("", word)
+    yield UNSEEN.sub("", word)
     for _ in range(_MOST_ENCODED):
         decoded = folded(unquote(word))
         if decoded == word:
             return
         word = decoded
-        yield _UNSEEN.sub("", word)
+        yield UNSEEN.sub("", word)
 
 
 def _is_personal(word: str) -> bool:
     if _EMAIL.search(word):
         return True
-    return any(map(_names_somebody, _numbers(_plain_digits(word))))
+    found = [run.group() for run in _NUMBER.finditer(plain_digits(word))]
+    return any(map(_hides_card, found)) or any(map(_is_phone, _numbers(found)))
 
 
-def _numbers(word: str) -> Iterator[str]:
-    """Every run of groups of digits: what stands before or behind a number, such as the date when a card expires, does
-    not hide it."""
-    for found in _NUMBER.finditer(word):
-        groups = list(re.finditer(r"\+?[0-9]+", found.group()))
+def _hides_card(run: str) -> bool:
+    """In any place of the run, whatever stands before or behind: another card, or when this one expires. A row of
+    digits that is longer than a card may be several numbers of anything."""
+    return hides_card("".join(filter(str.isdigit, run))) or max(map(len, _DIGITS.findall(run))) > LONGEST_CARD
+
+
+def _numbers(runs: Iterable[str]) -> Iterator[str]:
+    """Every run of groups of digits: what stands before or behind a number does not hide it."""
+    for run in runs:
+        groups = list(_DIGITS.finditer(run))
         for first, start in enumerate(groups):
             for last in groups[first:]:
-                yield found.group()[start.start() : last.end()]
+                yield run[start.start() : last.end()]
 
 
-def _names_somebody(number: str) -> bool:
-    digits = "".join(filter(str.isdigit, number))
-    if _SHORTEST_CARD <= len(digits) <= _LONGEST_CARD and _is_luhn(digits):
-        return True
-    return _is_phone(number, digits)
-
-
-def _is_phone(number: str, digits: str) -> bool:
+def _is_phone(number: str) -> bool:
     """Numbers of phones begin with + or 0, are written in groups or have 10 to 12 digits. That some codes of products
     look the same costs a count; a kept phone number would cost more."""
+    digits = "".join(filter(str.isdigit, number))
     if len(digits) > _LONGEST_PHONE:
         return False
     if number.startswith("+"):
@@ -88,14 +87,3 @@ def _is_phone(number: str, digits: str) -> bool:
         return len(digits) >= _SHORTEST_CODED
     bare = number == digits
     return len(digits) >= _SHORTEST_BARE and (not bare or len(digits) <= _LONGEST_BARE)
-
-
-def _is_luhn(digits: str) -> bool:
-    """The check digit of payment cards (ISO/IEC 7812-1, annex B)."""
-    odd, even = digits[-1::-2], digits[-2::-2]
-    return (sum(map(int, odd)) + sum(sum(divmod(2 * int(digit), 10)) for digit in even)) % 10 == 0
-
-
-def _plain_digits(word: str) -> str:
-    """Digits of other scripts are digits, too."""
-    return "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in word)
