@@ -23,8 +23,8 @@ BAD = ".bad"
 TRIED = ".tried"
 LOCK = "lock"
 LARGEST = 64 * 1024**2  # Bytes that may wait, some 400,000 events. A shop that nobody drains must not fill the disk.
-# Bytes of a batch, some 25,000 events: whoever counts it holds SQLite's only lock for writing all the while.
-PART = 4 * 1024**2
+# Bytes of a batch, some 12,000 events: whoever counts it holds SQLite's only lock for writing all the while.
+PART = 2 * 1024**2
 MOST_TRIES = 5  # Of a batch that cannot be counted.
 SECONDS_BETWEEN_COMPLAINTS = 60.0
 TRIES = 5

@@ -1,4 +1,4 @@
-"""Sums the searches of the last days up anew once a site's day is over."""
+"""Moves the sums of the last days on once a site's day is over."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def renew_windows(site_id: int, today: date) -> None:
 
 @dataclass
 class StaleWindows:
-    """What the scheduler asks at each look. Until it comes to it, reports sum up themselves, slower and as rightly."""
+    """What the scheduler asks at each look. Until it is done, reports reckon with the days that differ."""
 
     looked_at: datetime | None = None
 

@@ -21,12 +21,14 @@ from app.extensions import db
 @dataclass(frozen=True, slots=True)
 class Told:
     """`subject` names it, `about` the searches that it is about. Without `since` it is not live yet, or, of a term,
-    nobody knows since when; then there is no `effect`."""
+    nobody knows since when; then there is no `effect`. A rule has it `until` it ends."""
 
     subject: str
     about: str
     since: datetime | None
     effect: Effect | None
+    until: datetime | None = None
+    is_paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,11 @@ def of_rule(clock: Clock, site_id: int, rule_id: int) -> Told:
     rule = db.session.scalar(select(SearchRule).where(SearchRule.site_id == site_id, SearchRule.id == rule_id))
     if rule is None:
         raise NotFound("There is no such rule.")
-    since = rule.live_since
-    found = effect(site_id, clock, rule.normalized_term, since) if since else None
-    return Told(rule.term, f"Searches for exactly “{rule.term}”", since, found)
+    live = rule.live_since if rule.enabled else None
+    since = max(live, rule.starts_at or live) if live else None
+    found = effect(site_id, clock, rule.normalized_term, since, rule.ends_at) if since else None
+    about = f"Searches for exactly “{rule.term}”"
+    return Told(rule.term, about, since, found, rule.ends_at, is_paused=not rule.enabled)
 
 
 def of_terms(clock: Clock, site_id: int, product_id: int) -> TermsTold:

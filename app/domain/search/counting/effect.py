@@ -26,10 +26,11 @@ Searches = Callable[[str], bool] | str  # Which of the counted words, or the one
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What went live at `since`, and the searches that it is about."""
+    """What went live at `since`, and the searches that it is about; it ends at `until`."""
 
     since: datetime
     searches: Searches
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,8 @@ class Effect:
     counted_from: date | None = None
 
 
-def effect(site_id: int, clock: Clock, searches: Searches, since: datetime) -> Effect:
-    return effects(site_id, clock, [Asked(since, searches)])[0]
+def effect(site_id: int, clock: Clock, searches: Searches, since: datetime, until: datetime | None = None) -> Effect:
+    return effects(site_id, clock, [Asked(since, searches, until)])[0]
 
 
 def effects(site_id: int, clock: Clock, asked: Sequence[Asked]) -> list[Effect]:
@@ -53,7 +54,11 @@ def effects(site_id: int, clock: Clock, asked: Sequence[Asked]) -> list[Effect]:
     time_zone = db.session.scalar(select(Site.time_zone).where(Site.id == site_id)) or "UTC"
     now = today(clock, time_zone)
     counted_from = db.session.scalar(select(func.min(SearchDay.day)).where(SearchDay.site_id == site_id))
-    found = [equal_periods(day_at(one.since, time_zone), now, now - KEEP_WORDS + DAY, counted_from) for one in asked]
+    found = [
+        equal_periods(day_at(one.since, time_zone), now, now - KEEP_WORDS + DAY, counted_from, until)
+        for one in asked
+        for until in [day_at(one.until, time_zone) if one.until is not None else None]
+    ]
     to_look_through = [
         periods
         for one, (comparable, periods) in zip(asked, found, strict=True)

@@ -11,11 +11,14 @@ DAY = timedelta(days=1)
 
 
 class Comparable(StrEnum):
-    """YES; TOO_EARLY: too few days since; TOO_OLD: the words from before are not kept any more; NOT_COUNTED: searches
+    """YES; NOT_BEGUN: it is live and applies only from a later day on; TOO_EARLY: too few days since; TOO_SHORT: it
+    applies, or applied, for too few days; TOO_OLD: the words from before are not kept any more; NOT_COUNTED: searches
     were not yet counted before."""
 
     YES = "yes"
+    NOT_BEGUN = "not_begun"
     TOO_EARLY = "too_early"
+    TOO_SHORT = "too_short"
     TOO_OLD = "too_old"
     NOT_COUNTED = "not_counted"
 
@@ -43,13 +46,17 @@ class EqualPeriods:
 
 
 def equal_periods(
-    since: date, today: date, kept_from: date, counted_from: date | None
+    since: date, today: date, kept_from: date, counted_from: date | None, until: date | None = None
 ) -> tuple[Comparable, EqualPeriods]:
-    """`kept_from` is the first day whose words are kept, `counted_from` the first that has any counts. Today, which is
-    not over, is left out."""
-    passed = (today - since).days - 1
+    """`kept_from` is the first day whose words are kept, `counted_from` the first that has any counts. `until` is the
+    day on which it ends or ended; it and today, which is not over, are left out."""
+    passed = (min(today, until or today) - since).days - 1
     kept = (since - kept_from).days
     counted = (since - counted_from).days if counted_from is not None else 0
+    if until is not None and (until - since).days - 1 < FEWEST:
+        return Comparable.TOO_SHORT, EqualPeriods(since, max(0, passed))
+    if since > today:
+        return Comparable.NOT_BEGUN, EqualPeriods(since, 0)
     if passed < FEWEST:
         return Comparable.TOO_EARLY, EqualPeriods(since, max(0, passed))
     if kept < FEWEST:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from sqlalchemy import delete, select
 
+from app.domain.search.counting import windows
 from app.domain.search.counting.days import today
 from app.domain.search.counting.models import CountedBatch, SearchDay, SearchWordDay
 from app.domain.shared.clock import Clock
@@ -23,6 +24,8 @@ def purge(clock: Clock) -> int:
     old = [delete(CountedBatch).where(CountedBatch.at < clock.now() - KEEP_BATCHES)]
     for site_id, time_zone in db.session.execute(select(Site.id, Site.time_zone)).all():
         day = today(clock, time_zone)
+        if windows.until_of(site_id) is not None:
+            windows.refresh(site_id, day)  # From these rows it knows what to subtract.
         words = delete(SearchWordDay).where(SearchWordDay.site_id == site_id, SearchWordDay.day <= day - KEEP_WORDS)
         totals = delete(SearchDay).where(SearchDay.site_id == site_id, SearchDay.day <= day - KEEP_TOTALS)
         old += [words, totals]

@@ -2,7 +2,7 @@
 the rows it shows.
 
 They hold for the periods that end on one day of the site's time zone, its `until`. On that day, what is counted is
-added; once the day is over they are summed up anew from the daily counts.
+added; once the day is over, the days that left the periods are subtracted and those that came are added.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, Subquery, case, delete, func, insert, literal, select, update
+from sqlalchemy import Select, Subquery, and_, case, delete, exists, func, insert, literal, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import aliased
 
@@ -25,7 +25,9 @@ from app.extensions import db
 PERIODS = (7, 30, 90)
 SUMMED = ("searches", "found_nothing", "followed", "clicked", "added_to_basket", "ordered", "revenue", "ruled")
 NEVER = date(1970, 1, 1)
+DAY = timedelta(days=1)
 LATEST = ("last_at", "last_result_count")
+MOST_MOVED = timedelta(days=7)  # After more, it is quicker to sum everything up anew.
 PLAIN = {"synchronize_session": False}
 
 
@@ -55,24 +57,28 @@ def first_day(today: date, days: int) -> date:
 
 
 def fresh(site_id: int, today: date) -> bool:
-    return db.session.scalar(select(SearchWindow.until).where(SearchWindow.site_id == site_id)) == today
+    return until_of(site_id) == today
 
 
 def include(site_id: int, today: date, changes: Iterable[WordChange]) -> None:
     """To be called after the changes were written into the daily counts, in the same transaction."""
-    if hold(site_id) != today:
+    known, until = list(changes), hold(site_id)
+    if not _can_move(until, today):
         _sum_anew(site_id, today)
         return
-    known = list(changes)
     for days in PERIODS:
-        first = first_day(today, days)
-        _add(_sums(site_id, days, [change for change in known if first <= change.day <= today]))
+        first = first_day(until, days)
+        _add(_sums(site_id, days, [change for change in known if first <= change.day <= until]))
+    _move(site_id, until, today)
 
 
 def refresh(site_id: int, today: date) -> None:
-    """Sums everything up anew from the daily counts."""
-    hold(site_id)
-    _sum_anew(site_id, today)
+    """Makes the windows end today."""
+    until = hold(site_id)
+    if _can_move(until, today):
+        _move(site_id, until, today)
+    else:
+        _sum_anew(site_id, today)
 
 
 def stale_windows(clock: Clock) -> list[tuple[int, date]]:
@@ -103,13 +109,34 @@ def summed_days(site_id: int, today: date, days: int) -> Select[Any]:
 
 
 def read(site_id: int, today: date, days: int) -> Subquery:
-    """What a report selects from: the kept sums where they are of today, else the daily counts summed up, which is
+    """What a report selects from: the kept sums; where they are of a day before, without the days that have left the
+    period since. Where days have come that were counted, or nothing is kept, the daily counts are summed up, which is
     slow but never wrong."""
-    if not fresh(site_id, today):
+    until = until_of(site_id)
+    if until is None or not _can_move(until, today) or _has_come(site_id, until, today):
         return summed_days(site_id, today, days).subquery("word_sums")
     kept = SearchWordWindow
     columns = (kept.word, *(getattr(kept, name) for name in SUMMED), kept.last_at, kept.last_result_count)
-    return select(*columns).where(kept.site_id == site_id, kept.days == days).subquery("word_sums")
+    if until == today:
+        return select(*columns).where(kept.site_id == site_id, kept.days == days).subquery("word_sums")
+    left = _summed(site_id, *_left(until, today, days)).subquery()
+    rest = {name: getattr(kept, name) - func.coalesce(left.c[name], 0) for name in SUMMED}
+    return (
+        select(kept.word, *(rest[name].label(name) for name in SUMMED), kept.last_at, kept.last_result_count)
+        .outerjoin(left, left.c.word == kept.word)
+        .where(kept.site_id == site_id, kept.days == days, or_(*(rest[name] > 0 for name in SUMMED)))
+        .subquery("word_sums")
+    )
+
+
+def until_of(site_id: int) -> date | None:
+    """The last day of the site's windows."""
+    return db.session.scalar(select(SearchWindow.until).where(SearchWindow.site_id == site_id))
+
+
+def _has_come(site_id: int, until: date, today: date) -> bool:
+    come = exists().where(SearchWordDay.site_id == site_id, SearchWordDay.day > until, SearchWordDay.day <= today)
+    return bool(db.session.scalar(select(come)))
 
 
 def hold(site_id: int) -> date:
@@ -120,6 +147,51 @@ def hold(site_id: int) -> date:
     return db.session.execute(until.with_for_update()).scalar_one()
 
 
+def _can_move(until: date, today: date) -> bool:
+    return until <= today <= until + MOST_MOVED
+
+
+def _left(until: date, today: date, days: int) -> tuple[date, date]:
+    """The first and the last of the days that leave a period."""
+    return first_day(until, days), min(until, first_day(today, days) - DAY)
+
+
+def _summed(site_id: int, first: date, last: date) -> Select[Any]:
+    """By word, the sums of these days."""
+    sums = (func.sum(getattr(SearchWordDay, name)).label(name) for name in SUMMED)
+    of_days = (SearchWordDay.site_id == site_id) & SearchWordDay.day.between(first, last)
+    return select(SearchWordDay.word, *sums).where(of_days).group_by(SearchWordDay.word)
+
+
+def _move(site_id: int, until: date, today: date) -> None:
+    if until == today:
+        return
+    for days in PERIODS:
+        _subtract(site_id, days, *_left(until, today, days))
+    for number in range((today - until).days):
+        _add_day(site_id, until + (number + 1) * DAY, today)
+    _end_on(site_id, today)
+
+
+def _subtract(site_id: int, days: int, first: date, last: date) -> None:
+    """What came last is of a later day than those that leave, or leaves with its word."""
+    kept, left = SearchWordWindow, _summed(site_id, first, last).subquery()
+    rest = {name: getattr(kept, name) - left.c[name] for name in SUMMED}
+    of_period = (kept.site_id == site_id) & (kept.days == days)
+    db.session.execute(update(kept).where(of_period, kept.word == left.c.word).values(rest), execution_options=PLAIN)
+    empty = and_(*(getattr(kept, name) == 0 for name in SUMMED))
+    db.session.execute(delete(kept).where(of_period, empty), execution_options=PLAIN)
+
+
+def _add_day(site_id: int, day: date, today: date) -> None:
+    """Counts of a day that was in the future for the windows, such as of a site that changed its time zone."""
+    columns = (getattr(SearchWordDay, name) for name in ("day", "word", *LATEST, *SUMMED))
+    rows = db.session.execute(select(*columns).where(SearchWordDay.site_id == site_id, SearchWordDay.day == day))
+    changes = [WordChange(**row) for row in rows.mappings()]
+    for days in PERIODS:
+        _add(_sums(site_id, days, [change for change in changes if first_day(today, days) <= day]))
+
+
 def _sum_anew(site_id: int, today: date) -> None:
     db.session.execute(delete(SearchWordWindow).where(SearchWordWindow.site_id == site_id), execution_options=PLAIN)
     names = ["site_id", "days", "word", *SUMMED, "last_at", "last_result_count"]
@@ -127,9 +199,12 @@ def _sum_anew(site_id: int, today: date) -> None:
         sums = summed_days(site_id, today, days).subquery()
         rows = select(literal(site_id), literal(days), *sums.c)
         db.session.execute(insert(SearchWordWindow).from_select(names, rows), execution_options=PLAIN)
-    db.session.execute(
-        update(SearchWindow).where(SearchWindow.site_id == site_id).values(until=today), execution_options=PLAIN
-    )
+    _end_on(site_id, today)
+
+
+def _end_on(site_id: int, today: date) -> None:
+    ends = update(SearchWindow).where(SearchWindow.site_id == site_id).values(until=today)
+    db.session.execute(ends, execution_options=PLAIN)
 
 
 def _sums(site_id: int, days: int, changes: Iterable[WordChange]) -> list[dict[str, Any]]:

@@ -22,7 +22,6 @@ from app.extensions import db
 
 AT_ONCE = 500  # Rows of a statement.
 LATEST = ("last_at", "last_result_count")
-PLAIN = {"synchronize_session": False}
 
 
 Tallied = Mapping[int, Sequence[WordChange]]  # By site.
@@ -103,15 +102,16 @@ def _sums(change: WordChange) -> dict[str, int]:
 def _add(model: Any, rows: Sequence[dict[str, Any]], key: Sequence[str], summed: Sequence[str]) -> None:
     """Adds to the rows that are there, makes the others. What a word found last changes with a later search alone."""
     insert = postgresql.insert if db.session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    for some in _portions(rows):
-        statement = insert(model).values(list(some))
-        coming = statement.excluded
-        changed: dict[str, Any] = {name: getattr(model, name) + coming[name] for name in summed}
-        if model is SearchWordDay:
-            later = (coming.searches > 0) & (coming.last_at >= model.last_at)
-            changed |= {name: case((later, coming[name]), else_=getattr(model, name)) for name in LATEST}
-        statement = statement.on_conflict_do_update(index_elements=list(key), set_=changed)
-        db.session.execute(statement, execution_options=PLAIN)
+    if not rows:
+        return
+    statement = insert(model)
+    coming = statement.excluded
+    changed: dict[str, Any] = {name: getattr(model, name) + coming[name] for name in summed}
+    if model is SearchWordDay:
+        later = (coming.searches > 0) & (coming.last_at >= model.last_at)
+        changed |= {name: case((later, coming[name]), else_=getattr(model, name)) for name in LATEST}
+    # One statement, sent for each row: one with the values of many would take longer to write than to run.
+    db.session.connection().execute(statement.on_conflict_do_update(index_elements=list(key), set_=changed), list(rows))
 
 
 def _portions(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:

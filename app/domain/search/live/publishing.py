@@ -65,7 +65,7 @@ def publish(clock: Clock, site_id: int) -> int:
 
 
 def _begin_to_live(site_id: int, now: datetime) -> None:
-    for model, is_served in ((Synonym, Synonym.status == "LIVE"), (SearchRule, SearchRule.id.is_not(None))):
+    for model, is_served in ((Synonym, Synonym.status == "LIVE"), (SearchRule, SearchRule.enabled.is_(True))):
         db.session.execute(
             update(model)
             .where(model.site_id == site_id, model.live_since.is_(None), is_served)

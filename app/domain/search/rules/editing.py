@@ -19,6 +19,7 @@ from app.domain.search.rules.story import does
 from app.domain.shared.clock import Clock
 from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Invalid, NotFound, Problem
+from app.domain.shared.times import rfc3339
 from app.domain.sites import audit
 from app.extensions import db
 
@@ -26,6 +27,8 @@ FIELDS = (
     *("term", "boosts", "buries", "redirect_url", "banner_text", "banner_link_url", "enabled", "starts_at"),
     *("ends_at", "note"),
 )
+# Of `record`: what makes it another rule for those who ask whether it helped.
+EFFECT = ("term", "pins", "boosts", "buries", "redirectUrl", "banner", "enabled", "startsAt")
 TAKEN = "Somebody else added a rule for this term at the same moment. Nothing was saved."
 
 
@@ -179,13 +182,22 @@ def _change(clock: Clock, rule: SearchRule, clean: RuleDraft, actor: str, action
     return changed
 
 
-def _note(clock: Clock, rule: SearchRule, before: dict[str, object], actor: str, action: str, summary: str) -> None:
+def _note(clock: Clock, rule: SearchRule, before: dict[str, Any], actor: str, action: str, summary: str) -> None:
     """What every change of a rule that is there entails."""
+    if _begins_anew(before, record(rule), clock.now()):
+        rule.live_since = None
     rule.revision += 1
     rule.updated_at, rule.updated_by = clock.now(), actor[:100]
     rule.words_version = publishing.touch(rule.site_id)
     flush_or_conflict(TAKEN)
     audit.record(clock, rule.site_id, actor, action, subject_of(rule), summary, before, record(rule))
+
+
+def _begins_anew(before: dict[str, Any], after: dict[str, Any], now: datetime) -> bool:
+    """What was counted since it went live says nothing about what it does from now on: it does something else, or does
+    it again after it was paused or had ended."""
+    ended = before["endsAt"] is not None and before["endsAt"] <= rfc3339(now)
+    return any(before[name] != after[name] for name in EFFECT) or (ended and before["endsAt"] != after["endsAt"])
 
 
 def _write(rule: SearchRule, clean: RuleDraft, now: datetime, actor: str) -> None:

@@ -49,6 +49,27 @@ def test_periods_are_as_long_as_what_is_known_allows(
     assert (found, periods.days) == (told, days)
 
 
+@pytest.mark.parametrize(
+    ("days_ago", "ended_ago", "told", "days"),
+    [
+        (-1, None, Comparable.NOT_BEGUN, 0),
+        (-1, -30, Comparable.NOT_BEGUN, 0),
+        (20, 10, Comparable.YES, 9),
+        (20, 17, Comparable.TOO_SHORT, 2),
+        (20, 16, Comparable.YES, 3),
+        (1, -1, Comparable.TOO_SHORT, 0),
+        (2, -10, Comparable.TOO_EARLY, 1),
+        (20, -10, Comparable.YES, 19),
+    ],
+)
+def test_what_is_compared_begins_and_ends_with_what_is_asked_about(
+    days_ago: int, ended_ago: int | None, told: Comparable, days: int
+) -> None:
+    until = None if ended_ago is None else TODAY - ended_ago * DAY
+    found, periods = equal_periods(TODAY - days_ago * DAY, TODAY, TODAY - 89 * DAY, TODAY - 200 * DAY, until)
+    assert (found, periods.days) == (told, days)
+
+
 @given(st.integers(0, 200), st.integers(0, 89), st.integers(0, 300))
 def test_periods_are_equal_whole_and_within_what_is_kept(days_ago: int, kept: int, counted: int) -> None:
     since = TODAY - days_ago * DAY

@@ -13,6 +13,7 @@ from sqlalchemy import delete, select
 
 from app.domain.search.counting import windows
 from app.domain.search.counting.models import SearchWindow, SearchWordDay, SearchWordWindow
+from app.domain.search.counting.purge import purge
 from app.domain.search.counting.windows import SUMMED, WordChange
 from app.extensions import db
 from app.transaction import transaction
@@ -63,6 +64,11 @@ def summed(site_id: int, today: date, days: int) -> set[tuple[object, ...]]:
     return set(map(tuple, db.session.execute(windows.summed_days(site_id, today, days))))
 
 
+def read(site_id: int, today: date, days: int) -> set[tuple[object, ...]]:
+    sums = windows.read(site_id, today, days)
+    return set(map(tuple, db.session.execute(select(sums))))
+
+
 def test_a_search_counts_in_every_period_that_its_day_belongs_to(site_id: int) -> None:
     count(site_id, TODAY, [change("tent", 0), change("tent", 6), change("tent", 7), change("tent", 29)])
     count(site_id, TODAY, [change("tent", 30), change("tent", 89)])
@@ -100,6 +106,35 @@ def test_windows_of_another_day_are_named_and_read_from_the_days_meanwhile(site_
     assert db.session.execute(select(sums.c.word, sums.c.searches)).all() == [("tent", 1)]
 
 
+def test_days_that_leave_are_subtracted_and_purged_only_then(site_id: int, clock: StoppedClock) -> None:
+    for ago in (0, 1, 6, 29, 88, 89):
+        count(site_id, TODAY, [change("tent", ago), change(f"only {ago}", ago)])
+    clock.move(days=2)
+    later = TODAY + timedelta(days=2)
+    told = {days: read(site_id, later, days) for days in windows.PERIODS}
+    with transaction():
+        purge(clock)
+    assert windows.fresh(site_id, later)
+    for days in windows.PERIODS:
+        assert kept(site_id, days) == summed(site_id, later, days) == told[days]
+
+
+def test_after_a_long_pause_everything_is_summed_up_anew(site_id: int) -> None:
+    count(site_id, TODAY, [change("tent", 0), change("stove", 85)])
+    later = TODAY + timedelta(days=20)
+    assert read(site_id, later, 90) == summed(site_id, later, 90)
+    with transaction():
+        windows.refresh(site_id, later)
+    assert kept(site_id, 90) == summed(site_id, later, 90) == read(site_id, later, 90)
+
+
+def test_a_clock_that_was_turned_back_makes_nothing_wrong(site_id: int) -> None:
+    count(site_id, TODAY, [change("tent", 0), change("stove", 3)])
+    before = TODAY - timedelta(days=2)
+    count(site_id, before, [change("stove", 3)])
+    assert kept(site_id, 7) == summed(site_id, before, 7)
+
+
 def test_other_sites_keep_their_own(site_id: int) -> None:
     with transaction():
         other = make_site("other.localhost").id
@@ -135,6 +170,10 @@ def test_whatever_is_counted_on_whatever_day_the_sums_are_those_of_the_days(
             db.session.execute(delete(table))
     for days_later, changes in steps:
         today += timedelta(days=days_later)
+        for days in windows.PERIODS:
+            assert {row[:-2] for row in read(site_id, today, days)} == {
+                row[:-2] for row in summed(site_id, today, days)
+            }
         count(site_id, today, changes)
     for days in windows.PERIODS if steps else ():
         assert {row[:-2] for row in kept(site_id, days)} == {row[:-2] for row in summed(site_id, today, days)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import event, select
@@ -207,3 +207,49 @@ def test_the_list_costs_two_statements_however_long(site: Site, clock: StoppedCl
         event.remove(db.engine, "before_cursor_execute", counted)
     assert (len(found.page.items), found.total) == (50, 60)
     assert len([statement for statement in statements if statement.startswith("SELECT")]) == 2
+
+
+def live_since_after(clock: StoppedClock, site: Site, first: RuleDraft, **changes: object) -> bool:
+    """Whether a change an hour later leaves since when the rule is live as it was."""
+    rule, began = add(clock, site, first), clock.now()
+    clock.move(hours=1)
+    with transaction():
+        editing.change(clock, site.id, rule.id, 1, replace(first, **changes), MIA)
+    assert rule.live_since in (began, clock.now())
+    return rule.live_since == began
+
+
+@pytest.mark.parametrize(
+    ("changes", "stays"),
+    [
+        ({"note": "For the rain"}, True),
+        ({"ends_at": datetime(2030, 1, 1, tzinfo=UTC)}, True),
+        ({"pins": (PinnedSku("A-2", 1),)}, False),
+        ({"boosts": ("A-2",)}, False),
+        ({"buries": ("A-2",)}, False),
+        ({"banner_text": "Wet feet"}, False),
+        ({"redirect_url": "/search?q=coats", "pins": (), "banner_text": None}, False),
+        ({"term": "coat"}, False),
+        ({"starts_at": datetime(2020, 1, 1, tzinfo=UTC)}, False),
+    ],
+)
+def test_a_rule_that_does_something_else_is_live_since_then(
+    site: Site, clock: StoppedClock, changes: dict[str, object], stays: bool
+):
+    assert live_since_after(clock, site, DRAFT, **changes) is stays
+
+
+def test_a_rule_that_had_ended_and_goes_on_is_live_since_then(site: Site, clock: StoppedClock):
+    ended = replace(DRAFT, ends_at=clock.now() + timedelta(minutes=5))
+    assert not live_since_after(clock, site, ended, ends_at=None)
+
+
+def test_a_paused_rule_is_not_live_and_a_resumed_one_since_it_was_resumed(site: Site, clock: StoppedClock):
+    rule = add(clock, site)
+    with transaction():
+        editing.pause(clock, site.id, rule.id, MIA)
+    assert rule.live_since is None
+    clock.move(days=3)
+    with transaction():
+        editing.resume(clock, site.id, rule.id, MIA)
+    assert rule.live_since == clock.now()

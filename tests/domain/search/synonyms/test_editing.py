@@ -227,6 +227,18 @@ def test_a_synonym_changed_into_a_rejected_one_takes_its_place(clock: StoppedClo
     assert [(one.id, one.source) for one in db.session.scalars(select(Synonym))] == [(made, "MINED")]
 
 
+def test_a_synonym_of_other_words_is_live_since_then(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        synonym, began = editing.add(clock, site_id, both("mobile", "phone"), MIA), clock.now()
+    clock.move(hours=1)
+    with transaction():
+        editing.change(clock, site_id, synonym.id, 1, both("mobile", "phone"), MIA)
+    assert synonym.live_since == began
+    with transaction():
+        editing.change(clock, site_id, synonym.id, synonym.revision, both("mobile", "handset"), MIA)
+    assert synonym.live_since == clock.now()
+
+
 def test_every_change_can_be_put_back_from_what_the_log_keeps(clock: StoppedClock, site_id: int) -> None:
     with transaction():
         made = editing.add(clock, site_id, both("mobile", "phone"), MIA).id
