@@ -42,10 +42,10 @@ def search_effect_of_terms(product_id: int) -> str:
     return _answer(told.terms, f"Search terms of {told.product_name}", "admin.search_terms", named=True)
 
 
-def _answer(told: Any, subject: str, back: str, named: bool = False) -> str:
+def _answer(told: Any, subject: str, tab_of: str, named: bool = False) -> str:
     template = "_effects.html" if wants_fragment() else "page.html"
     currency = shop_settings(current_user.site_id).currency
-    shown = {"told": told, "subject": subject, "back": back, "named": named}
+    shown = {"told": told, "subject": subject, "tab_of": tab_of, "named": named}
     return render_template(f"admin/search/effect/{template}", **shown, lines_of=lambda one: _lines(one, currency))
 
 

@@ -29,9 +29,17 @@ class Tab:
 
 
 @bp.app_template_global("search_tabs")
-def search_tabs() -> list[Tab]:
-    """The page of a tab and those below it are its own; below the Overview's address are all others."""
+def search_tabs(tab_of: str | None = None) -> list[Tab]:
+    """The page of a tab and those below it are its own, but for the Overview, below whose address are all others. A
+    page that stands below none says with `tab_of`, an endpoint, whose it is."""
     known = [(label, url_for(endpoint)) for label, endpoint in PAGES if endpoint in current_app.view_functions]
-    below = [href for _, href in known if request.path == href or request.path.startswith(f"{href}/")]
-    nearest = max(below, key=len, default="")
-    return [Tab(label, href, href == nearest) for label, href in known]
+    here = url_for(tab_of) if tab_of else request.path
+    overview = url_for("admin.search_overview")
+    own = [href for _, href in known if here == href or (href != overview and here.startswith(f"{href}/"))]
+    return [Tab(label, href, href in own) for label, href in known]
+
+
+def tab_of_kind(kind: str | None) -> str | None:
+    """Whose page a comparison is: that of what was proposed."""
+    tabs = {"synonym": "admin.search_synonyms", "rule": "admin.search_ranking", "terms": "admin.search_terms"}
+    return tabs.get(kind or "")

@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.searching.proposal_form import sent_proposal
+from app.blueprints.admin.searching.tabs import tab_of_kind
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.trying import replays
 from app.domain.search.trying.comparison import comparison_json
@@ -56,8 +57,15 @@ def _tried(proposal: Proposal, query: str) -> Tried:
 def _page(tried: Tried | None = None, query: str = "", problems: list[str] | None = None) -> str:
     fragment = "_one.html" if request.form.get("part") == "one" else "_try.html"
     template = f"admin/search/trying/{fragment if wants_fragment() else 'page.html'}"
-    proposal = json.dumps(as_json(tried.proposal), ensure_ascii=False) if tried is not None else None
-    return render_template(template, tried=tried, proposal=proposal, query=query, problems=problems or [])
+    proposal = as_json(tried.proposal) if tried is not None else None
+    return render_template(
+        template,
+        tried=tried,
+        proposal=json.dumps(proposal, ensure_ascii=False) if proposal else None,
+        query=query,
+        problems=problems or [],
+        tab_of=tab_of_kind(proposal["kind"] if proposal else request.args.get("kind")),
+    )
 
 
 def _told(error: Invalid | NotFound) -> list[str]:
@@ -107,5 +115,10 @@ def search_replay(replay_id: str) -> Answer:
 def _replay(replay_id: str) -> str:
     story = replays.replay_of(ports.clock(), current_user.site_id, replay_id)
     template = "_replay.html" if wants_fragment() else "replay_page.html"
-    proposal = json.dumps(as_json(story.proposal), ensure_ascii=False)
-    return render_template(f"admin/search/trying/{template}", replay=story, proposal=proposal)
+    proposal = as_json(story.proposal)
+    return render_template(
+        f"admin/search/trying/{template}",
+        replay=story,
+        proposal=json.dumps(proposal, ensure_ascii=False),
+        tab_of=tab_of_kind(proposal["kind"]),
+    )

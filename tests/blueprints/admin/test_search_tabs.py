@@ -1,0 +1,90 @@
+"""Every page of the Search section shows the same menu, with the page that it belongs to marked."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.domain.sites.models import Site
+from app.extensions import db
+from app.transaction import transaction
+from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
+from tests.factories import make_product, make_replay, make_rule, make_synonym
+from tests.page_client import Reading
+
+SECTION = "/admin/search"
+TEMPLATES = Path(__file__).parents[3] / "app" / "templates" / "admin" / "search"
+
+
+@pytest.fixture
+def shop(app: Flask) -> Merchandiser:
+    return merchandiser(app)
+
+
+def marked(page: Reading) -> list[str]:
+    menu = page.tags.index(("nav", {"class": "tabs", "aria-label": "Search"}))
+    tabs = takewhile(lambda tag: tag[0] == "a", page.tags[menu + 1 :])
+    return [link["href"] for _, link in tabs if link.get("aria-current") == "page"]
+
+
+@pytest.fixture
+def ids(app: Flask, shop: Merchandiser) -> dict[str, object]:
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, shop.site_id)
+        rule = {"kind": "rule", "remove": False, "term": "mug", "boosts": ["A-1"]}
+        return {
+            "rule": make_rule(site).id,
+            "synonym": make_synonym(site).id,
+            "product": make_product(site, "A-1", search_terms=["mug"]).id,
+            "replay": make_replay(site).id,
+            "replay_of_rule": make_replay(site, proposal=rule).id,
+        }
+
+
+@pytest.mark.parametrize(
+    ("address", "tab"),
+    [
+        ("", ""),
+        ("/analytics", "/analytics"),
+        ("/ranking/new", "/ranking"),
+        ("/ranking/{rule}", "/ranking"),
+        ("/synonyms/{synonym}", "/synonyms"),
+        ("/synonyms/import", "/synonyms"),
+        ("/golden", "/golden"),
+        ("/test", "/test"),
+        ("/replays/{replay}", "/synonyms"),
+        ("/replays/{replay_of_rule}", "/ranking"),
+        ("/effect/synonym/{synonym}", "/synonyms"),
+        ("/effect/rule/{rule}", "/ranking"),
+        ("/effect/terms/{product}", "/terms"),
+    ],
+)
+def test_a_page_marks_the_tab_that_it_belongs_to(
+    shop: Merchandiser, ids: dict[str, object], address: str, tab: str
+) -> None:
+    assert marked(shop.get(SECTION + address.format(**ids))) == [SECTION + tab]
+
+
+@pytest.mark.parametrize(
+    ("kind", "form", "tabs"),
+    [
+        ("rule", {"term": "mug", "boosts": "A-1"}, ["/ranking"]),
+        ("terms", {"product": "A-1", "terms": ""}, ["/terms"]),
+        ("synonym", {"type": "EQUIVALENT", "words": ""}, ["/synonyms"]),
+        ("nothing", {}, []),
+    ],
+)
+def test_a_comparison_belongs_to_the_page_of_what_is_tried(
+    shop: Merchandiser, kind: str, form: dict[str, str], tabs: list[str]
+) -> None:
+    page = shop.post(f"{SECTION}/try?kind={kind}", form, 200 if kind == "rule" else 400)
+    assert marked(page) == [SECTION + tab for tab in tabs]
+
+
+def test_no_page_of_the_section_lacks_the_menu() -> None:
+    pages = [page for page in TEMPLATES.rglob("*.html") if '{% extends "admin/base.html" %}' in page.read_text()]
+    assert len(pages) > 10
+    assert [page.name for page in pages if '{% include "admin/search/_tabs.html" %}' not in page.read_text()] == []
