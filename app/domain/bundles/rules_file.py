@@ -56,7 +56,8 @@ def _read(task: ImportTask, raw: Any, document: Document, index: int, places: di
     if stored is not None:
         said = json_of_draft(draft_of(stored)) | said
     draft = draft_of_json(said)
-    clean = check(draft, ids_by_sku(task, list(dict.fromkeys(draft.skus))))
+    known = ids_by_sku(task, list(dict.fromkeys(draft.skus)))
+    clean = check(draft, dict.fromkeys(known, ""))
     first = places.setdefault(normalized_term(clean.term), index)
     if first != index:
         line = document.line_of(f"#/{first}")
@@ -68,14 +69,16 @@ def _take(task: ImportTask, found: _Found) -> None:
     counts = task.report.of(KIND)
     if found.stored is None:
         if not task.dry_run:
-            editing.add(task.clock, task.site_id, found.draft, task.actor)
+            editing.add(task.clock, task.site_id, found.draft, task.actor, may_lead_nowhere=True)
         counts.added += 1
     elif found.is_as_stored:
         counts.unchanged += 1
     else:
         if not task.dry_run:
-            stored = found.stored
-            editing.change(task.clock, task.site_id, stored.id, stored.revision, found.draft, task.actor)
+            stored, draft = found.stored, found.draft
+            editing.change(
+                task.clock, task.site_id, stored.id, stored.revision, draft, task.actor, may_lead_nowhere=True
+            )
         counts.changed += 1
 
 

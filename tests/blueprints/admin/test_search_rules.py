@@ -124,7 +124,7 @@ def test_products_are_looked_up_by_name_or_sku(shop: Merchandiser):
 
 def test_a_save_in_place_answers_with_the_form_and_says_so(app: Flask, shop: Merchandiser):
     known = rule_id(app, shop)
-    form = {"revision": "1", "term": "rain coat", "redirectUrl": "/c/coats"}
+    form = {"revision": "1", "term": "rain coat", "redirectUrl": "/search?q=coats"}
     shop.get(f"{LIST}/{known}")
     answer = shop.swap(f"{LIST}/{known}", form)
     assert (answer.status_code, Reading(answer.text).value("revision")) == (200, "2")
@@ -189,3 +189,12 @@ def test_another_shops_rule_is_not_found(app: Flask, shop: Merchandiser):
     for act in ("pause", "resume", "delete"):
         other.post(f"{LIST}/{known}/{act}", {}, status=404)
     assert stored(app)[0].enabled
+
+
+def test_a_live_rule_whose_page_has_gone_is_marked_in_the_list_and_in_the_editor(app: Flask, shop: Merchandiser):
+    known = rule_id(app, shop, redirect_url="/pages/gone")
+    assert "/pages/gone leads nowhere" in shop.fragment(LIST).text
+    edited = shop.get(f"{LIST}/{known}")
+    assert "leads nowhere: no such page" in " ".join(edited.texts.values())
+    shop.post(f"{LIST}/{known}/pause", {})
+    assert "leads nowhere" not in shop.fragment(LIST).text

@@ -16,7 +16,7 @@ REST = f"{LIST}/rest"
 RULE = {
     "term": "Rain  Coat",
     "pins": [{"sku": "COAT-1", "position": 2}],
-    "banner": {"text": "Dry feet", "linkUrl": "/c/boots"},
+    "banner": {"text": "Dry feet", "linkUrl": "/search?q=boots"},
     "startsAt": "2026-11-20T21:04:05Z",
 }
 
@@ -40,7 +40,7 @@ def test_a_rule_is_added_listed_changed_and_deleted(client: FlaskClient):
         "boosts": [],
         "buries": [],
         "redirectUrl": None,
-        "banner": {"text": "Dry feet", "linkUrl": "/c/boots"},
+        "banner": {"text": "Dry feet", "linkUrl": "/search?q=boots"},
         "enabled": True,
         "startsAt": "2026-11-20T21:04:05Z",
         "endsAt": None,

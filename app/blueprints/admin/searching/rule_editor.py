@@ -20,6 +20,7 @@ from app.domain.search.live.models import SearchRule
 from app.domain.search.rules import editing
 from app.domain.search.rules.rule import LONGEST_TERM, RuleDraft
 from app.domain.search.rules.story import state_of, when_deleted
+from app.domain.search.rules.targets import leading_nowhere
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.sites.shop_settings import shop_settings
 from app.htmx import redirect_page, wants_fragment
@@ -144,6 +145,7 @@ def _told(rule: SearchRule | None) -> dict[str, Any]:
         "state": state_of(rule, now),
         "is_synced": publishing.is_live(rule, publishing.served_state(rule.site_id)),
         "consequences": when_deleted(rule, now),
+        "nowhere": leading_nowhere(rule.site_id, (rule.redirect_url, rule.banner_link_url)),
         "applied": counts.get(rule.normalized_term, 0) if counts is not None else None,
         "days": DAYS,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from flask import current_app, flash, jsonify, redirect, render_template, request, url_for
 from flask_login import current_user
@@ -16,9 +16,10 @@ from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 from app.domain.search.counting import queries as counting
 from app.domain.search.live import publishing
 from app.domain.search.rules import editing, listing
-from app.domain.search.rules.listing import Narrowed, RuleOrder, RuleQuery
+from app.domain.search.rules.listing import ListedRule, Narrowed, RuleOrder, RuleQuery
 from app.domain.search.rules.record import as_json
-from app.domain.search.rules.story import when_deleted
+from app.domain.search.rules.story import RuleState, when_deleted
+from app.domain.search.rules.targets import leading_nowhere
 from app.domain.search.search_settings import stored_settings
 from app.domain.sites.shop_settings import shop_settings
 from app.errors import wants_json
@@ -125,8 +126,15 @@ def _shown(asked: RuleQuery) -> dict[str, object]:
         "days": DAYS,
         "time_zone": shop_settings(current_user.site_id).time_zone,
         "trees_address": _trees_address(),
+        "nowhere": leading_nowhere(current_user.site_id, _led_to(found.page.items)),
         "when_deleted": {row.rule.id: when_deleted(row.rule, ports.clock().now()) for row in found.page.items},
     }
+
+
+def _led_to(rows: Sequence[ListedRule]) -> list[str | None]:
+    """Where the rules lead that shoppers meet now or will meet by themselves."""
+    met = [row.rule for row in rows if row.state in (RuleState.LIVE, RuleState.SCHEDULED)]
+    return [path for rule in met for path in (rule.redirect_url, rule.banner_link_url)]
 
 
 def _trees_address() -> str | None:

@@ -16,6 +16,7 @@ from app.domain.search.rules.record import draft_of, draft_of_json, json_of_draf
 from app.domain.search.rules.rule import MOST_PLACED, MOST_RULES, RuleDraft, rule_problems, tidy
 from app.domain.search.rules.rule import check as check_rule
 from app.domain.search.rules.story import does
+from app.domain.search.rules.targets import target_problems
 from app.domain.shared.clock import Clock
 from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Invalid, NotFound, Problem
@@ -47,21 +48,30 @@ def rule_for(site_id: int, term: str) -> SearchRule | None:
     return db.session.scalar(query)
 
 
-def add(clock: Clock, site_id: int, draft: RuleDraft, actor: str) -> SearchRule:
-    """Raises Invalid, and Conflict when somebody adds one for the same term at the same moment."""
-    clean = checked(site_id, draft, None)
+def add(clock: Clock, site_id: int, draft: RuleDraft, actor: str, *, may_lead_nowhere: bool = False) -> SearchRule:
+    """Raises Invalid, and Conflict when somebody adds one for the same term at the same moment. `may_lead_nowhere`:
+    the pages that the rule leads to may come after it; until they do, its list warns."""
+    clean = checked(site_id, draft, None, may_lead_nowhere)
     rule = SearchRule(site_id=site_id, revision=1, created_at=clock.now())
     _insert(clock, rule, clean, actor, "rule.add", f"Added a rule for “{clean.term}”: {', '.join(does(clean))}")
     return rule
 
 
 def change(
-    clock: Clock, site_id: int, rule_id: int, revision: int, draft: RuleDraft, actor: str
+    clock: Clock,
+    site_id: int,
+    rule_id: int,
+    revision: int,
+    draft: RuleDraft,
+    actor: str,
+    *,
+    may_lead_nowhere: bool = False,
 ) -> tuple[SearchRule, tuple[str, ...]]:
-    """The rule and the names of the fields that differ now. Raises NotFound, StaleRevision, Invalid, Conflict."""
+    """The rule and the names of the fields that differ now; `may_lead_nowhere` as in `add`. Raises NotFound,
+    StaleRevision, Invalid, Conflict."""
     rule = rule_of(site_id, rule_id, to_change=True)
     check_revision(site_id, ("rule", rule.id), rule.revision, revision)
-    clean = checked(site_id, draft, rule)
+    clean = checked(site_id, draft, rule, may_lead_nowhere)
     return rule, _change(clock, rule, clean, actor, "rule.change", f"Changed the rule for “{clean.term}”")
 
 
@@ -106,23 +116,28 @@ def put_back(clock: Clock, site_id: int, rule_id: int, before: dict[str, Any] | 
         _change(clock, rule, clean, actor, "rule.undo", f"Undid a change of the rule for “{clean.term}”")
 
 
-def checked(site_id: int, draft: RuleDraft, own: SearchRule | None) -> RuleDraft:
+def checked(site_id: int, draft: RuleDraft, own: SearchRule | None, may_lead_nowhere: bool = False) -> RuleDraft:
     """The draft as it can be stored in `own`, or in a new rule. Raises Invalid with every problem."""
     clean = tidy(draft)
     known = known_skus(site_id, clean)
-    problems = [*rule_problems(clean, known), *_site_problems(site_id, clean.term, own)]
+    problems = [
+        *rule_problems(clean, known),
+        *([] if may_lead_nowhere else target_problems(site_id, clean)),
+        *_site_problems(site_id, clean.term, own),
+    ]
     if problems:
         raise Invalid(problems)
     return check_rule(clean, known)
 
 
-def known_skus(site_id: int, draft: RuleDraft) -> set[str]:
-    """Those SKUs of the rule that products of this site have."""
+def known_skus(site_id: int, draft: RuleDraft) -> dict[str, str]:
+    """Those SKUs of the rule that products of this site have, with the names of the products."""
     pinned = (pin.sku for pin in draft.pins[:MOST_PLACED])
     wanted = {*pinned, *draft.boosts[:MOST_PLACED], *draft.buries[:MOST_PLACED]}
     if not wanted:
-        return set()
-    return set(db.session.scalars(select(Product.sku).where(Product.site_id == site_id, Product.sku.in_(wanted))))
+        return {}
+    query = select(Product.sku, Product.name).where(Product.site_id == site_id, Product.sku.in_(wanted))
+    return {sku: name for sku, name in db.session.execute(query)}
 
 
 def subject_of(rule: SearchRule) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -63,7 +63,7 @@ def rule_of_draft(draft: RuleDraft, rule_id: int | None = None) -> Rule:
     )
 
 
-def check(draft: RuleDraft, known_skus: Collection[str]) -> RuleDraft:
+def check(draft: RuleDraft, known_skus: Mapping[str, str]) -> RuleDraft:
     """Trimmed, its pins in the order of their positions. Raises Invalid with every problem."""
     clean = tidy(draft)
     if problems := rule_problems(clean, known_skus):
@@ -87,11 +87,12 @@ def tidy(draft: RuleDraft) -> RuleDraft:
     )
 
 
-def rule_problems(draft: RuleDraft, known_skus: Collection[str]) -> list[Problem]:
-    """`draft` is tidy. Each problem points to its place in the JSON of the rule."""
+def rule_problems(draft: RuleDraft, known_skus: Mapping[str, str]) -> list[Problem]:
+    """`draft` is tidy. Each problem points to its place in the JSON of the rule. `known_skus` are those of the
+    shop, with the names of the products."""
     return [
         *_term_problems(draft.term),
-        *_position_problems(draft.pins),
+        *_position_problems(draft.pins, known_skus),
         *_sku_problems(draft, known_skus),
         *_redirect_problems(draft),
         *_banner_problems(draft),
@@ -109,20 +110,21 @@ def _term_problems(term: str) -> list[Problem]:
     return problems
 
 
-def _position_problems(pins: Sequence[PinnedSku]) -> Iterator[Problem]:
+def _position_problems(pins: Sequence[PinnedSku], names: Mapping[str, str]) -> Iterator[Problem]:
     taken: dict[int, str] = {}
     for index, pin in enumerate(pins[:MOST_PLACED]):
         pointer = f"#/pins/{index}/position"
         if not 1 <= pin.position <= LAST_POSITION:
-            message = f"The position of “{_shown(pin.sku)}” must be a whole number from 1 to {LAST_POSITION}."
+            message = f"The position of {_named(pin.sku, names)} must be a whole number from 1 to {LAST_POSITION}."
             yield Problem("invalid_position", message, pointer)
         elif pin.position in taken:
-            message = f"“{_shown(pin.sku)}” and “{_shown(taken[pin.position])}” are both pinned to {pin.position}."
+            both = f"{_named(pin.sku, names)} and {_named(taken[pin.position], names)}"
+            message = f"{both} are both pinned to {pin.position}."
             yield Problem("duplicate_position", message, pointer)
         taken.setdefault(pin.position, pin.sku)
 
 
-def _sku_problems(draft: RuleDraft, known_skus: Collection[str]) -> Iterator[Problem]:
+def _sku_problems(draft: RuleDraft, known_skus: Mapping[str, str]) -> Iterator[Problem]:
     lists: tuple[tuple[str, Iterable[str]], ...] = (
         ("pins", (pin.sku for pin in draft.pins)),
         ("boosts", draft.boosts),
@@ -140,14 +142,14 @@ def _sku_problems(draft: RuleDraft, known_skus: Collection[str]) -> Iterator[Pro
 
 
 def _one_sku_problems(
-    sku: str, name: str, pointer: str, told: dict[str, str], known_skus: Collection[str]
+    sku: str, name: str, pointer: str, told: dict[str, str], known_skus: Mapping[str, str]
 ) -> Iterator[Problem]:
     """`told` are the SKUs that stand before it, with what becomes of them."""
     if not sku:
         yield Problem("required", "A SKU is missing.", pointer)
     elif sku in told:
         twice = f"{told[sku]} twice" if told[sku] == LISTS[name] else f"both {told[sku]} and {LISTS[name]}"
-        yield Problem("duplicate_sku", f"“{_shown(sku)}” is {twice}.", pointer)
+        yield Problem("duplicate_sku", f"{_named(sku, known_skus)} is {twice}.", pointer)
     elif sku not in known_skus:
         yield Problem("unknown_sku", f"The shop has no product with the SKU “{_shown(sku)}”.", pointer)
     told.setdefault(sku, LISTS[name])
@@ -188,6 +190,11 @@ def _effect_problems(draft: RuleDraft) -> list[Problem]:
         return []
     message = "The rule would change nothing: pin, boost or bury a product, give a redirect, or write a banner."
     return [Problem("without_effect", message)]
+
+
+def _named(sku: str, names: Mapping[str, str]) -> str:
+    """People know a product by its name; the SKU tells apart what is named alike."""
+    return f"“{names[sku]}” ({_shown(sku)})" if names.get(sku) else f"“{_shown(sku)}”"
 
 
 def _shown(sku: str) -> str:

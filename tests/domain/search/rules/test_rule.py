@@ -16,7 +16,7 @@ from app.domain.search.rules.redirect import safe_redirect
 from app.domain.search.rules.rule import LAST_POSITION, MOST_PLACED, RuleDraft, check, rule_of_draft
 from app.domain.shared.problems import Invalid
 
-SKUS = {"A-1", "A-2", "A-3"}
+SKUS = dict.fromkeys(("A-1", "A-2", "A-3"), "")
 SOUND = RuleDraft(term="rain coat", pins=(PinnedSku("A-1", 1),))
 
 
@@ -103,10 +103,17 @@ def test_positions_are_one_to_a_hundred(position: int):
 def test_each_list_has_an_end():
     many = tuple(f"S-{number}" for number in range(MOST_PLACED + 5))
     with pytest.raises(Invalid) as refused:
-        check(replace(SOUND, boosts=many), {*SKUS, *many})
+        check(replace(SOUND, boosts=many), SKUS | dict.fromkeys(many, ""))
     assert [problem.message for problem in refused.value.problems] == [
         "At most 100 products can be boosted in one rule."
     ]
+
+
+def test_a_refusal_names_products_as_people_know_them():
+    pins = (PinnedSku("A-1", 3), PinnedSku("A-2", 3))
+    with pytest.raises(Invalid) as refused:
+        check(replace(SOUND, pins=pins, boosts=()), {"A-1": "Kettle", "A-2": "Mug"})
+    assert refused.value.problems[0].message == "“Mug” (A-2) and “Kettle” (A-1) are both pinned to 3."
 
 
 def test_a_redirect_to_the_same_search_is_refused():
@@ -195,7 +202,7 @@ drafts = st.builds(
 
 @given(drafts)
 def test_a_rule_that_was_taken_is_taken_again_and_comes_back_from_json_as_it_is(draft: RuleDraft):
-    known = {sku.strip() for sku in draft.skus}
+    known = dict.fromkeys((sku.strip() for sku in draft.skus), "")
     try:
         clean = check(draft, known)
     except Invalid as refused:
