@@ -10,6 +10,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
+from app.domain.search.index.run_story import HELD_BACK
 from app.domain.search.index.runs import request_rebuild, view
 from app.domain.search.models import OutboxEntry, RebuildRun, ReconcileReport
 from app.domain.sites.models import Site
@@ -165,6 +166,17 @@ def _fragment(browser: PageClient, was: str) -> str:
 
 def _run() -> RebuildRun:
     return db.session.scalars(select(RebuildRun)).one()
+
+
+def test_a_rebuild_that_was_held_back_leads_to_what_can_be_changed(
+    app: Flask, shop: int, signed_in, clock: StoppedClock
+) -> None:
+    with app.app_context(), transaction():
+        run = _failed_run(shop, clock)
+        run.error = f"{HELD_BACK}, since it would break a golden search that passes today."
+        db.session.add(run)
+    links = {link.get("href") for link in signed_in().get("/admin/search").all("a")}
+    assert "/admin/settings/search#golden-searches" in links
 
 
 def _failed_run(site_id: int, clock: StoppedClock) -> RebuildRun:

@@ -103,6 +103,7 @@ class _Rebuild:
             read_afresh()
             generation.add(self._counted(documents_of(site_id, index, refuse=self.refusals.note)))
             generation.seal()
+            self._note(document_count=self.written)
             with self.indexing.engine.exclusive(site_id, index):
                 self._publish(index, generation, covered)
         finally:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 SCOPE_NAMES = {"ALL": "Everything", "PRODUCTS": "Products", "CONTENT": "Pages and collections"}
+HELD_BACK = "The new index was held back"  # How the reason begins where golden searches held it back.
 
 
 class Run(Protocol):
@@ -59,6 +60,10 @@ class RunStory:
     @property
     def has_failed(self) -> bool:
         return self.state == "failed"
+
+    @property
+    def was_held_back(self) -> bool:
+        return self.has_failed and (self.error or "").startswith(HELD_BACK)
 
     @property
     def heading(self) -> str:

@@ -147,7 +147,12 @@ def _undone(draft: GoldenDraft, was: dict[str, Any] | None) -> str:
 
 
 def told(draft: GoldenDraft) -> str:
-    return f"“{draft.query}”: {draft.sku} in the first {draft.within}"
+    return f"“{draft.query}”: {draft.sku} {wanted(draft.within)}"
+
+
+def wanted(within: int | None) -> str:
+    """ "first", "in the first 5"."""
+    return "first" if within == 1 else f"in the first {within}"
 
 
 def record(row: GoldenSearch) -> dict[str, Any]:

@@ -12,12 +12,13 @@ from sqlalchemy import Select, func, select
 from app.domain.catalogue.models import Product
 from app.domain.search.engine import EngineState, Generation, IndexName, Searching, SearchRequest, SearchUnavailable
 from app.domain.search.index.indexing import Indexing, read_afresh
+from app.domain.search.index.run_story import HELD_BACK
 from app.domain.search.live.asking import OfGeneration, ask
 from app.domain.search.live.models import ServedWords
 from app.domain.search.live.plan import plan
 from app.domain.search.live.publishing import served as served_now
 from app.domain.search.live.served import Served
-from app.domain.search.trying.golden import FURTHEST
+from app.domain.search.trying.golden import FURTHEST, wanted
 from app.domain.search.trying.models import GoldenSearch
 from app.domain.sites.settings import settings_of
 from app.extensions import db
@@ -118,14 +119,15 @@ def _without(site_id: int, goldens: list[Golden], undecided: Collection[int]) ->
 def _sentence(broken: Sequence[Golden], ranks: Mapping[int, int | None]) -> str:
     named = [
         f"“{golden.query}” ({golden.sku} "
-        + (f"at place {ranks[golden.id]}, not in the first {golden.within})" if ranks[golden.id] else "not found)")
+        + (f"at place {ranks[golden.id]}, not {wanted(golden.within)})" if ranks[golden.id] else "not found)")
         for golden in broken[:MOST_NAMED]
     ]
     more = f" and {len(broken) - MOST_NAMED} more" if len(broken) > MOST_NAMED else ""
     searches = "a golden search that passes" if len(broken) == 1 else f"{len(broken)} golden searches that pass"
     return (
-        f"The new index was held back, since it would break {searches} today: {', '.join(named)}{more}. "
-        "Mend what they find, or allow it in the search settings, then rebuild."
+        f"{HELD_BACK}, since it would break {searches} today: {', '.join(named)}{more}. "
+        "Change what broke them, or switch “Hold back a rebuild that breaks a golden search” off in the search "
+        "settings, then rebuild again."
     )
 
 

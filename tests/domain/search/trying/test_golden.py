@@ -261,8 +261,11 @@ def test_a_rebuild_that_breaks_golden_searches_is_held_back(indexing: Indexing) 
     live = indexing.engine.status(site_id, searching.IndexName.PRODUCTS).generation
     assert _rebuilt(indexing, site_id) == (
         "The new index was held back, since it would break a golden search that passes today: “water” "
-        "(JUG-1 not found). Mend what they find, or allow it in the search settings, then rebuild."
+        "(JUG-1 not found). Change what broke them, or switch “Hold back a rebuild that breaks a golden search” off in "
+        "the search settings, then rebuild again."
     )
+    run = latest_run(site_id)
+    assert run is not None and run.document_count == run.total_count > 1
     assert indexing.engine.status(site_id, searching.IndexName.PRODUCTS).generation == live
     assert "Water jug" in {str(hit) for hit in _names(indexing, site_id)}
 
@@ -271,6 +274,10 @@ def _names(indexing: Indexing, site_id: int) -> list[object]:
     request = searching.SearchRequest(per_page=50)
     hits = indexing.engine.search(site_id, searching.IndexName.PRODUCTS, request).hits
     return [hit.card["name"] for hit in hits]
+
+
+def test_a_single_first_place_is_told_as_first() -> None:
+    assert [golden.wanted(within) for within in (1, 5)] == ["first", "in the first 5"]
 
 
 def test_without_the_setting_nothing_is_held_back(indexing: Indexing) -> None:
