@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 from flask import redirect, request
@@ -47,7 +48,9 @@ def checkout_place() -> Response:
     site_id, token = current_shop().site_id, basket_token() or ""
     try:
         with transaction():
-            placed = place(ports.clock(), site_id, token, contact, seen, request.remote_addr or "unknown")
+            placed = place(
+                ports.clock(), site_id, token, contact, seen, request.remote_addr or "unknown", _secret_of_form()
+            )
             sold = _sold(placed.order) if placed.is_new else []
     except Invalid as error:
         return _form(contact, 400, errors={problem.pointer[2:]: problem.message for problem in error.problems})
@@ -60,8 +63,8 @@ def checkout_place() -> Response:
     except NotFound as error:
         return basket_page(error.message, "bad", 404)
     note_ordered(sold)
-    answer = redirect(f"/order/{token}", 303)
-    keep_order(answer, token)
+    answer = redirect(f"/order/{placed.token}", 303)
+    keep_order(answer, placed.token)
     return answer
 
 
@@ -85,6 +88,7 @@ def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = N
         "contact": contact,
         "errors": errors or {},
         "refused": refused,
+        "form": _secret_of_form() or secrets.token_urlsafe(),
         "days_kept": CONTACT_KEPT.days,
         "years_kept": CONTACT_KEPT_AT_MOST.days // 365,
     }
@@ -94,6 +98,11 @@ def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = N
 def _sold(order: Order) -> list[tuple[int, int]]:
     """Each line's product and what the line costs."""
     return [(line.product_id, line.unit_price * line.quantity) for line in order.lines if line.product_id is not None]
+
+
+def _secret_of_form() -> str:
+    """Made with the form, so that only who was shown it knows which order came from it."""
+    return request.form.get("form", "")[:LONGEST_FIELD]
 
 
 def _typed() -> Contact:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
+from base64 import urlsafe_b64encode
 from dataclasses import dataclass
+from hashlib import sha256
 
 from sqlalchemy import update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.domain.orders.basket import Basket
 from app.domain.orders.contact import Contact, clean_contact
-from app.domain.orders.filling import OPEN, order_by_token, shown
+from app.domain.orders.filling import OPEN, order_by_token, shown, token_hash
 from app.domain.orders.limits import check_limits
 from app.domain.orders.models import Order, OrderNumbers
 from app.domain.orders.offers import offers_of
@@ -21,6 +24,7 @@ from app.domain.sites.currency import currency_of
 from app.extensions import db
 
 SHOPPER = "A shopper"
+SHORTEST_SECRET = 32  # Characters: those of `secrets.token_urlsafe`, 256 bits, are 43.
 
 
 class BasketChanged(Conflict):
@@ -31,30 +35,47 @@ class BasketChanged(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """`is_new` is False when the basket had been ordered before, as by a button that was pressed twice."""
+    """`token` names the order from now on. `is_new` is False when the basket had been ordered before, as by a button
+    that was pressed twice."""
 
     order: Order
+    token: str
     is_new: bool
 
 
-def place(clock: Clock, site_id: int, token: str, contact: Contact, seen: str, address: str = "") -> Placed:
+def place(
+    clock: Clock, site_id: int, token: str, contact: Contact, seen: str, address: str = "", form: str = ""
+) -> Placed:
     """Order what is in the basket: stock is counted down, and lines keep today's names and prices. `seen` is the
-    `Basket.seen` that the shopper agreed to, `address` the network address they come from. The basket is locked first
-    and what it holds after that, always in the same order, so that of two who want the last one the second is told.
-    Raises NotFound, Invalid, BasketChanged, TooManyRequests."""
+    `Basket.seen` that the shopper agreed to, `address` the network address they come from, `form` the secret of the
+    form they sent, by which the same form sent twice is known.
+
+    The basket's token names nothing any more: somebody may have given the shopper a basket of their own, and must not
+    read who ordered from it. The basket is locked first and what it holds after that, always in the same order, so that
+    of two who want the last one the second is told. Raises NotFound, Invalid, BasketChanged, TooManyRequests."""
+    new_token = _token_of_order(token, form)
     order = order_by_token(site_id, token, to_change=True)
+    if order is None:
+        token, order = new_token, order_by_token(site_id, new_token)
     if order is None:
         raise NotFound("Your basket is empty.")
     if order.status != OPEN:
-        return Placed(order, is_new=False)
+        return Placed(order, token, is_new=False)
     clean = clean_contact(contact)
     basket = shown(site_id, order, to_sell=True)
     _check(basket, seen)
     order.number = _next_number(site_id)
     check_limits(clock, site_id, clean, address)
     _sell(clock, order, basket)
+    order.token_hash = token_hash(new_token)
     _submit(clock, order, clean)
-    return Placed(order, is_new=True)
+    return Placed(order, new_token, is_new=True)
+
+
+def _token_of_order(token: str, form: str) -> str:
+    """Who knows only the basket's token cannot guess it."""
+    secret = form if len(form) >= SHORTEST_SECRET else secrets.token_urlsafe()
+    return urlsafe_b64encode(sha256(f"order {secret} {token}".encode()).digest()).decode().rstrip("=")
 
 
 def _check(basket: Basket, seen: str) -> None:

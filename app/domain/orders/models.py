@@ -13,8 +13,8 @@ from app.extensions import Base
 
 class Order(Base):
     """Open, it is a basket, which a shopper's cookie names by a random token of which `token_hash` is the SHA-256.
-    Submitted, its lines keep names and prices as they were bought. `number` is what people call it by, from 1 on
-    for each site, given when it is submitted. Money is in minor units of `currency`.
+    Submitted, another token names it, and its lines keep names and prices as they were bought. `number` is what people
+    call it by, from 1 on for each site, given when it is submitted. Money is in minor units of `currency`.
 
     States: OPEN -> SUBMITTED -> COLLECTED; SUBMITTED -> CANCELLED, which gives the stock back; COLLECTED -> SUBMITTED
     for a few days, which takes a wrong press back.

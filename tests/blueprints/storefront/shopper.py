@@ -38,8 +38,8 @@ class Shopper:
         return next(f"/basket/lines/{line}" for line, text in zip(lines, texts, strict=True) if name in text)
 
     def order(self, **form: str) -> TestResponse:
-        seen = re.findall(r'name="seen" value="(\w+)"', self.get("/checkout").text)
-        return self.post("/checkout", CONTACT | {"seen": seen[0] if seen else ""} | form)
+        hidden = dict(re.findall(r'name="(seen|form)" value="([\w-]+)"', self.get("/checkout").text))
+        return self.post("/checkout", CONTACT | hidden | form)
 
     def cookie(self, name: str) -> str | None:
         cookie = self.client.get_cookie(name, domain=self.host)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from flask import Flask
 
@@ -48,6 +50,32 @@ def test_a_button_pressed_twice_gives_one_order(app: Flask, mia: Shopper) -> Non
     assert first.location == second.location
     assert (orders(app), stock(app, "tent-7")) == ([("SUBMITTED", 14_000)], 1)
     assert mia.get("/checkout").location == first.location, "going back leads to the order"
+
+
+def test_a_button_pressed_twice_before_the_first_answer_gives_one_order(app: Flask, mia: Shopper) -> None:
+    hidden = dict(re.findall(r'name="(seen|form)" value="([\w-]+)"', mia.get("/checkout").text))
+    basket = mia.cookie("basket") or ""
+    first = mia.post("/checkout", CONTACT | hidden)
+    mia.client.set_cookie("basket", basket, domain=mia.host)
+    assert mia.post("/checkout", CONTACT | hidden).location == first.location
+    assert (orders(app), stock(app, "tent-7")) == ([("SUBMITTED", 14_000)], 1)
+
+
+def test_a_form_that_comes_back_with_words_is_the_same_form(mia: Shopper) -> None:
+    page = mia.order(name="", form="f" * 43)
+    assert f'name="form" value="{"f" * 43}"' in page.text
+
+
+def test_who_planted_a_basket_does_not_read_who_ordered_from_it(app: Flask, mia: Shopper) -> None:
+    planter = Shopper(app)
+    planter.client.set_cookie("basket", mia.cookie("basket") or "", domain=planter.host)
+    assert planter.get("/checkout").status_code == 200
+    location, planted = mia.order().location, planter.cookie("basket")
+    assert location != f"/order/{planted}" and mia.cookie("basket") == location.removeprefix("/order/")
+    assert planter.get(f"/order/{planted}").status_code == 404
+    assert planter.get("/checkout").location == "/basket"
+    answer = planter.order()
+    assert answer.status_code == 404 and "Mia" not in answer.text
 
 
 def test_what_is_wrong_is_told_beside_the_field_and_nothing_is_lost(app: Flask, mia: Shopper) -> None:

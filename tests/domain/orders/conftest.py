@@ -18,6 +18,7 @@ from tests.factories import make_product, make_site
 from tests.fakes.clock import StoppedClock
 
 MIA = Contact("Mia Moss", "mia@home.test")
+FORM = "the secret of a form that only Mia was shown"
 
 
 @dataclass
@@ -42,10 +43,10 @@ class Shopper:
     def basket(self) -> Basket:
         return filling.basket_of(self.site_id, self.token)
 
-    def order(self, contact: Contact = MIA, seen: str | None = None, address: str = "") -> Placed:
+    def order(self, contact: Contact = MIA, seen: str | None = None, address: str = "", form: str = FORM) -> Placed:
         shown = self.basket.seen if seen is None else seen
         with transaction():
-            return place(self.clock, self.site_id, self.token or "", contact, shown, address)
+            return place(self.clock, self.site_id, self.token or "", contact, shown, address, form)
 
 
 @pytest.fixture

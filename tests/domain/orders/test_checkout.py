@@ -17,7 +17,7 @@ from app.domain.shared.problems import Invalid, NotFound, StaleRevision
 from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
 from app.transaction import transaction
-from tests.domain.orders.conftest import MIA, Shopper, change_product, product, stock
+from tests.domain.orders.conftest import FORM, MIA, Shopper, change_product, product, stock
 from tests.factories import make_product, make_site
 from tests.fakes.clock import StoppedClock
 
@@ -45,6 +45,23 @@ def test_ordering_twice_gives_one_order(mia: Shopper) -> None:
     first, second = mia.order(seen=seen), mia.order(seen=seen)
     assert (first.is_new, second.is_new, second.order.number) == (True, False, 1)
     assert stock("KETTLE") == 2
+
+
+def test_who_knows_the_basket_does_not_read_the_order(mia: Shopper) -> None:
+    mia.add("KETTLE")
+    planted, seen = mia.token or "", mia.basket.seen
+    placed = mia.order(seen=seen)
+    named = filling.order_by_token(mia.site_id, placed.token)
+    assert named is not None and named.id == placed.order.id
+    assert filling.order_by_token(mia.site_id, planted) is None
+    for guess in ("", "another form with a secret of its own", "x"):
+        with pytest.raises(NotFound):
+            mia.order(seen=seen, form=guess)
+
+
+def test_a_form_without_a_secret_orders_too(mia: Shopper) -> None:
+    mia.add("KETTLE")
+    assert mia.order(form="").token != mia.token
 
 
 def test_after_an_order_a_new_basket_begins(mia: Shopper) -> None:
@@ -189,7 +206,7 @@ def test_a_button_pressed_twice_at_the_same_moment_gives_one_order(app: Flask, m
 
     def press(_: int) -> tuple[bool, int | None]:
         with app.app_context(), transaction():
-            placed = place(clock, site_id, token, MIA, seen)
+            placed = place(clock, site_id, token, MIA, seen, form=FORM)
             return placed.is_new, placed.order.number
 
     with ThreadPoolExecutor(6) as threads:
