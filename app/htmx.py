@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flask import Response, request
+from werkzeug.urls import iri_to_uri
 
 
 def wants_fragment() -> bool:
@@ -20,5 +21,5 @@ def wants_fragment() -> bool:
 def redirect_page(location: str) -> Response:
     """Make the browser go to another page although htmx asked."""
     response = Response(status=204)
-    response.headers["HX-Redirect"] = location
+    response.headers["HX-Redirect"] = iri_to_uri(location)
     return response

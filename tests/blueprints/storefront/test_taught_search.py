@@ -76,6 +76,13 @@ def test_a_rule_sends_a_search_to_a_page(app: Flask, get: Get, site_id: int):
     assert (swap.status_code, swap.headers["HX-Redirect"]) == (204, "/pages/delivery?from=search")
 
 
+def test_a_page_with_a_name_beyond_latin_is_gone_to_from_a_swap_too(app: Flask, get: Get, site_id: int):
+    """A header holds no such characters, and servers refuse to send one that does."""
+    add_rule(app, site_id, "tea", redirect_url="/c/茶")
+    swap = get("/search?q=tea", HX_Request="true", HX_Target="#listing")
+    assert swap.headers["HX-Redirect"] == get("/search?q=tea").headers["Location"] == "/c/%E8%8C%B6"
+
+
 @pytest.mark.parametrize(
     "path",
     [
