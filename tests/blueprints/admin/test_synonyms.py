@@ -168,6 +168,51 @@ def test_resync_is_offered_while_something_is_not_live(app: Flask, mia: Merchand
         assert state is not None and state.live_version == 7
 
 
+def test_the_page_says_that_something_waits_whenever_a_row_does(app: Flask, mia: Merchandiser) -> None:
+    mia.post(PATH, BOTH)
+    for saved, live, waits in ((1, 1, False), (2, 1, True), (2, 2, False)):
+        with app.app_context(), transaction():
+            state = db.session.scalars(select(ServedWords)).one()
+            state.saved_version, state.live_version = saved, live
+            db.session.scalars(select(Synonym)).one().words_version = saved
+        text = mia.fragment(PATH).text
+        assert ("Not live yet" in text, "Not everything is live." in text) == (waits, waits)
+
+
+def test_resync_gives_shoppers_what_was_not_served_yet(app: Flask, mia: Merchandiser) -> None:
+    mia.post(PATH, BOTH)
+    with app.app_context(), transaction():
+        state = db.session.scalars(select(ServedWords)).one()
+        state.synonyms, state.live_version = [], 0
+    with app.app_context():
+        assert not publishing.served(mia.site_id).synonyms.groups
+    mia.swap(f"{PATH}/resync", {})
+    with app.app_context():
+        assert [group.words for group in publishing.served(mia.site_id).synonyms.groups] == [("mobile", "cell phone")]
+    assert "Not live yet" not in mia.fragment(PATH).text
+
+
+def test_the_words_and_the_kind_filter_the_suggestions_too(app: Flask, mia: Merchandiser) -> None:
+    suggested(app, mia)
+    suggested(app, mia, "blorf", "monitor")
+    text = mia.fragment(f"{PATH}?q=blorf").text
+    assert "blorf" in text and "labtop" not in text
+    assert "No suggestion fits these filters" in mia.fragment(f"{PATH}?type=EQUIVALENT").text
+
+
+def test_a_row_leads_to_whether_it_helped(app: Flask, mia: Merchandiser) -> None:
+    mia.post(PATH, BOTH)
+    assert f'/admin/search/effect/synonym/{only(app).id}"' in mia.fragment(PATH).text
+
+
+def test_refused_lines_are_corrected_where_they_are_told(app: Flask, mia: Merchandiser) -> None:
+    mia.get(f"{PATH}/import")
+    looked = mia.post(f"{PATH}/import", {"table": "alone =\nhoover -> vacuum"}, 200)
+    assert "Correct it here" in looked.texts["h2"] and "alone = hoover -> vacuum" in looked.texts["textarea"]
+    again = mia.post(f"{PATH}/import", {"table": "alone = by oneself\nhoover -> vacuum"}, 200)
+    assert "Import 2 synonyms" in again.texts["button"]
+
+
 def test_a_file_is_looked_at_before_it_is_imported(app: Flask, mia: Merchandiser) -> None:
     mia.post(PATH, BOTH)
     mia.get(f"{PATH}/import")

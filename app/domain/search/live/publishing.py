@@ -87,7 +87,14 @@ def served_state(site_id: int) -> ServedWords | None:
 
 def is_live(row: Synonym | SearchRule, state: ServedWords | None) -> bool:
     """Whether shoppers are served the row as it is saved."""
-    return row.words_version <= (state.live_version if state is not None else 0)
+    return not is_behind(state, row.words_version)
+
+
+def is_behind(state: ServedWords | None, version: int | None = None) -> bool:
+    """Whether shoppers are not served yet what was saved, or deleted, with that version; with the latest for None.
+    Every “not live yet” comes from here, so that a page and its rows agree."""
+    saved, live = (state.saved_version, state.live_version) if state is not None else (0, 0)
+    return (saved if version is None else version) > live
 
 
 def served(site_id: int) -> Served:

@@ -81,11 +81,7 @@ def rules(clock: Clock, site_id: int, asked: RuleQuery, applied: Mapping[str, in
     found = sorted((row for row in listed if _is_in(row, asked.narrowed)), key=lambda row: _order(row, asked.order))
     start = (asked.page - 1) * asked.page_size
     page = Paged(found[start : start + asked.page_size], asked.page, asked.page_size, len(found))
-    return RuleList(page, len(stored), publishing_is_behind(state))
-
-
-def publishing_is_behind(state: ServedWords | None) -> bool:
-    return state is not None and state.saved_version > state.live_version
+    return RuleList(page, len(stored), publishing.is_behind(state))
 
 
 def _listed(

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, func, select
 
 from app.domain.search.live.models import ServedWords, Synonym
-from app.domain.search.live.publishing import served_state
+from app.domain.search.live.publishing import is_behind, served_state
 from app.domain.search.synonyms.evidence import strength
 from app.domain.search.synonyms.listing import Order, Status, SynonymList
 from app.domain.search.synonyms.record import SUGGESTED
@@ -33,7 +33,7 @@ class SynonymPage:
 
     @property
     def waits(self) -> bool:
-        return self.state is not None and self.state.saved_version > self.state.live_version
+        return is_behind(self.state)
 
 
 def synonym_page(site_id: int, asked: SynonymList) -> SynonymPage:
@@ -42,7 +42,7 @@ def synonym_page(site_id: int, asked: SynonymList) -> SynonymPage:
         asked=asked,
         found=synonyms(site_id, asked, state),
         state=state,
-        suggestions=_strongest(site_id) if asked.status is Status.LIVE else (),
+        suggestions=_strongest(site_id, asked) if asked.status is Status.LIVE else (),
         counts=_counts(site_id),
     )
 
@@ -99,10 +99,15 @@ def _in_order(site_id: int, ids: list[int]) -> list[Synonym]:
     return [found[synonym_id] for synonym_id in ids if synonym_id in found]
 
 
-def _strongest(site_id: int) -> list[Synonym]:
-    waiting = select(Synonym).where(Synonym.site_id == site_id, Synonym.status == SUGGESTED).order_by(Synonym.id)
-    found = sorted(db.session.scalars(waiting), key=lambda synonym: strength(synonym.evidence), reverse=True)
-    return found[:SHOWN_SUGGESTIONS]
+def _strongest(site_id: int, asked: SynonymList) -> list[Synonym]:
+    """Of the suggestions that fit the words and the kind of the list."""
+    conditions = [Synonym.site_id == site_id, Synonym.status == SUGGESTED]
+    if asked.type is not None:
+        conditions.append(Synonym.type == asked.type.value)
+    waiting = db.session.scalars(select(Synonym).where(*conditions).order_by(Synonym.id))
+    wanted = fold(asked.words)
+    fitting = [one for one in waiting if not wanted or wanted in _folded(one.root, one.words)]
+    return sorted(fitting, key=lambda synonym: strength(synonym.evidence), reverse=True)[:SHOWN_SUGGESTIONS]
 
 
 def _counts(site_id: int) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Synonyms as a table: `type,root,words` with semicolons between the words. Pure."""
+"""Synonyms as a table: `type,root,words` with semicolons between the words, or as people write them. Pure."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ from app.domain.shared.table_cells import unguarded
 from app.domain.shared.text import one_line
 
 COLUMNS = ("type", "root", "words")
+KINDS = {
+    "equivalent": SynonymType.EQUIVALENT,
+    "both ways": SynonymType.EQUIVALENT,
+    "one way": SynonymType.ONE_WAY,
+}
+ARROWS = ("->", "→")
 LONGEST_TABLE = 500_000  # Characters: 1,000 groups of 20 words with 25 letters.
 
 
@@ -64,10 +70,26 @@ def _line(number: int, cells: list[str]) -> TableLine | None:
     if not any(cells) or (number == 1 and cells[0].casefold() == COLUMNS[0]):
         return None
     shown = ",".join(cells)[:200]
+    if (written := _as_people_write(cells)) is not None:
+        return TableLine(number, shown, written)
     if len(cells) != len(COLUMNS):
         needed = f"A line has three columns, {', '.join(COLUMNS)}; this has {len(cells)}."
         return TableLine(number, shown, problem=needed)
-    kind = next((kind for kind in SynonymType if kind.value == cells[0].upper().replace(" ", "_")), None)
+    kind = KINDS.get(cells[0].casefold().replace("-", " ").replace("_", " "))
     if kind is None:
-        return TableLine(number, shown, problem=f"“{cells[0][:40]}” is neither EQUIVALENT nor ONE_WAY.")
+        problem = f"“{cells[0][:40]}” is neither EQUIVALENT nor ONE_WAY, nor “both ways” nor “one way”."
+        return TableLine(number, shown, problem=problem)
     return TableLine(number, shown, SynonymDraft(kind, cells[1] or None, tuple(split_words(cells[2]))))
+
+
+def _as_people_write(cells: list[str]) -> SynonymDraft | None:
+    """`hoover -> vacuum, vacuum cleaner` or `sofa = couch = settee`, as the page shows synonyms; None for a line that
+    begins as a table's does."""
+    typed = ",".join(cells)
+    for arrow in ARROWS:
+        if arrow in cells[0]:
+            root, _, words = typed.partition(arrow)
+            return SynonymDraft(SynonymType.ONE_WAY, one_line(root) or None, tuple(split_words(words)))
+    if "=" in cells[0]:
+        return SynonymDraft(SynonymType.EQUIVALENT, None, tuple(map(one_line, typed.split("="))))
+    return None

@@ -39,7 +39,7 @@ def _of_records(site_id: int, rows: Sequence[AuditEntry]) -> dict[int, Later]:
     of_kinds = or_(*(kind.entries for kind in KINDS))
     latest = select(func.max(AuditEntry.id)).where(AuditEntry.site_id == site_id, about, of_kinds).group_by(*subject)
     query = select(*subject, AuditEntry.id, AuditEntry.at, AuditEntry.actor).where(AuditEntry.id.in_(latest))
-    found = {(type, id): Later(*rest) for type, id, *rest in db.session.execute(query)}
+    found = {(type, subject): Later(id, at, actor) for type, subject, id, at, actor in db.session.execute(query)}
     known = {row.id: found.get((row.subject_type, row.subject_id)) for row in rows}
     return {id: later for id, later in known.items() if later is not None and later.id > id}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -21,13 +21,9 @@ def readable(kind: str, state: Mapping[str, Any] | None, time_zone: str) -> Fiel
     """A record of `kind` field by field as people read it; moments are those of a shop in `time_zone`."""
     if state is None:
         return None
-    return {
-        "synonym": lambda: _synonym(state),
-        "rule": lambda: _rule(state, ZoneInfo(time_zone)),
-        "product": lambda: {"search terms": state.get(TERMS)},
-        "golden_search": lambda: _golden(state),
-        "settings": lambda: {TITLES.get(key, key): value for key, value in state.items()},
-    }[kind]()
+    if kind == "rule":
+        return _rule(state, ZoneInfo(time_zone))
+    return _BY_KIND[kind](state)
 
 
 def terms_told(summary: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
@@ -89,3 +85,11 @@ def _moment(written: str | None, zone: ZoneInfo) -> str:
         return ""
     local = datetime.fromisoformat(written).astimezone(zone)
     return f"{local.day} {local:%B %Y, %H:%M}"
+
+
+_BY_KIND: Mapping[str, Callable[[Mapping[str, Any]], Fields]] = {
+    "synonym": _synonym,
+    "golden_search": _golden,
+    "product": lambda state: {"search terms": state.get(TERMS)},
+    "settings": lambda state: {TITLES.get(key, key): value for key, value in state.items()},
+}

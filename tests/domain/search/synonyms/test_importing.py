@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from app.blueprints.admin.spreadsheet import lines
 from app.domain.search.live.served import SynonymGroup, SynonymType
 from app.domain.search.synonyms import editing, importing
-from app.domain.search.synonyms.group import check, fingerprint
+from app.domain.search.synonyms.group import SynonymDraft, check, fingerprint
 from app.domain.search.synonyms.importing import planned
 from app.domain.search.synonyms.table import read_table, rows_of
 from app.domain.shared.problems import Conflict, Invalid
@@ -58,6 +58,27 @@ def test_each_line_is_told_what_it_does() -> None:
     assert "neither EQUIVALENT nor ONE_WAY" in reasons[5]
     assert "this has 2" in reasons[6]
     assert reasons[7] == "Give at least two words."
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["one-way,hoover,vacuum", "One Way,hoover,vacuum", "ONE_WAY,hoover,vacuum", "hoover -> vacuum", "hoover → vacuum"],
+)
+def test_one_way_is_read_as_people_write_it(line: str) -> None:
+    (read,) = read_table(line)
+    assert read.draft == SynonymDraft(SynonymType.ONE_WAY, "hoover", ("vacuum",))
+
+
+@pytest.mark.parametrize("line", ["both ways,,a;b;c", "Both-Ways,,a;b;c", "equivalent,,a;b;c", "a = b = c", "a=b=c"])
+def test_both_ways_is_read_as_people_write_it(line: str) -> None:
+    (read,) = read_table(line)
+    assert read.draft == SynonymDraft(SynonymType.EQUIVALENT, None, ("a", "b", "c"))
+
+
+def test_an_arrow_may_lead_to_several_words_and_to_none() -> None:
+    (several,) = read_table("hoover -> vacuum, dust sucker")
+    assert several.draft == SynonymDraft(SynonymType.ONE_WAY, "hoover", ("vacuum", "dust sucker"))
+    assert [outcome for _, outcome, _ in outcomes("hoover ->", "a =", "a, b = c")] == ["refused"] * 3
 
 
 def test_a_line_between_two_synonyms_is_refused_with_both_named() -> None:
