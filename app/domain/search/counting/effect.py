@@ -10,16 +10,16 @@ from sqlalchemy import ColumnElement, and_, case, func, select
 
 from app.domain.search.counting.days import day_at, today
 from app.domain.search.counting.equal_periods import DAY, Comparable, EqualPeriods, equal_periods
-from app.domain.search.counting.models import SearchDay, SearchWordDay
+from app.domain.search.counting.models import SearchDay, SearchWordDay, SearchWordWindow
 from app.domain.search.counting.purge import KEEP_WORDS
 from app.domain.search.counting.sums import Sums
-from app.domain.search.counting.windows import SUMMED
+from app.domain.search.counting.windows import PERIODS, SUMMED, first_day, until_of
 from app.domain.shared.clock import Clock
 from app.domain.sites.models import Site
 from app.extensions import db
 
 AT_ONCE = 900  # Words of a statement.
-
+LONGEST = max(PERIODS)
 
 Searches = Callable[[str], bool] | str  # Which of the counted words, or the one word.
 
@@ -79,6 +79,13 @@ def _words(site_id: int, compared: Sequence[EqualPeriods]) -> Sequence[str]:
     if not compared:
         return ()
     first, last = min(periods.before[0] for periods in compared), max(periods.after[1] for periods in compared)
+    until = until_of(site_id)
+    if until is not None and first_day(until, LONGEST) <= first and last <= until:
+        # One row for each word, instead of one for each day on which it was searched.
+        kept = select(SearchWordWindow.word).where(
+            SearchWordWindow.site_id == site_id, SearchWordWindow.days == LONGEST, SearchWordWindow.word != ""
+        )
+        return db.session.scalars(kept).all()
     counted = select(SearchWordDay.word).where(
         SearchWordDay.site_id == site_id, SearchWordDay.day.between(first, last), SearchWordDay.word != ""
     )

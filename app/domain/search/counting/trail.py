@@ -3,7 +3,10 @@
 The rules (contracts: Analytics counting): a search counts once per visit, which ends after 30 minutes without a
 search; the first product opened from what a search showed is its click; a product opened from it that goes into a
 basket within 30 minutes counts as added, once per search; what of these is ordered within one day counts as ordered,
-once per search, with what was paid for them. What was counted is forgotten, so that nothing counts twice.
+once per search, with what was paid for them. After an order the searches that it counts to are forgotten, with all
+they showed, so that nothing counts twice: who opens another product from the same page afterwards, or orders again,
+counts nowhere. Which words the visit searched for is remembered apart from that, so that a search which had to be
+forgotten for want of room is not counted again.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from hashlib import blake2b
 
 from app.domain.search.counting.events import Event, Kind
 
@@ -19,15 +23,17 @@ BASKET = timedelta(minutes=30)
 ORDER = timedelta(days=1)
 SEEN_EVERY = timedelta(minutes=1)  # A reload within it leaves the trail as it is, and thus the cookie.
 MOST_SEARCHES = 12
+MOST_COUNTED = 128  # Words of a visit that are known again, if only by three bytes each.
+HASH_BYTES = 3
 MOST_SHOWN = 100  # The largest page of results.
 MOST_FOLLOWED = 20  # Products that one search is followed to.
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A search that was counted at `at` to `day`. Product ids: `shown` on its latest page, `opened` from there, put in
-    a `basket` in time. `clicked` and `added` say that this was counted already; so is everything once `followed` is
-    false, which it also is where clicks are not recorded."""
+    """A search that was counted at `at` to `day`. Product ids: `shown` on its latest page, in the order of numbers,
+    `opened` from there, put in a `basket` in time. `clicked` and `added` say that this was counted already; so is
+    everything once `followed` is false, which it also is where clicks are not recorded."""
 
     word: str
     at: datetime
@@ -42,9 +48,11 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """The searches of one browser in one shop, oldest first. The visit began at `begun`; `seen` is its last search."""
+    """The searches of one browser in one shop, oldest first. The visit began at `begun`; `seen` is its last search,
+    `counted` are the hashes of the words that were counted in it."""
 
     searches: tuple[Search, ...] = ()
+    counted: tuple[bytes, ...] = ()
     begun: datetime | None = None
     seen: datetime | None = None
 
@@ -81,11 +89,10 @@ def searched(trail: Trail, moment: Moment, page: ResultsPage) -> Noted:
     """The trail after a page of results, and the search if it counts."""
     visited = _visited(trail, moment.at)
     known = visited.latest(page.word)
-    of_this_visit = known is not None and visited.begun is not None and known.at >= visited.begun
-    shown = page.shown[:MOST_SHOWN] if moment.clicks else ()
-    if known is not None and of_this_visit:
-        again = replace(known, shown=shown) if known.followed else known
-        return _with(visited, known, again), []
+    shown = tuple(sorted(set(page.shown[:MOST_SHOWN]))) if moment.clicks else ()
+    if _hash(page.word) in visited.counted:
+        again = replace(known, shown=shown) if known is not None and known.followed else known
+        return visited if known is None or again is None else _with(visited, known, again), []
     if not page.is_first:
         return trail, []
     search = Search(page.word, _seconds(moment.at), moment.day, followed=moment.clicks, shown=shown)
@@ -93,7 +100,8 @@ def searched(trail: Trail, moment: Moment, page: ResultsPage) -> Noted:
     event = Event(
         Kind.SEARCHED, moment.site_id, page.word, moment.day, search.at, page.found, moment.clicks, page.ruled
     )
-    return replace(visited, searches=(*others, search)[-MOST_SEARCHES:]), [event]
+    counted = (*visited.counted, _hash(page.word))[-MOST_COUNTED:]
+    return replace(visited, searches=(*others, search)[-MOST_SEARCHES:], counted=counted), [event]
 
 
 def opened(trail: Trail, moment: Moment, product_id: int, word: str | None = None) -> Noted:
@@ -145,7 +153,7 @@ def _visited(trail: Trail, now: datetime) -> Trail:
     """The trail with a search made now: in the same visit, or the first of another."""
     now = _seconds(now)
     if trail.begun is None or trail.seen is None or not -VISIT <= now - trail.seen < VISIT:
-        return replace(trail, begun=now, seen=now)
+        return replace(trail, begun=now, seen=now, counted=())
     return replace(trail, seen=now) if now - trail.seen >= SEEN_EVERY else trail
 
 
@@ -165,6 +173,10 @@ def _with(trail: Trail, before: Search, after: Search) -> Trail:
 
 def _event(kind: Kind, moment: Moment, search: Search) -> Event:
     return Event(kind, moment.site_id, search.word, search.day, _seconds(moment.at))
+
+
+def _hash(word: str) -> bytes:
+    return blake2b(word.encode(), digest_size=HASH_BYTES).digest()
 
 
 def _seconds(moment: datetime) -> datetime:

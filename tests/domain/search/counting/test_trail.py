@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
@@ -196,6 +197,30 @@ def test_what_nothing_can_follow_from_any_more_is_forgotten() -> None:
     assert rules.current(trail, BEGAN + timedelta(hours=24)) == trail
     assert rules.current(trail, BEGAN + timedelta(hours=24, seconds=1)).searches == ()
     assert rules.current(trail, BEGAN - timedelta(hours=1)).searches == ()
+
+
+def test_however_many_words_a_visit_searches_each_counts_once() -> None:
+    shopper, words = Shopper(), [f"{number} " + "ü" * 90 for number in range(100)]
+    for minutes in range(2):
+        for word in words:
+            shopper.search(word, minutes, shown=tuple(range(10**6, 10**6 + 100)))
+            assert len(to_text(shopper.trail)) <= LONGEST
+    assert len(shopper.counted) == 100
+    shopper.search(words[0], 60)
+    assert len(shopper.counted) == 101
+
+
+def test_an_older_page_of_results_still_counts_a_click_after_five_more_of_the_largest() -> None:
+    chance, shopper = random.Random(3), Shopper()
+    pages = {f"camping tents for {number} people": chance.sample(range(1, 100_000), 100) for number in range(6)}
+    for number in range(60):
+        shopper.search(f"word {number}", shown=())
+    for word, shown in pages.items():
+        shopper.search(word, shown=tuple(shown))
+    shopper.counted.clear()
+    for word, shown in pages.items():
+        shopper.open(shown[50], 1, word=word)
+    assert [event.word for event in shopper.counted] == list(pages)
 
 
 words = st.text(st.characters(exclude_categories=("C",)), min_size=1, max_size=100)
