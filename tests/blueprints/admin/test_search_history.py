@@ -297,6 +297,17 @@ def test_undo_asks_first_and_says_in_words_what_it_changes(app: Flask, browser: 
     browser.get(f"{PATH}/999999", status=404)
 
 
+def test_undoing_says_whether_something_goes_or_comes_back(app: Flask, browser: PageClient, site_id: int) -> None:
+    with app.app_context(), transaction():
+        made = synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+        added, known = newest().id, (made.id, made.revision)
+    assert "What was added goes away again" in browser.get(f"{PATH}/{added}").texts["p"]
+    with app.app_context(), transaction():
+        synonyms.delete(clock(), site_id, *known, "Mia Moss")
+        deleted = newest().id
+    assert "What was deleted comes back as it was" in browser.get(f"{PATH}/{deleted}").texts["p"]
+
+
 def test_the_list_is_filtered_by_itself(app: Flask, browser: PageClient, site_id: int) -> None:
     answer = browser.client.get(PATH, base_url=browser.base, headers={"HX-Request": "true"})
     assert answer.text.lstrip().startswith("<section")

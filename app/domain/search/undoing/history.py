@@ -35,6 +35,8 @@ class Entry:
     summary: str
     differences: tuple[Difference, ...]
     way_back: tuple[Difference, ...]
+    is_addition: bool
+    is_deletion: bool
     can_be_undone: bool
     later: Later | None
 
@@ -101,7 +103,8 @@ def _entry(row: AuditEntry, zone: str, undoable: bool, later: Later | None) -> E
     summary = terms_told(row.summary, before, after) if kind.name == "product" else row.summary
     old, new = readable(kind.name, before, zone), readable(kind.name, after, zone)
     changed, back = differences(old, new), differences(new, old)
-    return Entry(row.id, row.at, row.actor, kind.label, summary, changed, back, undoable, later)
+    came, went = before is None, after is None
+    return Entry(row.id, row.at, row.actor, kind.label, summary, changed, back, came, went, undoable, later)
 
 
 def _kind_of(entry: AuditEntry) -> Kind | None:
