@@ -164,3 +164,14 @@ def test_a_replay_that_failed_says_why(someone: Merchandiser, app: Flask, indexi
 def test_what_cannot_be_replayed_is_said(someone: Merchandiser) -> None:
     answer = someone.swap("/admin/search/replays", {"proposal": "{}"})
     assert answer.status_code == 400 and "Say what to try" in answer.text
+
+
+@pytest.mark.parametrize("body", [{"kind": "rule"}, {}, ["what"], {"kind": "rule", "term": "x", "pins": 7}])
+@pytest.mark.parametrize("path", [TRY, "/admin/search/replays"])
+def test_what_a_program_sends_wrongly_is_told_as_a_program_reads_it(
+    someone: Merchandiser, path: str, body: object
+) -> None:
+    headers = {"X-CSRFToken": someone.pages.token, "Origin": someone.pages.base}
+    answer = someone.pages.client.post(path, json=body, headers=headers, base_url=someone.pages.base)
+    assert (answer.status_code, answer.mimetype) == (400, "application/problem+json")
+    assert answer.json["errors"][0]["pointer"].startswith("#")

@@ -19,6 +19,7 @@ from app.domain.search.trying.proposal import Proposal, as_json
 from app.domain.search.trying.trial import LONGEST_SEARCH, Tried, try_out
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites.shop_settings import shop_settings
+from app.errors import wants_json
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -36,6 +37,8 @@ def search_try() -> Answer:
     try:
         return answer(sent_proposal(_time_zone()), query)
     except (Invalid, NotFound) as error:
+        if wants_json():
+            raise
         status = 404 if isinstance(error, NotFound) else 400
         return _page(problems=_told(error)), status
 
@@ -97,6 +100,8 @@ def search_replay_request() -> Answer:
     try:
         proposal = sent_proposal(_time_zone())
     except Invalid as invalid:
+        if wants_json():
+            raise
         return _page(problems=_told(invalid)), 400
     with transaction():
         replay_id = replays.request(ports.clock(), current_user.site_id, proposal, current_user.display_name).id
