@@ -19,6 +19,7 @@ from app.ports import Ports, search_engine
 from app.supervisor import embedded_redis
 from app.transaction import transaction
 from tests.databases import KINDS, NAMED, Databases, PostgresqlDatabases, databases
+from tests.examples import ALL
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
 from tests.ready_app import application
@@ -35,6 +36,10 @@ def config_for(database_url: str, folder: Path) -> Config:
         log_level="ERROR",
         testing=True,
     )
+
+
+def pytest_report_header() -> str:
+    return "properties: all examples" if ALL else "properties: a quarter of their examples"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -22,6 +22,7 @@ from app.domain.search.engine import (
 from app.domain.search.live.served import SynonymGroup, SynonymSet, SynonymType
 from app.domain.search.text import query_words
 from tests.contracts.search_engine_contract import PRODUCTS, SITE, found, rebuild, shoe
+from tests.examples import examples
 
 GEARBOX = Alternatives(0, 1, (("shifter",), ("gear", "lever")))
 PARTS = (
@@ -158,7 +159,7 @@ class TaughtSearchContract:
         rebuild(engine, [shoe(n, name) for n, name in enumerate(names, 1)])
         return engine
 
-    @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples(400), deadline=None, suppress_health_check=list(HealthCheck))
     @given(asked=expressions, groups=st.lists(groups, min_size=1, max_size=4), optional=st.booleans())
     def test_whatever_the_synonyms_are_a_search_finds_what_it_finds_without_them(
         self, many: SearchEngine, asked: str, groups: list[SynonymGroup], optional: bool
@@ -174,7 +175,7 @@ class TaughtSearchContract:
         assert set(known) <= {hit.id for hit in result.hits}
         assert (result.full_matches or 0) >= (without.full_matches or 0)
 
-    @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples(200), deadline=None, suppress_health_check=list(HealthCheck))
     @given(word=expressions, answer=expressions)
     def test_a_word_finds_all_that_its_answer_finds(self, many: SearchEngine, word: str, answer: str) -> None:
         more = {"per_page": 200, "correct": False, "prefix_last": False}
@@ -241,7 +242,7 @@ class TaughtSearchContract:
         ranked = found(lamps, "lamp", sort=Sort.PRICE_ASC, **asked)
         assert ranked == [*(f"P{n}" for n in range(1, 9)), "P20"]
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
     @given(seed=st.integers(0, 10_000))
     def test_pages_of_any_placing_cover_the_results_once_with_the_pins_in_their_places(
         self, lamps: SearchEngine, seed: int

@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 
 from app.domain.sites.roles import Role
 from tests.blueprints.v1.conftest import LOGOUT, REFRESH, ApiClient
+from tests.examples import examples
 
 TAXONOMIES = "/v1/admin/taxonomies"
 OUTDOOR = f"{TAXONOMIES}/outdoor"
@@ -48,7 +49,7 @@ STRUCTURE = st.fixed_dictionaries(
     {"name": TEXT | JSON, "rootLevels": TREE},
     optional={"revision": JSON, "description": JSON, "note": JSON, "valueRenames": JSON, "siteId": JSON},
 )
-FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FUZZ = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

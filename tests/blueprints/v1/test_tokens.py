@@ -24,6 +24,7 @@ from app.domain.sites.sign_in_sessions import SignedIn
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.v1.conftest import ApiClient
+from tests.examples import examples
 from tests.factories import make_site
 from tests.fakes.clock import StoppedClock
 
@@ -225,7 +226,7 @@ RUBBISH = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(header=RUBBISH)
 @example(header="Bearer " + "x" * 60_000)
 @example(header="Bearer " + "." * 2_000)
@@ -238,7 +239,7 @@ def test_rubbish_is_401_and_never_500(stranger: ApiClient, header: str) -> None:
         assert (answer.status_code, answer.json["code"]) == (401, "token_invalid")
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cut=st.integers(0, 600), put=st.text("AZaz09-_.=", max_size=3))
 def test_a_token_with_any_letter_changed_opens_nothing(stranger: ApiClient, cut: int, put: str) -> None:
     if not stranger.tokens:

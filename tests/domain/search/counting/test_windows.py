@@ -17,6 +17,7 @@ from app.domain.search.counting.purge import purge
 from app.domain.search.counting.windows import SUMMED, WordChange
 from app.extensions import db
 from app.transaction import transaction
+from tests.examples import examples
 from tests.factories import make_site
 from tests.fakes.clock import StoppedClock
 
@@ -160,7 +161,7 @@ STEPS = st.lists(st.tuples(st.integers(0, 2), st.lists(CHANGES, max_size=6)), ma
 
 
 @given(steps=STEPS)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_counted_on_whatever_day_the_sums_are_those_of_the_days(
     app: Flask, site_id: int, steps: list[tuple[int, list[WordChange]]]
 ) -> None:

@@ -14,6 +14,7 @@ from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.levels.values import check_values
 from app.domain.taxonomy.structure.checking import check_structure
 from tests.domain.taxonomy.trees import choice, level, number, text
+from tests.examples import examples
 
 IDS = ("a", "b", "c", "d", "e", "f")
 COLOURS = ("Moss", "Clay", "Slate")
@@ -76,7 +77,7 @@ def words_at(tree: TaxonomyTree, level_id: str, attribute_id: str, renames: list
     return {r.value: r.renamed for r in renames if [r.level_id] == nearest and r.attribute_id == attribute_id}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(changes())
 def test_losses_are_what_a_check_of_each_product_drops_once_its_words_are_renamed(
     change: tuple[list[dict[str, Any]], list[dict[str, Any]], list[ValueRename]],

@@ -35,6 +35,7 @@ from app.domain.taxonomy.levels.renames import ValueRename, split_renames
 from app.domain.taxonomy.structure.checking import check_structure
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, stored, trees
 from tests.domain.taxonomy.trees import choice, level, number
+from tests.examples import examples
 
 LEVELS = flatten(OUTDOOR)
 
@@ -300,5 +301,5 @@ class Draft(RuleBasedStateMachine):
         return one == other and list(one) == list(other)
 
 
-Draft.TestCase.settings = settings(max_examples=60, stateful_step_count=15, deadline=None)
+Draft.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=15, deadline=None)
 TestDraft = Draft.TestCase

@@ -19,6 +19,7 @@ from app.domain.taxonomy.editor.edits import (
 from app.domain.taxonomy.editor.outline import Mark, Outline, OutlineChange, differences, outline
 from app.domain.taxonomy.levels.flat import FlatLevels, flatten
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, trees
+from tests.examples import examples
 
 LEVELS = flatten(OUTDOOR)
 
@@ -85,7 +86,7 @@ def change(*edits: Edit) -> OutlineChange:
     return differences(seen(LEVELS), seen(after(*edits)))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_a_window_that_takes_the_changes_shows_the_new_tree(data: st.DataObject):
     base = flatten(data.draw(trees))
