@@ -126,6 +126,7 @@ def test_a_redirect_to_the_same_search_is_refused():
     [
         *("/%73earch?q=rain+coat", "/%73%65%61%72%63%68/?q=RAIN%20coat", "/%2573earch?q=rain+coat"),
         *("/search?q=&q=rain+coat", "/search?q=%20&q=rain+coat", "/search?p=2&%71=rain++coat#top"),
+        *("/search?q=%C2%A0&q=rain+coat", "/search?q=%0b&q=rain+coat", "/search?q=%0brain+coat"),
     ],
 )
 def test_a_redirect_to_the_same_search_is_refused_however_it_is_written(path: str):
