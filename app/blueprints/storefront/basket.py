@@ -8,6 +8,7 @@ from flask import make_response, redirect, request
 from werkzeug.wrappers import Response
 
 from app import ports
+from app.blueprints.storefront import pace
 from app.blueprints.storefront.basket_cookie import basket_token, keep_basket
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import drawn
@@ -18,12 +19,13 @@ from app.domain.orders import filling
 from app.domain.orders.basket import Basket
 from app.domain.orders.filling import Filled
 from app.domain.orders.purge import UNTOUCHED
-from app.domain.shared.problems import Conflict, DomainError, Invalid, NotFound
+from app.domain.shared.problems import Conflict, DomainError, Invalid, NotFound, TooManyRequests
 from app.htmx import wants_fragment
 from app.permissions import public
 from app.transaction import transaction
 
-REFUSALS = (Conflict, Invalid, NotFound)
+REFUSALS = (Conflict, Invalid, NotFound, TooManyRequests)
+STATUS = {NotFound: 404, TooManyRequests: 429, Conflict: 409}
 SILENT = ("", "")
 TOLD = {
     "added": ("Added to your basket.", "good"),
@@ -46,7 +48,7 @@ def basket_add() -> Response:
     site_id, token = current_shop().site_id, basket_token()
     try:
         with transaction():
-            filled = filling.add(ports.clock(), site_id, token, sku, quantity)
+            filled = filling.add(ports.clock(), site_id, token, sku, quantity, lambda: pace.allows(pace.BASKETS))
     except REFUSALS as error:
         return _not_added(error)
     note_added(filled.product_id)
@@ -98,8 +100,12 @@ def _added(filled: Filled) -> Response:
 
 def _not_added(error: DomainError) -> Response:
     if wants_fragment():
-        return private("storefront/_added.html", _status(error), filled=None, refused=error.message)
-    return basket_page(error.message, "bad", _status(error))
+        answer = private("storefront/_added.html", _status(error), filled=None, refused=error.message)
+    else:
+        answer = basket_page(error.message, "bad", _status(error))
+    if isinstance(error, TooManyRequests):
+        answer.headers["Retry-After"] = str(error.retry_after)
+    return answer
 
 
 def _changed(filled: Filled) -> Response:
@@ -116,7 +122,7 @@ def _kept(answer: Response, filled: Filled) -> Response:
 
 
 def _status(error: DomainError) -> int:
-    return 404 if isinstance(error, NotFound) else 409 if isinstance(error, Conflict) else 400
+    return next((status for kind, status in STATUS.items() if isinstance(error, kind)), 400)
 
 
 def _number(text: str) -> int:

@@ -10,6 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app import ports
 from app.blueprints.hosts import asked_host
 from app.blueprints.storefront.keeping import KeptParts
+from app.blueprints.storefront.pace import BASKETS, SEARCHES, Pace
 from app.domain.merchandising.shop import Shop, ShopWindow
 from app.domain.search.live.publishing import STOP_WORDS
 from app.domain.search.live.served import Served
@@ -38,6 +39,7 @@ def keep_nothing_yet(app: App) -> None:
     app.extensions[WORDS] = WordsWindow()
     app.extensions[KEPT_LISTINGS] = KeptParts(LISTINGS)
     app.extensions[KEPT_CARDS] = KeptParts(CARDS)
+    app.extensions[SEARCHES], app.extensions[BASKETS] = Pace(), Pace()
 
 
 def current_shop() -> Shop:

@@ -14,11 +14,12 @@ from flask import Response, after_this_request, current_app, g, request
 from itsdangerous import BadSignature, Signer
 
 from app import ports
+from app.blueprints.storefront import pace
 from app.blueprints.storefront.blueprint import current_shop
 from app.domain.merchandising.shop import Shop
 from app.domain.search.counting import trail as rules
 from app.domain.search.counting.days import day_at
-from app.domain.search.counting.events import Event
+from app.domain.search.counting.events import Event, Kind
 from app.domain.search.counting.trail import Moment, Noted, ResultsPage, Trail
 from app.domain.search.counting.trail_text import from_text, to_text
 from app.domain.search.counting.words import countable
@@ -91,6 +92,8 @@ def _note(change: Callable[[Trail, Moment], Noted]) -> None:
         after, events = change(rules.current(before, now), moment)
     except Exception:  # Whatever goes wrong here, the page is what matters.
         current_app.logger.exception("search_not_noted")
+        return
+    if any(event.kind is Kind.SEARCHED for event in events) and not pace.allows(pace.SEARCHES):
         return
     if after != before:
         _keep_after_this(shop, after)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlalchemy import Select, select
@@ -16,11 +17,15 @@ from app.domain.orders.models import Order, OrderLine
 from app.domain.orders.offers import Offer, offer_of, offers_of
 from app.domain.shared.clock import Clock
 from app.domain.shared.flushing import flush_or_conflict
-from app.domain.shared.problems import Conflict, Invalid, NotFound
+from app.domain.shared.problems import Conflict, Invalid, NotFound, TooManyRequests
 from app.domain.sites.currency import currency_of
 from app.extensions import db
 
 OPEN = "OPEN"
+
+
+def _always() -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +53,18 @@ def shown(site_id: int, order: Order, to_sell: bool = False) -> Basket:
     return Basket(tuple(_line(line, offers.get(line.id)) for line in order.lines))
 
 
-def add(clock: Clock, site_id: int, token: str | None, sku: str, quantity: int) -> Filled:
+def add(
+    clock: Clock, site_id: int, token: str | None, sku: str, quantity: int, may_begin: Callable[[], bool] = _always
+) -> Filled:
     """Put something into the basket, or into a new one where the token names none: tokens are made here only, so that
-    nobody can make somebody use one they know. Raises NotFound, Invalid, Conflict for what is sold out."""
+    nobody can make somebody use one they know. Raises NotFound, Invalid, Conflict for what is sold out, and
+    TooManyRequests where a new basket is needed that `may_begin` refuses."""
     _check_quantity(quantity, 1)
     offer = offer_of(site_id, sku)
     order = db.session.scalar(_basket(site_id, token, to_change=True)) if token else None
     if order is None:
+        if not may_begin():
+            raise TooManyRequests("Very many baskets were begun from where you are. Please try again in a minute.", 60)
         token, order = _new_basket(clock, site_id)
     line = next((line for line in order.lines if (line.product_id, line.variant_id) == offer.key), None)
     if line is None:

@@ -85,10 +85,10 @@ def note_order(clock: Clock, site_id: int, address: str, most: int, window: time
 
 
 def order_key(site_id: int, address: str) -> str:
-    return f"order:{site_id}:{hashlib.sha256(_network(address).encode()).hexdigest()}"
+    return f"order:{site_id}:{hashlib.sha256(network(address).encode()).hexdigest()}"
 
 
-def _network(address: str) -> str:
+def network(address: str) -> str:
     """Of IPv6 the first half: one household has all of the other."""
     try:
         known = ip_address(address)

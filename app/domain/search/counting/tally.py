@@ -13,6 +13,7 @@ from app.domain.search.counting.windows import SUMMED, WordChange
 # Different words that are kept of a site's day. Nobody reads more, and bots invent them without end.
 MOST_WORDS = 5_000
 REST = ""  # Stands for all words that came after the day was full.
+FOLLOWING = ("clicked", "added_to_basket", "ordered")
 
 DayWord = tuple[date, str]
 
@@ -42,6 +43,20 @@ def within_bounds(
         key = (change.day, change.word)
         kept[key] = joined(kept[key], change) if key in kept else change
     return list(kept.values()), new
+
+
+def believable(change: WordChange, before: WordChange | None) -> WordChange:
+    """Without clicks, baskets and orders that are more than the word has searches to follow on its day, which `before`
+    gives as it is stored: a shopper's browser that sends an old trail again and again makes nothing of it. A search is
+    noted before it is answered, and so before what follows from it; only of another machine's it may come later."""
+    followed = change.followed + (before.followed if before else 0)
+    return replace(
+        change,
+        **{
+            name: max(0, min(getattr(change, name), followed - (getattr(before, name) if before else 0)))
+            for name in FOLLOWING
+        },
+    )
 
 
 def joined(first: WordChange, second: WordChange) -> WordChange:

@@ -14,7 +14,7 @@ from app.domain.search.counting import windows
 from app.domain.search.counting.days import today
 from app.domain.search.counting.models import CountedBatch, SearchDay, SearchWordDay
 from app.domain.search.counting.spool import Batch
-from app.domain.search.counting.tally import DayWord, tally, within_bounds
+from app.domain.search.counting.tally import FOLLOWING, REST, DayWord, believable, tally, within_bounds
 from app.domain.search.counting.windows import SUMMED, WordChange
 from app.domain.shared.clock import Clock
 from app.domain.sites.models import Site
@@ -58,25 +58,28 @@ def _count(site_id: int, site_today: date, changes: Sequence[WordChange]) -> Non
     days = {change.day for change in changes}
     full = select(SearchDay.day, SearchDay.words).where(SearchDay.site_id == site_id, SearchDay.day.in_(days))
     words = {day: number for day, number in db.session.execute(full)}
-    kept, new = within_bounds(changes, words, _stored(site_id, changes))
-    kept.sort(key=lambda change: (change.day, change.word))
+    stored = _stored(site_id, changes)
+    fitting, new = within_bounds(changes, words, stored)
+    fitting.sort(key=lambda change: (change.day, change.word))
+    kept = [believable(change, stored.get((change.day, change.word))) for change in fitting]
     _add(SearchWordDay, [_row(site_id, change) for change in kept], ("site_id", "day", "word"), SUMMED)
     _add(SearchDay, _day_rows(site_id, kept, new), ("site_id", "day"), (*SUMMED, "words"))
     windows.include(site_id, site_today, kept)
 
 
-def _stored(site_id: int, changes: Iterable[WordChange]) -> set[DayWord]:
-    """Which of the words have a row on their day."""
-    by_day: dict[date, list[str]] = defaultdict(list)
+def _stored(site_id: int, changes: Iterable[WordChange]) -> dict[DayWord, WordChange]:
+    """Those of the words that have a row on their day, and REST, with what `believable` asks for."""
+    by_day: dict[date, list[str]] = defaultdict(lambda: [REST])
     for change in changes:
         by_day[change.day].append(change.word)
-    found: set[DayWord] = set()
+    columns = [getattr(SearchWordDay, name) for name in ("day", "word", "last_at", "followed", *FOLLOWING)]
+    found: dict[DayWord, WordChange] = {}
     for day, words in by_day.items():
         for some in _portions(words):
-            rows = select(SearchWordDay.word).where(
+            rows = select(*columns).where(
                 SearchWordDay.site_id == site_id, SearchWordDay.day == day, SearchWordDay.word.in_(some)
             )
-            found |= {(day, word) for word in db.session.scalars(rows)}
+            found |= {(row["day"], row["word"]): WordChange(**row) for row in db.session.execute(rows).mappings()}
     return found
 
 

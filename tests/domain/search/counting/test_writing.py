@@ -164,3 +164,24 @@ def test_no_table_of_counts_has_a_place_for_who_or_from_where() -> None:
     others = {"search_windows": {"site_id", "until"}, "counted_batches": {"id", "at"}}
     for name, columns in others.items():
         assert {column.name for column in Base.metadata.tables[name].columns} == columns
+
+
+def test_a_trail_that_is_sent_again_and_again_makes_no_more_clicks_than_searches(
+    clock: StoppedClock, site_id: int
+) -> None:
+    following = (Kind.CLICKED, Kind.ADDED, Kind.ORDERED)
+    count(clock, "a", event(site_id, "tent"), *(event(site_id, "tent", kind) for kind in following))
+    for number in range(3):
+        count(clock, f"b{number}", *(event(site_id, "tent", kind) for kind in following for _ in range(10)))
+    count(clock, "c", event(site_id, "tent"), *(event(site_id, "tent", Kind.CLICKED) for _ in range(10)))
+    for counted in (word_of(site_id, "tent"), day_of(site_id), *db.session.scalars(select(SearchWordWindow))):
+        assert (counted.followed, counted.clicked, counted.added_to_basket, counted.ordered) == (2, 2, 1, 1)
+
+
+def test_clicks_on_another_day_or_of_a_word_that_nobody_searched_count_nothing(
+    clock: StoppedClock, site_id: int
+) -> None:
+    count(clock, "a", event(site_id, "tent"), event(site_id, "tent", followed=False))
+    yesterday = TODAY - timedelta(days=1)
+    count(clock, "b", event(site_id, "tent", Kind.CLICKED, day=yesterday), event(site_id, "stove", Kind.CLICKED))
+    assert (day_of(site_id).clicked, day_of(site_id, yesterday).clicked) == (0, 0)
