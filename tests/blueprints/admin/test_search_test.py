@@ -16,6 +16,7 @@ from app.domain.search.index.runs import request_rebuild
 from app.domain.search.live import publishing
 from app.domain.search.live.models import SearchRule, Synonym
 from app.domain.search.models import OutboxEntry
+from app.domain.search.testing.mending import index_again
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.jobs import indexing
@@ -120,9 +121,25 @@ def test_a_hidden_product_is_shown_by_the_button(app: Flask, mia: Merchandiser) 
     page = mia.get(f"{TEST}?q=stove&product=S-1")
     assert page.value("id") == str(stove)
     answer = mia.post(TEST, {"act": "enable_product", "id": stove, "q": "stove", "product": "S-1"})
-    assert answer.location == f"{TEST}?q=stove&product=S-1"
+    assert answer.location == f"{TEST}?q=stove&product=S-1&follow=5"
     with app.app_context():
         assert db.session.get(Product, stove).enabled
+
+
+def test_after_a_button_the_page_tests_again_until_search_has_followed(app: Flask, mia: Merchandiser) -> None:
+    def follows(address: str) -> list[str]:
+        return [tag["hx-get"] for tag in mia.get(address).all("p") if "hx-get" in tag]
+
+    again = f"{TEST}?q=tent&product=T-1&follow"
+    assert follows(f"{again}=5") == []
+    with app.app_context(), transaction():
+        index_again(mia.site_id, product_id(app, "T-1"))
+    assert follows(f"{again}=5") == [f"{again}=4"] and follows(f"{again}=1") == [f"{again}=0"]
+    assert follows(f"{again}=0") == follows(f"{again}=no") == follows(f"{TEST}?q=tent&product=T-1") == []
+    assert follows(f"{again}=999999999") == [f"{again}=4"]
+    answer = mia.fragment(f"{again}=4")
+    assert "Search follows" in answer.text and "HX-Push-Url" not in answer.headers
+    assert answer.headers["HX-Replace-Url"] == f"{TEST}?q=tent&product=T-1"
 
 
 def test_a_missing_word_becomes_a_term_by_the_button(app: Flask, mia: Merchandiser) -> None:

@@ -18,9 +18,9 @@ from app.domain.catalogue import products, terms
 from app.domain.search.rules.schedule import EARLIEST_YEAR, LATEST_YEAR, local_text, moment_of
 from app.domain.search.synonyms import editing
 from app.domain.search.testing import answer, reasons
-from app.domain.search.testing.advice import Act, advise
+from app.domain.search.testing.advice import Act, advise, why_asleep
 from app.domain.search.testing.examining import examine
-from app.domain.search.testing.findings import Question
+from app.domain.search.testing.findings import Findings, Question
 from app.domain.search.testing.mending import index_again
 from app.domain.search.text import MAX_CHARACTERS
 from app.domain.shared.clock import Clock
@@ -34,13 +34,15 @@ from app.permissions import Permission, requires
 from app.transaction import transaction
 
 LONGEST_REFERENCE = 200
+FOLLOWED = 5  # Times that a test repeats itself, every two seconds, until search has what a button changed.
 
 
 @bp.get("/search/test")
 @requires(Permission.MANAGE_SEARCH)
 def search_test() -> Response:
     """`q` are the words, `product` is a SKU, an SEO name or an id, `at` the moment as of which rules apply: RFC 3339,
-    or a time in the site's own zone. JSON raises Invalid for a moment that is none; the page says so and takes now."""
+    or a time in the site's own zone; while a change waits, the page tests again as often as `follow` says. JSON raises
+    Invalid for a moment that is none; the page says so and takes now."""
     zone = ZoneInfo(time_zone_of(current_user.site_id))
     problems: list[Problem] = []
     question = Question(_sent("q", MAX_CHARACTERS), _sent("product", LONGEST_REFERENCE), _moment(zone, problems))
@@ -50,8 +52,8 @@ def search_test() -> Response:
         response = _as_json(question)
     else:
         response = make_response(_page(question, zone, problems))
+        response.headers["HX-Replace-Url" if "follow" in request.args else "HX-Push-Url"] = _address(question)
     response.headers["Vary"] = "Accept, HX-Request"
-    response.headers["HX-Push-Url"] = _address(question)
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -60,7 +62,7 @@ def search_test() -> Response:
 @requires(Permission.MANAGE_SEARCH)
 def search_test_act() -> Response:
     """Does what a piece of advice says and tests again."""
-    act = ACTS.get(request.form.get("act", ""))
+    act, follow = ACTS.get(request.form.get("act", "")), None
     try:
         if act is None:
             raise NotFound("There is no such button on this page.")
@@ -70,14 +72,21 @@ def search_test_act() -> Response:
         flash(refused.message, "bad")
     else:
         flash(told, "good")
+        follow = FOLLOWED
     q, product, at = (request.form.get(name) or None for name in ("q", "product", "at"))
-    return redirect(url_for("admin.search_test", q=q, product=product, at=at))
+    return redirect(url_for("admin.search_test", q=q, product=product, at=at, follow=follow))
 
 
-def _address(question: Question) -> str:
+def _address(question: Question, follow: int | None = None) -> str:
     """The page of a question, without what it does not ask."""
-    at = rfc3339(question.at) if question.at else None
-    return url_for("admin.search_test", q=question.words or None, product=question.reference or None, at=at)
+    at, product = rfc3339(question.at) if question.at else None, question.reference or None
+    return url_for("admin.search_test", q=question.words or None, product=product, at=at, follow=follow)
+
+
+def _follows(findings: Findings) -> str | None:
+    """Where the page asks again; None once search has followed, or after the last time."""
+    left = min(sent_id(request.args.get("follow", "")) or 0, FOLLOWED)
+    return _address(findings.question, left - 1) if left and findings.is_waiting else None
 
 
 def _show(clock: Clock, site_id: int, actor: str) -> str:
@@ -134,6 +143,8 @@ def _page(question: Question, zone: ZoneInfo, problems: list[Problem]) -> str:
         findings=findings,
         advice=[(one, link_of(one, findings)) for one in advise(findings)],
         acts=ACTS,
+        follows=_follows(findings),
+        why_asleep=why_asleep,
         at=request.args.get("at", "") if problems else local_text(question.at, zone),
         zone=zone.key,
         problems=problems,

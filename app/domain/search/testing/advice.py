@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
+from zoneinfo import ZoneInfo
 
 from app.domain.catalogue.search_terms import LONGEST_TERM
 from app.domain.search.engine import EngineState
@@ -154,17 +156,26 @@ def _about_rules(findings: Findings) -> Iterator[Advice]:
         yield Advice("redirected", message, Act.EDIT_RULE, id=rule.id)
     elif findings.sleeping is not None:
         yield Advice(
-            "rule_sleeps", f"There is a rule for these words, but {_why_asleep(findings)}.", Act.EDIT_RULE, id=rule.id
+            "rule_sleeps", f"There is a rule for these words, but it {why_asleep(findings)}.", Act.EDIT_RULE, id=rule.id
         )
 
 
-def _why_asleep(findings: Findings) -> str:
+def why_asleep(findings: Findings) -> str:
+    """Of the rule that does not apply at the moment asked about: "is paused", "begins 1 March", "ended 24 December";
+    with the year where it is another than the moment's."""
     rule, moment = findings.sleeping, findings.question.at or findings.now
     if rule is None or not rule.enabled:
-        return "it is paused"
+        return "is paused"
     if rule.starts_at is not None and moment < rule.starts_at:
-        return f"it begins only on {rule.starts_at.day} {rule.starts_at:%B %Y}"
-    return "its time is over"
+        return f"begins {_day(findings, rule.starts_at, moment)}"
+    return f"ended {_day(findings, rule.ends_at, moment)}" if rule.ends_at is not None else "is over"
+
+
+def _day(findings: Findings, day: datetime, seen_from: datetime) -> str:
+    zone = ZoneInfo(findings.zone)
+    local = day.astimezone(zone)
+    year = "" if local.year == seen_from.astimezone(zone).year else f" {local.year}"
+    return f"{local.day} {local:%B}{year}"
 
 
 def _about_words(findings: Findings) -> Iterator[Advice]:

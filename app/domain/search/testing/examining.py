@@ -38,9 +38,10 @@ from app.domain.search.testing.findings import (
     Suggestion,
     Why,
 )
-from app.domain.search.text import query_words
+from app.domain.search.text import LINKING_WORDS, query_words
 from app.domain.shared.clock import Clock
 from app.domain.sites.settings import settings_of
+from app.domain.sites.time_zone import time_zone_of
 from app.extensions import db
 
 MOST_SUGGESTIONS = 5  # Whose effect on the search is asked.
@@ -81,6 +82,7 @@ def examine(clock: Clock, engine: SearchEngine, site_id: int, question: Question
         now=now,
         page_size=settings_of(site_id)["listing-page-size"],
         tokens=query_words(question.words),
+        optional=_optional(question.words, served.stop_words),
         applied=planned.expansion.applied,
         rule=planned.rule,
         sleeping=None if planned.rule else served.rules.by_term.get(normalized_term(question.words)),
@@ -89,11 +91,19 @@ def examine(clock: Clock, engine: SearchEngine, site_id: int, question: Question
         product=_product(site_id, question.reference),
         is_behind=state is not None and state.live_version != state.saved_version,
         is_rebuilding=latest is not None and latest.state in UNFINISHED,
+        zone=time_zone_of(site_id),
     )
     try:
         return _asked(_Asking(engine, site_id, served, planned), findings)
     except SearchUnavailable as unavailable:
         return replace(findings, engine=_not_answering(findings.engine, unavailable))
+
+
+def _optional(words: str, stop_words: frozenset[str]) -> tuple[str, ...]:
+    """Linking and stop words, unless there is nothing else to look for."""
+    tokens = query_words(words)
+    optional = tuple(token for token in tokens if token in LINKING_WORDS or token in stop_words)
+    return optional if len(optional) < len(tokens) else ()
 
 
 def _asked(asking: _Asking, findings: Findings) -> Findings:

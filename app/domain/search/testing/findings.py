@@ -93,16 +93,18 @@ class ProductFindings:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """`found` is None where the engine does not answer or no words were given. `sleeping` is the rule for these very
-    words that does not apply at the moment asked about. `unknown` are words that no product has; `corrected` is the
-    spelling that is searched instead. `full` counts the results that have all words. `is_behind`: something saved of
-    synonyms or rules is not live yet. `page_size` is how many products a page of the shop shows."""
+    """`optional` are the tokens that a product may lack. `zone` is the shop's time zone. `found` is None where the
+    engine does not answer or no words were given. `sleeping` is the rule for these very words that does not apply at
+    the moment asked about. `unknown` are words that no product has; `corrected` is the spelling that is searched
+    instead. `full` counts the results that have all words. `is_behind`: something saved of synonyms or rules is not
+    live yet. `page_size` is how many products a page of the shop shows."""
 
     question: Question
     engine: Engine
     now: datetime
     page_size: int = 24
     tokens: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
     applied: tuple[AppliedSynonym, ...] = ()
     suggested: tuple[Suggestion, ...] = ()
     rule: Rule | None = None
@@ -118,7 +120,13 @@ class Findings:
     product: ProductFindings | None = None
     is_behind: bool = False
     is_rebuilding: bool = False
+    zone: str = "UTC"
 
     @property
     def words(self) -> str:
         return self.question.words
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a change that this answer depends on is saved and not in search yet."""
+        return self.is_behind or (self.product is not None and self.product.is_waiting)

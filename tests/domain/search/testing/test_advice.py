@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.domain.catalogue.search_terms import LONGEST_TERM
 from app.domain.search.engine import EngineState
 from app.domain.search.live.served import Rule, SynonymGroup, SynonymType
-from app.domain.search.testing.advice import Act, Advice, advise
+from app.domain.search.testing.advice import Act, Advice, advise, why_asleep
 from app.domain.search.testing.findings import Engine, Findings, ProductFindings, Question, Suggestion, Why
 from app.domain.search.text import query_words
 
@@ -101,8 +101,8 @@ def test_a_redirect_is_told_because_nobody_sees_the_results() -> None:
     ("rule", "said"),
     [
         (Rule("rain coat", enabled=False, id=4), "paused"),
-        (Rule("rain coat", starts_at=NOW + timedelta(days=9), id=4), "30 November 2026"),
-        (Rule("rain coat", ends_at=NOW - timedelta(days=9), id=4), "its time is over"),
+        (Rule("rain coat", starts_at=NOW + timedelta(days=9), id=4), "begins 30 November."),
+        (Rule("rain coat", ends_at=NOW - timedelta(days=9), id=4), "ended 12 November"),
     ],
 )
 def test_a_rule_that_does_not_apply_says_why(rule: Rule, said: str) -> None:
@@ -136,6 +136,15 @@ def test_an_engine_that_does_not_answer_comes_first() -> None:
     broken = replace(findings(found=None, product=replace(TENT, indexed=None)), engine=Engine(EngineState.UNREACHABLE))
     assert codes(broken) == ["unreachable"]
     assert codes(replace(broken, engine=Engine(EngineState.NOT_SET_UP))) == ["not_set_up"]
+
+
+def test_when_a_rule_begins_or_ended_is_told_in_the_days_of_the_shop() -> None:
+    january = datetime(2027, 1, 10, tzinfo=UTC)
+    ended = findings(at=january, sleeping=Rule("x", ends_at=datetime(2026, 12, 23, 23, 30, tzinfo=UTC)))
+    assert why_asleep(replace(ended, zone="Europe/Berlin")) == "ended 24 December 2026"
+    begins = findings(at=january, sleeping=Rule("x", starts_at=datetime(2027, 3, 1, tzinfo=UTC)))
+    assert why_asleep(begins) == "begins 1 March"
+    assert why_asleep(findings(sleeping=Rule("x", enabled=False))) == "is paused"
 
 
 def test_every_act_has_a_button_with_words_on_it() -> None:

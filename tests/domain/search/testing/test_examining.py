@@ -19,6 +19,7 @@ from app.domain.search.testing.examining import examine
 from app.domain.search.testing.findings import Findings, Question
 from app.domain.search.testing.mending import index_again
 from app.domain.shared.problems import NotFound
+from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction
 from tests.searching import add_product, add_site, request
@@ -121,6 +122,13 @@ def test_live_synonyms_apply_and_suggested_ones_say_what_they_would_find(shop: S
 def test_words_that_no_product_has_are_named(shop: Shop) -> None:
     assert shop.ask("gearbox toyota").unknown == ("gearbox", "toyota")
     assert shop.ask("tent").unknown == ()
+
+
+def test_words_that_may_be_missing_are_marked_unless_nothing_else_is_typed(shop: Shop) -> None:
+    with transaction():
+        change_settings(shop.site_id, {"search-stop-words": ["cheap"]})
+    assert shop.ask("cheap tent for rain").optional == ("cheap", "for")
+    assert shop.ask("cheap").optional == ()
 
 
 def test_a_rule_applies_as_of_the_moment_asked_about(shop: Shop) -> None:
