@@ -98,6 +98,22 @@
   focus(document);
   document.addEventListener("htmx:after:swap", (event) => focus(event.target));
 
+  // Escape closes what a link opened in its own place, and whoever closed it stands on that link again.
+  let opened = null;
+  document.addEventListener("click", (event) => {
+    opened = event.target.closest("[data-opens]")?.dataset.opens ?? opened;
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    event.target.closest?.("[data-esc]")?.querySelector("[data-closes]")?.click();
+  });
+  document.addEventListener("htmx:after:swap", () => {
+    const opener = opened && document.querySelector(`[data-opens="${CSS.escape(opened)}"]`);
+    if (!opener) return;
+    opened = null;
+    if (document.activeElement === document.body) opener.focus();
+  });
+
   // An answer that lands away from its button comes into sight.
   document.addEventListener("htmx:after:swap", (event) => {
     const target = event.detail?.ctx?.target;
