@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from app.domain.search.counting.words import countable
 from app.domain.search.live.served import SynonymType
 from app.domain.search.synonyms.candidate import Candidate
 from app.domain.search.synonyms.source import AI, Question, SuggestionsFailed
@@ -99,11 +100,11 @@ def groups_of(answer: str) -> Iterator[Candidate]:
 
 def _candidate(group: dict[str, Any]) -> Candidate | None:
     words, root, kind = group.get("words"), group.get("root"), group.get("type")
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+    if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
         return None
     if kind not in tuple(SynonymType) or (kind == SynonymType.ONE_WAY and not isinstance(root, str)):
         return None
     one_way = kind == SynonymType.ONE_WAY
     search = group.get("search")
-    evidence = {"reason": "ai", "word": search if isinstance(search, str) else ""}
+    evidence = {"reason": "ai", "word": (countable(search) if isinstance(search, str) else None) or ""}
     return Candidate(SynonymType(kind), root if one_way else None, tuple(words), evidence)

@@ -72,8 +72,15 @@ def test_an_answer_that_is_not_what_was_asked_for_is_a_failure(ai: AiSuggestions
 def test_groups_that_make_no_sense_are_left_out(ai: AiSuggestions, chat: Chat) -> None:
     strange = [7, None, {}, {"type": "EXECUTE", "words": ["a"]}, {"type": "ONE_WAY", "words": ["a"]}]
     wrong = [{"type": "EQUIVALENT", "words": [1, 2]}, {"type": ["EQUIVALENT"], "words": ["a", "b"]}]
+    wrong.append({"type": "EQUIVALENT", "words": []})
     chat.says(json.dumps({"groups": [*strange, *wrong, *GROUPS["groups"]]}))
     assert len(ai.suggest(QUESTION)) == 1
+
+
+@pytest.mark.parametrize("search", ["smart\0watch", "\ud800", "mia@home.test", 7, None, "x" * 101])
+def test_a_search_that_shoppers_cannot_have_made_is_no_evidence(ai: AiSuggestions, chat: Chat, search: object) -> None:
+    chat.says(json.dumps({"groups": [GROUPS["groups"][0] | {"search": search}]}))
+    assert [candidate.evidence["word"] for candidate in ai.suggest(QUESTION)] == [""]
 
 
 @pytest.mark.parametrize("status", [400, 401, 404])
