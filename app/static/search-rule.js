@@ -2,7 +2,43 @@
 (() => {
   "use strict";
 
-  const changed = () => document.getElementById("try")?.dispatchEvent(new Event("rule-changed"));
+  // What shoppers would see depends on all fields but these.
+  const PASSED_OVER = new Set(["csrf_token", "revision", "note", "lookup"]);
+  const version = () => {
+    const form = document.getElementById("details");
+    if (!form) return "";
+    return JSON.stringify([...new FormData(form)].filter(([name]) => !PASSED_OVER.has(name)));
+  };
+  let asked = version(); // What the comparison is asked for,
+  let sent = asked; // what went to the server last,
+  let shown = asked; // what stands there,
+  let replayed = null; // and what was replayed.
+  const markReplay = () => {
+    const mark = document.querySelector("[data-earlier]");
+    if (mark) mark.hidden = replayed === null || replayed === version();
+  };
+  const changed = () => {
+    markReplay();
+    const now = version();
+    if (now === asked) return; // Leaving a field changes nothing.
+    asked = now;
+    document.getElementById("try")?.dispatchEvent(new Event("rule-changed"));
+  };
+  const isPreview = (event) => event.detail?.ctx?.sourceElement?.id === "try";
+  document.addEventListener("htmx:before:request", (event) => {
+    if (isPreview(event)) sent = version();
+  });
+  document.addEventListener("htmx:error", () => {
+    asked = null;
+  });
+  document.addEventListener("htmx:after:swap", (event) => {
+    if (isPreview(event)) shown = sent;
+  });
+  document.addEventListener("submit", (event) => {
+    if (event.target.getAttribute("hx-target") !== "#replay") return;
+    replayed = shown;
+    markReplay();
+  });
   const isOurs = (element) => element.closest?.("#details") && !element.matches("[data-harmless]");
   for (const kind of ["input", "change"]) {
     document.addEventListener(kind, (event) => {
@@ -14,6 +50,19 @@
     const now = document.getElementById("placing");
     if (now !== placing) changed();
     placing = now;
+  });
+
+  // A position that another pin has is taken from it at once, as by dragging.
+  const press = (value) => {
+    const button = document.querySelector("#placing [data-place]");
+    if (!button) return;
+    button.value = value;
+    button.click();
+  };
+  document.addEventListener("change", (event) => {
+    const field = event.target;
+    const row = field.matches?.("[data-pins] .position") && field.closest("[data-row]");
+    if (row) press(`at:${field.defaultValue}:${row.dataset.row}`);
   });
 
   // Enter in the lookup goes to what was found instead of saving.
@@ -58,9 +107,6 @@
     row.classList.remove("dragged");
     row.removeAttribute("draggable");
     const place = rows().indexOf(row);
-    const button = document.querySelector("#placing [data-place]");
-    if (place === from || !button) return;
-    button.value = `place:${place}:${row.dataset.row}`;
-    button.click();
+    if (place !== from) press(`place:${place}:${row.dataset.row}`);
   });
 })();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -59,8 +60,40 @@ def test_products_are_pinned_dragged_and_served_in_that_order(page: Page):
     page.get_by_role("textbox", name="Text").fill("Free pegs with every tent")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("Added the rule for “tent”.")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/ranking/\d+$"))
     until_first(page, "TENT", name)
     expect(page.get_by_text("Free pegs with every tent")).to_be_visible()
+
+
+def test_a_position_that_is_taken_makes_room_and_focus_stays_in_the_list(page: Page):
+    sign_in(page)
+    page.goto("/admin/search/ranking/new?term=lantern")
+    for sku in ("MUG-01", "BAG-04", "TENT-01"):
+        add(page, sku, "Pin")
+    first = page.locator("#placing .position").first
+    first.fill("3")
+    first.press("Tab")
+    expect(page.locator("[name=pin]").last).to_have_value("MUG-01")
+    assert pinned(page) == ["BAG-04", "TENT-01", "MUG-01"]
+    assert [field.input_value() for field in page.locator("[name=position]").all()] == ["1", "2", "3"]
+    expect(page.locator("#placing :focus")).to_have_count(1)
+
+
+def test_a_replay_stays_while_the_form_is_left_and_changed(page: Page):
+    sign_in(page)
+    page.goto("/admin/search/ranking/new?term=stove")
+    expect(page.locator("#try")).to_contain_text("nothing changes")
+    page.get_by_label("Page of this shop").press_sequentially("/basket")
+    expect(page.locator("#try")).to_contain_text("goes to /basket")
+    page.get_by_role("button", name="Replay the top 200 searches").click()
+    replayed = page.locator("#replay").get_by_text("With the rule for “stove”")
+    expect(replayed).to_be_visible(timeout=20_000)
+    earlier = page.get_by_text("this replay is of an earlier version")
+    expect(earlier).to_be_hidden()
+    page.get_by_role("textbox", name="Text").fill("Mind the flame")
+    expect(page.locator("#try")).to_contain_text("the banner changes")
+    expect(replayed).to_be_visible()
+    expect(earlier).to_be_visible()
 
 
 def test_a_deleted_rule_says_what_changes_and_is_gone_from_the_shop(page: Page):

@@ -198,3 +198,33 @@ def test_a_live_rule_whose_page_has_gone_is_marked_in_the_list_and_in_the_editor
     assert "leads nowhere: no such page" in " ".join(edited.texts.values())
     shop.post(f"{LIST}/{known}/pause", {})
     assert "leads nowhere" not in shop.fragment(LIST).text
+
+
+@pytest.mark.parametrize(
+    ("sku", "before", "positions", "then"),
+    [
+        ("COAT-1", "1", ["3", "2", "3"], [("COAT-2", "1"), ("COAT-3", "2"), ("COAT-1", "3")]),
+        ("COAT-3", "3", ["1", "2", "1"], [("COAT-3", "1"), ("COAT-1", "2"), ("COAT-2", "3")]),
+        ("COAT-1", "", ["2", "2", "3"], [("COAT-2", "1"), ("COAT-1", "2"), ("COAT-3", "3")]),
+        ("COAT-1", "1", ["9", "2", "3"], [("COAT-2", "2"), ("COAT-3", "3"), ("COAT-1", "9")]),
+        ("COAT-1", "1", ["x", "2", "3"], [("COAT-2", "2"), ("COAT-3", "3"), ("COAT-1", "x")]),
+    ],
+)
+def test_a_position_that_another_pin_has_is_taken_as_by_dragging(
+    shop: Merchandiser, sku: str, before: str, positions: list[str], then: list[tuple[str, str]]
+):
+    form = {
+        "term": "coat",
+        "pin": ["COAT-1", "COAT-2", "COAT-3"],
+        "position": positions,
+        "intent": f"at:{before}:{sku}",
+    }
+    moved = Reading(shop.swap(NEW, form).text)
+    assert list(zip(values(moved, "pin"), values(moved, "position"), strict=True)) == then
+
+
+def test_without_javascript_products_are_looked_up_and_added_by_buttons(app: Flask, shop: Merchandiser):
+    assert "look" in values(shop.get(NEW), "intent")
+    page = shop.post(NEW, {"term": "coat", "boost": "COAT-1", "lookup": "coat-2", "intent": "look"}, status=200)
+    assert {"pin:COAT-2", "boost:COAT-2", "bury:COAT-2"} <= set(values(page, "intent"))
+    assert (page.value("term"), values(page, "boost"), stored(app)) == ("coat", ["COAT-1"], [])

@@ -62,6 +62,14 @@ def test_another_search_is_compared_from_what_the_page_kept(someone: Merchandise
     assert "tea cup" in again.texts["span"]
 
 
+def test_the_editor_marks_a_boosted_product_that_the_search_does_not_find(someone: Merchandiser) -> None:
+    form = {"term": "mug", "boost": ["JUG-1", "MUG-1"], "bury": "CUP-1", "intent": "remove:NONE"}
+    text = someone.swap("/admin/search/ranking/new", form).text
+    assert text.count("Not found by “mug”") == 2
+    assert "Not found by “mug”: boosting does nothing, pin it." in text
+    assert "Not found by “mug”: burying does nothing." in text
+
+
 def test_the_form_of_a_rule_is_compared(someone: Merchandiser) -> None:
     rule = {"term": "mug", "pin": ["JUG-1"], "position": ["1"], "bannerText": "Two for one", "enabled": "on"}
     text = someone.swap(f"{TRY}?kind=rule", rule).text

@@ -15,12 +15,15 @@ from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.searching.rule_form import RuleForm
 from app.blueprints.admin.searching.rules import DAYS, RULE, applied_counts
 from app.domain.catalogue import queries
+from app.domain.catalogue.listing import LONGEST_WORDS
+from app.domain.search.engine import SearchUnavailable
 from app.domain.search.live import publishing
 from app.domain.search.live.models import SearchRule
 from app.domain.search.rules import editing
-from app.domain.search.rules.rule import LONGEST_TERM, RuleDraft
+from app.domain.search.rules.rule import LONGEST_TERM, MOST_PLACED, RuleDraft
 from app.domain.search.rules.story import state_of, when_deleted
 from app.domain.search.rules.targets import leading_nowhere
+from app.domain.search.trying.without_effect import not_found
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.sites.shop_settings import shop_settings
 from app.htmx import redirect_page, wants_fragment
@@ -28,6 +31,7 @@ from app.permissions import Permission, requires
 from app.transaction import transaction
 
 NOT_REFUSED = FieldErrors()
+LOOK_UP = "look"
 FOLLOWS = "Shoppers have it within two seconds."
 
 
@@ -110,9 +114,10 @@ def _placing(rule: SearchRule | None, form: RuleForm) -> AnyResponse:
     if not wants_fragment():
         return _editor(rule, form)
     intent = request.form["intent"]
-    context = {"rule": rule, "form": form, "errors": NOT_REFUSED, "changed": True}
+    context: dict[str, Any] = {"rule": rule, "form": form, "errors": NOT_REFUSED, "changed": True}
     moved_focus = intent.startswith(("remove", "pin", "boost", "bury"))
     rows = queries.products_by_sku(current_user.site_id, form.skus)
+    context |= {"idle": _idle(form)}
     return make_response(
         render_template("admin/search/rules/_placing.html", rows=rows, moved_focus=moved_focus, **context)
     )
@@ -132,8 +137,28 @@ def _editor(
         form = form.on(rule.revision)
     template = "_edit.html" if wants_fragment() else "edit.html"
     context |= {"form": form, "rows": queries.products_by_sku(current_user.site_id, form.skus), "time_zone": zone}
-    context |= _told(rule) | {"same": _same(form, errors)}
+    context |= _looked_up() | _told(rule) | {"idle": _idle(form), "same": _same(form, errors)}
     return make_response(render_template(f"admin/search/rules/{template}", **context), errors.status if errors else 200)
+
+
+def _looked_up() -> dict[str, Any]:
+    """What the lookup found, where a browser without JavaScript asked for it."""
+    if request.form.get("intent") != LOOK_UP:
+        return {}
+    words = request.form.get("lookup", "")[:LONGEST_WORDS].strip()
+    return {"looked": queries.find_products(current_user.site_id, words), "words": words}
+
+
+def _idle(form: RuleForm) -> tuple[str, ...]:
+    """Boosted and buried products that the search does not find; none while search does not answer."""
+    site_id, now = current_user.site_id, ports.clock().now()
+    skus = (*form.boosts, *form.buries)[: 2 * MOST_PLACED]
+    try:
+        return not_found(
+            ports.search_engine(), site_id, form.term[:LONGEST_TERM], skus, publishing.served(site_id), now
+        )
+    except SearchUnavailable:
+        return ()
 
 
 def _told(rule: SearchRule | None) -> dict[str, Any]:

@@ -112,12 +112,16 @@ class RuleForm:
 
     def after(self, intent: str) -> RuleForm:
         """The form after a button of its products was pressed: `pin:SKU`, `boost:SKU`, `bury:SKU`, `remove:SKU`,
-        `up:SKU`, `down:SKU` or `place:2:SKU`, to the third row. Pins come in the order of their positions."""
+        `up:SKU`, `down:SKU`, `place:2:SKU`, to the third row, or `at:4:SKU`, whose position was typed
+        and was 4. Pins come in the order of their positions."""
         action, _, sku = intent.partition(":")
         form = replace(self, pins=_by_position(self.pins))
         if action == "place":
             row, _, sku = sku.partition(":")
             return form._moved_to(sku, int(row)) if row.isascii() and row.isdigit() and len(row) < 4 else form
+        if action == "at":
+            before, _, sku = sku.partition(":")
+            return self._put(sku, before)
         if action in STEPS:
             return form._moved_to(sku, form._row(sku) + STEPS[action])
         if action == "remove" or (action in HELD and sku and sku not in form._held(action)):
@@ -138,6 +142,21 @@ class RuleForm:
         skus.remove(sku)
         skus.insert(max(0, min(row, len(skus))), sku)
         return replace(self, pins=tuple(map(TypedPin, skus, (pin.position for pin in self.pins))))
+
+    def _put(self, sku: str, before: str) -> RuleForm:
+        """Where another stands at the position that was typed, the product goes to that row and those between make
+        room, as when it is dragged there."""
+        typed = next((pin for pin in self.pins if pin.sku == sku), None)
+        others = tuple(pin for pin in self.pins if pin.sku != sku)
+        taken = {pin.number for pin in others}
+        if typed is None or typed.number is None or typed.number not in taken:
+            return replace(self, pins=_by_position(self.pins))
+        was = TypedPin(sku, before)
+        if was.number is None or was.number in taken:
+            was = TypedPin(sku, str(self._next_position()))
+        ordered = replace(self, pins=_by_position((*others, was)))
+        row = next(row for row, pin in enumerate(ordered.pins) if pin.number == typed.number)
+        return ordered._moved_to(sku, row)
 
     def _without(self, sku: str) -> RuleForm:
         return replace(

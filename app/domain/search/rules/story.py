@@ -74,9 +74,10 @@ def _differences(rule: Told) -> Iterator[str]:
     for word, products in (("pinned", rule.pins), ("boosted", rule.boosts), ("buried", rule.buries)):
         if products:
             plural = len(products) != 1
+            moved = "" if word == "pinned" else f", where the search finds {'them' if plural else 'it'} at all"
             yield (
                 f"{len(products)} {word} product{'s' if plural else ''} {'go' if plural else 'goes'} back to"
-                f" {'their' if plural else 'its'} usual place{'s' if plural else ''}."
+                f" {'their' if plural else 'its'} usual place{'s' if plural else ''}{moved}."
             )
     if rule.banner_text:
         yield "The banner above the results goes."

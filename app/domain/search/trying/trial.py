@@ -34,6 +34,7 @@ from app.domain.search.trying.proposal import (
     searches_of,
     told,
 )
+from app.domain.search.trying.without_effect import not_found
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound
 from app.extensions import db
@@ -100,8 +101,9 @@ def try_out(engine: SearchEngine, clock: Clock, site_id: int, proposal: Proposal
     now = clock.now()
     with on_trial(engine, site_id, whole, now) as trial:
         comparisons = tuple(trial.compare(words) for words in searches)
+        notes = (_note(site_id, whole), _idle(trial, whole))
     as_of = trial.now if trial.now > now else None
-    return Tried(whole, told(whole), comparisons, as_of, _note(site_id, whole))
+    return Tried(whole, told(whole), comparisons, as_of, " ".join(filter(None, notes)))
 
 
 def _changes(site_id: int, proposal: TermsProposal) -> list[Change]:
@@ -128,12 +130,36 @@ def _note(site_id: int, proposal: Proposal) -> str:
     return ""
 
 
+def _idle(trial: Trial, proposal: Proposal) -> str:
+    """Which products a rule boosts or buries to no effect."""
+    if not isinstance(proposal, RuleProposal) or proposal.remove:
+        return ""
+    rule = proposal.rule
+    missed = not_found(
+        trial.changed_engine, trial.site_id, rule.term, (*rule.boosts, *rule.buries), trial.changed, trial.now
+    )
+    shown = _enabled(trial.site_id, missed)
+    missed = tuple(sku for sku in missed if shown.get(sku))
+    told = (
+        ("boosting does nothing, pin it", [sku for sku in missed if sku in rule.boosts]),
+        ("burying does nothing", [sku for sku in missed if sku not in rule.boosts]),
+    )
+    return " ".join(f"Not found by “{rule.term}”: {', '.join(skus)}; {why}." for why, skus in told if skus)
+
+
+def _enabled(site_id: int, skus: tuple[str, ...]) -> dict[str, bool]:
+    """Of the SKUs that products of this site have."""
+    if not skus:
+        return {}
+    query = select(Product.sku, Product.enabled).where(Product.site_id == site_id, Product.sku.in_(skus))
+    return {row.sku: row.enabled for row in db.session.execute(query)}
+
+
 def _unplaced(site_id: int, skus: tuple[str, ...]) -> str:
     """Which products of a rule cannot be placed, and why."""
     if not skus:
         return ""
-    query = select(Product.sku, Product.enabled).where(Product.site_id == site_id, Product.sku.in_(skus))
-    enabled = {row.sku: row.enabled for row in db.session.execute(query)}
+    enabled = _enabled(site_id, skus)
     unknown = [sku for sku in skus if sku not in enabled]
     hidden = [sku for sku in skus if enabled.get(sku) is False]
     told = [("Not in the catalogue", unknown), ("Hidden from shoppers, so not placed", hidden)]

@@ -42,7 +42,7 @@ def test_deleting_states_what_will_change():
     assert when_deleted(rule, NOW) == [
         "Shoppers see results again instead of /c/coats.",
         "3 pinned products go back to their usual places.",
-        "1 boosted product goes back to its usual place.",
+        "1 boosted product goes back to its usual place, where the search finds it at all.",
         "The banner above the results goes.",
     ]
 

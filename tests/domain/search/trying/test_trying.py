@@ -160,6 +160,15 @@ def test_terms_of_a_hidden_product_find_nothing_and_it_is_said_why(indexing: Ind
     assert not tried.comparisons[0].is_changed
 
 
+def test_boosting_what_the_search_does_not_find_is_told_to_do_nothing(indexing: Indexing) -> None:
+    site_id = shop(indexing)
+    rule = Rule("mug", boosts=("MUG-2", "JUG-1", "NONE"), buries=("CUP-1", "MUG-1"))
+    tried = _try(indexing, site_id, RuleProposal(rule))
+    assert "Not found by “mug”: JUG-1; boosting does nothing, pin it. Not found by “mug”: CUP-1; burying" in tried.note
+    assert _try(indexing, site_id, RuleProposal(Rule("mug", boosts=("MUG-2",)))).note == ""
+    assert _try(indexing, site_id, RuleProposal(rule, remove=True)).note == ""
+
+
 def test_what_a_rule_cannot_place_is_named(indexing: Indexing) -> None:
     site_id = shop(indexing)
     with transaction():
