@@ -49,7 +49,8 @@ def test_products_are_pinned_dragged_and_served_in_that_order(page: Page):
     expect(preview.locator(".tried-places .new").first).to_be_visible()
     assert pinned(page) == ["MUG-01", "BAG-04"]
     rows = page.locator("[data-pins] > li")
-    rows.nth(1).locator("[data-grip]").drag_to(rows.nth(0), target_position={"x": 60, "y": 2})
+    with page.expect_response("**/search/ranking/new"):
+        rows.nth(1).locator("[data-grip]").drag_to(rows.nth(0), target_position={"x": 60, "y": 2})
     expect(page.locator("[name=pin]").first).to_have_value("BAG-04")
     down = page.get_by_role("button", name="down").first
     down.focus()
