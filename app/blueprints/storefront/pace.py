@@ -14,7 +14,7 @@ from secrets import token_bytes
 from flask import current_app, request
 
 from app import ports
-from app.domain.sites.throttle import network
+from app.domain.sites.throttle import is_this_machine, network
 
 SEARCHES, BASKETS = "shop-pace-of-searches", "shop-pace-of-baskets"
 PER_MINUTE = 60  # More than a person does; an office that shares an address stays below it, too.
@@ -54,4 +54,5 @@ class Pace:
 def allows(what: str) -> bool:
     """Whether who is asking may do one more of SEARCHES or BASKETS now."""
     pace: Pace = current_app.extensions[what]
-    return pace.allows(request.remote_addr or "unknown", ports.clock().now())
+    address = request.remote_addr or "unknown"
+    return is_this_machine(address) or pace.allows(address, ports.clock().now())

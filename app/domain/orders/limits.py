@@ -16,7 +16,7 @@ from app.domain.sites import throttle
 from app.extensions import db
 
 # Of one e-mail address or phone number, until some of them are collected or cancelled.
-MOST_OPEN = 5
+MOST_OPEN = 20
 TRY_AGAIN_AFTER = timedelta(hours=1)
 # Of one network address: an office or a school has one for all who shop from there.
 MOST_OF_ADDRESS = 30
@@ -32,7 +32,7 @@ def check_limits(clock: Clock, site_id: int, contact: Contact, address: str) -> 
             "yet. Please collect one first, or ask us in the shop. Nothing was ordered now.",
             int(TRY_AGAIN_AFTER.total_seconds()),
         )
-    if address:
+    if address and not throttle.is_this_machine(address):
         throttle.note_order(clock, site_id, address, MOST_OF_ADDRESS, ADDRESS_WINDOW)
 
 

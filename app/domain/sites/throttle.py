@@ -97,6 +97,14 @@ def network(address: str) -> str:
     return known.exploded[:19] if isinstance(known, IPv6Address) else str(known)
 
 
+def is_this_machine(address: str) -> bool:
+    """Such an address says nothing of who asks: a proxy that TRUSTED_PROXIES does not tell of has it for everybody."""
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
 def take_back(email: str, address: str) -> None:
     """After a success: the account's failures count no more, and the address had one try fewer."""
     db.session.execute(delete(SignInFailure).where(SignInFailure.key == account_key(email)))

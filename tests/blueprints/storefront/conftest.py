@@ -9,6 +9,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from tests.blueprints.storefront import small_shop
+from tests.blueprints.storefront.shopper import FROM_AFAR
 
 Get = Callable[..., TestResponse]
 
@@ -23,6 +24,7 @@ def site_id(app: Flask) -> int:
 def get(app: Flask, site_id: int) -> Get:
     """Asks the small shop for a path; other hosts and headers by name."""
     client = app.test_client()
+    client.environ_base["REMOTE_ADDR"] = FROM_AFAR
 
     def get(path: str, host: str = "shop.test", **headers: str) -> TestResponse:
         named = {name.replace("_", "-"): value for name, value in headers.items()}

@@ -67,3 +67,13 @@ def test_baskets_beyond_what_people_begin_are_refused_in_words(app: Flask, site_
         assert db.session.query(Order).count() == pace.PER_MINUTE
     clock.move(minutes=1)
     assert Shopper(app).add("S-7").status_code == 303
+
+
+def test_what_comes_from_this_machine_is_everybody_and_not_slowed_down(app: Flask, site_id: int, get: Get) -> None:
+    mia = Shopper(app)
+    mia.client.environ_base["REMOTE_ADDR"] = "127.0.0.1"
+    for number in range(pace.PER_MINUTE + 5):
+        mia.get(f"/search?q=word{number}", User_Agent="Mozilla/5.0")
+    with app.app_context():
+        drain()
+        assert db.session.query(SearchDay).one().searches == pace.PER_MINUTE + 5
