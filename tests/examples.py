@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 ALL = os.environ.get("SHOP_TEST_EXAMPLES") == "all"
 
@@ -14,5 +14,8 @@ def examples(full: int) -> int:
     return full if ALL else max(10, full // 4)
 
 
-settings.register_profile("shop", max_examples=examples(100))
+# A busy machine is no fault: nothing here is about time.
+settings.register_profile(
+    "shop", max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("shop")

@@ -9,10 +9,12 @@ import urllib.request
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.processes import RunningShop
 from tests.surroundings import chromium
+
+expect.set_options(timeout=10_000)  # A busy machine is no fault.
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

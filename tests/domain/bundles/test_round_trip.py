@@ -21,6 +21,7 @@ from app.extensions import db
 from app.ports import images
 from app.transaction import transaction
 from tests.domain.bundles.conftest import SITE, Take, product, write_bundle
+from tests.examples import ALL
 from tests.surroundings import real_bundle
 
 
@@ -33,6 +34,13 @@ def export(path: Path, host: str) -> dict[str, bytes]:
 def _read(bundle: Bundle, name: str) -> bytes:
     with bundle.open(name) as file:
         return file.read()
+
+
+@pytest.fixture
+def long_enough(database_kind: str) -> None:
+    """A real shop takes a minute on PostgreSQL, so that only the continuous integration brings it in there."""
+    if database_kind == "postgresql" and not ALL:
+        pytest.skip("real shops are brought into PostgreSQL by the continuous integration")
 
 
 def forget_everything() -> None:
@@ -74,6 +82,7 @@ def test_pictures_come_back_byte_for_byte(take: Take, tmp_path: Path):
     assert_comes_back(take, tmp_path, "shop.test", ".zip")
 
 
+@pytest.mark.usefixtures("long_enough")
 @pytest.mark.parametrize(("name", "products", "dropped"), [("icecat", 19_406, 96), ("fashion", 39_596, 0)])
 def test_a_real_shop_comes_in_and_a_second_time_changes_nothing(take: Take, name: str, products: int, dropped: int):
     bundle = real_bundle(name)
@@ -86,6 +95,7 @@ def test_a_real_shop_comes_in_and_a_second_time_changes_nothing(take: Take, name
     assert db.session.scalar(wishes) == before
 
 
+@pytest.mark.usefixtures("long_enough")
 def test_a_real_shop_comes_back(take: Take, tmp_path: Path):
     take(real_bundle("icecat"))
     assert_comes_back(take, tmp_path, "shop.test", ".zip")
