@@ -219,6 +219,7 @@ def test_a_product_saved_without_new_terms_is_no_matter_of_search(
         entry_id = entry.id
     browser.post(f"{PATH}/{entry_id}/undo", {}, status=404)
     browser.post(f"{PATH}/999999/undo", {}, status=404)
+    assert "Changed it" not in browser.client.get(PATH, base_url=browser.base).text
 
 
 def test_what_orders_took_off_the_stock_is_no_matter_of_search(app: Flask, site_id: int) -> None:

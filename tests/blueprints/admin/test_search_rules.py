@@ -177,7 +177,7 @@ def test_how_often_a_rule_applied_is_counted_by_its_term(app: Flask, shop: Merch
 @pytest.mark.parametrize("query", ["state=nonsense&order=x&p=-1", "p=99999999999", "state=unsynced&q=coat"])
 def test_whatever_the_address_says_is_answered(app: Flask, shop: Merchandiser, query: str):
     rule_id(app, shop)
-    shop.get(f"{LIST}?{query}")
+    assert shop.get(f"{LIST}?{query}").texts["h1"] == "Rules and ranking"
 
 
 def test_another_shops_rule_is_not_found(app: Flask, shop: Merchandiser):

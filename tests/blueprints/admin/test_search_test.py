@@ -17,7 +17,7 @@ from app.domain.search.live import publishing
 from app.domain.search.live.models import SearchRule, Synonym
 from app.domain.search.models import OutboxEntry
 from app.domain.search.testing.mending import index_again
-from app.domain.sites.models import Site
+from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
 from app.jobs import indexing
 from app.ports import EXTENSION, search_engine
@@ -247,9 +247,11 @@ def test_a_product_of_another_site_is_not_in_this_catalogue(app: Flask, mia: Mer
         assert other.pages.client.post(TEST, data=sent, base_url=other.pages.base).status_code == 404
 
 
-def test_an_unknown_button_does_nothing(mia: Merchandiser) -> None:
+def test_an_unknown_button_does_nothing(app: Flask, mia: Merchandiser) -> None:
     mia.get(TEST)
     mia.post(TEST, {"act": "__class__", "id": 1}, 404)
+    with app.app_context():
+        assert db.session.query(AuditEntry).count() == 0
 
 
 def test_a_test_is_not_counted(app: Flask, mia: Merchandiser) -> None:

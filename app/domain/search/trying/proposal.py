@@ -14,6 +14,7 @@ from typing import Any
 
 from app.domain.catalogue.search_terms import clean_terms
 from app.domain.search.live.served import Banner, PinnedSku, Rule, Served, SynonymGroup, SynonymType
+from app.domain.search.live.snapshot import stored_rule
 from app.domain.shared.problems import Invalid
 
 LONGEST = 200  # Characters of a word, a term or a SKU.
@@ -133,24 +134,9 @@ def as_json(proposal: Proposal) -> dict[str, Any]:
             shape = {"id": group.id, "type": group.type.value, "root": group.root, "synonyms": list(group.words)}
             return {"kind": "synonym", "remove": remove, **shape}
         case RuleProposal(rule, remove):
-            return {"kind": "rule", "remove": remove, **_rule_json(rule)}
+            return {"kind": "rule", "remove": remove, **stored_rule(rule)}
         case TermsProposal(product_id, terms, add):
             return {"kind": "terms", "productId": product_id, "terms": list(terms), "add": add}
-
-
-def _rule_json(rule: Rule) -> dict[str, Any]:
-    return {
-        "id": rule.id,
-        "term": rule.term,
-        "pins": [{"sku": pin.sku, "position": pin.position} for pin in rule.pins],
-        "boosts": list(rule.boosts),
-        "buries": list(rule.buries),
-        "redirectUrl": rule.redirect_url,
-        "banner": {"text": rule.banner.text, "linkUrl": rule.banner.link_url} if rule.banner else None,
-        "enabled": rule.enabled,
-        "startsAt": rule.starts_at.isoformat() if rule.starts_at else None,
-        "endsAt": rule.ends_at.isoformat() if rule.ends_at else None,
-    }
 
 
 def read(sent: object) -> Proposal:

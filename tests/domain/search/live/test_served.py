@@ -118,7 +118,9 @@ def test_runs_lie_within_the_words_and_never_overlap(pieces: list[str]):
 
 @given(st.text(max_size=300))
 def test_any_text_can_be_expanded(text: str):
-    SYNONYMS.expand(text)
+    expanded = SYNONYMS.expand(text)
+    assert all(run.place + run.length <= len(query_words(text)) for run in expanded.alternatives)
+    assert bool(expanded.applied) == bool(expanded.alternatives)
 
 
 @pytest.mark.parametrize("words", ["rain coat", "  RAIN   coat ", "ＲＡＩＮ coat", "rain\u00a0coat"])
