@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import func, select
 
 from app.domain.bundles.importing import import_bundle
 from app.domain.bundles.report import Report
+from app.domain.catalogue.models import Product
+from app.extensions import db
 from app.ports import clock, images
 from app.transaction import transaction
 
@@ -29,6 +32,15 @@ LEVELS = [
 ]
 SITE = {"name": "Fern & Fell", "domains": [{"host": HOST, "primary": True}]}
 TAXONOMY = {"taxonomies": [{"id": "shop", "name": "Shop", "active": True, "rootLevels": LEVELS}]}
+
+
+def one(sku: str = "T-1") -> Product:
+    db.session.expire_all()
+    return db.session.scalars(select(Product).where(Product.sku == sku)).one()
+
+
+def count(model: Any) -> int:
+    return db.session.scalar(select(func.count()).select_from(model)) or 0
 
 
 def product(sku: str = "T-1", **more: Any) -> dict[str, Any]:
