@@ -72,41 +72,9 @@
     document.querySelector("#found button")?.focus();
   });
 
-  const rows = () => [...document.querySelectorAll("[data-pins] > [data-row]")];
-  let dragged = null;
-  let from = 0;
-  document.addEventListener("pointerdown", (event) => {
-    const row = event.target.closest("[data-grip]")?.closest("[data-pins] > [data-row]");
-    if (row) row.draggable = true;
-  });
-  document.addEventListener("pointerup", (event) => {
-    event.target.closest?.("[data-pins] > [data-row]")?.removeAttribute("draggable");
-  });
-  document.addEventListener("dragstart", (event) => {
-    const row = event.target.closest?.("[data-pins] > [data-row][draggable]");
-    if (!row) return;
-    dragged = row;
-    from = rows().indexOf(row);
-    event.dataTransfer.effectAllowed = "move";
-    event.dataTransfer.setData("text/plain", "");
-    row.classList.add("dragged");
-  });
-  document.addEventListener("dragover", (event) => {
-    const over = dragged && event.target.closest?.("[data-pins] > [data-row]");
-    if (!over) return;
-    event.preventDefault();
-    if (over === dragged) return;
-    const box = over.getBoundingClientRect();
-    if (event.clientY < box.top + box.height / 2) over.before(dragged);
-    else over.after(dragged);
-  });
-  document.addEventListener("dragend", () => {
-    if (!dragged) return;
-    const row = dragged;
-    dragged = null;
-    row.classList.remove("dragged");
-    row.removeAttribute("draggable");
-    const place = rows().indexOf(row);
-    if (place !== from) press(`place:${place}:${row.dataset.row}`);
+  // From row-drag.js.
+  document.addEventListener("row:moved", (event) => {
+    const { from, to } = event.detail;
+    if (event.target.closest("[data-pins]") && to !== from) press(`place:${to}:${event.target.dataset.row}`);
   });
 })();

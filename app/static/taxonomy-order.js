@@ -1,4 +1,4 @@
-// Lists whose order matters: rows are dragged by their grip, or moved with their buttons or Alt and an arrow key.
+// Lists whose order matters: rows are dragged (row-drag.js), or moved with their buttons or Alt and an arrow key.
 // Rows of a form only change places; other rows send the form that they hold, which says the new position.
 (() => {
   "use strict";
@@ -58,41 +58,10 @@
     input.focus();
   });
 
-  // Dragging: a row can be dragged only by its grip, so that text in it can still be selected.
-  let dragged = null;
-  let from = 0;
-  document.addEventListener("pointerdown", (event) => {
-    const row = event.target.closest("[data-grip]")?.closest("[data-row]");
-    if (row) row.draggable = true;
-  });
-  document.addEventListener("pointerup", (event) => {
-    event.target.closest?.("[data-row]")?.removeAttribute("draggable");
-  });
-  document.addEventListener("dragstart", (event) => {
-    const row = event.target.closest?.("[data-row][draggable]");
-    if (!row) return;
-    dragged = row;
-    from = rows(list(row)).indexOf(row);
-    event.dataTransfer.effectAllowed = "move";
-    event.dataTransfer.setData("text/plain", "");
-    row.classList.add("dragged");
-  });
-  document.addEventListener("dragover", (event) => {
-    const over = dragged && event.target.closest?.("[data-row]");
-    if (!over || list(over) !== list(dragged)) return;
-    event.preventDefault();
-    if (over === dragged) return;
-    const box = over.getBoundingClientRect();
-    if (event.clientY < box.top + box.height / 2) over.before(dragged);
-    else over.after(dragged);
-  });
-  document.addEventListener("dragend", () => {
-    if (!dragged) return;
-    const row = dragged;
-    dragged = null;
-    row.classList.remove("dragged");
-    row.removeAttribute("draggable");
-    if (list(row)) moved(list(row), row, from);
+  // From row-drag.js.
+  document.addEventListener("row:moved", (event) => {
+    const order = list(event.target);
+    if (order) moved(order, event.target, event.detail.from);
   });
 
   // A renamed value says at once what becomes of the products that hold it.
