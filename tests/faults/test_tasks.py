@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +146,7 @@ def test_the_work_of_a_worker_that_is_killed_is_done_by_the_next(shop: Shop, red
             add_tents(MANY)
         first = shop.do("work", "default")
         ask()
-    until(lambda: progress(shop)[1] > 0)
+    until(lambda: has_begun(shop))
     os.kill(first.pid, signal.SIGKILL)
     assert progress(shop)[0] == "running"
     end_lease(shop)
@@ -152,6 +154,13 @@ def test_the_work_of_a_worker_that_is_killed_is_done_by_the_next(shop: Shop, red
     RqQueue(redis.url, shop.config.queue_prefix).enqueue("taxonomy:work_off_slice", SITE)
     until(lambda: progress(shop)[0] == "done", seconds=60)
     assert check(shop, TENTS + MANY).done == TENTS + MANY
+
+
+def has_begun(shop: Shop) -> bool:
+    """Asked of the file itself: an application that opens first may look when everything is done."""
+    with closing(sqlite3.connect(shop.config.database_url.removeprefix("sqlite:///"))) as file:
+        found = file.execute("SELECT done FROM taxonomy_tasks").fetchone()
+    return found is not None and found[0] > 0
 
 
 def progress(shop: Shop) -> tuple[str, int]:
