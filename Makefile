@@ -1,4 +1,7 @@
 # Every target works on a fresh clone with Python 3.11+ and make, nothing else prepared.
+
+# Every target may keep byte code: without it each process that a test or the supervisor starts compiles the shop anew.
+unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 VENV := .venv
@@ -6,7 +9,7 @@ BIN := $(VENV)/bin
 TESTS ?= tests
 TEST_WORKERS ?= 2
 
-.PHONY: help setup run test lint bench e2e torture openapi lock clean
+.PHONY: help setup run test lint bench e2e torture openapi audit lock clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,11 +33,14 @@ bench: $(VENV)/.ready-bench ## Measure, each figure beside its limit
 e2e: $(VENV)/.ready-dev ## Run only the tests in a real browser
 	$(BIN)/python -m pytest -m e2e tests/e2e
 
-torture: $(VENV)/.ready-dev ## Run the long fault tests (hours)
+torture: $(VENV)/.ready-dev ## Run the long fault tests (minutes)
 	$(BIN)/python -m pytest -m torture --timeout 7200 $(TESTS)
 
 openapi: $(VENV)/.ready ## Write docs/openapi.json, the description of the API, anew
 	$(BIN)/flask --app wsgi openapi write docs/openapi.json
+
+audit: $(VENV)/.ready-audit ## Compare all dependencies with the known vulnerabilities (AUDIT_OSV_URL: another source)
+	@$(BIN)/python tools/audit.py $(AUDIT)
 
 lock: $(VENV)/.ready-dev ## Resolve the dependencies anew into the lock files
 	PYTHON=$(BIN)/python tools/lock
@@ -50,6 +56,9 @@ $(VENV)/.ready: requirements.lock | $(VENV)/bin/python
 
 $(VENV)/.ready-dev: requirements-dev.lock | $(VENV)/bin/python
 	@tools/install $(VENV) requirements-dev.lock && touch $@ $(VENV)/.ready
+
+$(VENV)/.ready-audit: requirements-audit.lock | $(VENV)/bin/python
+	@tools/install $(VENV) requirements-audit.lock && touch $@
 
 $(VENV)/.ready-bench: requirements-bench.lock | $(VENV)/bin/python
 	@tools/install $(VENV) requirements-bench.lock && touch $@
