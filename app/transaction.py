@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from app.domain.alerts.unwritten import write_unwritten
 from app.events import PENDING, dispatch
 from app.extensions import db
 
@@ -13,9 +14,9 @@ WRITING = "writing"
 
 @contextmanager
 def transaction() -> Iterator[None]:
-    """Commit once at the end, then tell what was published; roll back on any exception.
+    """Commit once at the end, then dispatch the published events; roll back on any exception.
 
-    A read that came before is let go first: on SQLite a read transaction cannot become a writing one
+    A read transaction that came before is ended first: on SQLite a read transaction cannot become a writing one
     while others write, so a writing transaction starts as one (BEGIN IMMEDIATE). Within another
     transaction this joins it.
     """
@@ -39,3 +40,4 @@ def transaction() -> Iterator[None]:
     finally:
         session.info[WRITING] = False
     dispatch(session.info.pop(PENDING))
+    write_unwritten(transaction)

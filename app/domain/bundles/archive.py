@@ -1,6 +1,6 @@
 """A bundle's files, from a folder or a .zip of it, read as streams and never unpacked onto the disk.
 
-An archive is somebody else's: names that leave it, links, encrypted, doubled or overlapping members and
+An archive comes from outside: names that leave it, links, encrypted, doubled or overlapping members and
 contents that swell without measure are refused before anything is written.
 """
 
@@ -11,6 +11,7 @@ import stat
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
@@ -112,12 +113,12 @@ def _zip_files(archive: zipfile.ZipFile, file: str, size: int) -> dict[str, tupl
         name = member.filename.removeprefix(prefix)
         if name in found:
             raise BrokenBundle.at(name, "The archive holds this file twice.")
-        found[name] = (_member_opener(archive, member), max(member.compress_size, 1))
+        found[name] = (partial(_open_member, archive, member), max(member.compress_size, 1))
     return found
 
 
-def _member_opener(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Opener:
-    return lambda: cast(BinaryIO, archive.open(member))
+def _open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> BinaryIO:
+    return cast(BinaryIO, archive.open(member))
 
 
 def _check_sizes(members: list[zipfile.ZipInfo], file: str, size: int) -> None:

@@ -1,4 +1,4 @@
-"""Takes a bundle into a site: everything is read once before anything is written."""
+"""Import of a bundle into a site. Everything is read once before anything is written."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.bundles.archive import MEDIA, Bundle, open_bundle
-from app.domain.bundles.listed import import_collections, import_pages
+from app.domain.bundles.content_files import COLLECTIONS, PAGES, import_content
 from app.domain.bundles.products.importing import import_products
 from app.domain.bundles.reading import read_document, read_rows
-from app.domain.bundles.report import BrokenBundle, Report
+from app.domain.bundles.report import BrokenBundle, BundleReport
 from app.domain.bundles.rules_file import import_rules
 from app.domain.bundles.site_file import host_of, import_site
+from app.domain.bundles.size_limits import check_size
 from app.domain.bundles.synonyms_file import import_synonyms
 from app.domain.bundles.task import ImportTask, Transaction
 from app.domain.bundles.taxonomy_file import import_taxonomies
@@ -47,10 +48,11 @@ def import_bundle(
     actor: str,
     password_memory_kib: int,
     dry_run: bool = False,
-) -> Report:
+) -> BundleReport:
     """Take a folder or .zip into the site of `host`, or of the primary domain in site.json; a site that is not there
     is made. Raises BrokenBundle before anything is written, and Invalid when no site is named."""
     with open_bundle(path) as bundle:
+        check_size(bundle, filter(None, map(bundle.find, (*DOCUMENTS, *ROWS))))
         documents = {name: document for name in DOCUMENTS if (document := _document(bundle, name))}
         _check_rows(bundle)
         host = host_of(documents.get("site.json"), host)
@@ -59,7 +61,7 @@ def import_bundle(
             clock=clock,
             images=images,
             transaction=transaction,
-            report=Report(host, dry_run),
+            report=BundleReport(host, dry_run),
             actor=actor,
             dry_run=dry_run,
             password_memory_kib=password_memory_kib,
@@ -107,8 +109,8 @@ def _import(task: ImportTask) -> None:
     import_taxonomies(task)
     orders = import_trees(task)
     import_products(task)
-    import_collections(task)
-    import_pages(task)
+    import_content(task, COLLECTIONS)
+    import_content(task, PAGES)
     import_orders(task, orders)
     import_synonyms(task)
     import_rules(task)
@@ -122,4 +124,4 @@ def _note_in_log(task: ImportTask) -> None:
     counts = {kind: counts.as_json() for kind, counts in task.report.counts.items()}
     with task.transaction():
         summary = f"Imported a bundle into {task.report.host}"
-        audit.record(task.clock, task.site_id, task.actor, IMPORTED, ("site", str(task.site_id)), summary, after=counts)
+        audit.record(task.author, IMPORTED, ("site", str(task.site_id)), summary, after=counts)

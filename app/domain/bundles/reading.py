@@ -13,28 +13,28 @@ from typing import IO, Any, NamedTuple, cast
 from app.domain.bundles.archive import MOST_SWELLING, SMALL_ANYWAY, Bundle
 from app.domain.bundles.report import BrokenBundle
 from app.domain.shared import strict_json
-from app.domain.shared.shapes import token
+from app.domain.shared.schema import token
 
 LARGEST_DOCUMENT = 64 * 1024**2
-LARGEST_FILE = 4 * 1024**3
+MOST_MARKS = 2_000_000  # Brackets and commas of a document, which is read as a whole.
 LONGEST_LINE = 1024**2
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 
 
-class Row(NamedTuple):
+class FileRow(NamedTuple):
     """A record of a `.jsonl` file; `line` counts from 1."""
 
     line: int
     fields: dict[str, Any]
 
 
-def read_rows(bundle: Bundle, name: str) -> Iterator[Row]:
+def read_rows(bundle: Bundle, name: str) -> Iterator[FileRow]:
     """The records of a file, one at a time. Raises BrokenBundle at a line that is no JSON object."""
-    with _stream(bundle, name) as stream:
+    with open_data(bundle, name) as stream:
         for line, raw in enumerate(_lines(stream, name, _limit(bundle, name)), start=1):
             if raw.strip():
-                yield Row(line, _object(raw, name, line))
+                yield FileRow(line, _object(raw, name, line))
 
 
 def _lines(stream: IO[bytes], name: str, limit: int) -> Iterator[bytes]:
@@ -67,7 +67,7 @@ class Document:
         self._text = text
         self._lines: dict[str, int] | None = None
         try:
-            self.content = strict_json.loads(text)
+            self.content = strict_json.loads(text, MOST_MARKS)
         except (ValueError, RecursionError) as error:
             raise BrokenBundle.at(name, f"This is not valid JSON: {error}") from error
 
@@ -82,7 +82,7 @@ class Document:
 
 def read_document(bundle: Bundle, name: str) -> Document:
     """Raises BrokenBundle."""
-    with _stream(bundle, name) as stream:
+    with open_data(bundle, name) as stream:
         raw = stream.read(min(LARGEST_DOCUMENT, _limit(bundle, name)) + 1)
     if len(raw) > LARGEST_DOCUMENT:
         raise BrokenBundle.at(name, f"The file is larger than {LARGEST_DOCUMENT // 1024**2} MB.")
@@ -96,12 +96,13 @@ def read_document(bundle: Bundle, name: str) -> Document:
 
 def read_bytes(bundle: Bundle, name: str, most: int) -> bytes:
     """At most `most` + 1 bytes of a file. Raises BrokenBundle."""
-    with _stream(bundle, name, inflate=False) as stream:
+    with open_data(bundle, name, inflate=False) as stream:
         return stream.read(most + 1)
 
 
 @contextmanager
-def _stream(bundle: Bundle, name: str, inflate: bool = True) -> Iterator[IO[bytes]]:
+def open_data(bundle: Bundle, name: str, inflate: bool = True) -> Iterator[IO[bytes]]:
+    """The file as a stream, unpacked. Raises BrokenBundle, also while it is read."""
     try:
         with bundle.open(name) as packed:
             if inflate and name.endswith(".gz"):
@@ -114,7 +115,7 @@ def _stream(bundle: Bundle, name: str, inflate: bool = True) -> Iterator[IO[byte
 
 
 def _limit(bundle: Bundle, name: str) -> int:
-    return min(LARGEST_FILE, max(SMALL_ANYWAY, bundle.packed_size(name) * MOST_SWELLING))
+    return max(SMALL_ANYWAY, bundle.packed_size(name) * MOST_SWELLING)
 
 
 def _swells(name: str) -> BrokenBundle:

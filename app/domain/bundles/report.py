@@ -25,7 +25,7 @@ class BrokenBundle(Invalid):
 
 
 @dataclass(slots=True)
-class Counts:
+class RecordCounts:
     added: int = 0
     changed: int = 0
     removed: int = 0
@@ -61,18 +61,18 @@ class DroppedValues:
 
 
 @dataclass(slots=True)
-class Report:
+class BundleReport:
     host: str
     dry_run: bool = False
-    counts: dict[str, Counts] = field(default_factory=dict)
+    counts: dict[str, RecordCounts] = field(default_factory=dict)
     refusals: list[Refusal] = field(default_factory=list)
     refused_in_all: int = 0
     dropped: dict[tuple[str, str], DroppedValues] = field(default_factory=dict)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def of(self, kind: str) -> Counts:
-        return self.counts.setdefault(kind, Counts())
+    def of(self, kind: str) -> RecordCounts:
+        return self.counts.setdefault(kind, RecordCounts())
 
     def refuse(self, kind: str, refusals: Iterable[Refusal]) -> None:
         """One record, or one part of a record, that is left out for one or several reasons."""

@@ -1,4 +1,4 @@
-"""Which site a bundle goes to, and what site.json says about it."""
+"""Import of site.json: the site that a bundle goes to, its settings and its hosts."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from app.domain.bundles.reading import Document
 from app.domain.bundles.report import BrokenBundle
 from app.domain.bundles.task import NO_SITE, ImportTask
 from app.domain.shared.problems import Conflict, DomainError, Invalid, Problem
-from app.domain.shared.shapes import Field, Kind, Shape, read_fields
+from app.domain.shared.schema import Flag, Items, Object, Record, Text, Texts
 from app.domain.sites import sites
 from app.domain.sites.models import Domain, Site
 from app.domain.sites.settings import SETTINGS, change_settings, settings_of
 
 FILE = "site.json"
 KIND = "site"
-SITE: Shape = {
-    "name": Field(Kind.TEXT),
-    "domains": Field(Kind.LIST),
-    "currency": Field(Kind.TEXT),
-    "timeZone": Field(Kind.TEXT),
-    "staging": Field(Kind.FLAG),
-    "capabilities": Field(Kind.TEXTS),
-    "settings": Field(Kind.OBJECT),
-}
-DOMAIN: Shape = {"host": Field(Kind.TEXT, required=True), "primary": Field(Kind.FLAG)}
+SITE = Record(
+    name=Text(),
+    domains=Items(),
+    currency=Text(),
+    timeZone=Text(),
+    staging=Flag(),
+    capabilities=Texts(),
+    settings=Object(),
+)
+DOMAIN = Record(host=Text(required=True), primary=Flag())
 ACTIVE_TAXONOMY = "taxonomy-active-id"
 MOST_CAPABILITIES = 20
 CAPABILITY = re.compile(r"[A-Z][A-Z0-9_]{0,63}", re.ASCII)
@@ -40,16 +40,12 @@ def host_of(document: Document | None, wanted: str | None) -> str:
     if document is None:
         message = f"The bundle has no {FILE} that names the shop's host; say which site it goes to."
         raise Invalid.one("site_missing", message)
-    domains = [domain for domain in _listed(document) if isinstance(domain, dict)]
+    listed = document.content.get("domains")
+    domains = [domain for domain in listed if isinstance(domain, dict)] if isinstance(listed, list) else []
     primary = [domain for domain in domains if domain.get("primary")] or domains[:1]
     if not primary or not isinstance(primary[0].get("host"), str):
         raise BrokenBundle.at(document.name, "No primary domain is named under “domains”.")
     return sites.clean_host(primary[0]["host"])
-
-
-def _listed(document: Document) -> list[Any]:
-    domains = document.content.get("domains")
-    return domains if isinstance(domains, list) else []
 
 
 def import_site(task: ImportTask, host: str) -> None:
@@ -90,7 +86,7 @@ class SiteFile:
         if self._document is None:
             return False
         problems: list[Problem] = []
-        fields = read_fields(self._document.content, SITE, "#", problems)
+        fields = SITE.read(self._document.content, "#", problems)
         self._refuse(problems)
         self._take("name", fields.get("name"), sites.name_problems)
         self._take("currency", fields.get("currency"), _currency_problems)
@@ -125,7 +121,7 @@ class SiteFile:
         """Only where the site's own host is among them: a bundle that goes to another shop than it came from
         must not carry the first one's hosts away."""
         problems: list[Problem] = []
-        found = [read_fields(item, DOMAIN, f"#/domains/{index}", problems) for index, item in enumerate(listed)]
+        found = [DOMAIN.read(item, f"#/domains/{index}", problems) for index, item in enumerate(listed)]
         self._refuse(problems)
         hosts = [(index, fields) for index, fields in enumerate(found) if "host" in fields]
         own = {domain.host for domain in self._site.domains}

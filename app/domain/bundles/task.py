@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from app.domain.bundles.archive import Bundle
 from app.domain.bundles.reading import Document
-from app.domain.bundles.report import Refusal, Report
+from app.domain.bundles.report import BundleReport, Refusal
 from app.domain.catalogue.image_store import ImageStore
+from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Problem
 from app.domain.taxonomy.levels.tree import TaxonomyTree
@@ -29,7 +30,7 @@ class ImportTask:
     clock: Clock
     images: ImageStore
     transaction: Transaction
-    report: Report
+    report: BundleReport
     actor: str
     dry_run: bool = False
     site_id: int = NO_SITE
@@ -38,6 +39,10 @@ class ImportTask:
     password_memory_kib: int = 0
     documents: dict[str, Document] = field(default_factory=dict)
     skus: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def author(self) -> Author:
+        return Author(self.site_id, self.actor, self.clock)
 
     def writing(self) -> AbstractContextManager[None]:
         """Around each part that is committed by itself."""

@@ -11,30 +11,30 @@ from app.domain.bundles.task import ImportTask
 from app.domain.catalogue.models import Product
 from app.domain.search.index.outbox import PRODUCT, enqueue
 from app.domain.shared.problems import Problem
-from app.domain.shared.shapes import Field, Kind, Shape, read_fields
+from app.domain.shared.schema import Flag, Items, Record, Text
 from app.domain.shared.text import one_line
 from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.life.activation import activate
-from app.domain.taxonomy.life.lifecycle import RESERVED_IDS
-from app.domain.taxonomy.life.revisions import record_revision
-from app.domain.taxonomy.life.saving import replace_state
+from app.domain.taxonomy.lifecycle.activation import activate
+from app.domain.taxonomy.lifecycle.creation import RESERVED_IDS
+from app.domain.taxonomy.lifecycle.revisions import record_revision
+from app.domain.taxonomy.lifecycle.saving import replace_state
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.classification import ENGINE_CAPABILITY, active_tree, has_engine
-from app.domain.taxonomy.structure.checking import check_structure
-from app.domain.taxonomy.structure.validation import ID, LONGEST_ID
 from app.domain.taxonomy.taxonomies import active_id, is_active, name_problems
+from app.domain.taxonomy.validation.rules import ID, LONGEST_ID
+from app.domain.taxonomy.validation.structure import check_structure
 from app.extensions import db
 
 FILE = "taxonomy.json"
 KIND = "taxonomies"
 PARTS = "parts of taxonomies"
-TAXONOMY: Shape = {
-    "id": Field(Kind.TEXT, required=True),
-    "name": Field(Kind.TEXT, required=True),
-    "description": Field(Kind.TEXT, nullable=True),
-    "active": Field(Kind.FLAG),
-    "rootLevels": Field(Kind.LIST, required=True),
-}
+TAXONOMY = Record(
+    id=Text(required=True),
+    name=Text(required=True),
+    description=Text(allow_none=True),
+    active=Flag(),
+    rootLevels=Items(required=True),
+)
 IMPORTED = "Imported from a bundle."
 
 
@@ -51,7 +51,7 @@ def import_taxonomies(task: ImportTask) -> None:
 
 def _import_one(task: ImportTask, document: Document, raw: Any, pointer: str) -> None:
     problems: list[Problem] = []
-    fields = read_fields(raw, TAXONOMY, pointer, problems)
+    fields = TAXONOMY.read(raw, pointer, problems)
     problems += _own_problems(fields, pointer)
     checked = check_structure(fields.get("rootLevels", []), pointer=f"{pointer}/rootLevels")
     problems += [problem for problem in checked.problems if problem.record == "#"]
@@ -109,11 +109,11 @@ def _add(task: ImportTask, taxonomy_id: str, wanted: dict[str, Any]) -> None:
         **{"description": ""} | wanted,
     )
     db.session.add(added)
-    record_revision(task.clock, added, [IMPORTED], "", task.actor)
+    record_revision(task.author, added, [IMPORTED])
 
 
 def _change(task: ImportTask, stored: Taxonomy, wanted: dict[str, Any]) -> None:
-    replace_state(task.clock, stored, wanted, IMPORTED, task.actor)
+    replace_state(task.author, stored, wanted, IMPORTED)
     if is_active(stored):
         task.report.note("The active taxonomy changed: products that are not in the bundle keep their values.")
         enqueue_all_products(task.site_id)
@@ -140,5 +140,5 @@ def _activate(
         return
     task.tree = TaxonomyTree.parse(levels)
     if current is None and not task.dry_run:
-        activate(task.clock, task.site_id, taxonomy_id, None, task.actor)
+        activate(task.author, taxonomy_id, None)
         task.taxonomy_id = taxonomy_id

@@ -8,7 +8,7 @@ from sqlalchemy import delete, select
 
 from app.domain.bundles.task import ImportTask
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.shapes import Field, Kind, Shape, read_fields
+from app.domain.shared.schema import Record, Text, Texts
 from app.domain.sites import accounts
 from app.domain.sites.models import RoleGrant, User
 from app.domain.sites.passwords import password_problems
@@ -17,12 +17,12 @@ from app.extensions import db
 
 FILE = "users.json"
 KIND = "users"
-USER: Shape = {
-    "email": Field(Kind.TEXT, required=True),
-    "displayName": Field(Kind.TEXT),
-    "roles": Field(Kind.TEXTS, required=True),
-    "password": Field(Kind.TEXT, nullable=True),
-}
+USER = Record(
+    email=Text(required=True),
+    displayName=Text(),
+    roles=Texts(required=True),
+    password=Text(allow_none=True),
+)
 
 
 def import_users(task: ImportTask) -> None:
@@ -45,7 +45,7 @@ def import_users(task: ImportTask) -> None:
 
 def _checked(raw: Any, at: str, seen: set[str]) -> dict[str, Any]:
     problems: list[Problem] = []
-    fields = read_fields(raw, USER, at, problems)
+    fields = USER.read(raw, at, problems)
     if problems:
         raise Invalid(problems)
     email = accounts.normal_email(fields["email"])

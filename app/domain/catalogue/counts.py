@@ -11,7 +11,7 @@ from app.extensions import db
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class CatalogueCounts:
     """Products that shoppers see and that are hidden; `sold_out` are shown ones whose own stock is counted and 0."""
 
     products_shown: int
@@ -21,10 +21,10 @@ class Counts:
     pages: int
 
 
-def counts(site_id: int) -> Counts:
+def counts(site_id: int) -> CatalogueCounts:
     shown = _number_of(Product, site_id, Product.enabled.is_(True))
     sold_out = (Product.enabled.is_(True), Product.stock == 0, ~Product.variants.any())
-    return Counts(
+    return CatalogueCounts(
         products_shown=shown,
         products_hidden=_number_of(Product, site_id) - shown,
         sold_out=_number_of(Product, site_id, *sold_out),
@@ -33,8 +33,6 @@ def counts(site_id: int) -> Counts:
     )
 
 
-def _number_of(
-    model: type[Product] | type[Collection] | type[Page], site_id: int, *conditions: ColumnElement[bool]
-) -> int:
+def _number_of(model: type[Product | Collection | Page], site_id: int, *conditions: ColumnElement[bool]) -> int:
     query = select(func.count()).select_from(model).where(model.site_id == site_id, *conditions)
     return db.session.scalar(query) or 0

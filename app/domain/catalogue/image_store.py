@@ -27,11 +27,24 @@ def small(file: str) -> str:
 
 
 class ImageStore(Protocol):
+    def receive(self, site_id: int, data: bytes) -> str:
+        """Put an upload aside, after a look at no more than its size and header, and return its name. Raises Invalid,
+        as `keep` does."""
+        ...
+
+    def received(self, site_id: int, name: str) -> bytes:
+        """Return what was put aside. Raises NotFound."""
+        ...
+
+    def drop(self, site_id: int, name: str) -> None:
+        """Remove what was put aside."""
+        ...
+
     def keep(self, site_id: int, data: bytes) -> StoredImage:
         """Check and keep an upload together with its small form; the same picture twice is kept once. What is kept
-        was drawn anew, so nothing that describes or follows the picture survives; only a WebP that consists of
-        nothing but one picture is kept as it is. Raises Invalid, saying why, for what is not a
-        JPEG, PNG, WebP or GIF of at most LARGEST_UPLOAD and MOST_PIXELS."""
+        was drawn anew, so nothing that describes or follows the picture survives; only a WebP that consists of nothing
+        but one picture is kept as it is. A machine decodes two at a time, so this may wait. Raises Invalid, saying
+        why, for what is not a JPEG, PNG, WebP or GIF of at most LARGEST_UPLOAD and MOST_PIXELS."""
         ...
 
     def read(self, site_id: int, file: str) -> bytes:
@@ -48,5 +61,5 @@ class ImageStore(Protocol):
         ...
 
     def clear(self, site_id: int, written_before: float) -> None:
-        """Remove what uploads that broke off before that moment left behind."""
+        """Remove what was put aside before that moment, and what uploads that broke off left behind."""
         ...

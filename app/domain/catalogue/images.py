@@ -11,8 +11,12 @@ from app.domain.catalogue.image_store import ImageStore, StoredImage
 from app.domain.catalogue.markup import MEDIA_PREFIX
 from app.domain.catalogue.models import Collection, Page, Product, ProductImage
 from app.domain.catalogue.products import product_of
+from app.domain.retention.allowance import OVERDUE, most_at_once
+from app.domain.retention.purging import Purged
+from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.problems import Invalid, NotFound
+from app.domain.shared.problems import Invalid
+from app.domain.shared.records import existing
 from app.domain.shared.text import line_problems, one_line
 from app.domain.sites import audit
 from app.extensions import db
@@ -22,74 +26,77 @@ LONGEST_ALT = 300
 UNUSED_SECONDS = 86_400  # A picture may be kept before the record that names it is saved.
 
 
-def add(clock: Clock, site_id: int, product_id: int, stored: StoredImage, alt: str, actor: str) -> Product:
+def add(author: Author, product_id: int, stored: StoredImage, alt: str) -> Product:
     """The product with the picture at the end; one that it has already stays where it is.
     Raises NotFound, Invalid."""
-    product = product_of(site_id, product_id, to_change=True)
+    product = product_of(author.site_id, product_id, to_change=True)
     if any(image.file == stored.file for image in product.images):
         return product
-    if len(product.images) >= MOST_IMAGES:
-        raise Invalid.one("too_many", f"A product has at most {MOST_IMAGES} pictures.", "#/image")
+    check_room(len(product.images))
     image = ProductImage(
-        site_id=site_id,
+        site_id=author.site_id,
         file=stored.file,
-        alt=_checked_alt(alt),
+        alt=checked_alt(alt),
         width=stored.width,
         height=stored.height,
         position=len(product.images),
     )
     product.images.append(image)
-    _note(clock, product, actor, "product.image.add", f"Added a picture to {product.name}")
+    _note(author, product, "product.image.add", f"Added a picture to {product.name}")
     return product
 
 
-def describe(clock: Clock, site_id: int, product_id: int, image_id: int, alt: str, actor: str) -> Product:
+def describe(author: Author, product_id: int, image_id: int, alt: str) -> Product:
     """Change what stands in for a picture where it cannot be seen. Raises NotFound, Invalid."""
-    product = product_of(site_id, product_id, to_change=True)
+    product = product_of(author.site_id, product_id, to_change=True)
     image = _image(product, image_id)
-    text = _checked_alt(alt)
+    text = checked_alt(alt)
     if image.alt != text:
         image.alt = text
-        _note(clock, product, actor, "product.image.describe", f"Described a picture of {product.name}")
+        _note(author, product, "product.image.describe", f"Described a picture of {product.name}")
     return product
 
 
-def move(clock: Clock, site_id: int, product_id: int, image_id: int, steps: int, actor: str) -> Product:
+def move(author: Author, product_id: int, image_id: int, steps: int) -> Product:
     """Move a picture `steps` places back (forward where negative); the first is the one that lists show.
     Raises NotFound."""
-    product = product_of(site_id, product_id, to_change=True)
+    product = product_of(author.site_id, product_id, to_change=True)
     image = _image(product, image_id)
     rest = [other for other in product.images if other is not image]
     place = max(0, min(len(rest), product.images.index(image) + steps))
     wanted = [*rest[:place], image, *rest[place:]]
     if wanted != product.images:
         _renumber(wanted)
-        _note(clock, product, actor, "product.image.move", f"Reordered the pictures of {product.name}")
+        _note(author, product, "product.image.move", f"Reordered the pictures of {product.name}")
         db.session.refresh(product, ["images"])
     return product
 
 
-def remove(clock: Clock, site_id: int, product_id: int, image_id: int, actor: str) -> Product:
+def remove(author: Author, product_id: int, image_id: int) -> Product:
     """Take a picture from a product; its file goes later, when nothing names it. Raises NotFound."""
-    product = product_of(site_id, product_id, to_change=True)
+    product = product_of(author.site_id, product_id, to_change=True)
     image = _image(product, image_id)
     product.images.remove(image)
     _renumber(product.images)
-    _note(clock, product, actor, "product.image.remove", f"Removed a picture from {product.name}")
+    _note(author, product, "product.image.remove", f"Removed a picture from {product.name}")
     return product
 
 
-def discard_unused(clock: Clock, store: ImageStore, site_id: int) -> int:
-    """Remove the files of a site that are older than a day and that nothing names; how many pictures went."""
-    named = _of_products(site_id) | _in_texts(site_id)
+def discard_unused(clock: Clock, store: ImageStore, site_id: int, is_confirmed: bool = False) -> Purged:
+    """Remove the files of a site that are older than a day and that nothing names, the oldest first, and no more at
+    once than is allowed without a person's confirmation."""
+    named = set(db.session.scalars(select(ProductImage.file).where(ProductImage.site_id == site_id)))
+    named |= _in_texts(site_id)
     oldest_kept = clock.now().timestamp() - UNUSED_SECONDS
     store.clear(site_id, oldest_kept)
-    unused = [file for file, at in store.files(site_id) if at < oldest_kept and file not in named]
-    return sum(store.discard(site_id, file, oldest_kept) for file in unused)
-
-
-def _of_products(site_id: int) -> set[str]:
-    return set(db.session.scalars(select(ProductImage.file).where(ProductImage.site_id == site_id)))
+    files = store.files(site_id)
+    unused = sorted((at, file) for file, at in files if at < oldest_kept and file not in named)
+    going = unused if is_confirmed else unused[: most_at_once(len(files))]
+    # By the upload, since a file does not say when it became unused: of many that are unused at once, as after an older
+    # database was restored, somebody should know before the last has gone.
+    is_overdue = any(at < oldest_kept - OVERDUE.total_seconds() for at, _ in unused[len(going) :])
+    removed = sum(store.discard(site_id, file, oldest_kept) for _, file in going)
+    return Purged("pictures", len(files), len(unused), removed, is_overdue)
 
 
 def _in_texts(site_id: int) -> set[str]:
@@ -103,10 +110,8 @@ def _in_texts(site_id: int) -> set[str]:
 
 
 def _image(product: Product, image_id: int) -> ProductImage:
-    found = next((image for image in product.images if image.id == image_id), None)
-    if found is None:
-        raise NotFound("This product has no such picture any more.")
-    return found
+    named = next((image for image in product.images if image.id == image_id), None)
+    return existing(named, "This product has no such picture any more.")
 
 
 def _renumber(images: list[ProductImage]) -> None:
@@ -115,15 +120,21 @@ def _renumber(images: list[ProductImage]) -> None:
             image.position = position
 
 
-def _checked_alt(alt: str) -> str:
+def check_room(pictures: int) -> None:
+    """Whether a product with so many may have another. Raises Invalid."""
+    if pictures >= MOST_IMAGES:
+        raise Invalid.one("too_many", f"A product has at most {MOST_IMAGES} pictures.", "#/image")
+
+
+def checked_alt(alt: str) -> str:
     text = one_line(alt)
     if problems := line_problems(text, "The description of the picture", LONGEST_ALT, "#/alt"):
         raise Invalid(problems)
     return text
 
 
-def _note(clock: Clock, product: Product, actor: str, action: str, summary: str) -> None:
-    """Whoever saw the page of the product before sees that it changed."""
-    product.updated_at = clock.now()
+def _note(author: Author, product: Product, action: str, summary: str) -> None:
+    """Date the change, so that cached copies of the product are stale, and log it."""
+    product.updated_at = author.now()
     db.session.flush()
-    audit.record(clock, product.site_id, actor, action, ("product", str(product.id)), summary)
+    audit.record(author, action, ("product", str(product.id)), summary)

@@ -45,7 +45,7 @@ class Completeness(StrEnum):
     GONE = "gone"
 
 
-class Order(StrEnum):
+class ProductOrder(StrEnum):
     """Orders of the list. CHANGED puts the latest change first."""
 
     CHANGED = "changed"
@@ -58,7 +58,7 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProductList:
-    """One page of products as an address asks for it. What an address says wrongly counts as not said. `missing` is an
+    """One page of products as an address asks for it. What is invalid in an address is ignored. `missing` is an
     attribute that holds for a product and has no value; `attribute` one that it has a value of, `value` that one."""
 
     words: str = ""
@@ -70,7 +70,7 @@ class ProductList:
     missing: str = ""
     attribute: str = ""
     value: str = ""
-    order: Order = Order.CHANGED
+    order: ProductOrder = ProductOrder.CHANGED
     page: int = 1
 
     @classmethod
@@ -85,7 +85,7 @@ class ProductList:
             missing=_text(parameters, "missing"),
             attribute=_text(parameters, "attribute"),
             value=_text(parameters, "value", LONGEST_VALUE) if _text(parameters, "attribute") else "",
-            order=_one_of(Order, parameters.get("sort"), Order.CHANGED),
+            order=_one_of(ProductOrder, parameters.get("sort"), ProductOrder.CHANGED),
             page=page_number(parameters.get("p")),
         )
 
@@ -111,7 +111,7 @@ class ProductList:
             "missing": changed.missing,
             "attribute": changed.attribute,
             "value": changed.value,
-            "sort": "" if changed.order is Order.CHANGED else changed.order,
+            "sort": "" if changed.order is ProductOrder.CHANGED else changed.order,
             "p": "" if changed.page == 1 else changed.page,
         }
         return urlencode({name: str(value) for name, value in parameters.items() if value})

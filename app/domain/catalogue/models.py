@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import CheckConstraint, Float, ForeignKey, Index, Integer, String, Text, UniqueConstraint
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.orm import Mapped, declared_attr, mapped_column, relationship
 
 from app.domain.shared.columns import JsonValue, UtcDateTime
 from app.domain.sites.models import ShopConfiguration
+from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
 
 
@@ -110,21 +111,52 @@ class ProductImage(Base):
     height: Mapped[int]
 
 
-class Collection(Base, ShopConfiguration):
-    """A hand-made list of products with an address of its own."""
+class PictureUpload(LeasedWork, Base):
+    """An uploaded picture that a worker checks and draws anew: `file` names what was received, in the site's media
+    folder, and `name` the file on the uploader's machine. A refusal stands in `error`."""
 
-    __tablename__ = "collections"
-    __table_args__ = (UniqueConstraint("site_id", "seo_name"),)
+    __tablename__ = "picture_uploads"
+    queue = "builds"
+    __table_args__ = (
+        Index(None, "site_id", "product_id"),
+        state_known(),
+    )
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    product_id: Mapped[int] = mapped_column(ForeignKey("products.id", ondelete="CASCADE"))
+    file: Mapped[str] = mapped_column(String(100))
+    name: Mapped[str] = mapped_column(String(100))
+    alt: Mapped[str] = mapped_column(String(300), default="")
+
+
+class Content(ShopConfiguration):
+    """The columns that every kind of content has; its texts are columns of its own."""
+
+    @declared_attr.directive
+    @classmethod
+    def __table_args__(cls) -> tuple[UniqueConstraint]:
+        return (UniqueConstraint("site_id", "seo_name"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
     seo_name: Mapped[str] = mapped_column(String(200))
-    name: Mapped[str] = mapped_column(String(200))
-    description: Mapped[str] = mapped_column(Text, default="")
     canonical_url: Mapped[str | None] = mapped_column(String(500))
     enabled: Mapped[bool] = mapped_column(default=True)
     revision: Mapped[int] = mapped_column(default=1)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **values: Any) -> None: ...
+
+
+class Collection(Base, Content):
+    """A hand-made list of products with an address of its own."""
+
+    __tablename__ = "collections"
+
+    name: Mapped[str] = mapped_column(String(200))
+    description: Mapped[str] = mapped_column(Text, default="")
 
     entries: Mapped[list[CollectionEntry]] = relationship(
         order_by="CollectionEntry.position", cascade="all, delete-orphan", passive_deletes=True
@@ -140,19 +172,11 @@ class CollectionEntry(Base):
     position: Mapped[int]
 
 
-class Page(Base, ShopConfiguration):
+class Page(Base, Content):
     """A page of text. `body` is HTML, sanitised on the way in."""
 
     __tablename__ = "pages"
-    __table_args__ = (UniqueConstraint("site_id", "seo_name"),)
 
-    id: Mapped[int] = mapped_column(primary_key=True)
-    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
-    seo_name: Mapped[str] = mapped_column(String(200))
     title: Mapped[str] = mapped_column(String(200))
     body: Mapped[str] = mapped_column(Text, default="")
     meta_description: Mapped[str | None] = mapped_column(String(500))
-    canonical_url: Mapped[str | None] = mapped_column(String(500))
-    enabled: Mapped[bool] = mapped_column(default=True)
-    revision: Mapped[int] = mapped_column(default=1)
-    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)

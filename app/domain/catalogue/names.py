@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from sqlalchemy import select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.domain.catalogue.models import Collection as ProductCollection
-from app.domain.catalogue.models import Page, Product, Variant
+from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.rules import ProductDraft
 from app.domain.shared.addresses import free_slug
 from app.domain.shared.problems import Problem
 from app.extensions import db
 
-Named = type[Product] | type[Page] | type[ProductCollection]
-TITLES: Mapping[Named, InstrumentedAttribute[str]] = {
-    Product: Product.name,
-    Page: Page.title,
-    ProductCollection: ProductCollection.name,
-}
 
-
-def free_seo_name(site_id: int, wanted: str, kind: Named = Product) -> str:
-    """`wanted`, or with the first number behind it that is free among records of this kind on the site."""
+def free_seo_name(site_id: int, wanted: str, title: InstrumentedAttribute[str] = Product.name) -> str:
+    """`wanted`, or with the first number behind it that is free among the site's records of the title's model."""
+    kind = title.class_
     query = select(kind.seo_name).where(
         kind.site_id == site_id,
         (kind.seo_name == wanted) | kind.seo_name.startswith(f"{wanted}-", autoescape=True),
@@ -31,9 +24,12 @@ def free_seo_name(site_id: int, wanted: str, kind: Named = Product) -> str:
     return free_slug(wanted, set(db.session.scalars(query)))
 
 
-def seo_name_problems(site_id: int, seo_name: str, own_id: int | None, kind: Named) -> list[Problem]:
-    """One problem when another record of this kind on the site has the name."""
-    query = select(kind.id, TITLES[kind]).where(kind.site_id == site_id, kind.seo_name == seo_name)
+def seo_name_problems(
+    site_id: int, seo_name: str, own_id: int | None, title: InstrumentedAttribute[str]
+) -> list[Problem]:
+    """One problem when another of the site's records of the title's model has the name."""
+    kind = title.class_
+    query = select(kind.id, title).where(kind.site_id == site_id, kind.seo_name == seo_name)
     return [
         _taken("SEO name", seo_name, owner, "#/seoName")
         for owner_id, owner in db.session.execute(query)
@@ -47,7 +43,7 @@ def taken_problems(site_id: int, draft: ProductDraft, own_id: int | None) -> lis
     others = (owner for owner_id, owner in db.session.execute(query) if owner_id != own_id)
     owners = _owners_of_variants(site_id, [variant.sku for variant in draft.variants], own_id)
     return [
-        *seo_name_problems(site_id, draft.seo_name, own_id, Product),
+        *seo_name_problems(site_id, draft.seo_name, own_id, Product.name),
         *(_taken("SKU", draft.sku, owner, "#/sku") for owner in others),
         *(
             _taken("SKU", variant.sku, owners[variant.sku], f"#/variants/{index}/sku")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from app.domain.catalogue.models import Product
-from app.domain.shared.clock import Clock
+from app.domain.catalogue.search_terms import describe_change
+from app.domain.shared.author import Author
 from app.domain.sites import audit
 
+TERMS = "search_terms"
 FIELDS = (
     "sku",
     "name",
@@ -29,27 +31,31 @@ def snapshot(product: Product) -> dict[str, Any]:
     fields: dict[str, Any] = {name: getattr(product, name) for name in FIELDS}
     variants = [[v.sku, v.upc, v.price, v.stock, v.options] for v in product.variants]
     classified = {"taxonomy_level_id": product.taxonomy_level_id, "taxonomy_attributes": product.taxonomy_attributes}
-    return fields | {"variants": variants, "search_terms": list(product.search_terms)} | classified
+    return fields | {"variants": variants, TERMS: list(product.search_terms)} | classified
 
 
-def note_changes(clock: Clock, product: Product, before: dict[str, Any], actor: str) -> tuple[str, ...]:
+def note_changes(author: Author, product: Product, before: dict[str, Any]) -> tuple[str, ...]:
     """Raise the revision and log what changed; nothing happens when nothing did."""
     after = snapshot(product)
     changed = tuple(name for name in after if after[name] != before[name])
     if changed:
         product.revision += 1
-        product.updated_at = clock.now()
+        product.updated_at = author.now()
         audit.record(
-            clock,
-            product.site_id,
-            actor,
+            author,
             "product.save",
             ("product", str(product.id)),
-            f"Changed {product.name}",
+            _summary(product.name, before, after, changed),
             before={name: _unlike(before[name], after[name]) for name in changed},
             after={name: _unlike(after[name], before[name]) for name in changed},
         )
     return changed
+
+
+def _summary(name: str, before: dict[str, Any], after: dict[str, Any], changed: tuple[str, ...]) -> str:
+    if changed == (TERMS,):
+        return describe_change(name, before[TERMS], after[TERMS])
+    return f"Changed {name}"
 
 
 def _unlike(value: Any, other: Any) -> Any:

@@ -14,8 +14,9 @@ from app.domain.catalogue.names import free_seo_name, taken_problems
 from app.domain.catalogue.product_changes import FIELDS, note_changes, snapshot
 from app.domain.catalogue.rules import ProductDraft, VariantDraft, clean_product, seo_name_of, tidy_product
 from app.domain.catalogue.saving import assign, check_revision, flush_or_conflict
-from app.domain.shared.clock import Clock
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound
+from app.domain.shared.records import existing, find_record
 from app.domain.sites import audit
 from app.extensions import db
 
@@ -34,64 +35,56 @@ class Saved:
 
 def product_of(site_id: int, product_id: int, to_change: bool = False) -> Product:
     """A product of this site with its variants and pictures. Raises NotFound."""
-    query = (
-        select(Product)
-        .where(Product.site_id == site_id, Product.id == product_id)
-        .options(selectinload(Product.variants), selectinload(Product.images))
-    )
-    product = db.session.scalar(query.with_for_update() if to_change else query)
-    if product is None:
-        raise NotFound("There is no such product on this site.")
-    return product
+    options = selectinload(Product.variants), selectinload(Product.images)
+    product = find_record(Product, site_id, product_id, to_change, options)
+    return existing(product, "There is no such product on this site.")
 
 
-def create(clock: Clock, site_id: int, draft: ProductDraft, terms: Sequence[object], actor: str) -> Saved:
+def create(author: Author, draft: ProductDraft, terms: Sequence[object]) -> Saved:
     """A new product. Raises Invalid; a bad list of terms alone is reported in the answer."""
-    clean = _checked(site_id, draft, None)
-    clean = replace(clean, seo_name=clean.seo_name or free_seo_name(site_id, seo_name_of(clean.name)))
-    now = clock.now()
-    product = Product(site_id=site_id, created_at=now, updated_at=now, search_terms=[], revision=1)
+    clean = _checked(author.site_id, draft, None)
+    clean = replace(clean, seo_name=clean.seo_name or free_seo_name(author.site_id, seo_name_of(clean.name)))
+    now = author.now()
+    product = Product(site_id=author.site_id, created_at=now, updated_at=now, search_terms=[], revision=1)
     _fill(product, clean)
     refused = _take_terms(product, terms)
     db.session.add(product)
     flush_or_conflict()
-    audit.record(clock, site_id, actor, "product.create", ("product", str(product.id)), f"Added {product.name}")
+    audit.record(author, "product.create", ("product", str(product.id)), f"Added {product.name}")
     return Saved(product, FIELDS, refused)
 
 
 def save(
-    clock: Clock,
-    site_id: int,
+    author: Author,
     product_id: int,
     revision: int,
     draft: ProductDraft,
     terms: Sequence[object] | None,
-    actor: str,
     further: Callable[[Product], None] | None = None,
 ) -> Saved:
     """Change a product that was read at `revision`. None in `terms` leaves the search terms; an empty SEO name keeps
     the one it has. `further` changes of the product belong to the same revision. Raises NotFound, StaleRevision,
     Invalid; a bad list of terms alone is reported in the answer."""
-    product = product_of(site_id, product_id, to_change=True)
-    check_revision(site_id, ("product", product.id), product.revision, revision)
-    clean = _checked(site_id, draft, product)
+    product = product_of(author.site_id, product_id, to_change=True)
+    check_revision(author.site_id, ("product", product.id), product.revision, revision)
+    clean = _checked(author.site_id, draft, product)
     before = snapshot(product)
     _fill(product, replace(clean, seo_name=clean.seo_name or product.seo_name))
     refused = None if terms is None else _take_terms(product, terms)
     if further is not None:
         further(product)
-    changed = note_changes(clock, product, before, actor)
+    changed = note_changes(author, product, before)
     flush_or_conflict()
     return Saved(product, changed, refused)
 
 
-def set_enabled(clock: Clock, site_id: int, product_ids: Sequence[int], enabled: bool, actor: str) -> int:
+def set_enabled(author: Author, product_ids: Sequence[int], enabled: bool) -> int:
     """Show or hide products; how many really changed. Raises Invalid for more than MOST_AT_ONCE, NotFound when one is
     not of this site; then none is changed."""
     wanted = set(product_ids)
     if len(wanted) > MOST_AT_ONCE:
         raise Invalid.one("too_many", f"At most {MOST_AT_ONCE} products can be changed at once.")
-    query = select(Product).where(Product.site_id == site_id, Product.id.in_(wanted)).order_by(Product.id)
+    query = select(Product).where(Product.site_id == author.site_id, Product.id.in_(wanted)).order_by(Product.id)
     products = db.session.scalars(query.options(selectinload(Product.variants)).with_for_update()).all()
     if len(products) < len(wanted):
         raise NotFound("Some of these products are no longer on this site. Reload the list.")
@@ -99,19 +92,17 @@ def set_enabled(clock: Clock, site_id: int, product_ids: Sequence[int], enabled:
     for product in changing:
         before = snapshot(product)
         product.enabled = enabled
-        note_changes(clock, product, before, actor)
+        note_changes(author, product, before)
     return len(changing)
 
 
-def delete(clock: Clock, site_id: int, product_id: int, actor: str) -> str:
+def delete(author: Author, product_id: int) -> str:
     """Remove a product with all that hangs on it; its name. Raises NotFound."""
-    product = product_of(site_id, product_id, to_change=True)
+    product = product_of(author.site_id, product_id, to_change=True)
     name, before = product.name, snapshot(product)
     db.session.delete(product)
     db.session.flush()
-    audit.record(
-        clock, site_id, actor, "product.delete", ("product", str(product_id)), f"Deleted {name}", before=before
-    )
+    audit.record(author, "product.delete", ("product", str(product_id)), f"Deleted {name}", before)
     return name
 
 
@@ -123,7 +114,8 @@ def draft_of(product: Product) -> ProductDraft:
 
 
 def _checked(site_id: int, draft: ProductDraft, product: Product | None) -> ProductDraft:
-    return clean_product(draft, taken_problems(site_id, tidy_product(draft), product.id if product else None))
+    taken = taken_problems(site_id, tidy_product(draft), product.id if product else None)
+    return clean_product(site_id, draft, taken)
 
 
 def _fill(product: Product, draft: ProductDraft) -> None:

@@ -10,14 +10,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.domain.catalogue.listing import PAGE_SIZE, Order, ProductList, Shown, Stock
-from app.domain.catalogue.models import Collection as ProductCollection
-from app.domain.catalogue.models import CollectionEntry, Page, Product, ProductImage
+from app.domain.catalogue.listing import PAGE_SIZE, ProductList, ProductOrder, Shown, Stock
+from app.domain.catalogue.models import Product, ProductImage
 from app.domain.shared.containing import containing
 from app.domain.shared.paging import Paged
 from app.extensions import db
 
-Query = Select[*tuple[Any, ...]]
 LOOKUP_SIZE = 10
 
 
@@ -40,18 +38,6 @@ class ProductRow:
     image: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ContentRow:
-    """A page or collection in a list; `products` counts what a collection holds."""
-
-    id: int
-    name: str
-    seo_name: str
-    enabled: bool
-    updated_at: datetime
-    products: int = 0
-
-
 ROW_COLUMNS = (
     Product.id,
     Product.sku,
@@ -65,30 +51,30 @@ ROW_COLUMNS = (
     Product.completeness_score.label("completeness"),
     Product.updated_at,
 )
-ORDERS: dict[Order, tuple[Any, ...]] = {
-    Order.CHANGED: (Product.updated_at.desc(), Product.id.desc()),
-    Order.NAME: (Product.name, Product.id),
-    Order.SKU: (Product.sku,),
-    Order.PRICE: (Product.price, Product.id),
-    Order.PRICE_DOWN: (Product.price.desc(), Product.id.desc()),
-    Order.STOCK: (case((Product.stock.is_(None), 1), else_=0), Product.stock, Product.id),
+ORDERS: dict[ProductOrder, tuple[Any, ...]] = {
+    ProductOrder.CHANGED: (Product.updated_at.desc(), Product.id.desc()),
+    ProductOrder.NAME: (Product.name, Product.id),
+    ProductOrder.SKU: (Product.sku,),
+    ProductOrder.PRICE: (Product.price, Product.id),
+    ProductOrder.PRICE_DOWN: (Product.price.desc(), Product.id.desc()),
+    ProductOrder.STOCK: (case((Product.stock.is_(None), 1), else_=0), Product.stock, Product.id),
 }
 
 
-def products(site_id: int, asked: ProductList, more: Sequence[ColumnElement[bool]] = ()) -> Paged[ProductRow]:
+def products(site_id: int, filters: ProductList, more: Sequence[ColumnElement[bool]] = ()) -> Paged[ProductRow]:
     """A page of products in three statements. `more` are conditions that other contexts add."""
-    order = ORDERS[asked.order]
-    matching = matching_ids(site_id, asked, more)
+    order = ORDERS[filters.order]
+    matching = matching_ids(site_id, filters, more)
     total = db.session.scalar(matching.with_only_columns(func.count())) or 0
     # Only ids are put in order, which is twice as quick as carrying whole rows through the sort.
-    shown = matching.order_by(*order).limit(PAGE_SIZE).offset((asked.page - 1) * PAGE_SIZE)
+    shown = matching.order_by(*order).limit(PAGE_SIZE).offset((filters.page - 1) * PAGE_SIZE)
     page = select(*ROW_COLUMNS).where(Product.id.in_(shown)).order_by(*order)
-    return Paged(_with_images(db.session.execute(page).all()), asked.page, PAGE_SIZE, total)
+    return Paged(_with_images(db.session.execute(page).all()), filters.page, PAGE_SIZE, total)
 
 
-def matching_ids(site_id: int, asked: ProductList, more: Sequence[ColumnElement[bool]] = ()) -> Select[int]:
+def matching_ids(site_id: int, filters: ProductList, more: Sequence[ColumnElement[bool]] = ()) -> Select[int]:
     """The ids of all products that a list is narrowed to, in any order."""
-    return _narrowed(select(Product.id).where(Product.site_id == site_id, *more), asked)
+    return _narrowed(select(Product.id).where(Product.site_id == site_id, *more), filters)
 
 
 def find_products(site_id: int, words: str, limit: int = LOOKUP_SIZE) -> list[ProductRow]:
@@ -122,20 +108,6 @@ def manufacturers(site_id: int, words: str, limit: int = 20) -> list[str]:
     return list(db.session.scalars(narrowed.order_by(Product.manufacturer).limit(limit)))
 
 
-def pages(site_id: int, words: str, page_number: int) -> Paged[ContentRow]:
-    query = select(Page.id, Page.title, Page.seo_name, Page.enabled, Page.updated_at).where(Page.site_id == site_id)
-    found = query.where(or_(contains(Page.title, words), contains(Page.seo_name, words)))
-    return _content(found, (Page.title, Page.id), page_number)
-
-
-def collections(site_id: int, words: str, page_number: int) -> Paged[ContentRow]:
-    kind = ProductCollection
-    held = select(func.count()).where(CollectionEntry.collection_id == kind.id).scalar_subquery()
-    query = select(kind.id, kind.name, kind.seo_name, kind.enabled, kind.updated_at, held)
-    matching = or_(contains(kind.name, words), contains(kind.seo_name, words))
-    return _content(query.where(kind.site_id == site_id, matching), (kind.name, kind.id), page_number)
-
-
 def contains_words(words: str) -> ColumnElement[bool]:
     """Name, SKU or SEO name contains the words, to the letter but for case."""
     text = words.strip()
@@ -151,7 +123,7 @@ def closest_first(words: str) -> tuple[ColumnElement[Any], ...]:
     """A whole SKU, then what contains the words just as they stand, then what has each of them; by name."""
     as_typed = " ".join(words.split())
     closeness = case((Product.sku == as_typed, 0), (contains_words(as_typed), 1), else_=2)
-    return closeness, *ORDERS[Order.NAME]
+    return closeness, *ORDERS[ProductOrder.NAME]
 
 
 def contains(column: ColumnElement[str] | InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
@@ -161,15 +133,15 @@ def contains(column: ColumnElement[str] | InstrumentedAttribute[str], text: str)
     return or_(*(containing(column, spelling) for spelling in sorted(spellings)))
 
 
-def _narrowed(query: Select[int], asked: ProductList) -> Select[int]:
+def _narrowed(query: Select[int], filters: ProductList) -> Select[int]:
     conditions: list[ColumnElement[bool]] = []
-    if asked.words:
-        conditions.append(contains_words(asked.words))
-    if asked.shown is not Shown.ALL:
-        conditions.append(Product.enabled == (asked.shown is Shown.ENABLED))
-    if asked.manufacturer:
-        conditions.append(Product.manufacturer == asked.manufacturer)
-    return query.where(*conditions, *_stock_conditions(asked.stock))
+    if filters.words:
+        conditions.append(contains_words(filters.words))
+    if filters.shown is not Shown.ALL:
+        conditions.append(Product.enabled == (filters.shown is Shown.ENABLED))
+    if filters.manufacturer:
+        conditions.append(Product.manufacturer == filters.manufacturer)
+    return query.where(*conditions, *_stock_conditions(filters.stock))
 
 
 def _stock_conditions(stock: Stock) -> tuple[ColumnElement[bool], ...]:
@@ -187,9 +159,3 @@ def _with_images(rows: Sequence[Any]) -> list[ProductRow]:
     found = db.session.execute(query.order_by(ProductImage.position.desc())) if ids else ()
     first = {product_id: file for product_id, file in found}
     return [ProductRow(**row._mapping, image=first.get(row.id)) for row in rows]
-
-
-def _content(query: Query, order: tuple[Any, ...], page_number: int) -> Paged[ContentRow]:
-    total = db.session.scalar(select(func.count()).select_from(query.order_by(None).subquery())) or 0
-    rows = db.session.execute(query.order_by(*order).limit(PAGE_SIZE).offset((page_number - 1) * PAGE_SIZE))
-    return Paged([ContentRow(*row) for row in rows], page_number, PAGE_SIZE, total)

@@ -56,14 +56,14 @@ class ProductDraft:
     variants: tuple[VariantDraft, ...] = ()
 
 
-def clean_product(draft: ProductDraft, further: Sequence[Problem] = ()) -> ProductDraft:
+def clean_product(site_id: int, draft: ProductDraft, further: Sequence[Problem] = ()) -> ProductDraft:
     """The tidied draft with its description sanitised. Raises Invalid with every problem, `further` ones among
     them."""
     tidy = tidy_product(draft)
     problems = [*product_problems(tidy), *further]
     if problems:
         raise Invalid(problems)
-    return replace(tidy, description=clean_html(draft.description))
+    return replace(tidy, description=clean_html(draft.description, site_id))
 
 
 def tidy_product(draft: ProductDraft) -> ProductDraft:

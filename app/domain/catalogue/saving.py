@@ -23,7 +23,7 @@ def check_revision(site_id: int, subject: tuple[str, int], current: int, known: 
         AuditEntry.subject_type == subject[0],
         AuditEntry.subject_id == str(subject[1]),
     )
-    actor = db.session.scalar(who.order_by(AuditEntry.id.desc()).limit(1)) or "Somebody else"
+    actor = db.session.scalar(who.order_by(AuditEntry.id.desc()).limit(1)) or "Another user"
     raise StaleRevision(f"{actor} saved this {subject[0]} while you worked on it.", current)
 
 
@@ -37,5 +37,5 @@ def assign(record: object, draft: object, fields: Iterable[str]) -> dict[str, An
 
 
 def flush_or_conflict() -> None:
-    """Raises Conflict when somebody else took a name of the record at the same moment."""
-    flushing.flush_or_conflict("Somebody else took this SKU or SEO name at the same moment. Nothing was saved.")
+    """Raises Conflict when another user took a name of the record at the same moment."""
+    flushing.flush_or_conflict("Another user took this SKU or SEO name at the same moment. Nothing was saved.")

@@ -1,4 +1,4 @@
-"""The seven rules for a product's search terms: extra words that find it and that shoppers never see."""
+"""The seven rules for a product's search terms: extra words that find it and that shoppers never see. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_TERMS = 50
 
 
 def clean_terms(terms: Sequence[object]) -> list[str]:
-    """Trimmed, without empty ones, and without those that differ only in case from an earlier one.
+    """Return the terms trimmed, without empty ones, and without those that differ only in case from an earlier one.
     Raises Invalid with every reason; a pointer names the term, as in `#/terms/2`."""
     problems = [problem for index, term in enumerate(terms) for problem in _term_problems(index, term)]
     if problems:
@@ -29,13 +29,28 @@ def clean_terms(terms: Sequence[object]) -> list[str]:
 
 
 def with_added(terms: Iterable[str], added: Sequence[object]) -> list[str]:
-    """The terms with those that are new at the end. Raises Invalid."""
+    """Return the terms with new ones at the end. Raises Invalid."""
     return clean_terms([*terms, *clean_terms(added)])
 
 
 def split_terms(text: str) -> list[str]:
-    """The terms of a comma-separated box; each line counts as one too."""
+    """Return the terms of a text that is separated by commas or line breaks."""
     return [term for line in text.splitlines() for term in line.split(",")]
+
+
+def describe_change(product: str, before: Sequence[str], after: Sequence[str]) -> str:
+    """Describe a change of a product's search terms: “Added “mac” to Sandberg Monitor Cable”."""
+    added, removed = (_quoted(one, but) for one, but in ((after, before), (before, after)))
+    if added and removed:
+        return f"Added {added} to {product} and removed {removed}"
+    if added or removed:
+        return f"Added {added} to {product}" if added else f"Removed {removed} from {product}"
+    return f"Changed the order of the search terms of {product}"
+
+
+def _quoted(terms: Sequence[str], but: Sequence[str]) -> str:
+    named = [f"“{term}”" for term in terms if term not in but]
+    return ", ".join(named[:5]) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
 
 
 def _term_problems(index: int, term: object) -> list[Problem]:

@@ -1,4 +1,4 @@
-"""Products by their search terms, for the page on which terms are kept and for its REST twin."""
+"""Products by their search terms, for the page of search terms and its JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, literal, or_, select
+from sqlalchemy import Select, func, literal, or_, select
 
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.queries import LOOKUP_SIZE, closest_first, contains, contains_each_word, contains_words
@@ -35,10 +35,12 @@ _COLUMNS = (Product.id, Product.sku, Product.name, Product.seo_name, Product.ena
 
 
 def products_with_terms(site_id: int, words: str, page_number: int, page_size: int = PAGE_SIZE) -> Paged[TermRow]:
-    """Products that have any term, the latest change first, whose name, SKU, SEO name or a term contains the words."""
+    """Return products with terms, latest change first, whose name, SKU, SEO name or a term contains the words."""
     found = select(Product.id).where(Product.site_id == site_id, Product.search_terms != literal([], JsonValue))
     if words.strip():
-        found = found.where(or_(contains_words(words), _has_term_with(words.strip())))
+        terms = elements(Product.search_terms)
+        has_term = select(literal(1)).select_from(terms).where(contains(value_of(terms), words.strip())).exists()
+        found = found.where(or_(contains_words(words), has_term))
     total = db.session.scalar(found.with_only_columns(func.count())) or 0
     order = (Product.updated_at.desc(), Product.id.desc())
     shown = found.order_by(*order).limit(page_size).offset((page_number - 1) * page_size)
@@ -46,7 +48,7 @@ def products_with_terms(site_id: int, words: str, page_number: int, page_size: i
 
 
 def find_with_terms(site_id: int, words: str, limit: int = LOOKUP_SIZE) -> list[TermRow]:
-    """Products in whose name, SEO name or SKU each of the words is, with or without terms, in the order of
+    """Return products, with or without terms, whose name, SEO name or SKU contains each of the words, in the order of
     `closest_first`; none for no words."""
     if not words.strip():
         return []
@@ -60,11 +62,6 @@ def product_with_terms(site_id: int, product_id: int) -> TermRow:
     if not rows:
         raise NotFound("There is no such product on this site.")
     return rows[0]
-
-
-def _has_term_with(words: str) -> ColumnElement[bool]:
-    terms = elements(Product.search_terms)
-    return select(literal(1)).select_from(terms).where(contains(value_of(terms), words)).exists()
 
 
 def _rows(query: Select[*tuple[Any, ...]]) -> list[TermRow]:

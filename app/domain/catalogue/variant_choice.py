@@ -33,9 +33,9 @@ class OptionGroup:
 
 
 def choose(variants: Sequence[VariantOnOffer], sku: str) -> VariantOnOffer | None:
-    """The variant asked for, else the first that can be had, else the first."""
-    asked = next((variant for variant in variants if variant.sku == sku), None)
-    return asked or next((v for v in variants if v.in_stock), variants[0] if variants else None)
+    """The requested variant, else the first that can be had, else the first."""
+    requested = next((variant for variant in variants if variant.sku == sku), None)
+    return requested or next((v for v in variants if v.in_stock), variants[0] if variants else None)
 
 
 def option_groups(variants: Sequence[VariantOnOffer], chosen: VariantOnOffer) -> tuple[OptionGroup, ...]:

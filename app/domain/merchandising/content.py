@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import select
 
+from app.domain.catalogue.content import ContentKind
 from app.domain.catalogue.models import Collection, CollectionEntry, Page
 from app.domain.shared.problems import NotFound
+from app.domain.shared.records import existing
 from app.extensions import db
 
 
@@ -64,24 +67,12 @@ def page_at(site_id: int, seo_name: str) -> ShownPage:
             Page.site_id == site_id, Page.seo_name == seo_name, Page.enabled
         )
     ).one_or_none()
-    if page is None:
-        raise NotFound("This page is not there, or not any more.")
-    return ShownPage(*page)
+    return ShownPage(*existing(page, "This page is not there, or not any more."))
 
 
-def page_links(site_id: int, most: int) -> tuple[ContentLink, ...]:
-    """The pages that every page of the shop links to, by title."""
-    rows = db.session.execute(
-        select(Page.title, Page.seo_name).where(Page.site_id == site_id, Page.enabled).order_by(Page.title).limit(most)
-    )
-    return tuple(content_link("page", row.title, row.seo_name) for row in rows)
-
-
-def collection_links(site_id: int, most: int) -> tuple[ContentLink, ...]:
-    rows = db.session.execute(
-        select(Collection.name, Collection.seo_name)
-        .where(Collection.site_id == site_id, Collection.enabled)
-        .order_by(Collection.name)
-        .limit(most)
-    )
-    return tuple(content_link("collection", row.name, row.seo_name) for row in rows)
+def content_links(kind: ContentKind[Any, Any], site_id: int, most: int) -> tuple[ContentLink, ...]:
+    """Links to the enabled records of a kind, by title."""
+    title = kind.title_column()
+    query = select(title, kind.model.seo_name).where(kind.model.site_id == site_id, kind.model.enabled)
+    rows = db.session.execute(query.order_by(title).limit(most))
+    return tuple(content_link(kind.noun, name, seo_name) for name, seo_name in rows)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from app.domain.merchandising.tree import FLAGS, NUMBER_FACETS, Display, Facet
-from app.domain.taxonomy.levels.tree import Attribute, AttributeType
+from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
 
 LABELS = {
     "manufacturer": "Brand",
@@ -54,11 +54,8 @@ def _filter(facet: Facet, attribute: Attribute | None) -> Filter | None:
         if facet.display is Display.RANGE:
             return None
         display = Display.SWATCH if facet.display is Display.SWATCH else Display.LIST
-    return Filter(facet.facet_id, facet.label or _label(facet.facet_id, attribute), display, facet.swatches)
-
-
-def _label(facet_id: str, attribute: Attribute | None) -> str:
-    return (attribute.display_label or attribute.name) if attribute else LABELS[facet_id]
+    label = (attribute.display_label or attribute.name) if attribute else LABELS[facet.facet_id]
+    return Filter(facet.facet_id, facet.label or label, display, facet.swatches)
 
 
 def _natural_display(facet_id: str, attribute: Attribute | None) -> Display:

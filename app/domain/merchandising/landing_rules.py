@@ -7,24 +7,25 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from app.domain.shared.problems import Problem
-from app.domain.shared.shapes import Field, Kind, Shape, read_fields
+from app.domain.shared.schema import Flag, Many, Record, Text, Whole
 from app.domain.shared.text import UNPRINTABLE_IN_BLOCK
 from app.domain.taxonomy.levels.attribute import Attribute
 
-RULE: Shape = {
-    "facetId": Field(Kind.TEXT, required=True),
-    "pathSegment": Field(Kind.TEXT, nullable=True),
-    "minProducts": Field(Kind.WHOLE, nullable=True),
-    "overrides": Field(Kind.LIST, nullable=True),
-}
-OVERRIDE: Shape = {
-    "value": Field(Kind.TEXT, required=True),
-    "heading": Field(Kind.TEXT, nullable=True),
-    "metaTitle": Field(Kind.TEXT, nullable=True),
-    "metaDescription": Field(Kind.TEXT, nullable=True),
-    "intro": Field(Kind.TEXT, nullable=True),
-    "excluded": Field(Kind.FLAG),
-}
+OVERRIDE = Record(
+    value=Text(required=True),
+    heading=Text(allow_none=True),
+    metaTitle=Text(allow_none=True),
+    metaDescription=Text(allow_none=True),
+    intro=Text(allow_none=True),
+    excluded=Flag(),
+)
+MOST_OVERRIDES = 200
+RULE = Record(
+    facetId=Text(required=True),
+    pathSegment=Text(allow_none=True),
+    minProducts=Whole(allow_none=True),
+    overrides=Many(OVERRIDE, MOST_OVERRIDES, allow_none=True),
+)
 MANUFACTURER = "manufacturer"
 BRAND_SEGMENT = "brand"
 WITHOUT_PAGES = frozenset(("onSale", "inStock", "featured", "price", "rating"))
@@ -32,7 +33,6 @@ SEGMENT = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 LONGEST_SEGMENT = 40
 LONGEST_TEXT = 5_000
 MOST_RULES = 10
-MOST_OVERRIDES = 200
 
 Rule = dict[str, Any]
 
@@ -67,7 +67,7 @@ def clean_rules(
 
 
 def _read(item: Any, at: str, problems: list[Problem]) -> Rule:
-    fields = read_fields(item, RULE, at, problems)
+    fields = RULE.read(item, at, problems)
     rule: Rule = {"facetId": (fields.get("facetId") or "").strip()}
     if segment := (fields.get("pathSegment") or "").strip().lower():
         rule["pathSegment"] = segment
@@ -75,13 +75,12 @@ def _read(item: Any, at: str, problems: list[Problem]) -> Rule:
         rule["minProducts"] = fields["minProducts"]
     overrides = fields.get("overrides") or []
     if overrides:
-        rule["overrides"] = [_override(o, f"{at}/overrides/{n}", problems) for n, o in enumerate(overrides)]
+        rule["overrides"] = [_tidy(o, f"{at}/overrides/{n}", problems) for n, o in enumerate(overrides)]
     return rule
 
 
-def _override(item: Any, at: str, problems: list[Problem]) -> dict[str, Any]:
-    fields = read_fields(item, OVERRIDE, at, problems)
-    trimmed = {name: value.strip() if isinstance(value, str) else value for name, value in fields.items()}
+def _tidy(override: Mapping[str, Any], at: str, problems: list[Problem]) -> dict[str, Any]:
+    trimmed = {name: value.strip() if isinstance(value, str) else value for name, value in override.items()}
     for name, value in trimmed.items():
         if isinstance(value, str) and (len(value) > LONGEST_TEXT or UNPRINTABLE_IN_BLOCK.search(value)):
             problems.append(Problem("invalid_text", f"“{name}” is too long or cannot be shown.", f"{at}/{name}"))
@@ -135,5 +134,3 @@ def _override_problems(overrides: Sequence[Mapping[str, Any]], at: str) -> Itera
         elif value.casefold() in seen:
             yield Problem("duplicate_value", f"Two overrides name “{value[:80]}”.", f"{at}/{index}/value")
         seen.add(value.casefold())
-    if len(overrides) > MOST_OVERRIDES:
-        yield Problem("too_many", f"A rule has at most {MOST_OVERRIDES} overrides.", at)

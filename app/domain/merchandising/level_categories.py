@@ -20,7 +20,7 @@ def categories_by_level(site_id: int) -> list[LevelCategory]:
     tree = load_tree(site_id)
     found = [
         LevelCategory(
-            label=" › ".join(step.name for step in tree.trail(node.id)),
+            label=tree.label(node.id),
             path=node.path if tree.at(node.path) is node else None,
         )
         for node in tree.nodes.values()

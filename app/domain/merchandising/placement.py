@@ -6,7 +6,7 @@ from sqlalchemy import func, select
 
 from app.domain.catalogue.products import product_of
 from app.domain.merchandising.models import Node, Placement
-from app.domain.shared.clock import Clock
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid
 from app.domain.sites import audit
 from app.extensions import db
@@ -14,35 +14,35 @@ from app.extensions import db
 MOST_CATEGORIES = 50
 
 
-def add(clock: Clock, site_id: int, product_id: int, node_id: int | None, actor: str) -> None:
+def add(author: Author, product_id: int, node_id: int | None) -> None:
     """Place a product at the end of a category's own order; one that is there already stays where it is.
     Raises NotFound, Invalid."""
-    product = product_of(site_id, product_id, to_change=True)
+    product = product_of(author.site_id, product_id, to_change=True)
     if node_id is None:
         raise Invalid.one("no_category", "Choose a category first.", "#/category")
-    placed = _placements(site_id, product_id)
+    placed = _placements(author.site_id, product_id)
     if node_id in placed:
         return
     if len(placed) >= MOST_CATEGORIES:
         raise Invalid.one("too_many", f"A product is placed in at most {MOST_CATEGORIES} categories.", "#/category")
-    node = _node(site_id, node_id)
+    node = _node(author.site_id, node_id)
     last = db.session.scalar(select(func.max(Placement.position)).where(Placement.node_id == node_id))
     position = 0 if last is None else last + 1
-    db.session.add(Placement(site_id=site_id, node_id=node_id, product_id=product_id, position=position))
+    db.session.add(Placement(site_id=author.site_id, node_id=node_id, product_id=product_id, position=position))
     summary = f"Placed {product.name} in {node.name}"
-    audit.record(clock, site_id, actor, "product.place", ("product", str(product_id)), summary)
+    audit.record(author, "product.place", ("product", str(product_id)), summary)
 
 
-def remove(clock: Clock, site_id: int, product_id: int, node_id: int, actor: str) -> None:
+def remove(author: Author, product_id: int, node_id: int) -> None:
     """Take a product out of a category; nothing happens when it is not placed there. Raises NotFound."""
-    product = product_of(site_id, product_id, to_change=True)
-    placement = _placements(site_id, product_id).get(node_id)
+    product = product_of(author.site_id, product_id, to_change=True)
+    placement = _placements(author.site_id, product_id).get(node_id)
     if placement is None:
         return
-    node = _node(site_id, node_id)
+    node = _node(author.site_id, node_id)
     db.session.delete(placement)
     summary = f"Took {product.name} out of {node.name}"
-    audit.record(clock, site_id, actor, "product.unplace", ("product", str(product_id)), summary)
+    audit.record(author, "product.unplace", ("product", str(product_id)), summary)
 
 
 def _placements(site_id: int, product_id: int) -> dict[int, Placement]:

@@ -10,7 +10,7 @@ from app.domain.catalogue.products import product_of
 from app.domain.merchandising.queries import load_tree, placed_in
 from app.domain.merchandising.tree import ShopTree
 from app.domain.shared.clock import Clock
-from app.domain.sites.currency import currency_of
+from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.panel import attribute_label, path_label, stored_texts
@@ -88,12 +88,8 @@ def categories_of(product: Product, tree: ShopTree, taxonomy: TaxonomyTree) -> P
 
 def _categories(tree: ShopTree, node_ids: Iterable[int]) -> list[Category]:
     """In the order of their labels, so that each stands under the one above it."""
-    return sorted((_category(tree, node_id) for node_id in node_ids), key=lambda category: category.label)
-
-
-def _category(tree: ShopTree, node_id: int) -> Category:
-    label = " › ".join(step.name for step in tree.trail(node_id))
-    return Category(node_id, label, tree.is_shown(tree.nodes[node_id]))
+    found = [Category(node_id, tree.label(node_id), tree.is_shown(tree.nodes[node_id])) for node_id in node_ids]
+    return sorted(found, key=lambda category: category.label)
 
 
 def _archived(product: Product, active: ActiveTaxonomy | None) -> ArchivedClassification | None:

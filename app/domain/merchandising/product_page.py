@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue.image_store import small
-from app.domain.catalogue.models import Product, ProductImage
+from app.domain.catalogue.models import Product
 from app.domain.catalogue.pictures import picture_path
 from app.domain.catalogue.rules import is_in_stock, is_on_sale
 from app.domain.catalogue.variant_choice import OptionGroup, VariantOnOffer, choose, option_groups
@@ -20,15 +20,15 @@ from app.domain.merchandising.queries import placed_in
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.orders.basket import MOST_OF_ONE
-from app.domain.shared.problems import NotFound
-from app.domain.taxonomy.levels.tree import Attribute
+from app.domain.shared.records import existing
+from app.domain.taxonomy.levels.attribute import Attribute
 from app.extensions import db
 
 FEW = 5  # From here down a page says how many are left.
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PagePicture:
     """`url` is a path of the site; sizes in pixels."""
 
     url: str
@@ -58,7 +58,7 @@ class ProductPage:
     few_left: int | None
     most: int
     sku: str
-    pictures: tuple[Picture, ...]
+    pictures: tuple[PagePicture, ...]
     facts: tuple[Fact, ...]
     options: tuple[OptionGroup, ...]
     trail: tuple[ShopNode, ...]
@@ -89,18 +89,15 @@ def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPag
     )
 
 
-def small_pictures(shop: Shop, product_ids: Collection[int]) -> dict[int, Picture]:
+def small_pictures(shop: Shop, product_ids: Collection[int]) -> dict[int, PagePicture]:
     """For a list such as a basket: one picture of each of these products, its photograph in the small size."""
     products = db.session.scalars(
         select(Product)
         .where(Product.site_id == shop.site_id, Product.id.in_(product_ids))
         .options(selectinload(Product.images))
     )
-    return {product.id: _small(_pictures(shop, product)[0], product) for product in products}
-
-
-def _small(picture: Picture, product: Product) -> Picture:
-    return replace(picture, url=small(picture.url)) if product.images else picture
+    first = {product: _pictures(shop, product)[0] for product in products}
+    return {p.id: replace(picture, url=small(picture.url)) if p.images else picture for p, picture in first.items()}
 
 
 def _product(site_id: int, seo_name: str) -> Product:
@@ -109,21 +106,19 @@ def _product(site_id: int, seo_name: str) -> Product:
         .where(Product.site_id == site_id, Product.seo_name == seo_name, Product.enabled)
         .options(selectinload(Product.variants), selectinload(Product.images))
     ).one_or_none()
-    if product is None:
-        raise NotFound("We do not sell this product, or not any more.")
-    return product
+    return existing(product, "We do not sell this product, or not any more.")
 
 
-def _pictures(shop: Shop, product: Product) -> tuple[Picture, ...]:
+def _pictures(shop: Shop, product: Product) -> tuple[PagePicture, ...]:
     if product.images:
-        return tuple(_photograph(shop.site_id, product, image) for image in product.images)
+        folder = f"/media/{shop.site_id}"
+        return tuple(
+            PagePicture(f"{folder}/{image.file}", image.alt or product.name, image.width, image.height)
+            for image in product.images
+        )
     path = shop.taxonomy.path(product.taxonomy_level_id) if product.taxonomy_level_id else []
     kind = path[-1].name if path else ""
-    return (Picture(picture_path(kind, _colour(product.taxonomy_attributes), product.id), product.name, 400, 400),)
-
-
-def _photograph(site_id: int, product: Product, image: ProductImage) -> Picture:
-    return Picture(f"/media/{site_id}/{image.file}", image.alt or product.name, image.width, image.height)
+    return (PagePicture(picture_path(kind, _colour(product.taxonomy_attributes), product.id), product.name, 400, 400),)
 
 
 def _colour(attributes: Mapping[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""What a process keeps of each shop: everything a page needs besides products, read when it changed."""
+"""The shops of a process: everything that a page needs besides products, cached until the configuration changes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
-from app.domain.merchandising.content import ContentLink, collection_links, page_links
+from app.domain.catalogue.collections import COLLECTION
+from app.domain.catalogue.pages import PAGE
+from app.domain.merchandising.content import ContentLink, content_links
 from app.domain.merchandising.queries import hand_made_order, load_tree
 from app.domain.merchandising.tree import NUMBER_FACETS, VALUE_FACETS, ShopTree
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import Domain, Site
 from app.domain.sites.settings import SiteSettings, settings_of
-from app.domain.taxonomy.levels.tree import Attribute, AttributeType, TaxonomyTree
+from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
+from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.products.classification import active_tree
 from app.extensions import db
 
@@ -29,7 +32,7 @@ MOST_LINKS = 12  # Pages and collections that are linked from every page.
 class Shop:
     """A site as its shoppers meet it. `attributes` are those of the active taxonomy, by id (the first definition
     where several levels have one); `value_facets` and `number_facets` name everything that a listing can be
-    filtered by, price apart. `orders` keeps the hand-made orders that were asked for, by category, and `drawn`
+    filtered by, price apart. `orders` caches the hand-made orders by category, and `drawn`
     what surfaces made of this state of the shop."""
 
     site_id: int
@@ -47,6 +50,7 @@ class Shop:
     number_facets: frozenset[str]
     pages: tuple[ContentLink, ...]
     collections: tuple[ContentLink, ...]
+    index_version: int = 0
     orders: dict[int, tuple[int, ...]] = field(default_factory=dict)
     drawn: dict[str, str] = field(default_factory=dict)
 
@@ -59,17 +63,17 @@ class Shop:
 
 @dataclass(frozen=True, slots=True)
 class _Directory:
-    """Which host belongs to which site, and how often each site's configuration changed."""
+    """Which host belongs to which site, and how often each site's configuration and indexes changed."""
 
     read_at: datetime
     hosts: Mapping[str, int]
     versions: Mapping[int, int]
+    index_versions: Mapping[int, int]
 
 
 class ShopWindow:
-    """The shops of this process. Asks the database at most once a second whether a site's configuration
-    changed, and reads only a site that did; while the database does not answer, shops stay as they were last
-    seen. Safe to share between threads; holds nothing for unknown hosts."""
+    """Cache of the shops by host. Reads the versions of all configurations at most once a second, and a shop when its
+    version is newer; while the database is away, cached shops are served. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -84,8 +88,9 @@ class ShopWindow:
             raise NotFound("There is no shop at this address.")
         shop = self._shops.get(site_id)
         if shop is None or shop.version < directory.versions[site_id]:
-            shop = read_shop(site_id)
-            self._shops[site_id] = shop
+            shop = self._shops[site_id] = read_shop(site_id)
+        if shop.index_version != directory.index_versions[site_id]:
+            shop = self._shops[site_id] = replace(shop, index_version=directory.index_versions[site_id])
         return shop
 
     def _current(self, now: datetime) -> _Directory:
@@ -105,6 +110,7 @@ def read_shop(site_id: int) -> Shop:
     ).one_or_none()
     if site is None:
         raise NotFound("There is no shop at this address.")
+    hosts = select(Domain.host).where(Domain.site_id == site_id).order_by(Domain.primary.desc(), Domain.host)
     taxonomy = active_tree(site_id)
     attributes = {id: definitions[0] for id, definitions in taxonomy.attributes_by_id().items()}
     numbers = frozenset(id for id, attribute in attributes.items() if attribute.type is AttributeType.NUMBER)
@@ -114,7 +120,7 @@ def read_shop(site_id: int) -> Shop:
         name=site.name,
         currency=site.currency,
         time_zone=site.time_zone,
-        primary_host=_primary_host(site_id),
+        primary_host=db.session.scalars(hosts.limit(1)).one(),
         staging=site.staging,
         settings=settings_of(site_id),
         tree=load_tree(site_id),
@@ -122,14 +128,9 @@ def read_shop(site_id: int) -> Shop:
         attributes=attributes,
         value_facets=frozenset(attributes) - numbers | VALUE_FACETS,
         number_facets=numbers | NUMBER_FACETS,
-        pages=page_links(site_id, MOST_LINKS),
-        collections=collection_links(site_id, MOST_LINKS),
+        pages=content_links(PAGE, site_id, MOST_LINKS),
+        collections=content_links(COLLECTION, site_id, MOST_LINKS),
     )
-
-
-def _primary_host(site_id: int) -> str:
-    hosts = select(Domain.host).where(Domain.site_id == site_id).order_by(Domain.primary.desc(), Domain.host)
-    return db.session.scalars(hosts.limit(1)).one()
 
 
 def _next_directory(known: _Directory | None, now: datetime) -> _Directory:
@@ -144,10 +145,11 @@ def _next_directory(known: _Directory | None, now: datetime) -> _Directory:
 
 def _read_directory(now: datetime) -> _Directory:
     rows = db.session.execute(
-        select(Domain.host, Site.id, Site.config_version).join(Site, Site.id == Domain.site_id)
+        select(Domain.host, Site.id, Site.config_version, Site.index_version).join(Site, Site.id == Domain.site_id)
     ).all()
     return _Directory(
         read_at=now,
         hosts={row.host: row.id for row in rows},
         versions={row.id: row.config_version for row in rows},
+        index_versions={row.id: row.index_version for row in rows},
     )

@@ -1,4 +1,4 @@
-"""A site's categories as the shop shows them: read once, then asked without the database."""
+"""A site's category tree in memory."""
 
 from __future__ import annotations
 
@@ -118,9 +118,17 @@ class ShopTree:
         """The way to a category: those above it, then itself."""
         return [*self.ancestors(node_id), self.nodes[node_id]]
 
+    def label(self, node_id: int) -> str:
+        """The trail in words, as in "Garden › Tools"."""
+        return " › ".join(step.name for step in self.trail(node_id))
+
     def children(self, node_id: int | None) -> list[ShopNode]:
         """The visible categories below one, or with None the roots of the primary tree, in display order."""
         return [node for node in self._children.get(node_id, ()) if node.visible]
+
+    def with_those_below(self, node_id: int) -> list[ShopNode]:
+        """A category and all below it, hidden ones too, which show their products in those above."""
+        return [node for node in self.nodes.values() if any(step.id == node_id for step in self.trail(node.id))]
 
     def facets(self, node_id: int) -> tuple[Facet, ...]:
         """The filters of a category: its own, else those of the nearest category above, else the tree's."""

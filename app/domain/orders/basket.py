@@ -11,7 +11,7 @@ MOST_OF_ONE = 99
 MOST_LINES = 50
 
 
-class Standing(StrEnum):
+class Availability(StrEnum):
     """Whether a line can be bought as it stands: FEWER are left than it asks for, none are (SOLD_OUT), or the shop does
     not sell it any more (GONE)."""
 
@@ -35,13 +35,13 @@ class BasketLine:
     price: int
     price_before: int | None = None
     left: int | None = None
-    standing: Standing = Standing.GOOD
+    availability: Availability = Availability.GOOD
     product_id: int | None = None
     seo_name: str = ""
 
     @property
     def can_be_had(self) -> bool:
-        return self.standing in (Standing.GOOD, Standing.FEWER)
+        return self.availability in (Availability.GOOD, Availability.FEWER)
 
     @property
     def total(self) -> int:
@@ -60,11 +60,11 @@ class BasketLine:
     @property
     def trouble(self) -> str:
         """What keeps it from being bought, for the shopper; empty where nothing does."""
-        if self.standing is Standing.FEWER:
+        if self.availability is Availability.FEWER:
             return f"Only {self.left} left: please take fewer."
-        if self.standing is Standing.SOLD_OUT:
+        if self.availability is Availability.SOLD_OUT:
             return "Sold out since you chose it. Please remove it."
-        return "We do not sell this any more. Please remove it." if self.standing is Standing.GONE else ""
+        return "We do not sell this any more. Please remove it." if self.availability is Availability.GONE else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Basket:
 
     @property
     def can_be_ordered(self) -> bool:
-        return bool(self.lines) and all(line.standing is Standing.GOOD for line in self.lines)
+        return bool(self.lines) and all(line.availability is Availability.GOOD for line in self.lines)
 
     @property
     def seen(self) -> str:
@@ -97,8 +97,8 @@ class Basket:
         return hashlib.sha256(shown.encode()).hexdigest()[:24]
 
 
-def standing(stock: int | None, quantity: int) -> Standing:
+def availability(stock: int | None, quantity: int) -> Availability:
     """Of what the shop sells; stock None is not counted."""
     if stock is None or stock >= quantity:
-        return Standing.GOOD
-    return Standing.FEWER if stock > 0 else Standing.SOLD_OUT
+        return Availability.GOOD
+    return Availability.FEWER if stock > 0 else Availability.SOLD_OUT

@@ -11,16 +11,17 @@ from sqlalchemy import update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.domain.orders.basket import Basket
+from app.domain.orders.basket_contents import contents_of, order_by_token, token_hash
 from app.domain.orders.contact import Contact, clean_contact
-from app.domain.orders.filling import OPEN, order_by_token, shown, token_hash
 from app.domain.orders.limits import check_limits
-from app.domain.orders.models import Order, OrderNumbers
+from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderNumbers
 from app.domain.orders.offers import offers_of
 from app.domain.orders.stock import take
+from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.sites import audit
-from app.domain.sites.currency import currency_of
+from app.domain.sites.sites import currency_of
 from app.extensions import db
 
 SHOPPER = "A shopper"
@@ -52,7 +53,7 @@ def place(
 
     The basket's token names nothing any more: somebody may have given the shopper a basket of their own, and must not
     read who ordered from it. The basket is locked first and what it holds after that, always in the same order, so that
-    of two who want the last one the second is told. Raises NotFound, Invalid, BasketChanged, TooManyRequests."""
+    of two buyers of the last one the second is refused. Raises NotFound, Invalid, BasketChanged, TooManyRequests."""
     new_token = _token_of_order(token, form)
     order = order_by_token(site_id, token, to_change=True)
     if order is None:
@@ -62,7 +63,7 @@ def place(
     if order.status != OPEN:
         return Placed(order, token, is_new=False)
     clean = clean_contact(contact)
-    basket = shown(site_id, order, to_sell=True)
+    basket = contents_of(site_id, order, to_sell=True)
     _check(basket, seen)
     order.number = _next_number(site_id)
     check_limits(clock, site_id, clean, address)
@@ -100,13 +101,15 @@ def _sell(clock: Clock, order: Order, basket: Basket) -> None:
 
 
 def _submit(clock: Clock, order: Order, contact: Contact) -> None:
-    order.status, order.currency = "SUBMITTED", currency_of(order.site_id)
+    order.status, order.currency = SUBMITTED, currency_of(order.site_id)
     order.contact_name, order.contact_email = contact.name, contact.email
     order.contact_phone, order.note = contact.phone, contact.note
     order.submitted_at = order.updated_at = clock.now()
     order.revision += 1
-    # Who ordered stands in the order alone, from where it is removed one day; the log keeps what it is told for good.
-    audit.record(clock, order.site_id, SHOPPER, "order.submit", ("order", order.id), f"Order {order.number} was placed")
+    # The contact stands in the order alone, from where it is purged one day; the log keeps its entries for good.
+    audit.record(
+        Author(order.site_id, SHOPPER, clock), "order.submit", ("order", order.id), f"Order {order.number} was placed"
+    )
     db.session.flush()
 
 

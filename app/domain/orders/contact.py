@@ -13,7 +13,7 @@ LONGEST_NAME = 100
 LONGEST_EMAIL = 254
 LONGEST_PHONE = 40
 LONGEST_NOTE = 500
-# Only what is plainly no address is refused: which ones exist, only a letter to them would tell.
+# Only what is plainly no address is refused; whether one exists shows only when a letter reaches it.
 EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+\.[^@\s,;<>.]+")
 PHONE = re.compile(r"\+?[0-9 ()/.\-]*")
 FEWEST_DIGITS, MOST_DIGITS = 6, 15  # ITU-T E.164 allows fifteen.

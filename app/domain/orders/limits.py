@@ -9,7 +9,7 @@ from datetime import timedelta
 from sqlalchemy import ColumnElement, func, or_, select
 
 from app.domain.orders.contact import Contact
-from app.domain.orders.models import Order
+from app.domain.orders.models import SUBMITTED, Order
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import TooManyRequests
 from app.domain.sites import throttle
@@ -37,7 +37,7 @@ def check_limits(clock: Clock, site_id: int, contact: Contact, address: str) -> 
 
 
 def _open_orders(site_id: int, contact: Contact) -> int:
-    unpaid = Order.site_id == site_id, Order.status == "SUBMITTED", Order.channel == "WEB"
+    unpaid = Order.site_id == site_id, Order.status == SUBMITTED, Order.channel == "WEB"
     same = or_(*_same(contact))
     return db.session.scalar(select(func.count()).select_from(Order).where(*unpaid, same)) or 0
 

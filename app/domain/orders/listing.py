@@ -13,7 +13,7 @@ from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 OVERDUE_AFTER = timedelta(days=14)
 
 
-class Status(StrEnum):
+class OrderFilter(StrEnum):
     """What a list is of. OVERDUE is no state of its own: those that are to hand over for longer than OVERDUE_AFTER."""
 
     ALL = ""
@@ -25,10 +25,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OrderList:
-    """One page of orders as an address asks for it. What an address says wrongly counts as not said."""
+    """One page of orders as an address asks for it. What is invalid in an address is ignored."""
 
     words: str = ""
-    status: Status = Status.ALL
+    status: OrderFilter = OrderFilter.ALL
     page: int = 1
 
     @classmethod
@@ -36,7 +36,7 @@ class OrderList:
         status = parameters.get("status", "").upper()
         return cls(
             words=" ".join(parameters.get("q", "")[:LONGEST_WORDS].replace("\0", "").split()),
-            status=next((one for one in Status if one.value == status), Status.ALL),
+            status=next((one for one in OrderFilter if one.value == status), OrderFilter.ALL),
             page=page_number(parameters.get("p")),
         )
 

@@ -1,4 +1,4 @@
-"""What somebody is about to buy, and what they bought: a basket is an order that is still open."""
+"""Orders and their lines. A basket is an open order."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.domain.shared.columns import JsonValue, UtcDateTime
 from app.extensions import Base
+
+OPEN, SUBMITTED, COLLECTED, CANCELLED = "OPEN", "SUBMITTED", "COLLECTED", "CANCELLED"
 
 
 class Order(Base):

@@ -70,7 +70,7 @@ def offers_of(site_id: int, lines: Iterable[OrderLine], to_sell: bool = False) -
     if to_sell:
         query = query.with_for_update().execution_options(populate_existing=True)
     products = {product.id: product for product in db.session.scalars(query)} if ids else {}
-    found = {line.id: _offered(products.get(line.product_id or 0), line) for line in wanted}
+    found = {line.id: offer_of_line(products.get(line.product_id or 0), line) for line in wanted}
     return {line_id: offer for line_id, offer in found.items() if offer is not None}
 
 
@@ -82,8 +82,9 @@ def _enabled(site_id: int) -> Select[Product]:
     )
 
 
-def _offered(product: Product | None, line: OrderLine) -> Offer | None:
-    """A line that names no variant is none of a product that has got some since, nor is one whose variant went."""
+def offer_of_line(product: Product | None, line: OrderLine) -> Offer | None:
+    """The offer that a line was made of; None where it is gone: the product, its variant, or the product without
+    variants that has variants now."""
     if product is None:
         return None
     if line.variant_id is None:

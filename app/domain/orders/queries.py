@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.catalogue.queries import contains
-from app.domain.orders.listing import OVERDUE_AFTER, OrderList, Status
-from app.domain.orders.models import Order, OrderLine
+from app.domain.orders.listing import OVERDUE_AFTER, OrderFilter, OrderList
+from app.domain.orders.models import OPEN, Order, OrderLine
 from app.domain.shared.clock import Clock
 from app.domain.shared.paging import Paged
 from app.domain.sites.models import AuditEntry
@@ -54,35 +54,37 @@ COLUMNS = (
 )
 
 
-def orders(clock: Clock, site_id: int, asked: OrderList) -> Paged[OrderRow]:
+def orders(clock: Clock, site_id: int, filters: OrderList) -> Paged[OrderRow]:
     """Newest first, in three statements."""
     overdue = _overdue(clock)
-    conditions = _conditions(site_id, asked, overdue)
+    conditions = _conditions(site_id, filters, overdue)
     total = db.session.scalar(select(func.count()).select_from(Order).where(*conditions)) or 0
     query = (
         select(*COLUMNS, overdue.label("is_overdue"))
         .where(*conditions)
         .order_by(Order.submitted_at.desc(), Order.number.desc())
     )
-    rows = db.session.execute(query.limit(PAGE_SIZE).offset((asked.page - 1) * PAGE_SIZE)).all()
-    items = _items([row.id for row in rows])
-    return Paged([OrderRow(**row._mapping, items=items.get(row.id, 0)) for row in rows], asked.page, PAGE_SIZE, total)
+    rows = db.session.execute(query.limit(PAGE_SIZE).offset((filters.page - 1) * PAGE_SIZE)).all()
+    held = select(OrderLine.order_id, func.sum(OrderLine.quantity)).group_by(OrderLine.order_id)
+    counted = db.session.execute(held.where(OrderLine.order_id.in_([row.id for row in rows])))
+    items = {order_id: int(number) for order_id, number in counted}
+    return Paged([OrderRow(**row._mapping, items=items.get(row.id, 0)) for row in rows], filters.page, PAGE_SIZE, total)
 
 
 def is_overdue(clock: Clock, order: Order) -> bool:
     """It is to hand over for long, and perhaps nobody comes for it."""
-    placed_at = order.submitted_at if order.status == Status.SUBMITTED else None
+    placed_at = order.submitted_at if order.status == OrderFilter.SUBMITTED else None
     return placed_at is not None and placed_at < clock.now() - OVERDUE_AFTER
 
 
-def counts(clock: Clock, site_id: int) -> dict[Status, int]:
+def counts(clock: Clock, site_id: int) -> dict[OrderFilter, int]:
     """How many orders there are in each state, and in all, and how many of those to hand over are overdue."""
-    query = select(Order.status, func.count()).where(Order.site_id == site_id, Order.status != "OPEN")
-    found = {Status(status): number for status, number in db.session.execute(query.group_by(Order.status))}
+    query = select(Order.status, func.count()).where(Order.site_id == site_id, Order.status != OPEN)
+    found = {OrderFilter(status): number for status, number in db.session.execute(query.group_by(Order.status))}
     late = select(func.count()).select_from(Order).where(Order.site_id == site_id, _overdue(clock))
     overdue = db.session.scalar(late) or 0
-    by_state = {status: found.get(status, 0) for status in Status}
-    return by_state | {Status.ALL: sum(found.values()), Status.OVERDUE: overdue}
+    by_state = {status: found.get(status, 0) for status in OrderFilter}
+    return by_state | {OrderFilter.ALL: sum(found.values()), OrderFilter.OVERDUE: overdue}
 
 
 def history(site_id: int, order_id: str) -> Sequence[Happening]:
@@ -94,29 +96,24 @@ def history(site_id: int, order_id: str) -> Sequence[Happening]:
 
 
 def _overdue(clock: Clock) -> ColumnElement[bool]:
-    return and_(Order.status == Status.SUBMITTED, Order.submitted_at < clock.now() - OVERDUE_AFTER)
+    return and_(Order.status == OrderFilter.SUBMITTED, Order.submitted_at < clock.now() - OVERDUE_AFTER)
 
 
-def _conditions(site_id: int, asked: OrderList, overdue: ColumnElement[bool]) -> list[ColumnElement[bool]]:
-    state = Order.status == asked.status if asked.status else Order.status != "OPEN"
-    if asked.status is Status.OVERDUE:
+def _conditions(site_id: int, filters: OrderList, overdue: ColumnElement[bool]) -> list[ColumnElement[bool]]:
+    state = Order.status == filters.status if filters.status else Order.status != OPEN
+    if filters.status is OrderFilter.OVERDUE:
         state = overdue
     conditions = [Order.site_id == site_id, state]
-    if asked.words:
-        conditions.append(or_(*_matches(asked)))
+    if filters.words:
+        conditions.append(or_(*_matches(filters)))
     return conditions
 
 
-def _matches(asked: OrderList) -> list[ColumnElement[bool]]:
+def _matches(filters: OrderList) -> list[ColumnElement[bool]]:
     """Whom it is for, how to reach them, what was bought; a number is looked for as that of an order, too."""
     texts: list[Any] = [Order.contact_name, Order.contact_email, Order.contact_phone]
     of_line = select(OrderLine.order_id).where(
-        OrderLine.order_id == Order.id, or_(contains(OrderLine.name, asked.words), OrderLine.sku == asked.words)
+        OrderLine.order_id == Order.id, or_(contains(OrderLine.name, filters.words), OrderLine.sku == filters.words)
     )
-    matches = [*(contains(text, asked.words) for text in texts), of_line.exists()]
-    return matches if asked.number is None else [*matches, Order.number == asked.number]
-
-
-def _items(order_ids: Sequence[str]) -> dict[str, int]:
-    query = select(OrderLine.order_id, func.sum(OrderLine.quantity)).where(OrderLine.order_id.in_(order_ids))
-    return {order_id: int(items) for order_id, items in db.session.execute(query.group_by(OrderLine.order_id))}
+    matches = [*(contains(text, filters.words) for text in texts), of_line.exists()]
+    return matches if filters.number is None else [*matches, Order.number == filters.number]

@@ -1,5 +1,5 @@
-"""How orders change the stock. Whoever has a product's editor open learns of it, since a save there writes the stock it
-was opened with: its revision goes up, and the activity log says which order it was."""
+"""Stock changes by orders. They raise the product's revision, so that an editor that was opened before cannot write the
+old stock back, and the activity log names the order."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.rules import LARGEST_STOCK
 from app.domain.orders.models import OrderLine
 from app.domain.orders.offers import Offer
+from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.sites import audit
 
@@ -26,19 +27,17 @@ def give_back(clock: Clock, line: OrderLine, offer: Offer, number: int) -> None:
         _count(clock, offer.product, offer.variant, taken, number, f"was cancelled and gave back {taken} of")
 
 
-def _count(clock: Clock, product: Product, variant: Variant | None, by: int, number: int, said: str) -> None:
+def _count(clock: Clock, product: Product, variant: Variant | None, by: int, number: int, summary: str) -> None:
     holder = variant or product
     before = holder.stock or 0
     holder.stock = min(before + by, LARGEST_STOCK)
     product.revision += 1
     what = f"stock of {variant.sku}" if variant else "stock"
     audit.record(
-        clock,
-        product.site_id,
-        f"Order {number}",
+        Author(product.site_id, f"Order {number}", clock),
         "product.stock",
         ("product", str(product.id)),
-        f"Order {number} {said} {product.name}",
+        f"Order {number} {summary} {product.name}",
         before={what: before},
         after={what: holder.stock},
     )

@@ -15,6 +15,9 @@ from typing import Protocol
 
 from app.domain.shared.problems import DomainError
 
+RESULT_WINDOW = 10_000  # Hits beyond the first so many of a search do not come back, whatever page is asked for.
+MOST_FACET_VALUES = 1_000  # The commonest values of a facet that are counted.
+
 
 class IndexName(StrEnum):
     """The two indexes of a site. Each has generations of its own, so a rebuild of one leaves the other."""
@@ -90,9 +93,9 @@ class RangeFilter:
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """Other words that answer for a run of the words asked: `(gearbox OR shifter)`. `place` and `length` name the run
-    among `query_words(words)`; each of `others` is the words of one answer, as they are indexed. The run counts as
-    one word, and a document that has it ranks above one that has only an answer."""
+    """Alternatives to a run of the words of a search: `(gearbox OR shifter)`. `place` and `length` name the run among
+    `query_words(words)`; each of `others` is the words of one alternative, as they are indexed. The run counts as one
+    word, and a document that has it ranks above one that has only an alternative."""
 
     place: int
     length: int
@@ -113,13 +116,16 @@ class SearchRequest:
 
     `scope` narrows the listing itself (a category, say) and never loosens. `filters` and `ranges` are
     what the shopper chose: OR within one, AND between them; the counts of a facet leave its own filter
-    out. `first` names documents that lead the FEATURED order, in their order. `page` is 1-based;
-    `per_page` 0 asks for total and counts alone.
+    out, and name its MOST_FACET_VALUES commonest values. `first` names documents that lead the FEATURED order, in
+    their order. `page` is 1-based and ends at RESULT_WINDOW; `per_page` 0 asks for total and counts alone.
 
-    `alternatives` widen what answers the words; words among `optional` add to a score but need not match. `pins`,
+    `alternatives` widen what matches the words; words among `optional` add to a score but need not match. `pins`,
     `boosts` and `buries` (document ids, boosts in their order) shape the order by relevance alone: pins that pass
     scope and filters stand at their positions, boosts follow, buries come last. A pinned document belongs to the
     results, and to their counts, although it lacks the words; boosts and buries add nothing.
+
+    `explain` asks for the explanation of each hit as well. `fresh` asks for a state that has every change applied
+    before the call; otherwise an answer may come from the state before while the engine loads the latest.
     """
 
     words: str = ""
@@ -139,13 +145,57 @@ class SearchRequest:
     pins: tuple[Pin, ...] = ()
     boosts: tuple[str, ...] = ()
     buries: tuple[str, ...] = ()
+    explain: bool = False
+    fresh: bool = False
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """The 0-based places of the first hit of the page and of the first after it, within RESULT_WINDOW."""
+        start = max(0, (self.page - 1) * self.per_page)
+        return min(start, RESULT_WINDOW), min(start + self.per_page, RESULT_WINDOW)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldMatch:
+    field: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePart:
+    """What some words add to a score through one field. `kind` says what was counted: `word`, `alternative` (in place
+    of the words of the search), `beginning` (a longer word), `side_by_side`, `code` or `level` (the kind of product
+    that the words name)."""
+
+    kind: str
+    field: str | None
+    words: tuple[str, ...]
+    worth: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a document is, or is not, among the results. `rank` is 1-based, None when it is not found. `parts`, largest
+    first, sum up to the score. `placed` is `pinned`, `boosted` or `buried` where a request put it in its place."""
+
+    tokens: tuple[str, ...]
+    indexed: bool
+    rank: int | None
+    score: float | None
+    matches: tuple[FieldMatch, ...]
+    missing_words: tuple[str, ...]
+    parts: tuple[ScorePart, ...] = ()
+    placed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
+    """`explanation` comes with a request that asks for it."""
+
     id: str
     score: float
     card: Mapping[str, object]
+    explanation: Explanation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,39 +223,6 @@ class SearchResult:
     full_matches: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FieldMatch:
-    field: str
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ScorePart:
-    """What some words add to a score through one field. `kind` says what was counted: `word`, `alternative` (an answer
-    in place of the words asked), `beginning` (a longer word), `side_by_side`, `code` or `level` (the kind of product
-    that the words name)."""
-
-    kind: str
-    field: str | None
-    words: tuple[str, ...]
-    worth: float
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why a document is, or is not, among the results. `rank` is 1-based, None when it is not found. `parts`, largest
-    first, sum up to the score. `placed` is `pinned`, `boosted` or `buried` where a request put it in its place."""
-
-    tokens: tuple[str, ...]
-    indexed: bool
-    rank: int | None
-    score: float | None
-    matches: tuple[FieldMatch, ...]
-    missing_words: tuple[str, ...]
-    parts: tuple[ScorePart, ...] = ()
-    placed: str | None = None
-
-
 class EngineState(StrEnum):
     HEALTHY = "HEALTHY"
     UNREACHABLE = "UNREACHABLE"
@@ -214,7 +231,8 @@ class EngineState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EngineStatus:
-    """`generation` changes with every swap and `version` with every change that a reader can see."""
+    """`generation` changes with every swap and `version` with every change that a reader can see. Documents that are
+    gone may count in how rare a word is until the engine merges its files: that moves scores, not what is found."""
 
     state: EngineState
     error: str | None = None
@@ -224,22 +242,30 @@ class EngineStatus:
 
 
 class SearchUnavailable(DomainError):
-    """The engine does not answer. The message is for people: what is wrong and what mends it."""
+    """The engine does not answer. The message is for people: what is wrong and how to fix it."""
 
     code = "search_unavailable"
 
 
-class BuildInProgress(DomainError):
-    """Another live process holds the build lock of this index."""
+class TrialsUnsupported(DomainError):
+    """The engine cannot try changes of documents before they are saved."""
 
-    code = "build_in_progress"
+    code = "trials_unsupported"
+
+    def __init__(self) -> None:
+        super().__init__("This search engine cannot preview search terms before they are saved.")
 
 
 class Searching(Protocol):
-    """What answers searches: the engine, or something that stands in for it."""
+    """What answers searches: the live index, or one index of one site as it is to become."""
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
         """Raises SearchUnavailable when there is no index or it cannot be read."""
+        ...
+
+    def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
+        """The result of each request, in their order, in as few round trips as the engine can. Raises
+        SearchUnavailable."""
         ...
 
 
@@ -252,13 +278,14 @@ class Generation(Protocol):
         """Make it durable and verify that it opens and holds what was added; the document count."""
         ...
 
-    def search(self, request: SearchRequest) -> SearchResult:
-        """What a search would find once this generation is live. Called after `seal`."""
+    def preview(self) -> Searching:
+        """Answers searches as if this generation were live. Called after `seal`."""
         ...
 
     def publish(self, changes: Sequence[Change]) -> None:
         """Apply the changes saved meanwhile and make this generation the live one, atomically and durably.
-        Called within `SearchEngine.exclusive`."""
+        Called within `SearchEngine.exclusive`, right after the caller's fence was checked. Raises SearchUnavailable
+        once a later generation was begun."""
         ...
 
     def discard(self) -> None:
@@ -267,11 +294,24 @@ class Generation(Protocol):
 
 
 class SearchEngine(Searching, Protocol):
-    def status(self, site_id: int, index: IndexName) -> EngineStatus: ...
+    def status(self, site_id: int, index: IndexName) -> EngineStatus:
+        """Whether the index is there and as it was written: by cheap signs, so that it can be asked each second. One
+        that is damaged is UNREACHABLE for every process, although a process may go on with what it has open."""
+        ...
+
+    def verify(self, site_id: int, index: IndexName) -> None:
+        """Read all that is stored and compare checksums, which may take seconds. Raises SearchUnavailable for an index
+        that is damaged, which `status` says from then on, or not there."""
+        ...
+
+    @property
+    def supports_trials(self) -> bool:
+        """Whether `trial` works. An engine on a cluster may have no way to search what is not saved."""
+        ...
 
     def trial(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> AbstractContextManager[Searching]:
-        """The live index as it would be with the changes, which nobody else sees; it answers for `site_id` and
-        `index` alone. Raises SearchUnavailable."""
+        """The live index as it would be with the changes, which no other caller sees; it answers for `site_id` and
+        `index` alone. Raises SearchUnavailable, and TrialsUnsupported."""
         ...
 
     def explain(self, site_id: int, index: IndexName, request: SearchRequest, document_id: str) -> Explanation: ...
@@ -286,11 +326,12 @@ class SearchEngine(Searching, Protocol):
         ...
 
     def start_generation(self, site_id: int, index: IndexName) -> Generation:
-        """Begin a generation and clear the debris of dead ones. Raises BuildInProgress."""
+        """Begin a generation. Every other one in the making is discarded, whose builder can neither seal nor publish
+        it any more: who may build is decided by the lease of the rebuild run, not by the engine."""
         ...
 
     def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
-        """(id, digest) of every live document, for reconciliation."""
+        """(id, digest) of every live document, for reconciliation. Raises SearchUnavailable, also while iterating."""
         ...
 
     def forget(self, site_id: int) -> None:

@@ -11,12 +11,7 @@ class IndexChangesWaiting:
 
 
 @dataclass(frozen=True, slots=True)
-class RebuildRequested:
-    run_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class WordsChanged:
+class ConfigurationSaved:
     """Synonyms or rules of a site were saved and are not served yet."""
 
     site_id: int

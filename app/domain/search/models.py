@@ -1,21 +1,20 @@
-"""What search keeps in the database: the wish to index, the rebuilds, what reconciliation found, and job slots."""
+"""What search keeps in the database: the outbox, the rebuilds, what reconciliation found, and job slots."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, Integer, String, Text, UniqueConstraint, func, text
+from sqlalchemy import ForeignKey, Index, Integer, String, Text, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.shared.columns import JsonValue, UtcDateTime
+from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
-
-UNFINISHED = ("waiting", "running")
 
 
 class OutboxEntry(Base):
-    """The wish to index one record, written in the transaction that changed it.
+    """The request to index one record, written in the transaction that changed it.
 
     It stays until the change is durable in the live index and no rebuild that may have missed it runs;
     `applied_at` marks one that only waits for such a rebuild. `attempts` above 0 sets one aside: its record could
@@ -36,16 +35,17 @@ class OutboxEntry(Base):
     applied_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
-class RebuildRun(Base):
-    """One rebuild. At most one per site is unfinished. `fence` rises with every builder that takes the run up;
-    only the holder of the latest fence whose lease has not run out may publish.
+class RebuildRun(LeasedWork, Base):
+    """One rebuild. At most one per site is unfinished, so its claim is the right to build the site's indexes: only the
+    holder of the latest fence whose lease has not run out may publish. `done` and `total` count documents.
 
     `generations` names by index what this run found live and what it put in its place:
     `{"products": {"before": "gen-3", "after": "gen-4"}}`; "after" is missing until the swap is known to be done.
-    `taxonomy_id` is the taxonomy that was active when it began.
+    `taxonomy_id` is the taxonomy that was active when it began; `held_back`: golden searches kept its index back.
     """
 
     __tablename__ = "rebuild_runs"
+    queue = "builds"
     __table_args__ = (
         Index(None, "site_id", "created_at"),
         Index(
@@ -55,24 +55,14 @@ class RebuildRun(Base):
             sqlite_where=text("state in ('waiting', 'running')"),
             postgresql_where=text("state in ('waiting', 'running')"),
         ),
-        CheckConstraint("state in ('waiting', 'running', 'done', 'failed')", name="state_known"),
+        state_known(),
     )
 
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
     scope: Mapped[str] = mapped_column(String(16))
-    state: Mapped[str] = mapped_column(String(16), default="waiting")
-    document_count: Mapped[int] = mapped_column(default=0)
-    total_count: Mapped[int | None]
-    error: Mapped[str | None] = mapped_column(Text)
-    requested_by: Mapped[str] = mapped_column(String(100))
-    fence: Mapped[int] = mapped_column(default=0)
-    lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     generations: Mapped[dict[str, dict[str, str | None]]] = mapped_column(JsonValue, default=dict)
     taxonomy_id: Mapped[str | None] = mapped_column(String(120))
-    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    started_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    held_back: Mapped[bool] = mapped_column(default=False)
 
 
 class ReconcileReport(Base):

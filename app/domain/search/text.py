@@ -56,7 +56,7 @@ def words(text: str) -> list[str]:
     return [stem(token) for token in tokens(text)]
 
 
-def asked_words(values: Iterable[str]) -> str:
+def request_words(values: Iterable[str]) -> str:
     """What a page of results takes for its words among all that its address says: the first that is not blank, capped,
     with single spaces."""
     first = next((value for value in values if value.strip()), "")

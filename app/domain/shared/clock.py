@@ -10,3 +10,7 @@ class Clock(Protocol):
     def now(self) -> datetime:
         """The current time, aware, in UTC."""
         ...
+
+    def monotonic(self) -> float:
+        """Seconds since some moment, for measuring how long things take: setting the clock does not move them."""
+        ...

@@ -30,3 +30,6 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 JsonValue = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
+
+# By default SQLite gives the id of a deleted record to the next one; the activity log names records by it.
+NEVER_REUSED = {"sqlite_autoincrement": True}

@@ -18,6 +18,12 @@ class Paged(Generic[T]):
     page_size: int
     total_items: int
 
+    @classmethod
+    def cut(cls, rows: Sequence[T], page_number: int, page_size: int) -> Paged[T]:
+        """Return a page of rows that are all at hand."""
+        start = (page_number - 1) * page_size
+        return cls(rows[start : start + page_size], page_number, page_size, len(rows))
+
     @property
     def total_pages(self) -> int:
         return -(-self.total_items // self.page_size)

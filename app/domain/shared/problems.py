@@ -1,4 +1,4 @@
-"""What goes wrong in the domain, as data that every surface can show."""
+"""Problems and errors of the domain, as data that every surface can show."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing to mend. `pointer` is a JSON pointer to its place (RFC 6901, with a leading `#`)."""
+    """One thing to fix. `pointer` is a JSON pointer to its place (RFC 6901, with a leading `#`)."""
 
     code: str
     message: str
@@ -20,7 +20,7 @@ class Problem:
 
 
 class DomainError(Exception):
-    """Anything that a client or an operator can be told. `code` is a stable lower_snake word."""
+    """An error that clients and operators may read. `code` is a stable lower_snake word."""
 
     code = "error"
 
@@ -30,12 +30,12 @@ class DomainError(Exception):
 
 
 class Invalid(DomainError):
-    """What was sent breaks rules; every problem is listed at once."""
+    """Invalid input; every problem is listed at once."""
 
     code = "invalid"
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__(problems[0].message if len(problems) == 1 else f"{len(problems)} things need mending.")
+        super().__init__(problems[0].message if len(problems) == 1 else f"{len(problems)} things need fixing.")
         self.problems = tuple(problems)
 
     @classmethod
@@ -50,13 +50,13 @@ class NotFound(DomainError):
 
 
 class Conflict(DomainError):
-    """The state of things does not allow it now."""
+    """The present state does not allow it."""
 
     code = "conflict"
 
 
 class StaleRevision(Conflict):
-    """Somebody else saved first."""
+    """Another user saved first."""
 
     code = "stale_revision"
 

@@ -10,7 +10,8 @@ from sqlalchemy import exists, select
 
 from app.domain.shared.clock import Clock
 from app.domain.shared.flushing import flush_or_conflict
-from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
+from app.domain.shared.problems import Conflict, Invalid, Problem
+from app.domain.shared.records import existing
 from app.domain.shared.text import line_problems
 from app.domain.sites.models import Domain, RoleGrant, Site, User
 from app.domain.sites.passwords import hasher, matches, password_problems
@@ -53,7 +54,7 @@ def create_user(clock: Clock, memory_kib: int, email: str, display_name: str, pa
     hashed = None if password is None else hasher(memory_kib).hash(password)
     user = User(email=email, display_name=display_name.strip(), password_hash=hashed, created_at=clock.now())
     db.session.add(user)
-    flush_or_conflict("Somebody else added this e-mail address at the same moment. Nothing was saved.")
+    flush_or_conflict("Another user added this e-mail address at the same moment. Nothing was saved.")
     return user
 
 
@@ -63,10 +64,7 @@ def find_user(email: str) -> User | None:
 
 def get_user(email: str) -> User:
     """Raises NotFound."""
-    user = find_user(email)
-    if user is None:
-        raise NotFound(f"There is no user {email}.")
-    return user
+    return existing(find_user(email), f"There is no user {email}.")
 
 
 def set_password(memory_kib: int, user: User, password: str) -> None:
@@ -83,7 +81,7 @@ def grant(user: User, site_id: int, role: Role) -> bool:
     if db.session.scalar(select(exists().where(*wanted))):
         return False
     db.session.add(RoleGrant(user_id=user.id, site_id=site_id, role=role.value))
-    flush_or_conflict("Somebody else gave this user the same role at the same moment. Nothing was saved.")
+    flush_or_conflict("Another user gave this user the same role at the same moment. Nothing was saved.")
     return True
 
 

@@ -18,35 +18,22 @@ LONGEST_VALUE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FieldChange:
     field: str
     before: str
     after: str
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ActivityEntry:
     """`lost_by` is the task by which products lost the values that the entry is about. There may be megabytes of them,
     so they are no differences here."""
 
     at: datetime
     actor: str
     summary: str
-    differences: tuple[Difference, ...]
+    differences: tuple[FieldChange, ...]
     lost_by: str | None
-
-
-def activity(site_id: int, page_number: int) -> Paged[Entry]:
-    """The latest first."""
-    of_site = AuditEntry.site_id == site_id
-    total = db.session.scalar(select(func.count()).select_from(AuditEntry).where(of_site)) or 0
-    rows = db.session.execute(
-        _COLUMNS.where(of_site)
-        .order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
-        .limit(PAGE_SIZE)
-        .offset((page_number - 1) * PAGE_SIZE)
-    )
-    return Paged([_entry(row) for row in rows], page_number, PAGE_SIZE, total)
 
 
 _IS_LOST = AuditEntry.action == audit.LOST_VALUES
@@ -60,19 +47,31 @@ _COLUMNS = select(
 )
 
 
-def _entry(row: Any) -> Entry:
-    return Entry(row.at, row.actor, row.summary, differences(row.before, row.after), row.lost_by)
+def activity(site_id: int, page_number: int) -> Paged[ActivityEntry]:
+    """The latest first."""
+    of_site = AuditEntry.site_id == site_id
+    total = db.session.scalar(select(func.count()).select_from(AuditEntry).where(of_site)) or 0
+    rows = db.session.execute(
+        _COLUMNS.where(of_site)
+        .order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
+        .limit(PAGE_SIZE)
+        .offset((page_number - 1) * PAGE_SIZE)
+    )
+    entries = [
+        ActivityEntry(row.at, row.actor, row.summary, differences(row.before, row.after), row.lost_by) for row in rows
+    ]
+    return Paged(entries, page_number, PAGE_SIZE, total)
 
 
-def differences(before: Any, after: Any) -> tuple[Difference, ...]:
+def differences(before: Any, after: Any) -> tuple[FieldChange, ...]:
     """Field by field where both sides are records, else the one value against the other."""
     if not isinstance(before, dict) and not isinstance(after, dict):
-        return () if before == after else (Difference("", written(before), written(after)),)
+        return () if before == after else (FieldChange("", written(before), written(after)),)
     old = before if isinstance(before, dict) else {}
     new = after if isinstance(after, dict) else {}
     names = dict.fromkeys((*old, *new))
     return tuple(
-        Difference(name, written(old.get(name)), written(new.get(name)))
+        FieldChange(name, written(old.get(name)), written(new.get(name)))
         for name in names
         if old.get(name) != new.get(name)
     )

@@ -1,4 +1,4 @@
-"""Programs that are signed in at /v1 for somebody, and what ends that.
+"""Sessions of programs that are signed in at /v1 for a user, and how they end.
 
 Sources: RFC 9700 section 4.14.2 for rotation and reuse, ASVS 5 sections 7.3 and 7.4 for the ends of sessions.
 """
@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from sqlalchemy import ColumnElement, exists, select, update
 
+from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Forbidden, Invalid, Unauthenticated
 from app.domain.sites import audit, refresh_chain, throttle
@@ -52,7 +53,7 @@ class Because(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """What a program tells about where it runs; both are optional and at most 100 characters long."""
+    """The device that a program runs on, as it says; both are optional and at most 100 characters long."""
 
     id: str | None = None
     name: str | None = None
@@ -194,7 +195,8 @@ def _check_standing(clock: Clock, session: ApiSession, user: User) -> None:
         raise Unauthenticated("refresh_reused", REUSED)
     if session.ended_at is not None or not user.enabled or session.session_version != user.session_version:
         raise Unauthenticated("session_revoked", ENDED)
-    if now >= session.expires_at or now - session.last_used_at >= IDLE:
+    # Also one that was opened or used while the clock was far ahead.
+    if now >= session.expires_at or abs(now - session.last_used_at) >= IDLE:
         raise Unauthenticated("session_expired", OVER)
 
 
@@ -217,7 +219,7 @@ def _end_with_note(clock: Clock, session: ApiSession, user: User, because: Becau
     session.ended_at, session.ended_because = clock.now(), because.value
     summary = f"An API session was ended: {why}"
     subject = ("user", str(user.id))
-    audit.record(clock, session.site_id, user.display_name, "api_session.end", subject, summary)
+    audit.record(Author(session.site_id, user.display_name, clock), "api_session.end", subject, summary)
 
 
 def _caller(session: ApiSession, user: User, roles: frozenset[Role]) -> ApiCaller:

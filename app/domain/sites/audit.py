@@ -6,17 +6,16 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.domain.shared.clock import Clock
+from app.domain.shared.author import Author
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
 
+COMMAND_LINE = "command line"  # Whom the activity log names where nobody signed in.
 LOST_VALUES = "taxonomy.lost_values"  # Its `before` may be megabytes: what the products of one batch lost.
 
 
 def record(
-    clock: Clock,
-    site_id: int,
-    actor: str,
+    author: Author,
     action: str,
     subject: tuple[str, str],
     summary: str,
@@ -27,9 +26,9 @@ def record(
     such as `product.save`; `before` and `after` hold only what changed."""
     db.session.add(
         AuditEntry(
-            site_id=site_id,
-            at=clock.now(),
-            actor=actor[:100],
+            site_id=author.site_id,
+            at=author.now(),
+            actor=author.name[:100],
             action=action,
             subject_type=subject[0],
             subject_id=subject[1],

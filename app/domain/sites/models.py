@@ -29,6 +29,7 @@ class Site(Base, ShopConfiguration):
     staging: Mapped[bool] = mapped_column(default=False)
     capabilities: Mapped[list[str]] = mapped_column(JsonValue, default=list)
     config_version: Mapped[int] = mapped_column(default=1)
+    index_version: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
     domains: Mapped[list[Domain]] = relationship(order_by="Domain.host", cascade="all, delete-orphan")
@@ -143,8 +144,8 @@ class StoredEvent(Base):
 
 
 class SignInFailure(Base):
-    """A failed sign-in, counted per account and per address, a refresh, counted per session, or an order, counted
-    per hash of an address; purged when it no longer counts."""
+    """A failed sign-in, counted per account and per address or per known device, a refresh, counted per session, or an
+    order, counted per hash of an address; purged when it no longer counts."""
 
     __tablename__ = "sign_in_failures"
     __table_args__ = (Index(None, "key", "at"),)

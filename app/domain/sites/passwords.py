@@ -26,7 +26,7 @@ def _nobodys_hash(memory_kib: int) -> str:
 
 
 def matches(memory_kib: int, stored: str | None, password: str) -> bool:
-    """Works equally hard when there is no hash to compare with, so that the time tells nothing."""
+    """Take equally long when there is no hash to compare with, so that the time reveals nothing."""
     try:
         hasher(memory_kib).verify(stored or _nobodys_hash(memory_kib), password)
     except (VerificationError, InvalidHashError):

@@ -1,27 +1,42 @@
-"""Removes what signing in, and counting how often somebody does things, keeps only for a time."""
+"""How long sessions are kept after their end, and what is counted against those who try too often."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from sqlalchemy import delete
+from sqlalchemy import ColumnElement, or_
+from sqlalchemy.orm import InstrumentedAttribute
 
-from app.domain.shared.clock import Clock
+from app.domain.retention.purging import Retention
+from app.domain.sites import api_sessions, sign_in_sessions
 from app.domain.sites.models import ApiSession, SignInFailure, SignInSession
-from app.domain.sites.sign_in_sessions import LONGEST
 from app.domain.sites.throttle import ACCOUNT_WINDOW
-from app.extensions import db
 
 MARGIN = timedelta(days=1)  # A clock that jumps a little ends nobody's session.
 
 
-def purge(clock: Clock) -> int:
-    """Sessions that can no longer be used and failed tries that no longer count; how many went."""
-    now = clock.now()
-    old = (
-        delete(SignInSession).where(SignInSession.created_at < now - LONGEST - MARGIN),
-        delete(ApiSession).where(ApiSession.expires_at < now - MARGIN),
-        delete(SignInFailure).where(SignInFailure.at < now - ACCOUNT_WINDOW - MARGIN),
-    )
-    results = [db.session.execute(statement, execution_options={"synchronize_session": False}) for statement in old]
-    return sum(result.rowcount for result in results)  # type: ignore[attr-defined]
+def _is_without_use(at: InstrumentedAttribute[datetime], now: datetime, lasts: timedelta) -> ColumnElement[bool]:
+    """Nor is there a use for what was dated while the clock was far ahead, and would hold again one day."""
+    return or_(at < now - lasts - MARGIN, at > now + lasts + MARGIN)
+
+
+RETENTIONS = (
+    Retention(
+        "sign-in sessions",
+        SignInSession,
+        dated=SignInSession.created_at,
+        is_old=lambda now: _is_without_use(SignInSession.created_at, now, sign_in_sessions.LONGEST),
+    ),
+    Retention(
+        "API sessions",
+        ApiSession,
+        dated=ApiSession.created_at,
+        is_old=lambda now: _is_without_use(ApiSession.created_at, now, api_sessions.LONGEST),
+    ),
+    Retention(
+        "throttled attempts",
+        SignInFailure,
+        dated=SignInFailure.at,
+        is_old=lambda now: _is_without_use(SignInFailure.at, now, ACCOUNT_WINDOW),
+    ),
+)

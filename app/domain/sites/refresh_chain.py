@@ -1,7 +1,7 @@
-"""Refresh tokens: each is made from the one before it, so that any spent one can be told from a made-up one.
+"""Refresh tokens: each is made from the one before it, so that a spent one differs from a forged one.
 
 A token is `<session id>.<43 characters>`. The first secret is random; every next one is the HMAC of the token before
-it, which only the holder of the key can make. The key never leaves the server, so a stolen token tells nothing about
+it, which only the holder of the key can make. The key never leaves the server, so a stolen token reveals nothing about
 its successors, while the server finds out how old a token is by going on from it to the current one. Nothing but the
 hash of the current token is kept.
 """

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.domain.shared.clock import Clock
-from app.domain.shared.problems import Invalid, NotFound, Problem
+from app.domain.shared.author import Author
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.shared.records import existing
 from app.domain.shared.text import one_line
 from app.domain.sites import audit
 from app.domain.sites.models import Site
@@ -39,14 +40,14 @@ def shop_settings(site_id: int) -> ShopSettings:
     )
 
 
-def save(clock: Clock, site_id: int, actor: str, name: str, page_size: int | None) -> bool:
+def save(author: Author, name: str, page_size: int | None) -> bool:
     """Whether anything changed. `page_size` None is no number. Raises Invalid with every problem."""
     name = one_line(name)
     problems = [*name_problems(name), *_page_size_problems(page_size)]
     if problems:
         raise Invalid(problems)
-    site = _site(site_id)
-    changed = change_settings(site_id, {PAGE_SIZE: page_size})
+    site = _site(author.site_id)
+    changed = change_settings(author.site_id, {PAGE_SIZE: page_size})
     before = {key: old for key, (old, _) in changed.items()}
     after = {key: new for key, (_, new) in changed.items()}
     if site.name != name:
@@ -54,7 +55,7 @@ def save(clock: Clock, site_id: int, actor: str, name: str, page_size: int | Non
         site.name = name
     if after:
         subject = ("settings", "shop")
-        audit.record(clock, site_id, actor, "settings.shop", subject, "Changed the shop’s settings", before, after)
+        audit.record(author, "settings.shop", subject, "Changed the shop’s settings", before, after)
     return bool(after)
 
 
@@ -67,7 +68,4 @@ def _page_size_problems(page_size: int | None) -> list[Problem]:
 
 
 def _site(site_id: int) -> Site:
-    site = db.session.get(Site, site_id)
-    if site is None:
-        raise NotFound("There is no such shop.")
-    return site
+    return existing(db.session.get(Site, site_id), "There is no such shop.")

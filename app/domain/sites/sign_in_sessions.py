@@ -86,7 +86,7 @@ def find_session(clock: Clock, token: str, host: str) -> SignedIn | None:
         site_name=site_name,
         roles=roles_among(grants, session.site_id),
         host=host,
-        is_stale=clock.now() - session.last_seen_at >= SEEN_EVERY,
+        is_stale=abs(clock.now() - session.last_seen_at) >= SEEN_EVERY,
     )
 
 
@@ -108,9 +108,15 @@ def close_session(token: str) -> None:
     db.session.execute(delete(SignInSession).where(SignInSession.token_hash == _hash(token)))
 
 
+def close_sessions_of(user_id: int) -> None:
+    """All browsers of a user, for good."""
+    db.session.execute(delete(SignInSession).where(SignInSession.user_id == user_id))
+
+
 def _holds(clock: Clock, session: SignInSession, user: User) -> bool:
+    """A session that was opened or used while the clock was far ahead holds no longer than any other."""
     now = clock.now()
-    in_time = now - session.last_seen_at < IDLE and now - session.created_at < LONGEST
+    in_time = abs(now - session.last_seen_at) < IDLE and now - session.created_at < LONGEST
     return in_time and user.enabled and session.session_version == user.session_version
 
 

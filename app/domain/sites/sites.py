@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 
 from sqlalchemy import select
-from sqlalchemy.orm import selectinload
+from sqlalchemy.orm import InstrumentedAttribute, selectinload
 
 from app.domain.shared.clock import Clock
 from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
+from app.domain.shared.records import existing
 from app.domain.shared.text import line_problems, one_line
 from app.domain.sites.models import Domain, Site
 from app.extensions import db
@@ -18,7 +19,7 @@ from app.extensions import db
 LONGEST_NAME = 200
 LONGEST_HOST = 253
 HOST = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*", re.ASCII)
-TAKEN = "Somebody else took this host at the same moment. Nothing was saved."
+TAKEN = "Another user took this host at the same moment. Nothing was saved."
 # What a new site may use unless its plan says otherwise.
 CAPABILITIES = ("TAXONOMY_ENGINE",)
 
@@ -31,14 +32,10 @@ def clean_host(typed: str) -> str:
         try:
             host = host.encode("idna").decode("ascii")
         except UnicodeError:
-            raise _no_host(typed) from None
+            host = ""
     if len(host) > LONGEST_HOST or not HOST.fullmatch(host):
-        raise _no_host(typed)
+        raise Invalid.one("invalid_host", f"“{typed[:80]}” is not a host name such as shop.example.", "#/host")
     return host
-
-
-def _no_host(typed: str) -> Invalid:
-    return Invalid.one("invalid_host", f"“{typed[:80]}” is not a host name such as shop.example.", "#/host")
 
 
 def site_by_host(host: str) -> Site | None:
@@ -49,15 +46,26 @@ def site_by_host(host: str) -> Site | None:
 
 def site_at(host: str) -> Site:
     """Raises NotFound."""
-    site = site_by_host(clean_host(host))
-    if site is None:
-        raise NotFound(f"There is no site at {host[:80]}.")
-    return site
+    return existing(site_by_host(clean_host(host)), f"There is no site at {host[:80]}.")
 
 
 def all_sites() -> Sequence[Site]:
     """In the order in which they were made."""
     return db.session.scalars(select(Site).options(selectinload(Site.domains)).order_by(Site.id)).all()
+
+
+def currency_of(site_id: int) -> str:
+    """An ISO 4217 code in lower case. Raises NotFound."""
+    return _value_of(site_id, Site.currency)
+
+
+def time_zone_of(site_id: int) -> str:
+    """An IANA name. Raises NotFound."""
+    return _value_of(site_id, Site.time_zone)
+
+
+def _value_of(site_id: int, column: InstrumentedAttribute[str]) -> str:
+    return existing(db.session.scalar(select(column).where(Site.id == site_id)), "There is no such site.")
 
 
 def create_site(

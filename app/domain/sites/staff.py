@@ -8,16 +8,18 @@ from datetime import datetime
 
 from sqlalchemy import func, select
 
+from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.flushing import flush_or_conflict
-from app.domain.shared.problems import Forbidden, Invalid, NotFound
+from app.domain.shared.problems import Forbidden, Invalid
+from app.domain.shared.records import existing
 from app.domain.shared.text import line_problems, one_line
 from app.domain.sites import accounts, api_sessions, audit
 from app.domain.sites.models import RoleGrant, SignInSession, User
 from app.domain.sites.passwords import password_problems
 from app.domain.sites.roles import Role
-from app.domain.sites.sign_in_sessions import SignedIn
-from app.domain.sites.staff_rules import NOT_ADDABLE, Standing, may_adopt, role_problems
+from app.domain.sites.sign_in_sessions import SignedIn, close_sessions_of
+from app.domain.sites.staff_rules import NOT_ADDABLE, StaffRights, may_adopt, role_problems
 from app.extensions import db
 
 
@@ -30,7 +32,7 @@ class Member:
     display_name: str
     enabled: bool
     roles: tuple[Role, ...]
-    standing: Standing
+    rights: StaffRights
     seen_at: datetime | None = None
 
 
@@ -74,8 +76,8 @@ def change(
     """The user, and whether anything changed. Without a role here they are no member any more. Raises NotFound,
     Forbidden, and Invalid with every problem."""
     found = member(actor, user_id)
-    if not found.standing.may_change_roles:
-        raise Forbidden(found.standing.why_not or "You cannot change this user.")
+    if not found.rights.may_change_roles:
+        raise Forbidden(found.rights.why_not or "You cannot change this user.")
     if problems := [
         *role_problems(roles, actor.roles),
         *line_problems(name, "The name", 100, "#/displayName", required=True),
@@ -84,11 +86,13 @@ def change(
     user = _user(actor.site_id, user_id)
     before = _facts(found.display_name, [role.value for role in found.roles], found.enabled)
     held = _set_roles(user, actor.site_id, {Role(role) for role in roles})
-    if found.standing.may_change_account:
+    if found.rights.may_change_account:
         user.display_name, user.enabled = one_line(name), enabled
     after = _facts(user.display_name, held, user.enabled)
     if not user.enabled or not set(held).issuperset(found.roles):
         api_sessions.end_of_user(clock, user.id)
+    if not user.enabled:
+        close_sessions_of(user.id)
     if after != before:
         _note(clock, actor, user, "user.change", f"Changed {user.display_name}", before, after)
     return user, after != before
@@ -97,8 +101,8 @@ def change(
 def reset_password(clock: Clock, memory_kib: int, actor: SignedIn, user_id: int, password: str) -> User:
     """Ends all sessions of the user. Raises NotFound, Forbidden, Invalid."""
     found = member(actor, user_id)
-    if not found.standing.may_change_account:
-        raise Forbidden(found.standing.why_not or "You cannot change this user.")
+    if not found.rights.may_change_account:
+        raise Forbidden(found.rights.why_not or "You cannot change this user.")
     user = _user(actor.site_id, user_id)
     accounts.set_password(memory_kib, user, password)
     _note(clock, actor, user, "user.password", f"Set a new password for {user.display_name}")
@@ -117,14 +121,14 @@ def _members(actor: SignedIn, users: Collection[User]) -> list[Member]:
 
 def _member(actor: SignedIn, user: User, grants: list[tuple[str, int]], seen_at: datetime | None) -> Member:
     roles = accounts.roles_among(grants, actor.site_id)
-    standing = Standing(
+    rights = StaffRights(
         actor_id=actor.user_id,
         actor_roles=actor.roles,
         user_id=user.id,
         user_roles=roles,
         elsewhere=any(site_id != actor.site_id for _, site_id in grants),
     )
-    return Member(user.id, user.email, user.display_name, user.enabled, tuple(sorted(roles)), standing, seen_at)
+    return Member(user.id, user.email, user.display_name, user.enabled, tuple(sorted(roles)), rights, seen_at)
 
 
 def _seen(user_ids: list[int]) -> dict[int, datetime]:
@@ -136,9 +140,7 @@ def _seen(user_ids: list[int]) -> dict[int, datetime]:
 def _user(site_id: int, user_id: int) -> User:
     here = select(RoleGrant.user_id).where(RoleGrant.site_id == site_id)
     user = db.session.scalar(select(User).where(User.id == user_id, User.id.in_(here)))
-    if user is None:
-        raise NotFound("There is no such user of this shop.")
-    return user
+    return existing(user, "There is no such user of this shop.")
 
 
 def _set_roles(user: User, site_id: int, wanted: set[Role]) -> list[Role]:
@@ -146,7 +148,7 @@ def _set_roles(user: User, site_id: int, wanted: set[Role]) -> list[Role]:
     user.grants = [grant for grant in user.grants if grant.site_id != site_id or Role(grant.role) in wanted]
     held = accounts.roles_among(((grant.role, grant.site_id) for grant in user.grants), site_id)
     user.grants += [RoleGrant(user_id=user.id, site_id=site_id, role=role.value) for role in sorted(wanted - held)]
-    flush_or_conflict("Somebody else changed this user’s roles at the same moment. Nothing was saved.")
+    flush_or_conflict("Another user changed this user’s roles at the same moment. Nothing was saved.")
     return sorted(held | wanted)
 
 
@@ -157,4 +159,6 @@ def _facts(name: str, roles: Collection[str], enabled: bool) -> dict[str, object
 def _note(
     clock: Clock, actor: SignedIn, user: User, action: str, summary: str, before: object = None, after: object = None
 ) -> None:
-    audit.record(clock, actor.site_id, actor.display_name, action, ("user", str(user.id)), summary, before, after)
+    audit.record(
+        Author(actor.site_id, actor.display_name, clock), action, ("user", str(user.id)), summary, before, after
+    )

@@ -13,7 +13,7 @@ ORDER = (Role.MERCHANDISER, Role.ADMIN, Role.POS_AGENT, Role.SUPERADMIN)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StaffRights:
     """Who acts (`actor_*`) and whom it is about. `elsewhere` says that the user also works for another shop."""
 
     actor_id: int
@@ -43,7 +43,7 @@ class Standing:
     @property
     def why_not(self) -> str | None:
         if self.is_oneself:
-            return "This is you: somebody else has to change your roles. Your password is in the menu under your name."
+            return "This is you: another user has to change your roles. Your password is in the menu under your name."
         if not self.may_change_roles:
             return "A superadmin can only be changed by a superadmin."
         if not self.may_change_account:

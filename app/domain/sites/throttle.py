@@ -1,17 +1,17 @@
-"""How often somebody may try to sign in, by account and by address, a program may ask for tokens, and orders may come
-from one address.
+"""Throttle in the database, for all processes: sign-in attempts by account and by address, or by device where the user
+signed in before, refreshes of a session, orders by address.
 
-A try counts from before its password is looked at, so that tries side by side cannot slip through together;
-one that succeeds is taken back.
+An attempt counts before its password is checked, so that concurrent attempts cannot pass together; one that succeeds
+is removed.
 """
 
 from __future__ import annotations
 
 import hashlib
 from datetime import datetime, timedelta
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import ColumnElement, and_, delete, func, select
 
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import TooManyRequests
@@ -21,10 +21,13 @@ from app.extensions import db
 ACCOUNT_WINDOW = timedelta(minutes=15)
 FREE_FAILURES = 5
 FIRST_DELAY = timedelta(minutes=1)
+FIRST_DEVICE_DELAY = timedelta(seconds=1)
+LONGEST_DEVICE_DELAY = timedelta(minutes=1)
 ADDRESS_WINDOW = timedelta(minutes=1)
 TRIES_OF_ADDRESS = 20
 REFRESH_WINDOW = timedelta(hours=1)
 REFRESHES = 30
+AHEAD = timedelta(minutes=1)  # Of other processes; what is later was dated by a clock that was wrong.
 
 
 def account_key(email: str) -> str:
@@ -35,32 +38,52 @@ def address_key(address: str) -> str:
     return f"address:{address[:64]}"
 
 
-def delay_after(failures: int) -> timedelta:
-    """Doubles with every failure after the free ones, up to the window itself."""
+def device_key(device_id: str) -> str:
+    return f"device:{device_id}"
+
+
+def delay_after(failures: int, first: timedelta = FIRST_DELAY, longest: timedelta = ACCOUNT_WINDOW) -> timedelta:
+    """Doubles with every failure after the free ones, up to the longest."""
     if failures < FREE_FAILURES:
         return timedelta(0)
     doublings = min(failures - FREE_FAILURES, 10)
-    return min(FIRST_DELAY * (1 << doublings), ACCOUNT_WINDOW)
+    return min(first * (1 << doublings), longest)
 
 
-def note_try(clock: Clock, email: str, address: str) -> None:
+def note_attempt(clock: Clock, email: str, address: str) -> None:
     """Raises TooManyRequests, which counts nothing, with the seconds to wait."""
     now = clock.now()
-    wait = max(_wait_of_account(email, now), _wait_of_address(address, now))
+    failures, last = _count(account_key(email), now, ACCOUNT_WINDOW)
+    wait = last + delay_after(failures) - now if last else timedelta(0)
+    attempts, last = _count(address_key(address), now, ADDRESS_WINDOW)
+    if last and attempts >= TRIES_OF_ADDRESS:
+        wait = max(wait, last + ADDRESS_WINDOW - now)
+    _refuse_before(wait)
+    db.session.add_all(SignInFailure(key=key, at=now) for key in (account_key(email), address_key(address)))
+
+
+def note_device_attempt(clock: Clock, device_id: str) -> None:
+    """In place of account and address, whose failures may all be somebody else's. Raises TooManyRequests, which counts
+    nothing, with a few seconds to wait."""
+    now = clock.now()
+    failures, last = _count(device_key(device_id), now, ACCOUNT_WINDOW)
+    if last:
+        _refuse_before(last + delay_after(failures, FIRST_DEVICE_DELAY, LONGEST_DEVICE_DELAY) - now)
+    db.session.add(SignInFailure(key=device_key(device_id), at=now))
+
+
+def _refuse_before(wait: timedelta) -> None:
     if wait > timedelta(0):
         seconds = int(wait.total_seconds()) + 1
         raise TooManyRequests(f"Too many tries to sign in. Try again in {_spoken(seconds)}.", seconds)
-    db.session.add_all(SignInFailure(key=key, at=now) for key in (account_key(email), address_key(address)))
 
 
 def note_refresh(clock: Clock, session_id: str) -> None:
     """Raises TooManyRequests when an API session asks for more than 30 tokens in an hour."""
     now = clock.now()
     key = f"refresh:{session_id}"
-    since = SignInFailure.at > now - REFRESH_WINDOW
-    number, first = db.session.execute(
-        select(func.count(), func.min(SignInFailure.at)).where(SignInFailure.key == key, since)
-    ).one()
+    counted = select(func.count(), func.min(SignInFailure.at)).where(_counts(key, now, REFRESH_WINDOW))
+    number, first = db.session.execute(counted).one()
     if number >= REFRESHES:
         seconds = int((first + REFRESH_WINDOW - now).total_seconds()) + 1
         raise TooManyRequests(f"Too many refreshes. Try again in {_spoken(seconds)}.", seconds)
@@ -71,8 +94,7 @@ def note_order(clock: Clock, site_id: int, address: str, most: int, window: time
     """Raises TooManyRequests when that many orders came from the address within the window, which is at most a day.
     Who shops is nobody whose address is kept: only a hash is, until the row no longer counts."""
     now, key = clock.now(), order_key(site_id, address)
-    since = SignInFailure.at > now - window
-    counted = select(func.count(), func.min(SignInFailure.at)).where(SignInFailure.key == key, since)
+    counted = select(func.count(), func.min(SignInFailure.at)).where(_counts(key, now, window))
     number, first = db.session.execute(counted).one()
     if number >= most:
         seconds = int((first + window - now).total_seconds()) + 1
@@ -89,47 +111,52 @@ def order_key(site_id: int, address: str) -> str:
 
 
 def network(address: str) -> str:
-    """Of IPv6 the first half: one household has all of the other."""
+    """Of IPv6 the first half: one household has all of the other. An IPv4 address counts as such in either notation."""
     try:
-        known = ip_address(address)
+        known = _parse_address(address)
     except ValueError:
         return address[:64]
     return known.exploded[:19] if isinstance(known, IPv6Address) else str(known)
 
 
 def is_this_machine(address: str) -> bool:
-    """Such an address says nothing of who asks: a proxy that TRUSTED_PROXIES does not tell of has it for everybody."""
+    """True for loopback addresses, which a proxy that TRUSTED_PROXIES does not name gives to every client."""
     try:
-        return ip_address(address).is_loopback
+        return _parse_address(address).is_loopback
     except ValueError:
         return False
 
 
-def take_back(email: str, address: str) -> None:
+def _parse_address(address: str) -> IPv4Address | IPv6Address:
+    """Raises ValueError. A server that listens at `::` sees IPv4 clients at `::ffff:a.b.c.d`."""
+    known = ip_address(address)
+    return known.ipv4_mapped or known if isinstance(known, IPv6Address) else known
+
+
+def forget_attempt(email: str, address: str) -> None:
     """After a success: the account's failures count no more, and the address had one try fewer."""
     db.session.execute(delete(SignInFailure).where(SignInFailure.key == account_key(email)))
     latest = select(func.max(SignInFailure.id)).where(SignInFailure.key == address_key(address)).scalar_subquery()
     db.session.execute(delete(SignInFailure).where(SignInFailure.id == latest))
 
 
-def _wait_of_account(email: str, now: datetime) -> timedelta:
-    failures, last = _count(account_key(email), now - ACCOUNT_WINDOW)
-    return last + delay_after(failures) - now if last else timedelta(0)
+def forget_device_attempts(device_id: str) -> None:
+    """After a success there. What others guess at the account counts on."""
+    db.session.execute(delete(SignInFailure).where(SignInFailure.key == device_key(device_id)))
 
 
-def _wait_of_address(address: str, now: datetime) -> timedelta:
-    tries, last = _count(address_key(address), now - ADDRESS_WINDOW)
-    return last + ADDRESS_WINDOW - now if last and tries >= TRIES_OF_ADDRESS else timedelta(0)
+def _counts(key: str, now: datetime, window: timedelta) -> ColumnElement[bool]:
+    return and_(SignInFailure.key == key, SignInFailure.at > now - window, SignInFailure.at < now + AHEAD)
 
 
-def _count(key: str, since: datetime) -> tuple[int, datetime | None]:
-    counted = select(func.count(), func.max(SignInFailure.at)).where(SignInFailure.key == key, SignInFailure.at > since)
+def _count(key: str, now: datetime, window: timedelta) -> tuple[int, datetime | None]:
+    counted = select(func.count(), func.max(SignInFailure.at)).where(_counts(key, now, window))
     number, last = db.session.execute(counted).one()
     return number, last
 
 
 def _spoken(seconds: int) -> str:
     if seconds < 60:
-        return f"{seconds} seconds"
+        return "1 second" if seconds == 1 else f"{seconds} seconds"
     minutes = -(-seconds // 60)
     return "1 minute" if minutes == 1 else f"{minutes} minutes"

@@ -1,4 +1,5 @@
-"""Raises a site's `config_version` with every saved change of what the shop looks like."""
+"""The versions of a site by which caches see that they are old: `config_version` rises with every saved change of what
+the shop looks like, `index_version` with every change of its search indexes that shoppers can see."""
 
 from __future__ import annotations
 
@@ -26,6 +27,14 @@ def touch(session: Session, site_ids: Iterable[int]) -> None:
             .where(Site.__table__.c.id.in_(wanted))
             .values(config_version=Site.__table__.c.config_version + 1)
         )
+
+
+def index_changed(session: Session, site_id: int) -> None:
+    """Call it once the change is visible in search, so that what a newer version is cached by is never older."""
+    sites = Site.__table__
+    session.connection().execute(
+        update(sites).where(sites.c.id == site_id).values(index_version=sites.c.index_version + 1)  # type: ignore[arg-type]
+    )
 
 
 def _raise_versions(session: Session, _flush: UOWTransaction) -> None:

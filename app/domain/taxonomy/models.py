@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
-    CheckConstraint,
     ColumnElement,
     Dialect,
     ForeignKey,
@@ -25,6 +24,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from app.domain.shared.columns import JsonValue, UtcDateTime
 from app.domain.sites.models import ShopConfiguration
 from app.domain.taxonomy.levels.stored_levels import read_stored
+from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
 
 
@@ -86,7 +86,7 @@ class TaxonomyRevision(Base):
 
 class TaxonomyDraft(Base):
     """What one person changed in the editor and has not saved. `steps` are the edits in order, of which the first
-    `applied` hold and the others can be done again; app/domain/taxonomy/editor/edits.py says what a step is. `version`
+    `applied` hold and the others can be done again; app/domain/taxonomy/editor/steps.py says what a step is. `version`
     rises with every change of the draft."""
 
     __tablename__ = "taxonomy_drafts"
@@ -104,7 +104,7 @@ class TaxonomyDraft(Base):
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-class TaxonomyTask(Base):
+class TaxonomyTask(LeasedWork, Base):
     """Work on many products that goes on in the background, batch by batch. `reached` is the id of the last product
     that was dealt with; it moves in the transaction of its batch, so a worker that dies loses and repeats nothing.
     `refused_since` is when the database first refused the next batch, None while it takes them. What `parameters` and
@@ -114,22 +114,12 @@ class TaxonomyTask(Base):
     __table_args__ = (
         Index(None, "site_id", "created_at"),
         Index(None, "state"),
-        CheckConstraint("state in ('waiting', 'running', 'done', 'failed')", name="state_known"),
+        state_known(),
     )
 
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
     kind: Mapped[str] = mapped_column(String(32))
     parameters: Mapped[dict[str, Any]] = mapped_column(JsonValue, default=dict)
-    state: Mapped[str] = mapped_column(String(16), default="waiting")
     reached: Mapped[int] = mapped_column(default=0)
-    done: Mapped[int] = mapped_column(default=0)
-    total: Mapped[int | None]
     report: Mapped[dict[str, Any]] = mapped_column(JsonValue, default=dict)
-    error: Mapped[str | None] = mapped_column(Text)
-    requested_by: Mapped[str] = mapped_column(String(100))
-    lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     refused_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    started_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

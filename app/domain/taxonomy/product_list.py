@@ -9,9 +9,9 @@ from app.domain.catalogue import queries
 from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.queries import ProductRow
 from app.domain.shared.paging import Paged
-from app.domain.sites.currency import currency_of
+from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.levels.attribute_choices import AttributeChoices, attribute_choices, governing, value_choices
-from app.domain.taxonomy.levels.tree import Level, TaxonomyTree
+from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.products.classification import active_tree
 from app.domain.taxonomy.products.filters import conditions
@@ -20,6 +20,8 @@ from app.domain.taxonomy.tasks import unfinished
 
 @dataclass(frozen=True, slots=True)
 class LevelChoice:
+    """`depth` is 0 for a root."""
+
     id: str
     name: str
     depth: int
@@ -59,9 +61,4 @@ def product_list(site_id: int, asked: ProductList) -> ProductListPage:
 
 def level_choices(taxonomy: TaxonomyTree) -> list[LevelChoice]:
     """In tree order."""
-    return [LevelChoice(level.id, level.name, _depth(taxonomy, level)) for level in taxonomy.levels.values()]
-
-
-def _depth(taxonomy: TaxonomyTree, level: Level) -> int:
-    """0 for a root."""
-    return len(taxonomy.path(level.id)) - 1
+    return [LevelChoice(level.id, level.name, len(taxonomy.path(level.id)) - 1) for level in taxonomy.levels.values()]

@@ -1,8 +1,7 @@
-"""What tasks there are, and the states they go through."""
+"""What tasks there are."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -25,14 +24,3 @@ class Kind(StrEnum):
     ASSIGN_LEVEL = "ASSIGN_LEVEL"
     ASSIGN_VALUE = "ASSIGN_VALUE"
     RESTORE = "RESTORE"
-
-
-WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
-UNFINISHED = (WAITING, RUNNING)
-
-
-@dataclass(frozen=True, slots=True)
-class TaskRequested:
-    """There is something to do for a site's tasks."""
-
-    site_id: int

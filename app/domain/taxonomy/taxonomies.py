@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select
-
-from app.domain.shared.problems import NotFound, Problem
+from app.domain.shared.problems import Problem
+from app.domain.shared.records import existing, find_record
 from app.domain.shared.text import block_problems, line_problems
 from app.domain.sites.settings import settings_of
 from app.domain.taxonomy.models import Taxonomy
-from app.extensions import db
 
 ACTIVE = "taxonomy-active-id"
 LONGEST_NAME = 200
@@ -18,13 +16,8 @@ LONGEST_DESCRIPTION = 5_000
 def taxonomy_of(site_id: int, taxonomy_id: str, to_change: bool = False) -> Taxonomy:
     """A taxonomy of this site. `to_change` locks its row until the end of the transaction, and reads it anew.
     Raises NotFound."""
-    query = select(Taxonomy).where(Taxonomy.site_id == site_id, Taxonomy.id == taxonomy_id)
-    if to_change:
-        query = query.with_for_update().execution_options(populate_existing=True)
-    taxonomy = db.session.scalar(query)
-    if taxonomy is None:
-        raise NotFound("There is no such taxonomy on this site.")
-    return taxonomy
+    taxonomy = find_record(Taxonomy, site_id, taxonomy_id, to_change)
+    return existing(taxonomy, "There is no such taxonomy on this site.")
 
 
 def active_id(site_id: int) -> str | None:

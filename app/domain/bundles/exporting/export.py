@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select
 
 from app.domain.bundles.archive import MEDIA
+from app.domain.bundles.content_files import COLLECTIONS, PAGES, content_rows
 from app.domain.bundles.exporting import structure, words
 from app.domain.bundles.exporting.products import product_rows
 from app.domain.bundles.exporting.target import Target, open_target, write_document, write_rows
 from app.domain.catalogue.image_store import ImageStore
-from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import RoleGrant, Site, User
 from app.domain.sites.settings import SETTINGS, settings_of
@@ -41,8 +40,8 @@ def export_bundle(path: Path, site: Site, images: ImageStore) -> dict[str, int]:
             "synonyms": len(synonyms),
             "rules": len(rules),
             "products": write_rows(target, "products.jsonl", product_rows(site_id, pictures)),
-            "collections": write_rows(target, "collections.jsonl", _collections(site_id)),
-            "pages": write_rows(target, "pages.jsonl", _pages(site_id)),
+            "collections": write_rows(target, "collections.jsonl", content_rows(COLLECTIONS, site_id)),
+            "pages": write_rows(target, "pages.jsonl", content_rows(PAGES, site_id)),
             "pictures": _write_pictures(target, images, site_id, pictures),
         }
     return counts
@@ -77,41 +76,6 @@ def _users(site_id: int) -> list[dict[str, Any]]:
     for email, display_name, role in db.session.execute(query):
         users.setdefault(email, {"email": email, "displayName": display_name, "roles": []})["roles"].append(role)
     return list(users.values())
-
-
-def _collections(site_id: int) -> Iterator[dict[str, Any]]:
-    query = select(Collection).where(Collection.site_id == site_id).order_by(Collection.id)
-    for collection in db.session.scalars(query):
-        yield {
-            "seoName": collection.seo_name,
-            "name": collection.name,
-            "description": collection.description,
-            "skus": _skus(collection.id),
-            "canonicalUrl": collection.canonical_url,
-            "enabled": collection.enabled,
-        }
-
-
-def _skus(collection_id: int) -> list[str]:
-    query = (
-        select(Product.sku)
-        .join(CollectionEntry, CollectionEntry.product_id == Product.id)
-        .where(CollectionEntry.collection_id == collection_id)
-        .order_by(CollectionEntry.position, Product.id)
-    )
-    return list(db.session.scalars(query))
-
-
-def _pages(site_id: int) -> Iterator[dict[str, Any]]:
-    for page in db.session.scalars(select(Page).where(Page.site_id == site_id).order_by(Page.id)):
-        yield {
-            "seoName": page.seo_name,
-            "title": page.title,
-            "body": page.body,
-            "metaDescription": page.meta_description,
-            "canonicalUrl": page.canonical_url,
-            "enabled": page.enabled,
-        }
 
 
 def _write_pictures(target: Target, images: ImageStore, site_id: int, files: set[str]) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
 from app.domain.bundles.archive import MEDIA
-from app.domain.bundles.exporting.times import time_text
+from app.domain.bundles.products.rows import COLUMNS
 from app.domain.catalogue.models import Product, Variant
 from app.extensions import db
 
@@ -38,33 +39,18 @@ def _batch(site_id: int, after: int) -> list[Product]:
 
 
 def _row(product: Product) -> dict[str, Any]:
-    """Every field is said, so that the import leaves nothing as it was."""
-    return {
-        "sku": product.sku,
-        "name": product.name,
-        "seoName": product.seo_name,
-        "manufacturer": product.manufacturer,
-        "description": product.description,
-        "price": product.price,
-        "compareAtPrice": product.compare_at_price,
-        "upc": product.upc,
-        "stock": product.stock,
-        "enabled": product.enabled,
-        "featured": product.featured,
-        "rating": product.rating,
+    """Every field is written, so that the import leaves nothing as it was."""
+    plain = {name: getattr(product, column) for name, column in COLUMNS.items()}
+    canonical_url = plain.pop("canonicalUrl")
+    level_id, attributes = product.taxonomy_level_id, dict(sorted(product.taxonomy_attributes.items()))
+    return plain | {
         "images": [f"{MEDIA}{image.file}" for image in product.images],
         "searchTerms": product.search_terms,
-        "canonicalUrl": product.canonical_url,
-        "createdAt": time_text(product.created_at),
-        "taxonomy": _taxonomy(product),
+        "canonicalUrl": canonical_url,
+        "createdAt": product.created_at.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z",
+        "taxonomy": None if level_id is None else {"levelId": level_id, "attributes": attributes},
         "variants": [_variant(variant) for variant in product.variants],
     }
-
-
-def _taxonomy(product: Product) -> dict[str, Any] | None:
-    if product.taxonomy_level_id is None:
-        return None
-    return {"levelId": product.taxonomy_level_id, "attributes": dict(sorted(product.taxonomy_attributes.items()))}
 
 
 def _variant(variant: Variant) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import select
 
 from app.domain.bundles.exporting.structure import in_order
-from app.domain.search.live.models import SearchRule, Synonym
-from app.domain.search.rules.editing import record
+from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance.synonyms.models import Synonym
 from app.extensions import db
 
 
@@ -18,14 +18,7 @@ def synonyms(site_id: int) -> list[dict[str, Any]]:
 
 
 def _synonym(synonym: Synonym) -> dict[str, Any]:
-    return {
-        "type": synonym.type,
-        "root": synonym.root,
-        "synonyms": list(synonym.words),
-        "status": synonym.status,
-        "source": synonym.source,
-        "evidence": in_order(synonym.evidence),
-    }
+    return synonym.record | {"evidence": in_order(synonym.evidence)}
 
 
 def _place(synonym: dict[str, Any]) -> tuple[str, str, list[str]]:
@@ -34,4 +27,4 @@ def _place(synonym: dict[str, Any]) -> tuple[str, str, list[str]]:
 
 def rules(site_id: int) -> list[dict[str, Any]]:
     rows = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id))
-    return [record(rule) for rule in sorted(rows, key=lambda rule: rule.normalized_term)]
+    return [rule.value.as_json() for rule in sorted(rows, key=lambda rule: rule.normalized_term)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
-from app.domain.bundles.products.rows import ProductRow
+from app.domain.bundles.products.rows import ImportedProduct
 from app.domain.bundles.products.stored import StoredProduct
 from app.domain.catalogue.image_store import StoredImage
 from app.domain.catalogue.rules import ProductDraft, VariantDraft
@@ -17,10 +17,10 @@ DRAFT_DEFAULTS = {known.name: known.default for known in fields(ProductDraft) if
 
 
 @dataclass(slots=True)
-class Candidate:
+class CheckedRow:
     """A row with what was found out about it before the database was asked."""
 
-    row: ProductRow
+    row: ImportedProduct
     classification: Classification | None = None
     images: list[StoredImage] | None = None
 
@@ -42,7 +42,7 @@ class Change:
         return not self.columns and self.values is None and self.variants is None and self.images is None
 
 
-def addition(candidate: Candidate, site_id: int, seo_name: str, now: datetime) -> Change:
+def addition(candidate: CheckedRow, site_id: int, seo_name: str, now: datetime) -> Change:
     """`columns` is a whole record."""
     classified = candidate.classification or Classification()
     columns = {
@@ -62,7 +62,7 @@ def addition(candidate: Candidate, site_id: int, seo_name: str, now: datetime) -
     )
 
 
-def difference(candidate: Candidate, stored: StoredProduct) -> Change:
+def difference(candidate: CheckedRow, stored: StoredProduct) -> Change:
     """Only what differs. `revision` and the time of the change are the writer's."""
     wanted = dict(candidate.row.columns)
     if candidate.classification is not None:

@@ -8,9 +8,9 @@ from itertools import islice
 from sqlalchemy import select
 
 from app.domain.bundles.products import stored
-from app.domain.bundles.products.changes import Candidate, Change, addition, difference
+from app.domain.bundles.products.changes import Change, CheckedRow, addition, difference
 from app.domain.bundles.products.pictures import keep_pictures
-from app.domain.bundles.products.rows import ProductRow, read_product
+from app.domain.bundles.products.rows import ImportedProduct, read_product
 from app.domain.bundles.products.seo_names import SeoNames
 from app.domain.bundles.products.stored import StoredProduct
 from app.domain.bundles.products.writing import write
@@ -48,7 +48,7 @@ class ProductImport:
         self._file = file
         self._tree = with_former_words(task.clock, task.site_id, task.taxonomy_id, task.tree)
         self._current = CurrentTree(task.site_id)
-        self._names = SeoNames(stored.seo_names(task.site_id), _wished_names(task, file))
+        self._names = SeoNames(stored.seo_names(task.site_id), _requested_names(task, file))
         self._variant_skus: dict[str, str] = {}
 
     def run(self) -> None:
@@ -57,30 +57,30 @@ class ProductImport:
             with self._task.writing():
                 self._take(batch)
 
-    def _rows(self) -> Iterator[ProductRow]:
+    def _rows(self) -> Iterator[ImportedProduct]:
         for raw in read_rows(self._task.bundle, self._file):
             try:
-                row = read_product(raw)
+                row = read_product(raw, self._task.site_id)
                 self._check_first_of_its_sku(row)
             except Invalid as refused:
                 self._refuse(raw.line, refused.problems)
             else:
                 yield row
 
-    def _check_first_of_its_sku(self, row: ProductRow) -> None:
+    def _check_first_of_its_sku(self, row: ImportedProduct) -> None:
         earlier = self._task.skus.get(row.sku)
         if earlier is not None:
             raise Invalid.one("duplicate_sku", f"The SKU “{row.sku}” stands on line {earlier} already.", "#/sku")
         self._task.skus[row.sku] = row.line
 
-    def _candidate(self, row: ProductRow) -> Candidate:
-        candidate = Candidate(row)
+    def _candidate(self, row: ImportedProduct) -> CheckedRow:
+        candidate = CheckedRow(row)
         if row.images is not None:
             candidate.images, complaints = keep_pictures(self._task, row.images)
             row.complaints += complaints
         return candidate
 
-    def _take(self, batch: Sequence[Candidate]) -> None:
+    def _take(self, batch: Sequence[CheckedRow]) -> None:
         site_id = self._task.site_id
         skus = [candidate.row.sku for candidate in batch]
         if not self._task.dry_run:
@@ -112,7 +112,7 @@ class ProductImport:
         if has_engine(site_id):
             _, self._tree = self._current.read(self._task.clock)
 
-    def _classify(self, candidate: Candidate) -> None:
+    def _classify(self, candidate: CheckedRow) -> None:
         row, level_id = candidate.row, candidate.row.level_id
         if level_id is None:
             return
@@ -127,7 +127,7 @@ class ProductImport:
             self._task.report.drop_value(dropped.attribute_id, dropped.code, dropped.reason, example)
 
     def _sort_in(
-        self, candidate: Candidate, own: StoredProduct | None, additions: list[Change], changes: list[Change]
+        self, candidate: CheckedRow, own: StoredProduct | None, additions: list[Change], changes: list[Change]
     ) -> None:
         counts = self._task.report.of(KIND)
         if candidate.row.complaints:
@@ -144,7 +144,7 @@ class ProductImport:
             changes.append(change)
             counts.changed += 1
 
-    def _taken_problems(self, row: ProductRow, own: StoredProduct | None, owners: dict[str, int]) -> list[Problem]:
+    def _taken_problems(self, row: ImportedProduct, own: StoredProduct | None, owners: dict[str, int]) -> list[Problem]:
         problems = []
         for index, variant in enumerate(row.variants or ()):
             owner = owners.get(variant.sku)
@@ -152,9 +152,9 @@ class ProductImport:
             if holder != row.sku or (owner is not None and (own is None or owner != own.id)):
                 message = f"The SKU “{variant.sku}” belongs to a variant of another product."
                 problems.append(Problem("taken", message, f"#/variants/{index}/sku"))
-        wished = row.columns.get("seo_name")
-        if wished and not problems and not self._names.claim(wished, own.columns["seo_name"] if own else None):
-            message = f"The SEO name “{wished}” belongs to another product of this site."
+        requested = row.columns.get("seo_name")
+        if requested and not problems and not self._names.claim(requested, own.columns["seo_name"] if own else None):
+            message = f"The SEO name “{requested}” belongs to another product of this site."
             problems.append(Problem("taken", message, "#/seoName"))
         return problems
 
@@ -163,7 +163,7 @@ class ProductImport:
         self._task.report.refuse(kind, refusals)
 
 
-def _wished_names(task: ImportTask, file: str) -> Iterator[str]:
+def _requested_names(task: ImportTask, file: str) -> Iterator[str]:
     for row in read_rows(task.bundle, file):
         name = row.fields.get("seoName")
         if isinstance(name, str) and name:

@@ -8,53 +8,54 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from app.domain.bundles.reading import Row
+from app.domain.bundles.reading import FileRow
 from app.domain.catalogue.images import MOST_IMAGES
 from app.domain.catalogue.markup import clean_html
 from app.domain.catalogue.rules import ProductDraft, VariantDraft, product_problems, tidy_product
 from app.domain.catalogue.search_terms import clean_terms
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.shared.shapes import Field, Kind, Shape, read_fields
+from app.domain.shared.schema import Flag, Items, Many, Number, Object, Record, Text, Texts, TextsByName, Whole
 
-PRODUCT: Shape = {
-    "sku": Field(Kind.TEXT, required=True),
-    "name": Field(Kind.TEXT, required=True),
-    "price": Field(Kind.WHOLE, required=True),
-    "seoName": Field(Kind.TEXT, nullable=True),
-    "manufacturer": Field(Kind.TEXT, nullable=True),
-    "description": Field(Kind.TEXT, nullable=True),
-    "compareAtPrice": Field(Kind.WHOLE, nullable=True),
-    "upc": Field(Kind.TEXT, nullable=True),
-    "stock": Field(Kind.WHOLE, nullable=True),
-    "enabled": Field(Kind.FLAG),
-    "featured": Field(Kind.FLAG),
-    "rating": Field(Kind.NUMBER, nullable=True),
-    "images": Field(Kind.TEXTS),
-    "searchTerms": Field(Kind.LIST),
-    "canonicalUrl": Field(Kind.TEXT, nullable=True),
-    "createdAt": Field(Kind.TEXT, nullable=True),
-    "taxonomy": Field(Kind.OBJECT, nullable=True),
-    "variants": Field(Kind.LIST),
-}
-VARIANT: Shape = {
-    "sku": Field(Kind.TEXT, required=True),
-    "upc": Field(Kind.TEXT, nullable=True),
-    "price": Field(Kind.WHOLE, nullable=True),
-    "stock": Field(Kind.WHOLE, nullable=True),
-    "options": Field(Kind.OBJECT, required=True),
-}
-TAXONOMY: Shape = {
-    "levelId": Field(Kind.TEXT, required=True),
-    "attributes": Field(Kind.OBJECT, nullable=True),
-}
-# The draft's name of each plain field; what a row does not name stays as it is.
+MOST_READ = 1_000  # Variants; the catalogue takes fewer, and says so.
+VARIANT = Record(
+    sku=Text(required=True),
+    upc=Text(allow_none=True),
+    price=Whole(allow_none=True),
+    stock=Whole(allow_none=True),
+    options=TextsByName(required=True),
+)
+PRODUCT = Record(
+    sku=Text(required=True),
+    name=Text(required=True),
+    price=Whole(required=True),
+    seoName=Text(allow_none=True),
+    manufacturer=Text(allow_none=True),
+    description=Text(allow_none=True),
+    compareAtPrice=Whole(allow_none=True),
+    upc=Text(allow_none=True),
+    stock=Whole(allow_none=True),
+    enabled=Flag(),
+    featured=Flag(),
+    rating=Number(allow_none=True),
+    images=Texts(),
+    searchTerms=Items(),
+    canonicalUrl=Text(allow_none=True),
+    createdAt=Text(allow_none=True),
+    taxonomy=Object(allow_none=True),
+    variants=Many(VARIANT, MOST_READ),
+)
+TAXONOMY = Record(
+    levelId=Text(required=True),
+    attributes=Object(allow_none=True),
+)
+# The draft's name of each plain field, in the order of an export; what a row does not name stays as it is.
 COLUMNS: Mapping[str, str] = {
     "sku": "sku",
     "name": "name",
-    "price": "price",
     "seoName": "seo_name",
     "manufacturer": "manufacturer",
     "description": "description",
+    "price": "price",
     "compareAtPrice": "compare_at_price",
     "upc": "upc",
     "stock": "stock",
@@ -68,7 +69,7 @@ TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|
 
 
 @dataclass(slots=True)
-class ProductRow:
+class ImportedProduct:
     """`columns` holds what the line says of the product's own fields, by column. None in `variants`, `images` and
     `level_id` means that the line says nothing; "" as level takes the classification away."""
 
@@ -82,18 +83,18 @@ class ProductRow:
     complaints: list[Problem] = field(default_factory=list)
 
 
-def read_product(row: Row) -> ProductRow:
+def read_product(row: FileRow, site_id: int) -> ImportedProduct:
     """Raises Invalid with every problem that keeps the product out. `complaints` are about parts that are left out
     while the product is taken."""
     problems: list[Problem] = []
-    fields = read_fields(row.fields, PRODUCT, "#", problems)
-    variants = _variants(fields.get("variants"), problems)
-    taxonomy = read_fields(fields["taxonomy"], TAXONOMY, "#/taxonomy", problems) if fields.get("taxonomy") else {}
+    fields = PRODUCT.read(row.fields, "#", problems)
+    taxonomy = TAXONOMY.read(fields["taxonomy"], "#/taxonomy", problems) if fields.get("taxonomy") else {}
     created_at = _time(fields.get("createdAt"), problems)
     if problems:
         raise Invalid(problems)
-    columns = _columns(fields, variants)
-    product = ProductRow(row.line, columns["sku"], columns, variants, fields.get("images"))
+    variants = [VariantDraft(**variant) for variant in fields["variants"]] if "variants" in fields else None
+    columns = _columns(fields, variants, site_id)
+    product = ImportedProduct(row.line, columns["sku"], columns, variants, fields.get("images"))
     if created_at is not None:
         columns["created_at"] = created_at
     if "taxonomy" in fields:
@@ -104,7 +105,7 @@ def read_product(row: Row) -> ProductRow:
     return product
 
 
-def _columns(fields: Mapping[str, Any], variants: list[VariantDraft] | None) -> dict[str, Any]:
+def _columns(fields: Mapping[str, Any], variants: list[VariantDraft] | None, site_id: int) -> dict[str, Any]:
     """Tidied and checked by the catalogue's rules. Raises Invalid."""
     given = {column: fields[name] for name, column in COLUMNS.items() if name in fields}
     given.update({column: given[column] or "" for column in TEXT_COLUMNS if column in given})
@@ -113,27 +114,12 @@ def _columns(fields: Mapping[str, Any], variants: list[VariantDraft] | None) -> 
         raise Invalid(problems)
     columns = {column: getattr(tidy, column) for column in given}
     if "description" in columns:
-        columns["description"] = clean_html(columns["description"])
+        columns["description"] = clean_html(columns["description"], site_id)
     if not columns.get("seo_name"):
         columns.pop("seo_name", None)
     if variants is not None:
         variants[:] = tidy.variants
     return columns
-
-
-def _variants(raw: list[Any] | None, problems: list[Problem]) -> list[VariantDraft] | None:
-    if raw is None:
-        return None
-    return [_variant(item, f"#/variants/{index}", problems) for index, item in enumerate(raw)]
-
-
-def _variant(raw: Any, pointer: str, problems: list[Problem]) -> VariantDraft:
-    fields = read_fields(raw, VARIANT, pointer, problems)
-    options = fields.get("options", {})
-    if not all(isinstance(value, str) for value in options.values()):
-        problems.append(Problem("wrong_type", "The values of options must be texts.", f"{pointer}/options"))
-        options = {}
-    return VariantDraft(fields.get("sku", ""), fields.get("upc"), fields.get("price"), fields.get("stock"), options)
 
 
 def _time(text: str | None, problems: list[Problem]) -> datetime | None:
@@ -149,7 +135,7 @@ def _time(text: str | None, problems: list[Problem]) -> datetime | None:
     return None
 
 
-def _take_terms(product: ProductRow, terms: list[Any] | None) -> None:
+def _take_terms(product: ImportedProduct, terms: list[Any] | None) -> None:
     """A list that breaks a rule is not taken, while the rest of the product is."""
     if terms is None:
         return
@@ -162,7 +148,7 @@ def _take_terms(product: ProductRow, terms: list[Any] | None) -> None:
         ]
 
 
-def _limit_images(product: ProductRow) -> None:
+def _limit_images(product: ImportedProduct) -> None:
     if product.images is not None and len(product.images) > MOST_IMAGES:
         message = f"A product has at most {MOST_IMAGES} pictures; the rest is left out."
         product.complaints.append(Problem("too_many", message, f"#/images/{MOST_IMAGES}"))

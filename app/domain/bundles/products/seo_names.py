@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 
 class SeoNames:
-    """`taken` are the names in use; `wished` those that rows of the bundle ask for, which no made-up name may take."""
+    """`taken` are the names in use, `requested` those in rows of the bundle, which no generated name may take."""
 
-    def __init__(self, taken: Iterable[str], wished: Iterable[str] = ()) -> None:
+    def __init__(self, taken: Iterable[str], requested: Iterable[str] = ()) -> None:
         self._taken = set(taken)
-        self._wished = set(wished)
+        self._requested = set(requested)
         self._next: dict[str, int] = {}
 
     def claim(self, name: str, instead_of: str | None = None) -> bool:
@@ -27,7 +27,7 @@ class SeoNames:
         """`wanted`, or the first free one with a number behind it."""
         name = wanted
         number = self._next.get(wanted, 2)
-        while name in self._taken or name in self._wished:
+        while name in self._taken or name in self._requested:
             name = f"{wanted}-{number}"
             number += 1
             self._next[wanted] = number

@@ -1,4 +1,4 @@
-"""Writes the changes of a batch by few statements, with their wishes to be indexed, in the caller's transaction."""
+"""Writes the changes of a batch by few statements, with their outbox entries, in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import Table, bindparam, delete, insert, select, update
 
 from app.domain.bundles.products.changes import Change
-from app.domain.catalogue.bulk import INDEX_IS_TOLD
+from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product, ProductAttributeValue, ProductImage, Variant
 from app.domain.catalogue.rules import VariantDraft
-from app.domain.search.counting import term_history
-from app.domain.search.counting.term_history import TermsChange
 from app.domain.search.index.outbox import PRODUCT, enqueue
+from app.domain.search_statistics.counting import term_starts
+from app.domain.search_statistics.counting.term_starts import TermsChange
 from app.extensions import db
 
 PRODUCTS: Table = Product.__table__  # type: ignore[assignment]
@@ -68,9 +68,14 @@ def _search_terms(changes: Sequence[Change]) -> dict[int, list[str]]:
 
 
 def _note_terms(site_id: int, changes: Sequence[Change], before: Mapping[int, list[str]], now: datetime) -> None:
-    told = [(_id_of(change), change.columns["search_terms"]) for change in changes if "search_terms" in change.columns]
-    noted = (TermsChange(site_id, product, before.get(product, []), terms, now) for product, terms in told)
-    term_history.note(db.session, noted)
+    changed = [change for change in changes if "search_terms" in change.columns]
+    term_starts.record(
+        db.session,
+        (
+            TermsChange(site_id, _id_of(change), before.get(_id_of(change), []), change.columns["search_terms"], now)
+            for change in changed
+        ),
+    )
 
 
 def _replace_values(site_id: int, changes: Sequence[Change]) -> None:
@@ -155,4 +160,4 @@ def _insert_all(table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def _run(statement: Any, rows: Sequence[Mapping[str, Any]] | None = None) -> Any:
     """`enqueue` follows in `write`."""
-    return db.session.execute(statement, rows, execution_options=INDEX_IS_TOLD)
+    return db.session.execute(statement, rows, execution_options=INDEXED_SEPARATELY)

@@ -12,27 +12,27 @@ from app.domain.catalogue.markup import clean_html
 from app.domain.merchandising.landing_rules import clean_rules
 from app.domain.shared.addresses import free_slug, slug, url_problems
 from app.domain.shared.problems import Problem
-from app.domain.shared.shapes import Field, Kind, Shape, read_fields
+from app.domain.shared.schema import Flag, Items, Object, Record, Text, Texts
 from app.domain.shared.text import block_problems, line_problems, one_line
 from app.domain.taxonomy.levels.attribute import Attribute
 
-NODE: Shape = {
-    "name": Field(Kind.TEXT, required=True),
-    "slug": Field(Kind.TEXT, nullable=True),
-    "visible": Field(Kind.FLAG),
-    "description": Field(Kind.TEXT, nullable=True),
-    "seo": Field(Kind.OBJECT, nullable=True),
-    "landingRules": Field(Kind.LIST, nullable=True),
-    "facets": Field(Kind.LIST, nullable=True),
-    "products": Field(Kind.TEXTS),
-    "source": Field(Kind.OBJECT, nullable=True),
-    "children": Field(Kind.LIST),
-}
-SEO: Shape = {
-    "canonicalOverride": Field(Kind.TEXT, nullable=True),
-    "excludeFromSitemap": Field(Kind.FLAG),
-}
-SOURCE: Shape = {"levels": Field(Kind.TEXTS), "manufacturers": Field(Kind.TEXTS)}
+NODE = Record(
+    name=Text(required=True),
+    slug=Text(allow_none=True),
+    visible=Flag(),
+    description=Text(allow_none=True),
+    seo=Object(allow_none=True),
+    landingRules=Items(allow_none=True),
+    facets=Items(allow_none=True),
+    products=Texts(),
+    source=Object(allow_none=True),
+    children=Items(),
+)
+SEO = Record(
+    canonicalOverride=Text(allow_none=True),
+    excludeFromSitemap=Flag(),
+)
+SOURCE = Record(levels=Texts(), manufacturers=Texts())
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 LONGEST_SLUG = 120
 LONGEST_NAME = 200
@@ -67,6 +67,7 @@ class Complaint:
 class NodeReader:
     """Reads the nodes of one tree. `attributes` are those of the active taxonomy, `levels` its level ids."""
 
+    site_id: int
     attributes: Mapping[str, Sequence[Attribute]]
     levels: Collection[str]
     complaints: list[Complaint] = field(default_factory=list)
@@ -87,10 +88,11 @@ class NodeReader:
 
     def _node(self, raw: Any, inherited: Facets, at: str, above: str, depth: int, taken: set[str]) -> NodeDraft | None:
         problems: list[Problem] = []
-        fields = read_fields(raw, NODE, at, problems)
-        seo = read_fields(fields.get("seo") or {}, SEO, f"{at}/seo", problems)
-        source = read_fields(fields.get("source") or {}, SOURCE, f"{at}/source", problems)
-        node_slug = self._slug(fields, taken)
+        fields = NODE.read(raw, at, problems)
+        seo = SEO.read(fields.get("seo") or {}, f"{at}/seo", problems)
+        source = SOURCE.read(fields.get("source") or {}, f"{at}/source", problems)
+        own_slug: str = (fields.get("slug") or "").strip()
+        node_slug = own_slug or free_slug(slug(fields.get("name", ""), "category")[:LONGEST_SLUG].rstrip("-"), taken)
         path = f"{above}/{node_slug}" if above else node_slug
         problems += _problems(fields, seo, node_slug, path, depth, taken, at)
         self.count += 1
@@ -100,16 +102,13 @@ class NodeReader:
             self.complaints.append(Complaint(problems))
             return None
         taken.add(node_slug)
-        node = NodeDraft(at, path, {"slug": node_slug, **_columns(fields, seo)}, fields.get("products"))
+        node = NodeDraft(at, path, {"slug": node_slug, **_columns(fields, seo, self.site_id)}, fields.get("products"))
         facets = self._take_facets(node, fields, inherited)
-        self._take_rules(node, fields, facets)
+        if "landingRules" in fields:
+            node.columns["landing_rules"] = self.rules(fields["landingRules"], facets, f"{at}/landingRules")
         self._take_source(node, source, "source" in fields)
         node.children = self.read(fields.get("children", []), facets, f"{at}/children", path, depth + 1)
         return node
-
-    def _slug(self, fields: Mapping[str, Any], taken: Collection[str]) -> str:
-        given: str = (fields.get("slug") or "").strip()
-        return given or free_slug(slug(fields.get("name", ""), "category")[:LONGEST_SLUG].rstrip("-"), taken)
 
     def _take_facets(self, node: NodeDraft, fields: Mapping[str, Any], inherited: Facets) -> Facets:
         if "facets" not in fields:
@@ -121,10 +120,6 @@ class NodeReader:
         self.complain(problems)
         node.columns["facets"] = kept
         return kept
-
-    def _take_rules(self, node: NodeDraft, fields: Mapping[str, Any], facets: Facets) -> None:
-        if "landingRules" in fields:
-            node.columns["landing_rules"] = self.rules(fields["landingRules"], facets, f"{node.at}/landingRules")
 
     def rules(self, raw: list[Any] | None, facets: Facets, pointer: str) -> list[dict[str, Any]] | None:
         if raw is None:
@@ -191,12 +186,12 @@ def _problems(
         yield from url_problems(override, "The canonical address", f"{at}/seo/canonicalOverride")
 
 
-def _columns(fields: Mapping[str, Any], seo: Mapping[str, Any]) -> dict[str, Any]:
+def _columns(fields: Mapping[str, Any], seo: Mapping[str, Any], site_id: int) -> dict[str, Any]:
     columns: dict[str, Any] = {"name": one_line(fields["name"])}
     if "visible" in fields:
         columns["visible"] = fields["visible"]
     if "description" in fields:
-        columns["description"] = clean_html(fields["description"] or "")
+        columns["description"] = clean_html(fields["description"] or "", site_id)
     if "canonicalOverride" in seo:
         columns["canonical_override"] = (seo["canonicalOverride"] or "").strip() or None
     if "excludeFromSitemap" in seo:

@@ -8,17 +8,17 @@ from typing import Any
 
 from app.domain.merchandising.tree import Display
 from app.domain.shared.problems import Problem
-from app.domain.shared.shapes import Field, Kind, Shape, read_fields, token
+from app.domain.shared.schema import Object, Record, Text, token
 from app.domain.shared.text import line_problems
-from app.domain.taxonomy.structure.reserved import BUILT_IN_FACETS, is_reserved
-from app.domain.taxonomy.structure.validation import ID
+from app.domain.taxonomy.validation.reserved import BUILT_IN_FACETS, is_reserved
+from app.domain.taxonomy.validation.rules import ID
 
-FACET: Shape = {
-    "facetId": Field(Kind.TEXT, required=True),
-    "display": Field(Kind.TEXT),
-    "label": Field(Kind.TEXT, nullable=True),
-    "swatches": Field(Kind.OBJECT, nullable=True),
-}
+FACET = Record(
+    facetId=Text(required=True),
+    display=Text(),
+    label=Text(allow_none=True),
+    swatches=Object(allow_none=True),
+)
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
 LONGEST_LABEL = 80
 LONGEST_VALUE = 200
@@ -33,7 +33,7 @@ def clean_facets(raw: Sequence[Any], pointer: str) -> tuple[list[dict[str, Any]]
     for index, item in enumerate(raw):
         at = f"{pointer}/{index}"
         found: list[Problem] = []
-        fields = read_fields(item, FACET, at, found)
+        fields = FACET.read(item, at, found)
         found += _problems(fields, [facet["facetId"] for facet in kept], at)
         if found:
             problems += found

@@ -1,5 +1,4 @@
-"""Gives a site the category trees of a bundle: a tree is matched by its name and replaced whole, its nodes keep
-their records by their path."""
+"""Import of category trees: a tree is matched by its name and replaced whole, its nodes keep their records by path."""
 
 from __future__ import annotations
 
@@ -16,24 +15,24 @@ from app.domain.bundles.trees.drafts import NodeDraft, NodeReader, every_node
 from app.domain.bundles.trees.facets import clean_facets
 from app.domain.merchandising.models import Node, Tree
 from app.domain.shared.problems import Problem
-from app.domain.shared.shapes import Field, Kind, Shape, read_fields
+from app.domain.shared.schema import Flag, Items, Record, Text
 from app.domain.shared.text import line_problems, one_line
 from app.extensions import db
 
 FILE = "merchandising.json"
 TREES, NODES, PARTS = "category trees", "categories", "parts of categories"
-TREE: Shape = {
-    "name": Field(Kind.TEXT, required=True),
-    "primary": Field(Kind.FLAG),
-    "facets": Field(Kind.LIST, nullable=True),
-    "landingRules": Field(Kind.LIST, nullable=True),
-    "nodes": Field(Kind.LIST),
-}
+TREE = Record(
+    name=Text(required=True),
+    primary=Flag(),
+    facets=Items(allow_none=True),
+    landingRules=Items(allow_none=True),
+    nodes=Items(),
+)
 LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
-class WishedOrder:
+class RequestedOrder:
     """The products that a category is to show first, by SKU. `node_id` is None in a dry run that adds it."""
 
     node_id: int | None
@@ -41,12 +40,12 @@ class WishedOrder:
     at: str
 
 
-def import_trees(task: ImportTask) -> list[WishedOrder]:
+def import_trees(task: ImportTask) -> list[RequestedOrder]:
     """What comes back is done once the products are there."""
     document = task.documents.get(FILE)
     if document is None:
         return []
-    orders: list[WishedOrder] = []
+    orders: list[RequestedOrder] = []
     task.report.of(TREES)
     task.report.of(NODES)
     with task.writing():
@@ -59,9 +58,9 @@ def import_trees(task: ImportTask) -> list[WishedOrder]:
     return orders
 
 
-def _import_tree(task: ImportTask, document: Document, raw: Any, pointer: str, names: set[str]) -> list[WishedOrder]:
+def _import_tree(task: ImportTask, document: Document, raw: Any, pointer: str, names: set[str]) -> list[RequestedOrder]:
     problems: list[Problem] = []
-    fields = read_fields(raw, TREE, pointer, problems)
+    fields = TREE.read(raw, pointer, problems)
     name = one_line(fields.get("name", "x"))
     problems += line_problems(name, "The tree’s name", LONGEST_NAME, f"{pointer}/name", required=True)
     if name in names:
@@ -70,7 +69,7 @@ def _import_tree(task: ImportTask, document: Document, raw: Any, pointer: str, n
         task.refuse(TREES, document, problems)
         return []
     names.add(name)
-    reader = NodeReader(task.tree.attributes_by_id(), task.tree.levels)
+    reader = NodeReader(task.site_id, task.tree.attributes_by_id(), task.tree.levels)
     wanted = _tree_columns(fields, reader, pointer)
     nodes = reader.read(fields.get("nodes", []), wanted.get("facets", []), f"{pointer}/nodes")
     for complaint in reader.complaints:
@@ -125,21 +124,17 @@ def _change_tree(task: ImportTask, tree: Tree, wanted: dict[str, Any]) -> None:
     db.session.flush()
 
 
-def _store_nodes(task: ImportTask, tree: Tree | None, drafts: list[NodeDraft]) -> list[WishedOrder]:
-    known = {} if tree is None else _nodes_by_path(tree)
+def _store_nodes(task: ImportTask, tree: Tree | None, drafts: list[NodeDraft]) -> list[RequestedOrder]:
+    stored = select(Node).where(Node.tree_id == tree.id) if tree else None
+    known = {node.path: node for node in db.session.scalars(stored)} if stored is not None else {}
     wanted = {draft.path for draft, _ in every_node(drafts)}
     _remove_nodes(task, [node for path, node in known.items() if path not in wanted])
     orders = []
     for draft, parent in every_node(drafts):
         node = _store_node(task, tree, draft, known.get(parent.path) if parent else None, known)
         if draft.products is not None:
-            orders.append(WishedOrder(node.id if node else None, draft.products, f"{draft.at}/products"))
+            orders.append(RequestedOrder(node.id if node else None, draft.products, f"{draft.at}/products"))
     return orders
-
-
-def _nodes_by_path(tree: Tree) -> dict[str, Node]:
-    query = select(Node).where(Node.site_id == tree.site_id, Node.tree_id == tree.id)
-    return {node.path: node for node in db.session.scalars(query)}
 
 
 def _remove_nodes(task: ImportTask, nodes: list[Node]) -> None:

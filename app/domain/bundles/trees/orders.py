@@ -9,8 +9,8 @@ from sqlalchemy import Table, delete, insert, select
 from app.domain.bundles.products.known import ids_by_sku
 from app.domain.bundles.reading import Document
 from app.domain.bundles.task import ImportTask
-from app.domain.bundles.trees.importing import FILE, PARTS, WishedOrder
-from app.domain.catalogue.bulk import INDEX_IS_TOLD
+from app.domain.bundles.trees.importing import FILE, PARTS, RequestedOrder
+from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node, Placement
 from app.domain.search.index.outbox import PRODUCT, enqueue
@@ -21,7 +21,7 @@ KIND = "orders of categories"
 PLACEMENTS: Table = Placement.__table__  # type: ignore[assignment]
 
 
-def import_orders(task: ImportTask, orders: Sequence[WishedOrder]) -> None:
+def import_orders(task: ImportTask, orders: Sequence[RequestedOrder]) -> None:
     """A SKU that the shop does not have is reported and left out."""
     document = task.documents.get(FILE)
     if document is None or not orders:
@@ -32,7 +32,7 @@ def import_orders(task: ImportTask, orders: Sequence[WishedOrder]) -> None:
             _import_order(task, document, order)
 
 
-def _import_order(task: ImportTask, document: Document, order: WishedOrder) -> None:
+def _import_order(task: ImportTask, document: Document, order: RequestedOrder) -> None:
     skus = list(dict.fromkeys(order.skus))
     ids = ids_by_sku(task, skus)
     for index, sku in enumerate(order.skus):
@@ -62,17 +62,14 @@ def _stored_order(node_id: int | None) -> dict[str, int]:
 
 
 def _write(task: ImportTask, node_id: int, product_ids: Sequence[int], before: Sequence[int]) -> None:
-    _run(delete(PLACEMENTS).where(PLACEMENTS.c.node_id == node_id))
+    removal = delete(PLACEMENTS).where(PLACEMENTS.c.node_id == node_id)
+    db.session.execute(removal, execution_options=INDEXED_SEPARATELY)
     rows = [
         {"node_id": node_id, "product_id": product_id, "site_id": task.site_id, "position": position}
         for position, product_id in enumerate(product_ids)
     ]
     if rows:
-        db.session.execute(insert(PLACEMENTS), rows, execution_options=INDEX_IS_TOLD)
+        db.session.execute(insert(PLACEMENTS), rows, execution_options=INDEXED_SEPARATELY)
     node = db.session.get_one(Node, node_id)
     node.updated_at = task.clock.now()
     enqueue(db.session, task.site_id, PRODUCT, {*product_ids, *before})
-
-
-def _run(statement: object) -> None:
-    db.session.execute(statement, execution_options=INDEX_IS_TOLD)  # type: ignore[call-overload]

@@ -24,7 +24,7 @@ CONTENT_PATHS = {"page": "/pages", "collection": "/collections"}
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class DocumentPicture:
     file: str
     width: int
     height: int
@@ -58,7 +58,7 @@ class ProductFacts:
     level_id: str | None
     attribute_values: Mapping[str, Value]
     variants: Sequence[VariantFacts] = ()
-    picture: Picture | None = None
+    picture: DocumentPicture | None = None
     placed_in: Sequence[int] = ()
     collections: Sequence[int] = ()
 
@@ -94,7 +94,7 @@ def product_document(facts: ProductFacts, taxonomy: TaxonomyTree, tree: ShopTree
     path = taxonomy.path(facts.level_id) if facts.level_id else []
     attributes = taxonomy.applicable_attributes(facts.level_id) if facts.level_id else {}
     held = {id: (attributes[id], value) for id, value in facts.attribute_values.items() if id in attributes}
-    texts = {id: value_texts(value) for id, (attribute, value) in held.items() if _is_told_in_words(attribute)}
+    texts = {id: value_texts(value) for id, (attribute, value) in held.items() if _is_searched_as_text(attribute)}
     level_ids = [level.id for level in path]
     kind = path[-1].name if path else ""
     codes = (facts.sku, facts.upc, *(code for variant in facts.variants for code in (variant.sku, variant.upc)))
@@ -137,7 +137,7 @@ def content_document(facts: ContentFacts) -> IndexDocument:
 Held = Mapping[str, tuple[Attribute, Value]]
 
 
-def _is_told_in_words(attribute: Attribute) -> bool:
+def _is_searched_as_text(attribute: Attribute) -> bool:
     return attribute.type is AttributeType.STRING or attribute.type.is_choice
 
 

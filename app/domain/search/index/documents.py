@@ -16,7 +16,7 @@ from app.domain.merchandising.queries import load_tree
 from app.domain.search.engine import IndexDocument, IndexName
 from app.domain.search.index.document import (
     ContentFacts,
-    Picture,
+    DocumentPicture,
     ProductFacts,
     VariantFacts,
     content_document,
@@ -138,14 +138,15 @@ def _variants(product_ids: list[int]) -> Mapping[int, list[VariantFacts]]:
     return found
 
 
-def _pictures(product_ids: list[int]) -> dict[int, Picture]:
+def _pictures(product_ids: list[int]) -> dict[int, DocumentPicture]:
     """The first picture of each product."""
     query = select(ProductImage.product_id, ProductImage.file, ProductImage.width, ProductImage.height)
     last_first = query.where(ProductImage.product_id.in_(product_ids)).order_by(
         ProductImage.position.desc(), ProductImage.id.desc()
     )
     return {
-        product_id: Picture(file, width, height) for product_id, file, width, height in db.session.execute(last_first)
+        product_id: DocumentPicture(file, width, height)
+        for product_id, file, width, height in db.session.execute(last_first)
     }
 
 

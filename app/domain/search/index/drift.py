@@ -10,7 +10,7 @@ from typing import Protocol
 DAYS = 30
 
 
-class Report(Protocol):
+class DriftReport(Protocol):
     """One comparison (app/domain/search/models.py)."""
 
     at: datetime
@@ -33,28 +33,9 @@ class DriftDay:
     def total(self) -> int:
         return self.missing + self.extra + self.stale
 
-    @property
-    def told(self) -> str:
-        when = f"{self.day.day} {self.day:%B}"
-        if not self.compared:
-            return f"{when}: not compared"
-        if self.total == 0:
-            return f"{when}: no difference"
-        return f"{when}: {self.missing:,} missing, {self.stale:,} out of date, {self.extra:,} too many"
-
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A part of a column in a chart that is `DAYS` × 10 wide and 100 high, from the top."""
-
-    kind: str
-    x: int
-    y: int
-    height: int
-
-
-@dataclass(frozen=True, slots=True)
-class Drift:
+class DriftHistory:
     """The days from the oldest to today, and when the last comparison was made."""
 
     days: tuple[DriftDay, ...]
@@ -68,14 +49,8 @@ class Drift:
     def total(self) -> int:
         return sum(day.total for day in self.days)
 
-    @property
-    def bars(self) -> tuple[Bar, ...]:
-        """The tallest day reaches the top; a day without a difference, or not compared, is a line at the foot."""
-        tallest = max((day.total for day in self.days), default=0) or 1
-        return tuple(bar for place, day in enumerate(self.days) for bar in _bars(day, place * 10, tallest))
 
-
-def drift(reports: Sequence[Report], today: date) -> Drift:
+def drift(reports: Sequence[DriftReport], today: date) -> DriftHistory:
     first = today - timedelta(days=DAYS - 1)
     days = {first + timedelta(days=number): DriftDay(first + timedelta(days=number)) for number in range(DAYS)}
     for report in reports:
@@ -88,14 +63,4 @@ def drift(reports: Sequence[Report], today: date) -> Drift:
                 stale=day.stale + report.stale,
                 compared=True,
             )
-    return Drift(tuple(days.values()), max((report.at for report in reports), default=None))
-
-
-def _bars(day: DriftDay, x: int, tallest: int) -> list[Bar]:
-    found, foot = [], 100
-    for kind, number in (("missing", day.missing), ("stale", day.stale), ("extra", day.extra)):
-        if number:
-            height = max(3, number * 96 // tallest)
-            foot -= height
-            found.append(Bar(kind, x, max(0, foot), height))
-    return found or [Bar("none" if day.compared else "unknown", x, 98, 2)]
+    return DriftHistory(tuple(days.values()), max((report.at for report in reports), default=None))

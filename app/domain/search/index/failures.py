@@ -6,6 +6,7 @@ import errno
 from dataclasses import dataclass, field
 
 from app.domain.shared.problems import DomainError
+from app.log_redaction import error_summary
 
 EXAMPLES = 5
 WORDS = {
@@ -19,6 +20,9 @@ WORDS = {
 }
 
 
+EXPECTED = (DomainError, OSError, MemoryError)  # The run explains these; any other is logged with its trace.
+
+
 @dataclass
 class Refusals:
     """Records that could not be indexed; the others were."""
@@ -29,7 +33,7 @@ class Refusals:
     def note(self, kind: str, record_id: int, error: Exception) -> None:
         self.records.add((kind, record_id))
         if len(self.examples) < EXAMPLES:
-            self.examples.append(f"{kind} {record_id} ({type(error).__name__}: {error})")
+            self.examples.append(f"{kind} {record_id} ({error_summary(error)})")
 
     def summary(self) -> str | None:
         count = len(self.records)
@@ -37,11 +41,6 @@ class Refusals:
             return None
         number = "1 record" if count == 1 else f"{count:,} records"
         return f"{number} could not be indexed: {'; '.join(self.examples)}"[:1000]
-
-
-def is_expected(error: BaseException) -> bool:
-    """What the run's own words explain well enough; anything else goes to the log with its trace."""
-    return isinstance(error, DomainError | OSError | MemoryError)
 
 
 def why_it_failed(error: BaseException) -> str:
@@ -54,4 +53,4 @@ def why_it_failed(error: BaseException) -> str:
         return WORDS[errno.ENOMEM]
     if isinstance(error, SystemExit | KeyboardInterrupt):
         return "The worker was stopped while it built the index."
-    return f"Something unexpected went wrong ({type(error).__name__}: {error})"[:1000]
+    return f"Something unexpected went wrong ({error_summary(error)})"[:1000]

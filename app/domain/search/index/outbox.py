@@ -1,8 +1,8 @@
-"""Writes the wish to index a record in the transaction that changed it.
+"""Writes an outbox entry for every indexed record in the transaction that changed it.
 
 A session listener does so for every change that goes through the session, so that no path can forget.
 Statements that change many rows at once pass it unseen; who uses them calls `enqueue` in the same
-transaction and says so with the execution options INDEX_IS_TOLD, else they are refused.
+transaction and says so with the execution options INDEXED_SEPARATELY, else they are refused.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _SUBJECTS: Mapping[type[Base], tuple[str, str]] = {
 _TABLES = frozenset(model.__tablename__ for model in _SUBJECTS)
 _MEMBERS = "members_of_deleted_collections"
 
-Wish = tuple[int, str, int]
+Entry = tuple[int, str, int]
 AnySession = Session | scoped_session[Any]
 
 
 def listen(session_factory: Any) -> None:
     """Register on the application's sessions, once per factory."""
-    if not event.contains(session_factory, "after_flush", _write_wishes):
+    if not event.contains(session_factory, "after_flush", _write_entries):
         event.listen(session_factory, "before_flush", _look_at_deleted)
-        event.listen(session_factory, "after_flush", _write_wishes)
+        event.listen(session_factory, "after_flush", _write_entries)
         event.listen(session_factory, "do_orm_execute", _refuse_unseen_changes)
 
 
@@ -55,9 +55,9 @@ def enqueue(session: AnySession, site_id: int, kind: str, record_ids: Iterable[i
 def _look_at_deleted(session: Session, _flush: UOWTransaction, _objects: object) -> None:
     """Reads of records about to go what cannot be read afterwards: whose they are, and a collection's products,
     whose entries the database removes by itself."""
-    members: set[Wish] = set()
+    members: set[Entry] = set()
     for record in [record for record in session.deleted if type(record) in _SUBJECTS]:
-        _wish_of(record)
+        _entry_of(record)
         if isinstance(record, Collection):
             entries = select(CollectionEntry.product_id).where(CollectionEntry.collection_id == record.id)
             with session.no_autoflush:
@@ -65,18 +65,18 @@ def _look_at_deleted(session: Session, _flush: UOWTransaction, _objects: object)
     session.info[_MEMBERS] = members
 
 
-def _write_wishes(session: Session, _flush: UOWTransaction) -> None:
+def _write_entries(session: Session, _flush: UOWTransaction) -> None:
     _insert(session, set(_changes(session)) | session.info.pop(_MEMBERS, set()))
 
 
-def _changes(session: Session) -> Iterator[Wish]:
+def _changes(session: Session) -> Iterator[Entry]:
     modified = [record for record in session.dirty if session.is_modified(record)]
     for record in (*session.new, *modified, *session.deleted):
         if type(record) in _SUBJECTS and not _is_unreadable(record):
-            yield _wish_of(record)
+            yield _entry_of(record)
 
 
-def _wish_of(record: Any) -> Wish:
+def _entry_of(record: Any) -> Entry:
     kind, attribute = _SUBJECTS[type(record)]
     return record.site_id, kind, getattr(record, attribute)
 
@@ -87,22 +87,23 @@ def _is_unreadable(record: Any) -> bool:
     return bool(state.expired_attributes & {"site_id", "product_id"}) and state.deleted
 
 
-def _insert(session: AnySession, wishes: set[Wish]) -> None:
-    rows = [{"site_id": site, "kind": kind, "record_id": record} for site, kind, record in sorted(wishes)]
+def _insert(session: AnySession, entries: set[Entry]) -> None:
+    rows = [{"site_id": site, "kind": kind, "record_id": record} for site, kind, record in sorted(entries)]
     if not rows:
         return
     session.connection().execute(insert(OutboxEntry), rows)
-    for site_id in sorted({site_id for site_id, _, _ in wishes}):
+    for site_id in sorted({site_id for site_id, _, _ in entries}):
         publish(IndexChangesWaiting(site_id))
 
 
 def _refuse_unseen_changes(execution: ORMExecuteState) -> None:
     changes = execution.is_insert or execution.is_update or execution.is_delete
-    if not changes or execution.execution_options.get("index_is_told"):
+    if not changes or execution.execution_options.get("indexed_separately"):
         return
     table = getattr(getattr(execution.statement, "table", None), "name", None)
     if table in _TABLES:
         raise RuntimeError(
             f"A statement changes {table} in bulk, which the index would miss. Call outbox.enqueue in the same "
-            "transaction and execute the statement with execution_options=INDEX_IS_TOLD (app/domain/catalogue/bulk.py)."
+            "transaction and execute the statement with execution_options=INDEXED_SEPARATELY "
+            "(app/domain/catalogue/bulk.py)."
         )

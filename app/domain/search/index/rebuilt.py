@@ -7,10 +7,11 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from app.domain.search.index import wishes
-from app.domain.search.index.runs import DONE, Scope
+from app.domain.search.index import backlog
+from app.domain.search.index.runs import Scope
 from app.domain.search.models import RebuildRun
 from app.domain.shared.clock import Clock
+from app.domain.work.states import State
 from app.extensions import db
 
 
@@ -19,7 +20,7 @@ def products_rebuilt_since(site_id: int, moment: datetime) -> bool:
     was there before."""
     done = select(RebuildRun.id).where(
         RebuildRun.site_id == site_id,
-        RebuildRun.state == DONE,
+        RebuildRun.state == State.DONE,
         RebuildRun.scope.in_((Scope.ALL.value, Scope.PRODUCTS.value)),
         RebuildRun.started_at > moment,
     )
@@ -40,6 +41,6 @@ class Unindexed:
 
 
 def unindexed(clock: Clock, site_id: int) -> Unindexed:
-    waiting, set_aside = wishes.count(site_id)
-    since = wishes.waiting_since(site_id) if waiting else None
-    return Unindexed(waiting, since is not None and clock.now() - since > wishes.HELD_UP, set_aside)
+    waiting, set_aside = backlog.count(site_id)
+    since = backlog.waiting_since(site_id) if waiting else None
+    return Unindexed(waiting, since is not None and clock.now() - since > backlog.HELD_UP, set_aside)

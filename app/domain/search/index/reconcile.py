@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from app.domain.search.engine import Delete, EngineState, IndexName
-from app.domain.search.index import outbox, wishes
+from app.domain.search.context import SearchContext
+from app.domain.search.engine import Delete, EngineState, IndexName, SearchEngine, SearchUnavailable
+from app.domain.search.index import backlog, outbox
 from app.domain.search.index.apply import apply_waiting
 from app.domain.search.index.changes import Record, document_id, documents_of, record_of
-from app.domain.search.index.indexing import Indexing, read_afresh
-from app.domain.search.index.runs import content_search_is_on
+from app.domain.search.index.healing import CONTENTS, is_wanted, was_built
 from app.domain.search.models import ReconcileReport
+from app.domain.sites import versioning
+from app.domain.work.context import read_afresh
 from app.extensions import db
 
 EXAMPLES = 10
@@ -39,52 +41,71 @@ class Drift:
         return Drift(self.missing & ids, self.extra & ids, self.stale & ids)
 
 
-def reconcile(indexing: Indexing, site_id: int) -> ReconcileReport | None:
-    """What was found and repaired; None for a site without a live index. Repairs go through the outbox, so they
-    bring the records' state at that moment and revert no save; a second run finds nothing."""
-    if indexing.engine.status(site_id, IndexName.PRODUCTS).state is not EngineState.HEALTHY:
-        return None
-    apply_waiting(indexing, site_id)
-    drift = Drift()
-    for index in _live_indexes(indexing, site_id):
-        drift |= _drift(indexing, site_id, index)
-    report = indexing.commit(lambda: _report(indexing, site_id, drift))
-    apply_waiting(indexing, site_id)
+def reconcile(context: SearchContext, site_id: int) -> ReconcileReport | None:
+    """What was found and repaired; None for a site whose indexes were never built. Repairs go through the outbox, so
+    they bring the records' state at that moment and revert no save; a second run finds nothing. Checksums are compared
+    first. Raises SearchUnavailable for an index that is damaged or lost, once the others are reconciled."""
+    read_afresh()
+    readable, unreadable = _verified(context.engine, site_id)
+    report = _reconciled(context, site_id, readable) if readable else None
+    if unreadable:
+        raise SearchUnavailable(" ".join(unreadable))
     return report
 
 
-def _live_indexes(indexing: Indexing, site_id: int) -> list[IndexName]:
-    read_afresh()
-    wanted = list(IndexName) if content_search_is_on(site_id) else [IndexName.PRODUCTS]
-    return [index for index in wanted if indexing.engine.status(site_id, index).state is EngineState.HEALTHY]
+def _verified(engine: SearchEngine, site_id: int) -> tuple[list[IndexName], list[str]]:
+    """The indexes that can be compared, and a sentence for each that was built and cannot."""
+    readable: list[IndexName] = []
+    unreadable: list[str] = []
+    for index in IndexName:
+        if not is_wanted(site_id, index) or engine.status(site_id, index).state is EngineState.NOT_SET_UP:
+            continue
+        try:
+            engine.verify(site_id, index)
+            readable.append(index)
+        except SearchUnavailable as error:
+            if was_built(site_id, index):
+                unreadable.append(f"The index of {CONTENTS[index]} could not be compared. {error.message}")
+    return readable, unreadable
 
 
-def _drift(indexing: Indexing, site_id: int, index: IndexName) -> Drift:
+def _reconciled(context: SearchContext, site_id: int, indexes: Iterable[IndexName]) -> ReconcileReport:
+    apply_waiting(context, site_id)
+    drift = Drift()
+    for index in indexes:
+        drift |= _drift(context, site_id, index)
+    report = context.commit(lambda: _report(context, site_id, drift))
+    apply_waiting(context, site_id)
+    return report
+
+
+def _drift(context: SearchContext, site_id: int, index: IndexName) -> Drift:
     """Compared first beside the running shop, then, only where something differs, once more while nothing is
     applied: a save in between is no drift."""
-    suspects = _compare(indexing, site_id, index).ids()
+    suspects = _compare(context, site_id, index).ids()
     if not suspects:
         return Drift()
-    with indexing.engine.exclusive(site_id, index):
+    with context.engine.exclusive(site_id, index):
         read_afresh()
-        on_their_way = {document_id(wish.kind, wish.record_id) for wish in wishes.all_of(site_id, index)}
+        on_their_way = {document_id(*entry.record) for entry in backlog.all_of(site_id, index)}
         records = {record for id in suspects if (record := record_of(id))}
-        drift = _compare(indexing, site_id, index, suspects, records).among(suspects - on_their_way)
+        drift = _compare(context, site_id, index, suspects, records).among(suspects - on_their_way)
         strangers = [Delete(id) for id in drift.extra if record_of(id) is None]
         if strangers:
-            indexing.engine.apply(site_id, index, strangers)
+            context.engine.apply(site_id, index, strangers)
+            context.commit(lambda: versioning.index_changed(db.session(), site_id))
     return drift
 
 
 def _compare(
-    indexing: Indexing,
+    context: SearchContext,
     site_id: int,
     index: IndexName,
     ids: set[str] | None = None,
     records: set[Record] | None = None,
 ) -> Drift:
     """All documents, or only those of `ids`, which belong to `records`."""
-    indexed = {id: digest for id, digest in indexing.engine.digests(site_id, index) if ids is None or id in ids}
+    indexed = {id: digest for id, digest in context.engine.digests(site_id, index) if ids is None or id in ids}
     read_afresh()
     drift = Drift()
     for document in documents_of(site_id, index, records, refuse=_ignore):
@@ -101,12 +122,12 @@ def _ignore(_kind: str, _record_id: int, _error: Exception) -> None:
     """A record without a document is set aside by the applier, which tells of it."""
 
 
-def _report(indexing: Indexing, site_id: int, drift: Drift) -> ReconcileReport:
-    """What was found, and the wishes that repair it, in one transaction."""
+def _report(context: SearchContext, site_id: int, drift: Drift) -> ReconcileReport:
+    """What was found, and the entries that repair it, in one transaction."""
     _ask_for_repair(site_id, drift.ids())
     report = ReconcileReport(
         site_id=site_id,
-        at=indexing.clock.now(),
+        at=context.clock.now(),
         missing=len(drift.missing),
         extra=len(drift.extra),
         stale=len(drift.stale),

@@ -11,7 +11,7 @@ from app.domain.merchandising.filters import Filter, default_facets, filters_of
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import Display, Facet, ShopNode
 from app.domain.search.engine import (
-    EngineState,
+    RESULT_WINDOW,
     IndexName,
     SearchEngine,
     SearchRequest,
@@ -23,10 +23,11 @@ from app.domain.search.engine import (
 from app.domain.search.listings import rail
 from app.domain.search.listings.listing import ListingRequest, search_request
 from app.domain.search.listings.listing_parameters import ListingGrammar, read_listing
-from app.domain.search.live.asking import ask
-from app.domain.search.live.plan import Plan, plan
-from app.domain.search.live.served import Served
+from app.domain.search.serving.plan import Plan, plan
+from app.domain.search.serving.query import search_products
+from app.domain.search.serving.served import Served
 from app.domain.shared.problems import NotFound
+from app.domain.shared.records import existing
 
 CONTENT_SHOWN = 5
 SORT_LABELS = {
@@ -41,13 +42,14 @@ SORT_LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A page of products with everything around it."""
+    """A page of products with everything around it. `window` is how many of them can be paged through."""
 
     request: ListingRequest
     result: SearchResult
     page_size: int
-    groups: tuple[rail.Group, ...]
+    groups: tuple[rail.FilterGroup, ...]
     chips: tuple[rail.Chip, ...]
+    window: int
 
     @property
     def total(self) -> int:
@@ -55,7 +57,13 @@ class Listing:
 
     @property
     def last_page(self) -> int:
-        return max(1, -(-self.result.total // self.page_size))
+        """The last page that can be shown; a long list goes on behind it."""
+        return max(1, -(-min(self.result.total, self.window) // self.page_size))
+
+    @property
+    def is_past_window(self) -> bool:
+        """Whether the page would show products that the list has, but so far down that it shows none of them."""
+        return self.request.page > self.last_page and (self.request.page - 1) * self.page_size < self.result.total
 
     @property
     def pages(self) -> tuple[int | None, ...]:
@@ -98,10 +106,7 @@ def read_request(shop: Shop, path: str, parameters: Iterable[tuple[str, str]]) -
 
 def category_at(shop: Shop, path: str) -> ShopNode:
     """Raises NotFound for a category that is not there or hidden."""
-    node = shop.tree.at(path)
-    if node is None:
-        raise NotFound("We have no such category, or not any more.")
-    return node
+    return existing(shop.tree.at(path), "We have no such category, or not any more.")
 
 
 def category_listing(engine: SearchEngine, shop: Shop, node: ShopNode, request: ListingRequest) -> Listing:
@@ -109,12 +114,6 @@ def category_listing(engine: SearchEngine, shop: Shop, node: ShopNode, request: 
     scope = (ValueFilter("category", (str(node.id),)),)
     by_hand = shop.hand_made_order(node.id) if request.order is Sort.FEATURED else ()
     return _listing(engine, shop, request, shop.tree.facets(node.id), scope, tuple(f"p{id}" for id in by_hand))
-
-
-def listing_version(engine: SearchEngine, shop: Shop) -> str | None:
-    """Changes with everything that a listing shows of the index; None while there is nothing to show."""
-    status = engine.status(shop.site_id, IndexName.PRODUCTS)
-    return f"{status.generation} {status.version}" if status.state is EngineState.HEALTHY else None
 
 
 def search_listing(
@@ -125,7 +124,7 @@ def search_listing(
     SearchUnavailable."""
     planned = plan(request.words, served, now)
     filters = filters_of(default_facets(shop.settings["search-default-filters"], shop.attributes), shop.attributes)
-    result = ask(engine, shop.site_id, _asked(shop, request, filters), planned, served.stop_words).result
+    result = search_products(engine, shop.site_id, _request(shop, request, filters), planned, served.stop_words).result
     return SearchPage(_shown(shop, request, filters, result), _content(engine, shop, request), planned)
 
 
@@ -137,6 +136,11 @@ def collection_listing(engine: SearchEngine, shop: Shop, collection: ShownCollec
     return _listing(engine, shop, ListingRequest(path=asked.path, page=asked.page), (), scope, first)
 
 
+def is_past_window(shop: Shop, request: ListingRequest) -> bool:
+    """Whether the page lies behind the products that a search returns, however many the list has."""
+    return (request.page - 1) * page_size_of(shop, request) >= RESULT_WINDOW
+
+
 def _listing(
     engine: SearchEngine,
     shop: Shop,
@@ -146,11 +150,11 @@ def _listing(
     first: tuple[str, ...] = (),
 ) -> Listing:
     filters = filters_of(facets, shop.attributes)
-    result = engine.search(shop.site_id, IndexName.PRODUCTS, _asked(shop, request, filters, scope, first))
+    result = engine.search(shop.site_id, IndexName.PRODUCTS, _request(shop, request, filters, scope, first))
     return _shown(shop, request, filters, result)
 
 
-def _asked(
+def _request(
     shop: Shop,
     request: ListingRequest,
     filters: Sequence[Filter],
@@ -159,7 +163,7 @@ def _asked(
 ) -> SearchRequest:
     return search_request(
         request,
-        _page_size(shop, request),
+        page_size_of(shop, request),
         scope,
         facets=tuple(f.facet_id for f in filters if f.display is not Display.RANGE),
         range_facets=tuple(f.facet_id for f in filters if f.display is Display.RANGE),
@@ -167,7 +171,7 @@ def _asked(
     )
 
 
-def _page_size(shop: Shop, request: ListingRequest) -> int:
+def page_size_of(shop: Shop, request: ListingRequest) -> int:
     size: int = request.page_size or shop.settings["listing-page-size"]
     return size
 
@@ -177,11 +181,12 @@ def _shown(shop: Shop, request: ListingRequest, filters: Sequence[Filter], resul
     listing = Listing(
         request,
         result,
-        _page_size(shop, request),
+        page_size_of(shop, request),
         rail.groups(filters, request, result),
         rail.chips(_all_filters(filters, request, shop), request),
+        RESULT_WINDOW,
     )
-    if request.page > listing.last_page:
+    if request.page > listing.last_page and not listing.is_past_window:
         raise NotFound("This list does not have so many pages.")
     return listing
 

@@ -179,6 +179,7 @@ def search_request(
         first=first,
         page=request.page,
         per_page=request.page_size or page_size,
+        fresh=not request.words,  # Only what is cached by the version of the index must be as new as it.
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from app.domain.search.engine import Sort
 from app.domain.search.listings.listing import ANY, PRICE_MAX, PRICE_MIN, ListingRequest, Span
-from app.domain.search.text import asked_words
+from app.domain.search.text import request_words
 from app.domain.shared.money import parse_money
 from app.domain.shared.problems import Invalid, Problem
 
@@ -48,7 +48,7 @@ def read_listing(path: str, parameters: Iterable[tuple[str, str]], grammar: List
     """Raises Invalid when there are more than 20 parameters, 10 values of one, or names or values too long."""
     given = _grouped(parameters, grammar)
     _check_size(given)
-    words = asked_words(given.get("q", ()))
+    words = request_words(given.get("q", ()))
     page = _page(given)
     return ListingRequest(
         path=path,

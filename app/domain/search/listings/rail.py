@@ -18,7 +18,7 @@ from app.domain.search.listings.listing import (
     number_text,
     price_text,
 )
-from app.domain.search.live.redirects import SEARCH_PATH
+from app.domain.search.serving.redirects import SEARCH_PATH
 from app.domain.shared.money import format_money
 
 MOST_CHOICES = 100  # Values of one filter that a page offers; the shopper's own are always among them.
@@ -26,7 +26,7 @@ YES = "true"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ValueLink:
     """A value that can be ticked. `url` ticks it or lets it go; `colour` is `#rrggbb` or None."""
 
     value: str
@@ -54,13 +54,13 @@ class Ends:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FilterGroup:
     """One filter of the rail. `ends` and `hidden` (what its form sends along) only for a range."""
 
     facet_id: str
     label: str
     display: Display
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[ValueLink, ...] = ()
     ends: Ends | None = None
     hidden: tuple[tuple[str, str], ...] = ()
 
@@ -78,7 +78,7 @@ class Chip:
     url: str
 
 
-def groups(filters: Iterable[Filter], request: ListingRequest, result: SearchResult) -> tuple[Group, ...]:
+def groups(filters: Iterable[Filter], request: ListingRequest, result: SearchResult) -> tuple[FilterGroup, ...]:
     """The filters that make a difference here: those with something to choose, or chosen already."""
     made = (_group(filter, request, result) for filter in filters)
     return tuple(group for group in made if group is not None)
@@ -115,14 +115,14 @@ def pages(current: int, last: int) -> tuple[int | None, ...]:
     return tuple(numbers)
 
 
-def _group(filter: Filter, request: ListingRequest, result: SearchResult) -> Group | None:
+def _group(filter: Filter, request: ListingRequest, result: SearchResult) -> FilterGroup | None:
     if filter.display is Display.RANGE:
         return _range_group(filter, request, result.ranges.get(filter.facet_id))
     choices = _choices(filter, request, result.facets.get(filter.facet_id, ()))
-    return Group(filter.facet_id, filter.label, filter.display, choices) if choices else None
+    return FilterGroup(filter.facet_id, filter.label, filter.display, choices) if choices else None
 
 
-def _choices(filter: Filter, request: ListingRequest, counts: tuple[tuple[str, int], ...]) -> tuple[Choice, ...]:
+def _choices(filter: Filter, request: ListingRequest, counts: tuple[tuple[str, int], ...]) -> tuple[ValueLink, ...]:
     chosen = request.chosen(filter.facet_id)
     link = request.value_links(filter.facet_id)
     if filter.display is Display.TOGGLE:
@@ -132,7 +132,7 @@ def _choices(filter: Filter, request: ListingRequest, counts: tuple[tuple[str, i
     offered |= {value: known.get(value, 0) for value in chosen}
     swatch = filter.display is Display.SWATCH
     return tuple(
-        Choice(
+        ValueLink(
             value=value,
             label=filter.label if filter.display is Display.TOGGLE else value,
             count=count,
@@ -144,7 +144,7 @@ def _choices(filter: Filter, request: ListingRequest, counts: tuple[tuple[str, i
     )
 
 
-def _range_group(filter: Filter, request: ListingRequest, counted: RangeCount | None) -> Group | None:
+def _range_group(filter: Filter, request: ListingRequest, counted: RangeCount | None) -> FilterGroup | None:
     span = request.span(filter.facet_id)
     spans_something = counted is not None and counted.low is not None and counted.low != counted.high
     if not span and not spans_something:
@@ -157,7 +157,9 @@ def _range_group(filter: Filter, request: ListingRequest, counted: RangeCount | 
         lowest=_end_text(filter.facet_id, counted.low if counted else None, request),
         highest=_end_text(filter.facet_id, counted.high if counted else None, request),
     )
-    return Group(filter.facet_id, filter.label, Display.RANGE, ends=ends, hidden=tuple(request.hidden_fields(*names)))
+    return FilterGroup(
+        filter.facet_id, filter.label, Display.RANGE, ends=ends, hidden=tuple(request.hidden_fields(*names))
+    )
 
 
 def _end_text(facet_id: str, end: float | None, request: ListingRequest) -> str:

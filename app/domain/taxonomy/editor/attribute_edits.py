@@ -1,4 +1,4 @@
-"""What people do to attributes and their values in the editor, each a pure function like those of level_edits.
+"""Edits of attributes and their values, like those of level_edits. Pure.
 
 In a draft an attribute may carry `renamedValues`: the stored value by the value that takes its place, so that
 products can be given the new one when the draft is saved.
@@ -15,7 +15,7 @@ from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.level_edits import Outcome, between, block, level_of, line, shown, value_line
 from app.domain.taxonomy.levels.flat import FlatLevels, Record, attribute_of, by_place, path
 from app.domain.taxonomy.levels.renames import RENAMED_VALUES
-from app.domain.taxonomy.structure.sent import ATTRIBUTE
+from app.domain.taxonomy.validation.sent import ATTRIBUTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,12 @@ class AddAttribute:
 
     level_id: str
     attribute: Mapping[str, Any]
+
+    def apply(self, levels: FlatLevels) -> Outcome:
+        level = level_of(levels, self.level_id)
+        attribute_id = str(self.attribute.get("attributeId") or "").strip() or _free_id(levels)
+        attribute = {"attributeId": line(attribute_id)} | _definition(self.attribute)
+        return _appended(levels, level, attribute, f"Added the attribute {shown(attribute['name'])}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,16 @@ class ChangeAttribute:
     attribute_id: str
     attribute: Mapping[str, Any]
 
+    def apply(self, levels: FlatLevels) -> Outcome:
+        level, attribute = _found(levels, self.level_id, self.attribute_id)
+        kept = {name: attribute[name] for name in ("attributeId", "displayOrder")}
+        changed = kept | _definition(self.attribute)
+        offered = changed.get("allowedValues", [])
+        known = self.attribute.get(RENAMED_VALUES, attribute.get(RENAMED_VALUES, {}))
+        renames = {new: old for new, old in known.items() if new in offered and new != old}
+        changed |= {RENAMED_VALUES: renames} if renames else {}
+        return _replaced(levels, level, changed, f"Changed the attribute {shown(changed['name'])}")
+
 
 @dataclass(frozen=True, slots=True)
 class MoveAttribute:
@@ -44,11 +60,29 @@ class MoveAttribute:
     attribute_id: str
     position: int
 
+    def apply(self, levels: FlatLevels) -> Outcome:
+        level, attribute = _found(levels, self.level_id, self.attribute_id)
+        label = f"Moved the attribute {shown(attribute['name'])}"
+        others = [found for found in level["attributes"] if found["attributeId"] != self.attribute_id]
+        position = max(0, min(self.position, len(others)))
+        if level["attributes"].index(attribute) == position:
+            return Outcome(levels, label, self.level_id)
+        order = between([found["displayOrder"] for found in others], position)
+        if order is None:
+            others = [found | {"displayOrder": 2 * place} for place, found in enumerate(others)]
+            order = 2 * position - 1
+        return _with(levels, level, [*others, attribute | {"displayOrder": order}], label)
+
 
 @dataclass(frozen=True, slots=True)
 class DeleteAttribute:
     level_id: str
     attribute_id: str
+
+    def apply(self, levels: FlatLevels) -> Outcome:
+        level, attribute = _found(levels, self.level_id, self.attribute_id)
+        kept = [found for found in level["attributes"] if found is not attribute]
+        return _with(levels, level, kept, f"Deleted the attribute {shown(attribute['name'])}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +91,17 @@ class RenameValue:
     attribute_id: str
     value: str
     renamed: str
+
+    def apply(self, levels: FlatLevels) -> Outcome:
+        level, attribute = _found(levels, self.level_id, self.attribute_id)
+        values, renamed = attribute.get("allowedValues", []), value_line(self.renamed)
+        _check_rename(values, self.value, renamed)
+        changed = attribute | {"allowedValues": [renamed if value == self.value else value for value in values]}
+        changed.pop(RENAMED_VALUES, None)
+        if renames := _renames(attribute, self.value, renamed):
+            changed[RENAMED_VALUES] = renames
+        label = f"Renamed the value {shown(self.value)} of {shown(attribute['name'])} to {shown(renamed)}"
+        return _replaced(levels, level, changed, label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +113,18 @@ class RenameElsewhere:
     value: str
     renamed: str
 
+    def apply(self, levels: FlatLevels) -> Outcome:
+        """Levels that offer both names already stay as they are. Raises Invalid like RenameValue, and where no other
+        level has the value any more."""
+        wanted = still_called(levels, self.level_id, self.attribute_id, self.value, self.renamed)
+        if not wanted:
+            raise Invalid.one("unknown_value", f"No other level says {shown(self.value)} any more.")
+        for level_id in wanted:
+            levels = RenameValue(level_id, self.attribute_id, self.value, self.renamed).apply(levels).levels
+        number = "1 other level" if len(wanted) == 1 else f"{len(wanted):,} other levels"
+        label = f"Renamed the value {shown(self.value)} to {shown(self.renamed)} on {number}"
+        return Outcome(levels, label, self.level_id)
+
 
 @dataclass(frozen=True, slots=True)
 class OverrideAttribute:
@@ -77,21 +134,13 @@ class OverrideAttribute:
     level_id: str
     attribute_id: str
 
-
-def add_attribute(levels: FlatLevels, edit: AddAttribute) -> Outcome:
-    level = level_of(levels, edit.level_id)
-    attribute_id = str(edit.attribute.get("attributeId") or "").strip() or _free_id(levels)
-    attribute = {"attributeId": line(attribute_id)} | _definition(edit.attribute)
-    return _appended(levels, level, attribute, f"Added the attribute {shown(attribute['name'])}")
-
-
-def override_attribute(levels: FlatLevels, edit: OverrideAttribute) -> Outcome:
-    level = level_of(levels, edit.level_id)
-    for above in path(levels, edit.level_id)[-2::-1]:
-        if inherited := attribute_of(levels[above], edit.attribute_id):
-            label = f"Gave {shown(level['name'])} a definition of {shown(inherited['name'])} of its own"
-            return _appended(levels, level, inherited, label)
-    raise Invalid.one("unknown_attribute", f"{shown(level['name'])} inherits no such attribute.")
+    def apply(self, levels: FlatLevels) -> Outcome:
+        level = level_of(levels, self.level_id)
+        for above in path(levels, self.level_id)[-2::-1]:
+            if inherited := attribute_of(levels[above], self.attribute_id):
+                label = f"Gave {shown(level['name'])} a definition of {shown(inherited['name'])} of its own"
+                return _appended(levels, level, inherited, label)
+        raise Invalid.one("unknown_attribute", f"{shown(level['name'])} inherits no such attribute.")
 
 
 def _appended(levels: FlatLevels, level: Record, attribute: Record, label: str) -> Outcome:
@@ -109,62 +158,6 @@ def _free_id(levels: FlatLevels) -> str:
     while f"new-a{number}" in taken:
         number += 1
     return f"new-a{number}"
-
-
-def change_attribute(levels: FlatLevels, edit: ChangeAttribute) -> Outcome:
-    level, attribute = _found(levels, edit.level_id, edit.attribute_id)
-    kept = {name: attribute[name] for name in ("attributeId", "displayOrder")}
-    changed = kept | _definition(edit.attribute)
-    offered = changed.get("allowedValues", [])
-    known = edit.attribute.get(RENAMED_VALUES, attribute.get(RENAMED_VALUES, {}))
-    renames = {new: old for new, old in known.items() if new in offered and new != old}
-    changed |= {RENAMED_VALUES: renames} if renames else {}
-    return _replaced(levels, level, changed, f"Changed the attribute {shown(changed['name'])}")
-
-
-def move_attribute(levels: FlatLevels, edit: MoveAttribute) -> Outcome:
-    level, attribute = _found(levels, edit.level_id, edit.attribute_id)
-    label = f"Moved the attribute {shown(attribute['name'])}"
-    others = [found for found in level["attributes"] if found["attributeId"] != edit.attribute_id]
-    position = max(0, min(edit.position, len(others)))
-    if level["attributes"].index(attribute) == position:
-        return Outcome(levels, label, edit.level_id)
-    order = between([found["displayOrder"] for found in others], position)
-    if order is None:
-        others = [found | {"displayOrder": 2 * place} for place, found in enumerate(others)]
-        order = 2 * position - 1
-    return _with(levels, level, [*others, attribute | {"displayOrder": order}], label)
-
-
-def delete_attribute(levels: FlatLevels, edit: DeleteAttribute) -> Outcome:
-    level, attribute = _found(levels, edit.level_id, edit.attribute_id)
-    kept = [found for found in level["attributes"] if found is not attribute]
-    return _with(levels, level, kept, f"Deleted the attribute {shown(attribute['name'])}")
-
-
-def rename_value(levels: FlatLevels, edit: RenameValue) -> Outcome:
-    level, attribute = _found(levels, edit.level_id, edit.attribute_id)
-    values, renamed = attribute.get("allowedValues", []), value_line(edit.renamed)
-    _check_rename(values, edit.value, renamed)
-    changed = attribute | {"allowedValues": [renamed if value == edit.value else value for value in values]}
-    changed.pop(RENAMED_VALUES, None)
-    if renames := _renames(attribute, edit.value, renamed):
-        changed[RENAMED_VALUES] = renames
-    label = f"Renamed the value {shown(edit.value)} of {shown(attribute['name'])} to {shown(renamed)}"
-    return _replaced(levels, level, changed, label)
-
-
-def rename_elsewhere(levels: FlatLevels, edit: RenameElsewhere) -> Outcome:
-    """Levels that offer both names already stay as they are. Raises Invalid like rename_value, and where no other level
-    has the value any more."""
-    wanted = still_called(levels, edit.level_id, edit.attribute_id, edit.value, edit.renamed)
-    if not wanted:
-        raise Invalid.one("unknown_value", f"No other level says {shown(edit.value)} any more.")
-    for level_id in wanted:
-        levels = rename_value(levels, RenameValue(level_id, edit.attribute_id, edit.value, edit.renamed)).levels
-    number = "1 other level" if len(wanted) == 1 else f"{len(wanted):,} other levels"
-    label = f"Renamed the value {shown(edit.value)} to {shown(edit.renamed)} on {number}"
-    return Outcome(levels, label, edit.level_id)
 
 
 def still_called(levels: FlatLevels, level_id: str, attribute_id: str, value: str, renamed: str) -> list[str]:
@@ -220,11 +213,11 @@ def _with(levels: FlatLevels, level: Record, attributes: Sequence[Record], label
 
 
 def _definition(given: Mapping[str, Any]) -> Record:
-    """What an attribute says, without what is empty; texts trimmed, values told once. Raises Invalid for what no
+    """What an attribute says, without what is empty; texts trimmed, values once each. Raises Invalid for what no
     database can hold; what else may be wrong, validation says."""
-    names = [name for name in ATTRIBUTE if name not in ("attributeId", "displayOrder") and name in given]
+    names = [name for name in ATTRIBUTE.fields if name not in ("attributeId", "displayOrder") and name in given]
     definition = {name: _trimmed(given[name], block) for name in names}
-    definition["allowedValues"] = _told_once(definition.get("allowedValues") or [])
+    definition["allowedValues"] = _unique(definition.get("allowedValues") or [])
     kept = {name: value for name, value in definition.items() if value not in (None, "", [], {})}
     return {"name": line(str(given.get("name") or "")), "type": "STRING"} | kept
 
@@ -242,6 +235,6 @@ def _trimmed(value: Any, clean: Callable[[str], str]) -> Any:
     return value
 
 
-def _told_once(values: Sequence[Any]) -> list[Any]:
+def _unique(values: Sequence[Any]) -> list[Any]:
     """Blank ones stay, for validation to point at."""
     return list(dict.fromkeys(value if isinstance(value, str) else str(value) for value in values))

@@ -31,7 +31,7 @@ def merged_attribute(old: Record | None, mine: Record, theirs: Record | None) ->
         if now == was:
             merged = {name: value for name, value in merged.items() if name not in names} | wanted
         else:
-            conflicts.append(f"did not get your {word}: somebody else changed that meanwhile")
+            conflicts.append(f"did not get your {word}: another user changed that meanwhile")
     return merged, conflicts
 
 
@@ -39,7 +39,7 @@ def _both_added(mine: Record, theirs: Record | None) -> tuple[Record, list[str]]
     if theirs is None:
         return mine, []
     alike = all(_part(mine, names) == _part(theirs, names) for _, names in PARTS)
-    return theirs, [] if alike else ["was not added: somebody else added one with this id meanwhile"]
+    return theirs, [] if alike else ["was not added: another user added one with this id meanwhile"]
 
 
 def _part(attribute: Record, names: tuple[str, ...]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A draft whose taxonomy was saved by somebody else meanwhile: what they did, and what of the draft would still go."""
+"""A draft whose taxonomy another user saved meanwhile: both changes, and what a rebase of the draft would give."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.shared.problems import NotFound
-from app.domain.taxonomy.comparing.comparison import Comparison, compare
-from app.domain.taxonomy.editor.editing import Editing
+from app.domain.taxonomy.diff.changes import StructureDiff
+from app.domain.taxonomy.diff.comparison import compare
+from app.domain.taxonomy.editor.drafts import Editing
 from app.domain.taxonomy.editor.rebase import Rebased, rebase
 from app.domain.taxonomy.levels.flat import flatten
 from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.life.revisions import RevisionRow, renames_between, revisions
+from app.domain.taxonomy.lifecycle.revisions import RevisionRow, renames_between, revisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,8 @@ class DraftConflict:
     draft does; `outcome` is what would come of the draft's edits on the newest revision."""
 
     saves: Sequence[RevisionRow]
-    theirs: Comparison
-    mine: Comparison
+    theirs: StructureDiff
+    mine: StructureDiff
     outcome: Rebased
 
 

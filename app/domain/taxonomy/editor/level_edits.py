@@ -1,4 +1,4 @@
-"""What people do to levels in the editor, each a pure function from the levels before to the levels after."""
+"""Edits of levels, each a value that makes the levels after it of the levels before. Pure."""
 
 from __future__ import annotations
 
@@ -6,17 +6,31 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from app.domain.shared.problems import Invalid
 from app.domain.shared.text import UNPRINTABLE, UNPRINTABLE_IN_BLOCK
 from app.domain.taxonomy.levels.flat import FlatLevels, Record, branch, in_tree_order, path, siblings
-from app.domain.taxonomy.structure.sent import DEEPEST
-from app.domain.taxonomy.structure.validation import LONGEST_ALLOWED_VALUE, LONGEST_NAME, LONGEST_TEXT, MOST_LEVELS
+from app.domain.taxonomy.validation.rules import LONGEST_ALLOWED_VALUE, LONGEST_NAME, LONGEST_TEXT, MOST_LEVELS
+from app.domain.taxonomy.validation.sent import DEEPEST
 
 LONGEST_IN_LABEL = 60
-KEPT = 4  # Times as long as it may be when it is saved: what somebody can still shorten is kept, and told as a problem.
+KEPT = 4  # Times as long as it may be when it is saved: what can still be shortened is kept, and reported as a problem.
 LONGEST_LINE, LONGEST_BLOCK = KEPT * LONGEST_NAME, KEPT * LONGEST_TEXT
+
+
+class Outcome(NamedTuple):
+    levels: FlatLevels
+    label: str
+    level_id: str | None
+
+
+class Edit(Protocol):
+    """What can be done to a draft."""
+
+    def apply(self, levels: FlatLevels) -> Outcome:
+        """Raises Invalid for what cannot be done."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +41,40 @@ class AddLevel:
     name: str
     after_id: str | None = None
 
+    def apply(self, levels: FlatLevels) -> Outcome:
+        above = [] if self.parent_id is None else path(levels, level_of(levels, self.parent_id)["levelId"])
+        _check_depth(len(above) + 1)
+        if len(levels) >= MOST_LEVELS:
+            raise Invalid.one("too_many_levels", f"A taxonomy has at most {MOST_LEVELS:,} levels.")
+        beside = siblings(levels, self.parent_id)
+        position = beside.index(self.after_id) + 1 if self.after_id in beside else len(beside)
+        levels, order = _room(levels, beside, position)
+        level_id, name = free_id(levels), line(self.name)
+        level: Record = {
+            "levelId": level_id,
+            "name": name,
+            "description": "",
+            "parentLevelId": self.parent_id,
+            "displayOrder": order,
+            "attributes": [],
+        }
+        return Outcome(in_tree_order(levels | {level_id: level}), f"Added the level {shown(name)}", level_id)
+
 
 @dataclass(frozen=True, slots=True)
 class ChangeLevel:
     level_id: str
     name: str
     description: str
+
+    def apply(self, levels: FlatLevels) -> Outcome:
+        level = level_of(levels, self.level_id)
+        name = line(self.name)
+        changed = level | {"name": name, "description": block(self.description)}
+        label = f"Changed the description of {shown(name)}"
+        if level["name"] != name:
+            label = f"Renamed {shown(level['name'])} to {shown(name)}"
+        return Outcome(levels | {self.level_id: changed}, label, self.level_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +85,24 @@ class MoveLevel:
     level_id: str
     parent_id: str | None
     position: int
+
+    def apply(self, levels: FlatLevels) -> Outcome:
+        level = level_of(levels, self.level_id)
+        target = "to the top" if self.parent_id is None else f"below {shown(level_of(levels, self.parent_id)['name'])}"
+        _check_move(levels, self.level_id, self.parent_id)
+        beside = [found for found in siblings(levels, self.parent_id) if found != self.level_id]
+        position = max(0, min(self.position, len(beside)))
+        if (
+            self.parent_id == level["parentLevelId"]
+            and siblings(levels, self.parent_id).index(self.level_id) == position
+        ):
+            return Outcome(levels, f"Left {shown(level['name'])} in its place", self.level_id)
+        levels, order = _room(levels, beside, position)
+        moved = level | {"parentLevelId": self.parent_id, "displayOrder": order}
+        how = "among its neighbours" if self.parent_id == level["parentLevelId"] else target
+        return Outcome(
+            in_tree_order(levels | {self.level_id: moved}), f"Moved {shown(level['name'])} {how}", self.level_id
+        )
 
 
 class Direction(StrEnum):
@@ -60,6 +120,25 @@ class ShiftLevel:
     level_id: str
     direction: Direction
 
+    def apply(self, levels: FlatLevels) -> Outcome:
+        level = level_of(levels, self.level_id)
+        parent_id = level["parentLevelId"]
+        beside = siblings(levels, parent_id)
+        place = beside.index(self.level_id)
+        if self.direction is Direction.OUTDENT:
+            if parent_id is None:
+                raise _stuck(level, "stands at the top already")
+            above = levels[parent_id]["parentLevelId"]
+            return MoveLevel(self.level_id, above, siblings(levels, above).index(parent_id) + 1).apply(levels)
+        if place == 0 and self.direction is not Direction.DOWN:
+            raise _stuck(level, "is the first below its parent" if parent_id else "is the first level")
+        if self.direction is Direction.INDENT:
+            return MoveLevel(self.level_id, beside[place - 1], len(levels)).apply(levels)
+        if place == len(beside) - 1 and self.direction is Direction.DOWN:
+            raise _stuck(level, "is the last below its parent" if parent_id else "is the last level")
+        by = 1 if self.direction is Direction.DOWN else -1
+        return MoveLevel(self.level_id, parent_id, place + by).apply(levels)
+
 
 @dataclass(frozen=True, slots=True)
 class DeleteLevel:
@@ -67,11 +146,16 @@ class DeleteLevel:
 
     level_id: str
 
-
-class Outcome(NamedTuple):
-    levels: FlatLevels
-    label: str
-    level_id: str | None
+    def apply(self, levels: FlatLevels) -> Outcome:
+        """Afterwards one looks at the sibling that takes its place, or the one before, or the parent."""
+        level = level_of(levels, self.level_id)
+        gone = set(branch(levels, self.level_id))
+        beside = siblings(levels, level["parentLevelId"])
+        place = beside.index(self.level_id)
+        near = [*beside[place + 1 : place + 2], *beside[max(0, place - 1) : place], level["parentLevelId"]]
+        below = f" and {len(gone) - 1:,} below it" if len(gone) > 1 else ""
+        kept = {level_id: found for level_id, found in levels.items() if level_id not in gone}
+        return Outcome(kept, f"Deleted the level {shown(level['name'])}{below}", near[0])
 
 
 def level_of(levels: FlatLevels, level_id: str) -> Record:
@@ -87,55 +171,11 @@ def shown(name: str) -> str:
     return f"“{name[:LONGEST_IN_LABEL]}”"
 
 
-def add_level(levels: FlatLevels, edit: AddLevel) -> Outcome:
-    above = [] if edit.parent_id is None else path(levels, level_of(levels, edit.parent_id)["levelId"])
-    _check_depth(len(above) + 1)
-    if len(levels) >= MOST_LEVELS:
-        raise Invalid.one("too_many_levels", f"A taxonomy has at most {MOST_LEVELS:,} levels.")
-    beside = siblings(levels, edit.parent_id)
-    position = beside.index(edit.after_id) + 1 if edit.after_id in beside else len(beside)
-    levels, order = _room(levels, beside, position)
-    level_id, name = free_id(levels), line(edit.name)
-    level: Record = {
-        "levelId": level_id,
-        "name": name,
-        "description": "",
-        "parentLevelId": edit.parent_id,
-        "displayOrder": order,
-        "attributes": [],
-    }
-    return Outcome(in_tree_order(levels | {level_id: level}), f"Added the level {shown(name)}", level_id)
-
-
 def free_id(levels: FlatLevels) -> str:
     number = 1 + sum(1 for level_id in levels if level_id.startswith("new-"))
     while f"new-{number}" in levels:
         number += 1
     return f"new-{number}"
-
-
-def change_level(levels: FlatLevels, edit: ChangeLevel) -> Outcome:
-    level = level_of(levels, edit.level_id)
-    name = line(edit.name)
-    changed = level | {"name": name, "description": block(edit.description)}
-    label = f"Changed the description of {shown(name)}"
-    if level["name"] != name:
-        label = f"Renamed {shown(level['name'])} to {shown(name)}"
-    return Outcome(levels | {edit.level_id: changed}, label, edit.level_id)
-
-
-def move_level(levels: FlatLevels, edit: MoveLevel) -> Outcome:
-    level = level_of(levels, edit.level_id)
-    target = "to the top" if edit.parent_id is None else f"below {shown(level_of(levels, edit.parent_id)['name'])}"
-    _check_move(levels, edit.level_id, edit.parent_id)
-    beside = [found for found in siblings(levels, edit.parent_id) if found != edit.level_id]
-    position = max(0, min(edit.position, len(beside)))
-    if edit.parent_id == level["parentLevelId"] and siblings(levels, edit.parent_id).index(edit.level_id) == position:
-        return Outcome(levels, f"Left {shown(level['name'])} in its place", edit.level_id)
-    levels, order = _room(levels, beside, position)
-    moved = level | {"parentLevelId": edit.parent_id, "displayOrder": order}
-    how = "among its neighbours" if edit.parent_id == level["parentLevelId"] else target
-    return Outcome(in_tree_order(levels | {edit.level_id: moved}), f"Moved {shown(level['name'])} {how}", edit.level_id)
 
 
 def _check_move(levels: FlatLevels, level_id: str, parent_id: str | None) -> None:
@@ -174,40 +214,8 @@ def between(orders: Sequence[float], position: int) -> float | None:
     return middle if orders[position - 1] < middle < orders[position] else None
 
 
-def shift_level(levels: FlatLevels, edit: ShiftLevel) -> Outcome:
-    level = level_of(levels, edit.level_id)
-    parent_id = level["parentLevelId"]
-    beside = siblings(levels, parent_id)
-    place = beside.index(edit.level_id)
-    if edit.direction is Direction.OUTDENT:
-        if parent_id is None:
-            raise _stuck(level, "stands at the top already")
-        above = levels[parent_id]["parentLevelId"]
-        return move_level(levels, MoveLevel(edit.level_id, above, siblings(levels, above).index(parent_id) + 1))
-    if place == 0 and edit.direction is not Direction.DOWN:
-        raise _stuck(level, "is the first below its parent" if parent_id else "is the first level")
-    if edit.direction is Direction.INDENT:
-        return move_level(levels, MoveLevel(edit.level_id, beside[place - 1], len(levels)))
-    if place == len(beside) - 1 and edit.direction is Direction.DOWN:
-        raise _stuck(level, "is the last below its parent" if parent_id else "is the last level")
-    by = 1 if edit.direction is Direction.DOWN else -1
-    return move_level(levels, MoveLevel(edit.level_id, parent_id, place + by))
-
-
 def _stuck(level: Record, why: str) -> Invalid:
     return Invalid.one("cannot_move", f"{shown(level['name'])} {why}.")
-
-
-def delete_level(levels: FlatLevels, edit: DeleteLevel) -> Outcome:
-    """Afterwards one looks at the sibling that takes its place, or the one before, or the parent."""
-    level = level_of(levels, edit.level_id)
-    gone = set(branch(levels, edit.level_id))
-    beside = siblings(levels, level["parentLevelId"])
-    place = beside.index(edit.level_id)
-    near = [*beside[place + 1 : place + 2], *beside[max(0, place - 1) : place], level["parentLevelId"]]
-    below = f" and {len(gone) - 1:,} below it" if len(gone) > 1 else ""
-    kept = {level_id: found for level_id, found in levels.items() if level_id not in gone}
-    return Outcome(kept, f"Deleted the level {shown(level['name'])}{below}", near[0])
 
 
 def line(text: str, longest: int = LONGEST_LINE) -> str:

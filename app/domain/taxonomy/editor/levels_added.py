@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.editor.level_edits import AddLevel, Outcome, add_level, free_id, level_of, shown
+from app.domain.taxonomy.editor.level_edits import AddLevel, Outcome, free_id, level_of, shown
 from app.domain.taxonomy.editor.level_lines import LevelLine
 from app.domain.taxonomy.levels.flat import FlatLevels, path
-from app.domain.taxonomy.structure.sent import DEEPEST
+from app.domain.taxonomy.validation.sent import DEEPEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +21,17 @@ class AddLevels:
     lines: Sequence[LevelLine]
     after_id: str | None = None
 
-
-def add_levels(levels: FlatLevels, edit: AddLevels) -> Outcome:
-    """Afterwards one looks at the first that is new. Raises Invalid as well for a line that would stand too deep."""
-    above = 0 if edit.parent_id is None else len(path(levels, level_of(levels, edit.parent_id)["levelId"]))
-    for wanted in edit.lines:
-        if above + len(wanted.way) > DEEPEST:
-            message = f"Line {wanted.number:,}, {shown(wanted.way[-1])}, would be {above + len(wanted.way)} deep."
-            raise Invalid.one("too_deep", f"{message} Levels nest at most {DEEPEST} deep.", "#/name")
-    written = _Written(levels, edit)
-    for wanted in edit.lines:
-        written.go(wanted.way)
-    return Outcome(written.levels, written.label(), next(iter(written.added), None))
+    def apply(self, levels: FlatLevels) -> Outcome:
+        """Afterwards one looks at the first that is new. Raises Invalid also for a line that would stand too deep."""
+        above = 0 if self.parent_id is None else len(path(levels, level_of(levels, self.parent_id)["levelId"]))
+        for wanted in self.lines:
+            if above + len(wanted.way) > DEEPEST:
+                message = f"Line {wanted.number:,}, {shown(wanted.way[-1])}, would be {above + len(wanted.way)} deep."
+                raise Invalid.one("too_deep", f"{message} Levels nest at most {DEEPEST} deep.", "#/name")
+        written = _Written(levels, self)
+        for wanted in self.lines:
+            written.go(wanted.way)
+        return Outcome(written.levels, written.label(), next(iter(written.added), None))
 
 
 class _Written:
@@ -57,7 +56,7 @@ class _Written:
     def _add(self, parent_id: str | None, name: str) -> str:
         after_id = self._after_id if parent_id == self._parent_id else None
         level_id = free_id(self.levels)
-        self.levels = add_level(self.levels, AddLevel(parent_id, name, after_id)).levels
+        self.levels = AddLevel(parent_id, name, after_id).apply(self.levels).levels
         if after_id:
             self._after_id = level_id
         self.added.append(level_id)

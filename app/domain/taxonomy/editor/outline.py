@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
-from app.domain.taxonomy.levels.flat import FlatLevels, Record, children_of
+from app.domain.taxonomy.levels.flat import FlatLevels, Record, changed_levels, children_of, path
 
 MANY_ROWS = 60  # A tree with more opens with its branches closed.
 
 
-class Mark(StrEnum):
+class UnsavedChange(StrEnum):
     """What about a level is not saved yet."""
 
     NONE = ""
@@ -21,7 +23,7 @@ class Mark(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class OutlineRow:
     """`direct` and `rolled_up` count products, None where the taxonomy is not in use; `problems` are those of the
     level itself and its attributes."""
 
@@ -29,20 +31,53 @@ class Row:
     name: str
     direct: int | None
     rolled_up: int | None
-    problems: int
-    mark: Mark
+    mark: UnsavedChange
+    problems: int = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outline:
-    """`children` holds the ids below each level in their order, None standing for the top."""
+    """A draft's tree, whose rows are made as they are asked for. `base` is what was last saved, `products` the number
+    at each level by its id, None where the taxonomy is not in use; `problems` likewise."""
 
-    rows: Mapping[str, Row]
-    children: Mapping[str | None, Sequence[str]]
+    levels: FlatLevels
+    base: FlatLevels
+    products: Mapping[str, int] | None
+    problems: Mapping[str, int]
+
+    @cached_property
+    def children(self) -> Mapping[str | None, Sequence[str]]:
+        """The ids below each level in their order, None standing for the top."""
+        return children_of(self.levels)
+
+    @cached_property
+    def totals(self) -> Mapping[str, int]:
+        """Products at each level and below it; empty where the taxonomy is not in use."""
+        if self.products is None:
+            return {}
+        totals = {level_id: self.products.get(level_id, 0) for level_id in self.levels}
+        for level_id in reversed(self.levels):
+            if (parent_id := self.levels[level_id]["parentLevelId"]) is not None:
+                totals[parent_id] += totals[level_id]
+        return totals
 
     @property
     def is_large(self) -> bool:
-        return len(self.rows) > MANY_ROWS
+        return len(self.levels) > MANY_ROWS
+
+    def row(self, level_id: str) -> OutlineRow:
+        level = self.levels[level_id]
+        direct = None if self.products is None else self.products.get(level_id, 0)
+        mark = _mark(level, self.base.get(level_id))
+        return OutlineRow(
+            level_id, level["name"], direct, self.totals.get(level_id), mark, self.problems.get(level_id, 0)
+        )
+
+    def branch(self, level_id: str) -> Iterator[str]:
+        """A level and all below it."""
+        yield level_id
+        for child in self.children.get(level_id, ()):
+            yield from self.branch(child)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,56 +100,31 @@ class OutlineChange:
     changed: Sequence[str] = ()
 
 
-def outline(
-    levels: FlatLevels, base: FlatLevels, products: Mapping[str, int] | None, problems: Mapping[str, int]
-) -> Outline:
-    """`base` is what was last saved, `products` the number at each level by its id, `problems` likewise."""
-    children = children_of(levels)
-    totals = _totals(levels, products) if products is not None else {}
-    rows = {
-        level_id: Row(
-            level_id,
-            level["name"],
-            None if products is None else products.get(level_id, 0),
-            totals.get(level_id),
-            problems.get(level_id, 0),
-            _mark(level, base.get(level_id)),
-        )
-        for level_id, level in levels.items()
-    }
-    return Outline(rows, children)
-
-
-def _totals(levels: FlatLevels, products: Mapping[str, int]) -> dict[str, int]:
-    totals = {level_id: products.get(level_id, 0) for level_id in levels}
-    for level_id in reversed(levels):
-        if (parent_id := levels[level_id]["parentLevelId"]) is not None:
-            totals[parent_id] += totals[level_id]
-    return totals
-
-
-def _mark(level: Record, saved: Record | None) -> Mark:
+def _mark(level: Record, saved: Record | None) -> UnsavedChange:
     if saved is None:
-        return Mark.NEW
+        return UnsavedChange.NEW
     if saved is level:
-        return Mark.NONE
+        return UnsavedChange.NONE
     if any(saved[name] != level[name] for name in ("name", "description", "attributes")):
-        return Mark.CHANGED
+        return UnsavedChange.CHANGED
     moved = saved["parentLevelId"] != level["parentLevelId"] or saved["displayOrder"] != level["displayOrder"]
-    return Mark.MOVED if moved else Mark.NONE
+    return UnsavedChange.MOVED if moved else UnsavedChange.NONE
 
 
 def differences(before: Outline, after: Outline) -> OutlineChange:
-    """Small where little differs, whatever the size of the tree."""
+    """Small where little differs, whatever the size of the tree. Problems are not compared."""
     moved: set[str] = set()
     flipped: set[str] = set()
     for parent_id in {**before.children, **after.children}:
         old, new = before.children.get(parent_id, ()), after.children.get(parent_id, ())
         if old != new:
             moved |= _displaced(old, new)
-            if parent_id is not None and parent_id in before.rows and bool(old) != bool(new):
+            if parent_id is not None and parent_id in before.levels and bool(old) != bool(new):
                 flipped.add(parent_id)
-    return _told(before, after, moved, flipped)
+    inserted, replaced, fresh = _shown_anew(after, moved, flipped)
+    candidates = _may_look_otherwise(before, after) - fresh
+    changed = [found for found in after.levels if found in candidates and before.row(found) != after.row(found)]
+    return OutlineChange(_topmost(before.levels, moved), inserted, replaced, changed)
 
 
 def _displaced(old: Sequence[str], new: Sequence[str]) -> set[str]:
@@ -129,12 +139,9 @@ def _longest_rising(ids: Sequence[str], places: Mapping[str, int]) -> set[str]:
     ends: list[str] = []
     before: dict[str, str | None] = {}
     for level_id in ids:
-        low, high = 0, len(ends)
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (middle + 1, high) if places[ends[middle]] < places[level_id] else (low, middle)
-        before[level_id] = ends[low - 1] if low else None
-        ends[low:] = [level_id, *ends[low + 1 :]]
+        place = bisect_left(ends, places[level_id], key=places.__getitem__)
+        before[level_id] = ends[place - 1] if place else None
+        ends[place : place + 1] = [level_id]
     found: set[str] = set()
     last = ends[-1] if ends else None
     while last is not None:
@@ -143,52 +150,40 @@ def _longest_rising(ids: Sequence[str], places: Mapping[str, int]) -> set[str]:
     return found
 
 
-def _told(before: Outline, after: Outline, moved: set[str], flipped: set[str]) -> OutlineChange:
-    removed = list(_topmost(before, moved & set(before.rows)))
-    fresh: set[str] = set()
-    replaced: list[str] = []
+def _shown_anew(
+    after: Outline, moved: set[str], flipped: set[str]
+) -> tuple[Sequence[Insertion], Sequence[str], set[str]]:
+    """The branches that come, those that are shown anew in their place, and all levels of both."""
     inserted: list[Insertion] = []
-    _walk(after, None, moved, flipped, (replaced, inserted, fresh))
-    changed = [
-        level_id for level_id, row in after.rows.items() if level_id not in fresh and row != before.rows.get(level_id)
+    replaced: list[str] = []
+    fresh: set[str] = set()
+    for parent_id, level_ids in after.children.items():  # Every level before those below it.
+        if parent_id in fresh or (moved.isdisjoint(level_ids) and flipped.isdisjoint(level_ids)):
+            continue
+        last, is_run = None, False
+        for level_id in level_ids:
+            if level_id in moved:
+                if not is_run:
+                    inserted.append(Insertion(parent_id, last, []))
+                inserted[-1].level_ids.append(level_id)
+            elif level_id in flipped:
+                replaced.append(level_id)
+            if level_id in moved or level_id in flipped:
+                fresh.update(after.branch(level_id))
+            last, is_run = level_id, level_id in moved
+    return inserted, replaced, fresh
+
+
+def _may_look_otherwise(before: Outline, after: Outline) -> set[str]:
+    """Levels that are in both, whose records or numbers of products are not the very same."""
+    found = {level["levelId"] for level in changed_levels(after.levels, before.levels)}
+    if after.base is not before.base:
+        found |= {level["levelId"] for level in changed_levels(after.base, before.base)}
+    found |= {level_id for level_id, _ in after.totals.items() ^ before.totals.items()}
+    return found & before.levels.keys() & after.levels.keys()
+
+
+def _topmost(levels: FlatLevels, chosen: set[str]) -> list[str]:
+    return [
+        found for found in levels if found in chosen and chosen.isdisjoint(path(levels, levels[found]["parentLevelId"]))
     ]
-    return OutlineChange(removed, inserted, replaced, changed)
-
-
-def _topmost(shown: Outline, chosen: set[str], parent_id: str | None = None) -> Iterator[str]:
-    for level_id in shown.children.get(parent_id, ()):
-        if level_id in chosen:
-            yield level_id
-        else:
-            yield from _topmost(shown, chosen, level_id)
-
-
-def _walk(
-    after: Outline,
-    parent_id: str | None,
-    moved: set[str],
-    flipped: set[str],
-    told: tuple[list[str], list[Insertion], set[str]],
-) -> None:
-    """Collect what is shown anew. What stands below a branch that is shown anew comes with it."""
-    replaced, inserted, fresh = told
-    last, run = None, False
-    for level_id in after.children.get(parent_id, ()):
-        if level_id in moved:
-            if not run:
-                inserted.append(Insertion(parent_id, last, []))
-            inserted[-1].level_ids.append(level_id)
-            fresh.update(below(after, level_id))
-        elif level_id in flipped:
-            replaced.append(level_id)
-            fresh.update(below(after, level_id))
-        else:
-            _walk(after, level_id, moved, flipped, told)
-        last, run = (last, True) if level_id in moved else (level_id, False)
-
-
-def below(shown: Outline, level_id: str) -> Iterator[str]:
-    """A level and all below it."""
-    yield level_id
-    for child in shown.children.get(level_id, ()):
-        yield from below(shown, child)

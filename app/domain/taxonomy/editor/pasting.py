@@ -1,4 +1,4 @@
-"""Many allowed values pasted at once: what becomes a value, and what is told before it does harm. Pure."""
+"""Many allowed values pasted at once: those that are new, known or refused, and a summary. Pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.domain.shared.text import UNPRINTABLE, one_line
-from app.domain.taxonomy.structure.validation import LONGEST_ALLOWED_VALUE
+from app.domain.taxonomy.validation.rules import LONGEST_ALLOWED_VALUE
 
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
     """`values` are new and fit, in their order. `known` were there already (or twice in what was pasted) and
-    `blank` lines held nothing; both are left out. `refused` lines wait to be mended, each with the reason."""
+    `blank` lines held nothing; both are left out. `refused` lines wait to be fixed, each with the reason."""
 
     values: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
@@ -29,9 +29,9 @@ class Pasted:
         return "\n".join(line for line, _ in self.refused)
 
     def sentences(self) -> list[str]:
-        return [*self._told(), *(f"“{line[:80]}” {reason}" for line, reason in self.refused[:10])]
+        return [*self._summary(), *(f"“{line[:80]}” {reason}" for line, reason in self.refused[:10])]
 
-    def _told(self) -> Iterator[str]:
+    def _summary(self) -> Iterator[str]:
         if self.values:
             yield f"Added {_values(len(self.values))}."
         if self.known:
@@ -42,7 +42,7 @@ class Pasted:
             yield f"{self.blank:,} blank {'line' if self.blank == 1 else 'lines'} left out."
         if self.refused:
             waiting = "1 line waits" if len(self.refused) == 1 else f"{len(self.refused):,} lines wait"
-            yield f"{waiting} in the box to be mended:"
+            yield f"{waiting} in the box to be fixed:"
 
 
 def pasted(text: str, existing: Sequence[str] = (), split_at_commas: bool = False) -> Pasted:

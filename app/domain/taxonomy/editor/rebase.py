@@ -1,4 +1,4 @@
-"""A draft's edits done again on a tree that somebody else saved meanwhile: three-way, by level and field.
+"""A draft's edits rebased on a tree that another user saved meanwhile: a three-way merge by level and field.
 
 What only one side changed is taken from that side; what both changed alike is as it is. Where both changed the same
 thing differently, the stored tree stays as it is and the draft's change is refused in words.
@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.editor.attribute_edits import MoveAttribute, move_attribute
+from app.domain.taxonomy.editor.attribute_edits import MoveAttribute
 from app.domain.taxonomy.editor.attribute_merge import merged_attribute
-from app.domain.taxonomy.editor.edits import DeleteLevel, MoveLevel, apply_edit, redo
-from app.domain.taxonomy.editor.level_edits import shown
-from app.domain.taxonomy.editor.steps import Step, apply_steps, differences
+from app.domain.taxonomy.editor.level_edits import DeleteLevel, MoveLevel, shown
+from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, differences, redo
 from app.domain.taxonomy.levels.flat import FlatLevels, Record, attribute_of, branch, in_tree_order, path, siblings
-from app.domain.taxonomy.structure.sent import DEEPEST
+from app.domain.taxonomy.validation.sent import DEEPEST
 
 LABEL = "Your changes, done again on the newest revision"
 
@@ -168,7 +167,7 @@ class _Merge:
         beside = [found["attributeId"] for found in self.levels[level_id]["attributes"]]
         beside.remove(attribute_id)
         position = next((beside.index(found) + 1 for found in reversed(before) if found in beside), 0)
-        self.levels = move_attribute(self.levels, MoveAttribute(level_id, attribute_id, position)).levels
+        self.levels = MoveAttribute(level_id, attribute_id, position).apply(self.levels).levels
 
     def _delete(self, level_id: str) -> None:
         """Only a level that they left as it was, with nothing below it that is still wanted."""

@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.editor.edits import Edit, Step, apply_edit, redo
-from app.domain.taxonomy.editor.steps import apply_steps, differences
+from app.domain.taxonomy.editor.level_edits import Edit
+from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, differences, redo
 from app.domain.taxonomy.levels.flat import FlatLevels
 
 MOST_STEPS = 500  # Beyond that the oldest two become one, which can only be taken back together.
 MOST_BYTES = 8 << 20
-LARGEST = 3 * MOST_BYTES  # The tree itself, which somebody may delete in one step, is sent as up to MOST_BYTES.
+LARGEST = 3 * MOST_BYTES  # The tree itself, which can be deleted in one step, is sent as up to MOST_BYTES.
 EARLIER = "Earlier changes"
 
 

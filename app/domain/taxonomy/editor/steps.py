@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.domain.taxonomy.editor.level_edits import Edit
 from app.domain.taxonomy.levels.flat import FlatLevels, Record, by_place, in_tree_order
 
 Change = tuple[Record | None, Record | None]
@@ -32,6 +33,13 @@ class Step:
     def read(cls, stored: Mapping[str, Any]) -> Step:
         changes = {level_id: (change[0], change[1]) for level_id, change in stored["changes"].items()}
         return cls(stored["label"], changes, stored["levelId"])
+
+
+def apply_edit(levels: FlatLevels, edit: Edit) -> Step:
+    """What the edit changes; `redo(levels, step)` does it. A step without changes means that nothing differs.
+    Raises Invalid for what cannot be done; new levels and attributes get ids `new-1`, `new-a1`, … free in `levels`."""
+    outcome = edit.apply(levels)
+    return Step(outcome.label, differences(levels, outcome.levels), outcome.level_id)
 
 
 def differences(before: FlatLevels, after: FlatLevels) -> dict[str, Change]:

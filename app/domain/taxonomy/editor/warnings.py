@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from app.domain.taxonomy.editor.attribute_edits import still_called
-from app.domain.taxonomy.levels.flat import FlatLevels, Record, flatten
+from app.domain.taxonomy.levels.flat import FlatLevels, Record, changed_levels, flatten
 from app.domain.taxonomy.levels.renames import RENAMED_VALUES
 from app.domain.taxonomy.levels.stored_levels import made_once
 
@@ -42,9 +42,10 @@ class SplitValue:
     others: tuple[LevelName, ...]
 
 
-def split_values(levels: FlatLevels) -> list[SplitValue]:
-    """Of a draft, in the order of the tree."""
-    renamed = [(level, attribute) for level, attribute in _definitions(levels) if attribute.get(RENAMED_VALUES)]
+def split_values(levels: FlatLevels, base: FlatLevels) -> list[SplitValue]:
+    """Of a draft of `base`, in the order of the tree. Only what a draft changed can carry renamed values."""
+    changed = changed_levels(levels, base)
+    renamed = [(level, found) for level in changed for found in level["attributes"] if found.get(RENAMED_VALUES)]
     if not renamed:
         return []
     times = Counter(attribute["attributeId"] for _, attribute in _definitions(levels))
@@ -64,24 +65,37 @@ def _splits(levels: FlatLevels, level: Record, attribute: Record) -> Iterator[Sp
             yield SplitValue(here, attribute_id, attribute["name"], value, renamed, others)
 
 
+def type_conflicts(
+    levels: FlatLevels, base: FlatLevels, root_levels: Sequence[Mapping[str, Any]]
+) -> list[TypeConflict]:
+    """Of a draft of `root_levels`, whose levels are `base`, in the order of the tree. Only the definitions that it
+    changed are counted anew."""
+    stored = _types(root_levels)
+    types: dict[str, Counter[str]] = {}
+    for sign, records in ((1, changed_levels(levels, base)), (-1, changed_levels(base, levels))):
+        for level in records:
+            for attribute in level["attributes"]:
+                attribute_id = attribute["attributeId"]
+                counts = types.setdefault(attribute_id, Counter(stored.get(attribute_id)))
+                counts[attribute["type"]] += sign
+    clashing = {found for found, counts in stored.items() if found not in types and len(counts) > 1}
+    return _conflicts(levels, clashing | {found for found, counts in types.items() if len(+counts) > 1})
+
+
 @made_once
-def type_conflicts(root_levels: Sequence[Mapping[str, Any]]) -> list[TypeConflict]:
-    """In the order of the tree."""
-    return conflicts_of(flatten(root_levels))
+def _types(root_levels: Sequence[Mapping[str, Any]]) -> Mapping[str, Counter[str]]:
+    """By attribute id, how many definitions have which type."""
+    types: dict[str, Counter[str]] = {}
+    for _, attribute in _definitions(flatten(root_levels)):
+        types.setdefault(attribute["attributeId"], Counter())[attribute["type"]] += 1
+    return types
 
 
-def conflicts_of(levels: FlatLevels) -> list[TypeConflict]:
-    """The same of a draft, which is asked after every edit."""
-    types: dict[str, set[str]] = {}
-    for _, attribute in _definitions(levels):
-        types.setdefault(attribute["attributeId"], set()).add(attribute["type"])
-    clashing = {attribute_id for attribute_id, kinds in types.items() if len(kinds) > 1}
-    if not clashing:
-        return []
+def _conflicts(levels: FlatLevels, attribute_ids: Collection[str]) -> list[TypeConflict]:
     found: dict[str, dict[str, list[LevelName]]] = {}
     names: dict[str, str] = {}
-    for level, attribute in _definitions(levels):
-        if (attribute_id := attribute["attributeId"]) in clashing:
+    for level, attribute in _definitions(levels) if attribute_ids else ():
+        if (attribute_id := attribute["attributeId"]) in attribute_ids:
             names.setdefault(attribute_id, attribute["name"])
             at = found.setdefault(attribute_id, {}).setdefault(attribute["type"], [])
             at.append(LevelName(level["levelId"], level["name"]))

@@ -105,7 +105,7 @@ class Attribute:
             name=stored["name"],
             type=AttributeType(stored["type"]),
             allowed_values=tuple(stored.get("allowedValues") or ()),
-            validation=Validation.read(stored.get("validation") or {}),
+            validation=Validation.read(rules) if (rules := stored.get("validation")) else NO_RULES,
             display_on_product_page=bool(stored.get("displayOnProductPage")),
             display_label=stored.get("displayLabel"),
             display_order=stored.get("displayOrder") or 0,

@@ -1,4 +1,4 @@
-"""Which attributes and values somebody may mean who looks at products of certain levels. Pure."""
+"""The attributes and values by which products of certain levels can be filtered. Pure."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def attribute_choices(tree: TaxonomyTree, level_ids: Collection[str] | None = No
     choices = []
     for attribute_id, definitions in by_id.items():
         name = definitions[0].name
-        told = name if times[name] == 1 else f"{name} ({attribute_id})"
-        choices.append(AttributeChoice(attribute_id, told, any(definition.mandatory for definition in definitions)))
+        label = name if times[name] == 1 else f"{name} ({attribute_id})"
+        choices.append(AttributeChoice(attribute_id, label, any(definition.mandatory for definition in definitions)))
     choices.sort(key=lambda choice: (choice.name.casefold(), choice.id))
     hold = _holding(tree, level_ids) if level_ids is not None else set()
     if not hold:

@@ -5,7 +5,7 @@ Nothing here or in the modules that build on it changes a record: a changed leve
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from app.domain.taxonomy.levels.stored_levels import made_once
@@ -39,7 +39,7 @@ def _flatten(siblings: Sequence[Mapping[str, Any]], parent_id: str | None, level
 
 
 def nest(levels: FlatLevels) -> list[Record]:
-    """The stored form, with places told in whole numbers; of a table that holds whole ones, `flatten` gives it back."""
+    """The stored form, with places as whole numbers; of a table that holds whole ones, `flatten` gives it back."""
     return _nest(children_of(levels), None, levels)
 
 
@@ -57,6 +57,11 @@ def _nest(children: Mapping[str | None, Sequence[str]], parent_id: str | None, l
 
 def _in_place(attributes: Sequence[Mapping[str, Any]]) -> list[Record]:
     return [{**attribute, "displayOrder": place} for place, attribute in enumerate(attributes)]
+
+
+def changed_levels(levels: FlatLevels, base: FlatLevels) -> list[Record]:
+    """The levels that are not the very records of `base`, in tree order."""
+    return [level for level_id, level in levels.items() if base.get(level_id) is not level]
 
 
 def children_of(levels: FlatLevels) -> dict[str | None, list[str]]:
@@ -92,15 +97,14 @@ def path(levels: FlatLevels, level_id: str | None) -> list[str]:
 
 def in_tree_order(levels: Mapping[str, Record]) -> FlatLevels:
     """The same levels, every one before those below it and siblings by displayOrder."""
-    ordered = dict(sorted(levels.items(), key=lambda item: item[1]["displayOrder"]))
-    children = children_of(ordered)
-    return {level_id: levels[level_id] for level_id in _walk(children, None)}
-
-
-def _walk(children: Mapping[str | None, Sequence[str]], parent_id: str | None) -> Iterator[str]:
-    for level_id in children.get(parent_id, ()):
-        yield level_id
-        yield from _walk(children, level_id)
+    children = children_of(dict(sorted(levels.items(), key=lambda item: item[1]["displayOrder"])))
+    ordered: FlatLevels = {}
+    waiting = children.get(None, [])[::-1]
+    while waiting:
+        level_id = waiting.pop()
+        ordered[level_id] = levels[level_id]
+        waiting += reversed(children.get(level_id, ()))
+    return ordered
 
 
 def attribute_of(level: Mapping[str, Any], attribute_id: str) -> Record | None:

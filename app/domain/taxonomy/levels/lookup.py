@@ -34,7 +34,10 @@ def find_levels(tree: TaxonomyTree, words: str) -> LevelsFound:
     whole = " ".join(wanted)
     found = [(_rank(level, wanted, whole), level) for level, way in _ways(tree) if all(word in way for word in wanted)]
     ranked = [level for _, level in sorted(found, key=lambda pair: pair[0])]
-    shown = [FoundLevel(level.id, level.name, _above(tree, level)) for level in ranked[:MOST_SHOWN]]
+    shown = [
+        FoundLevel(level.id, level.name, " › ".join(above.name for above in tree.path(level.id)[:-1]))
+        for level in ranked[:MOST_SHOWN]
+    ]
     return LevelsFound(shown, max(0, len(ranked) - MOST_SHOWN))
 
 
@@ -51,7 +54,3 @@ def _rank(level: Level, wanted: Sequence[str], whole: str) -> int:
     if name.startswith(whole):
         return 0
     return 1 if any(word in name for word in wanted) else 2
-
-
-def _above(tree: TaxonomyTree, level: Level) -> str:
-    return " › ".join(step.name for step in tree.path(level.id)[:-1])

@@ -8,11 +8,12 @@ than the one that was read. Nobody changes what is here.
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from threading import Lock
 from typing import Any, TypeVar
+
+from cachetools import LRUCache, cached
 
 MOST_CHARACTERS = 4 * 1024 * 1024  # Of all texts that are kept. Decoded they take about nine times as many bytes.
 
@@ -23,45 +24,24 @@ Made = TypeVar("Made")
 class StoredLevels(list[dict[str, Any]]):
     """A decoded tree. Copies of it are plain lists."""
 
-    __slots__ = ("made",)
+    __slots__ = ("characters", "made")
 
-    def __init__(self, levels: Sequence[dict[str, Any]] = ()) -> None:
+    def __init__(self, levels: Sequence[dict[str, Any]] = (), characters: int = 0) -> None:
         super().__init__(levels)
+        self.characters = characters
         self.made: dict[object, Any] = {}
 
     def __reduce__(self) -> tuple[type[list[Any]], tuple[list[dict[str, Any]]]]:
         return list, (self[:],)
 
 
-class _RecentlyRead:
-    """Keeps the trees that were asked for last, within MOST_CHARACTERS."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._known: OrderedDict[str, StoredLevels] = OrderedDict()
-        self._characters = 0
-
-    def read(self, text: str) -> StoredLevels:
-        with self._lock:
-            if known := self._known.get(text):
-                self._known.move_to_end(text)
-                return known
-        levels = StoredLevels(json.loads(text))
-        with self._lock:
-            self._keep(text, levels)
-        return levels
-
-    def _keep(self, text: str, levels: StoredLevels) -> None:
-        if text in self._known:
-            return
-        self._known[text] = levels
-        self._characters += len(text)
-        while self._characters > MOST_CHARACTERS:
-            oldest, _ = self._known.popitem(last=False)
-            self._characters -= len(oldest)
+_decoded: LRUCache[str, StoredLevels] = LRUCache(MOST_CHARACTERS, getsizeof=lambda levels: levels.characters)
 
 
-read_stored = _RecentlyRead().read
+@cached(_decoded, lock=Lock())
+def read_stored(text: str) -> StoredLevels:
+    """Decode a tree, once for as long as it is among those that were read last."""
+    return StoredLevels(json.loads(text), len(text))
 
 
 def made_once(make: Callable[[Levels], Made]) -> Callable[[Levels], Made]:
@@ -77,3 +57,10 @@ def made_once(make: Callable[[Levels], Made]) -> Callable[[Levels], Made]:
         return found
 
     return of
+
+
+def stored_records(root_levels: Levels) -> Iterator[Mapping[str, Any]]:
+    """Every level of a tree in the stored form, in tree order."""
+    for level in root_levels:
+        yield level
+        yield from stored_records(level.get("children") or ())

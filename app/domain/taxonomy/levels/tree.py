@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
+from app.domain.taxonomy.levels.attribute import Attribute
 from app.domain.taxonomy.levels.renamed_words import Renames
 from app.domain.taxonomy.levels.stored_levels import made_once
-
-__all__ = ["Attribute", "AttributeType", "Level", "TaxonomyTree"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class TaxonomyTree:
 
     @staticmethod
     def parse(root_levels: Sequence[Mapping[str, Any]]) -> TaxonomyTree:
-        """From the stored form, which app/domain/taxonomy/structure/checking.py has checked."""
+        """From the stored form, which app/domain/taxonomy/validation/structure.py has checked."""
         return _tree(root_levels)
 
     def knowing(self, former_words: Renames) -> TaxonomyTree:
@@ -71,6 +69,14 @@ class TaxonomyTree:
             known = {key: self._at(level_id, attribute) for key, attribute in nearest.items()}
             self._applicable[level_id] = known
         return known
+
+    def rolled_up(self, direct: Mapping[str, int] | Mapping[str | None, int]) -> dict[str, int]:
+        """By level, the sum of its own number and those of all levels below; numbers of unknown levels do not count."""
+        sums = {level_id: direct.get(level_id, 0) for level_id in self.levels}
+        for level in reversed(self.levels.values()):
+            if level.parent_id is not None:
+                sums[level.parent_id] += sums[level.id]
+        return sums
 
     def attributes_by_id(self) -> Mapping[str, Sequence[Attribute]]:
         """Every definition of every attribute id, in tree order: the same id on several levels is one facet."""

@@ -11,7 +11,7 @@ from app.domain.catalogue.listing import Completeness, ProductList
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.products.classification import LONGEST_COUNTED_VALUE
-from app.domain.taxonomy.products.lacking import lacks
+from app.domain.taxonomy.products.missing_values import misses_value
 
 
 def matching_ids(site_id: int, asked: ProductList, tree: TaxonomyTree) -> Select[int]:
@@ -30,7 +30,7 @@ def _conditions(site_id: int, asked: ProductList, tree: TaxonomyTree) -> Iterato
     if asked.completeness is not Completeness.ALL:
         yield from _by_completeness(asked.completeness, tree)
     if asked.missing:
-        yield lacks(site_id, asked.missing, tree)
+        yield misses_value(site_id, asked.missing, tree)
     if asked.attribute:
         yield Product.id.in_(_holding(site_id, asked.attribute, asked.value, tree))
 

@@ -14,7 +14,8 @@ from app.domain.taxonomy.levels.renamed_words import Renames, one_after_another
 from app.domain.taxonomy.levels.renames import ValueRename
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.task_kinds import UNFINISHED, Kind
+from app.domain.taxonomy.task_kinds import Kind
+from app.domain.work.states import UNFINISHED
 from app.extensions import db
 
 UNDERSTOOD_FOR = timedelta(days=1)  # After the products have the new words: so old may a form be.
@@ -24,15 +25,13 @@ def rename_parameters(
     taxonomy_id: str, root_levels: Sequence[Mapping[str, Any]], renames: Iterable[ValueRename], now: datetime
 ) -> dict[str, Any]:
     """Of the task by which products follow a save, with the tree that was saved and when."""
-    told = [
-        {"levelId": r.level_id, "attributeId": r.attribute_id, "value": r.value, "renamed": r.renamed} for r in renames
-    ]
-    tree, definitions = TaxonomyTree.parse(root_levels), {(r["levelId"], r["attributeId"]): None for r in told}
+    renames, tree = list(renames), TaxonomyTree.parse(root_levels)
     governed = [
         {"levelId": level_id, "attributeId": attribute_id, "levelIds": tree.governed(level_id, attribute_id)}
-        for level_id, attribute_id in definitions
+        for level_id, attribute_id in dict.fromkeys((rename.level_id, rename.attribute_id) for rename in renames)
     ]
-    return {"taxonomyId": taxonomy_id, "renames": told, "governed": governed, "since": now.isoformat()}
+    as_json = [rename.as_json() for rename in renames]
+    return {"taxonomyId": taxonomy_id, "renames": as_json, "governed": governed, "since": now.isoformat()}
 
 
 def former_words(clock: Clock, site_id: int, taxonomy_id: str | None) -> Renames:
@@ -49,6 +48,6 @@ def former_words(clock: Clock, site_id: int, taxonomy_id: str | None) -> Renames
 
 
 def with_former_words(clock: Clock, site_id: int, taxonomy_id: str | None, tree: TaxonomyTree) -> TaxonomyTree:
-    """The tree for whoever classifies products by it, or shows what that would do."""
+    """The tree for classifying products, or for a preview of that."""
     words = former_words(clock, site_id, taxonomy_id)
     return tree.knowing(words) if words else tree

@@ -22,7 +22,7 @@ MOST_PLACES = 15
 NOT_APPLICABLE = "The level does not have this attribute."
 
 
-class Control(StrEnum):
+class InputKind(StrEnum):
     """The kind of input. FINDER is one choice of many, found by typing; YES_NO can also be not set."""
 
     LINE = "line"
@@ -50,7 +50,7 @@ class AttributeInput:
         return ", ".join(self.texts)
 
     @property
-    def control(self) -> Control:
+    def control(self) -> InputKind:
         return _control(self.attribute, self.text)
 
     @property
@@ -173,17 +173,15 @@ def dropped_values(tree: TaxonomyTree, level_id: str | None, dropped: Sequence[D
     return tuple(
         Dropped(
             attribute_id=one.attribute_id,
-            label=_label_of(tree, attributes.get(one.attribute_id), one.attribute_id),
+            label=known.name
+            if (known := attributes.get(one.attribute_id))
+            else attribute_label(tree, one.attribute_id),
             text=", ".join(_text(item) for item in (one.value if isinstance(one.value, list) else [one.value])),
             reason=NOT_APPLICABLE if one.code == "not_applicable" else one.reason,
             has_input=one.attribute_id in attributes,
         )
         for one in dropped
     )
-
-
-def _label_of(tree: TaxonomyTree, attribute: Attribute | None, attribute_id: str) -> str:
-    return attribute.name if attribute else attribute_label(tree, attribute_id)
 
 
 def _raw(attribute: Attribute | None, found: list[str]) -> str | list[str]:
@@ -203,18 +201,18 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _control(attribute: Attribute, text: str) -> Control:
+def _control(attribute: Attribute, text: str) -> InputKind:
     match attribute.type:
         case AttributeType.NUMBER:
-            return Control.NUMBER
+            return InputKind.NUMBER
         case AttributeType.BOOLEAN:
-            return Control.YES_NO
+            return InputKind.YES_NO
         case AttributeType.MULTI_SELECT:
-            return Control.TICKS
+            return InputKind.TICKS
         case AttributeType.SINGLE_SELECT:
-            return Control.MENU if len(attribute.allowed_values) <= MOST_IN_A_MENU else Control.FINDER
+            return InputKind.MENU if len(attribute.allowed_values) <= MOST_IN_A_MENU else InputKind.FINDER
     is_long = "\n" in text or len(text) > LONG_LINE or (attribute.validation.max_length or 0) > 2 * LONG_LINE
-    return Control.LINES if is_long else Control.LINE
+    return InputKind.LINES if is_long else InputKind.LINE
 
 
 def _hint(attribute: Attribute) -> str:

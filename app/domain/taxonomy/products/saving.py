@@ -12,6 +12,7 @@ from app.domain.catalogue.product_changes import note_changes, snapshot
 from app.domain.catalogue.products import Saved, product_of
 from app.domain.catalogue.rules import ProductDraft
 from app.domain.catalogue.saving import check_revision
+from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.levels.attribute import Attribute
@@ -70,54 +71,52 @@ def active_with_tree(clock: Clock, site_id: int) -> ActiveTaxonomy | None:
 
 
 def create_product(
-    clock: Clock, site_id: int, draft: ProductDraft, terms: Sequence[object], panel: PanelForm | None, actor: str
+    author: Author, draft: ProductDraft, terms: Sequence[object], panel: PanelForm | None
 ) -> SavedProduct:
     """Raises Invalid, also for a level that the active taxonomy does not have."""
-    hold_active(site_id)
-    taxonomy = active_with_tree(clock, site_id)
+    hold_active(author.site_id)
+    taxonomy = active_with_tree(author.clock, author.site_id)
     refusal = _refusal(taxonomy, panel, None)
-    saved = products.create(clock, site_id, draft, terms, actor)
+    saved = products.create(author, draft, terms)
     if panel is None or taxonomy is None or refusal:
         return SavedProduct(saved, not_applied=refusal)
     return SavedProduct(saved, _classify(saved.product, taxonomy.tree, panel))
 
 
 def save_product(
-    clock: Clock,
-    site_id: int,
+    author: Author,
     product_id: int,
     revision: int,
     draft: ProductDraft,
     terms: Sequence[object] | None,
     panel: PanelForm | None,
-    actor: str,
 ) -> SavedProduct:
     """Without a panel the classification stays as it is, so that a page made without an active taxonomy clears
     nothing. Raises NotFound, StaleRevision, Invalid; values that break rules are dropped and the rest is saved."""
-    hold_active(site_id)
+    hold_active(author.site_id)
     dropped: list[Dropped] = []
     refusals: list[str | None] = []
 
     def apply(product: Product) -> None:
         # Read once the product is locked: a structure that was saved until then is the one that holds.
-        taxonomy = active_with_tree(clock, site_id)
+        taxonomy = active_with_tree(author.clock, author.site_id)
         refusals.append(_refusal(taxonomy, panel, product))
         if panel is not None and taxonomy is not None and not refusals[-1]:
             dropped.extend(_classify(product, taxonomy.tree, panel))
 
-    saved = products.save(clock, site_id, product_id, revision, draft, terms, actor, further=apply)
+    saved = products.save(author, product_id, revision, draft, terms, further=apply)
     return SavedProduct(saved, tuple(dropped), refusals[0])
 
 
 def fill_gaps(
-    clock: Clock, site_id: int, product_id: int, revision: int, texts: Texts, actor: str
+    author: Author, product_id: int, revision: int, texts: Texts
 ) -> tuple[Classification, tuple[Dropped, ...]]:
     """Give a product values of some attributes and leave all its others alone; what breaks rules is not kept and
     reported. Raises NotFound, StaleRevision, and Invalid for a product whose level is gone."""
-    hold_active(site_id)
-    product = product_of(site_id, product_id, to_change=True)
-    check_revision(site_id, ("product", product.id), product.revision, revision)
-    taxonomy = active_with_tree(clock, site_id)
+    hold_active(author.site_id)
+    product = product_of(author.site_id, product_id, to_change=True)
+    check_revision(author.site_id, ("product", product.id), product.revision, revision)
+    taxonomy = active_with_tree(author.clock, author.site_id)
     tree = taxonomy.tree if taxonomy else TaxonomyTree()
     if product.taxonomy_level_id not in tree.levels:
         raise Invalid.one("unknown_level", LEVEL_IS_GONE, "#/levelId")
@@ -126,7 +125,7 @@ def fill_gaps(
     kept, dropped = check_values(attributes, raw_values(attributes, texts))
     found = _with(product, attributes, kept, dropped)
     hold(product, found)
-    note_changes(clock, product, before, actor)
+    note_changes(author, product, before)
     return found, dropped_values(tree, product.taxonomy_level_id, dropped)
 
 

@@ -39,7 +39,7 @@ class LevelWork:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkSummary:
+class WorklistSummary:
     """`levels` come in tree order, only those with something to do; of very many, those at the top and on and below
     the way to the chosen one. `gone` are products whose level the taxonomy no longer has."""
 
@@ -64,13 +64,13 @@ class WorkRow:
     inputs: Sequence[AttributeInput]
 
 
-def work_summary(site_id: int, tree: TaxonomyTree, level_id: str = "") -> WorkSummary:
+def work_summary(site_id: int, tree: TaxonomyTree, level_id: str = "") -> WorklistSummary:
     """Two statements, whatever the size of the catalogue. `level_id` is the level that is looked at."""
     of_site, level = Product.site_id == site_id, Product.taxonomy_level_id
     products = _counted(select(level, func.count()).where(of_site).group_by(level))
     incomplete = _counted(select(level, func.count()).where(of_site, _incomplete()).group_by(level))
-    return WorkSummary(
-        levels=_shown(tree, _rolled_up(tree, incomplete), level_id),
+    return WorklistSummary(
+        levels=_shown(tree, tree.rolled_up(incomplete), level_id),
         incomplete=sum(incomplete.values()),
         unclassified=products.get(None, 0),
         gone=sum(count for level_id, count in products.items() if level_id and level_id not in tree.levels),
@@ -119,15 +119,6 @@ def _incomplete() -> ColumnElement[bool]:
 
 def _counted(query: Any) -> dict[str | None, int]:
     return {level_id: count for level_id, count in db.session.execute(query)}
-
-
-def _rolled_up(tree: TaxonomyTree, direct: Mapping[str | None, int]) -> dict[str, int]:
-    """Every level comes before those below it, so the way back adds up from the leaves."""
-    sums = {level_id: direct.get(level_id, 0) for level_id in tree.levels}
-    for level in reversed(tree.levels.values()):
-        if level.parent_id is not None:
-            sums[level.parent_id] += sums[level.id]
-    return sums
 
 
 def _shown(tree: TaxonomyTree, incomplete: Mapping[str, int], level_id: str) -> list[LevelWork]:

@@ -1,6 +1,6 @@
-"""Work on many products that goes on in the background: asked for here, done by running.py, told by story.py."""
+"""Work on many products that goes on in the background: requested here, done by running.py, described by summary.py."""
 
-from app.domain.taxonomy.task_kinds import Kind, TaskRequested
+from app.domain.taxonomy.task_kinds import Kind
 from app.domain.taxonomy.tasks.requests import (
     failed,
     is_unanswered,
@@ -14,7 +14,6 @@ from app.domain.taxonomy.tasks.requests import (
 
 __all__ = [
     "Kind",
-    "TaskRequested",
     "failed",
     "is_unanswered",
     "latest",

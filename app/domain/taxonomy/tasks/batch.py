@@ -54,7 +54,7 @@ class Batch:
         for product in products:
             product.revision += 1
             product.updated_at = self.now
-        index_values(products)  # Last, since it flushes: a product is written, and wished to be indexed, once.
+        index_values(products)  # Last, since it flushes: a product is written, and indexed once.
 
 
 @dataclass(frozen=True, slots=True)

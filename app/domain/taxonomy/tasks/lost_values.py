@@ -1,5 +1,5 @@
 """What products lost by a task, kept whole in the activity log: an entry for each batch, in the transaction in which
-it happened. So a mistake with thousands of products can be mended."""
+it happened. So a mistake with thousands of products can be fixed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.sites import audit
 from app.domain.sites.models import AuditEntry
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.task_kinds import Kind
-from app.domain.taxonomy.tasks.story import TITLES, only_replaces, products
+from app.domain.taxonomy.tasks.summary import TITLES, only_replaces, products
 from app.extensions import db
 
 SUBJECT = "taxonomy_task"
@@ -29,7 +30,9 @@ def keep(clock: Clock, task: TaxonomyTask, lost: Sequence[Lost]) -> None:
     happened = "had values replaced of" if only_replaces(task.kind, task.parameters) else "lost values of"
     what = f"{TITLES[Kind(task.kind)]}: {products(len(lost))} {happened} {_attributes(task, lost)}"
     subject = (SUBJECT, task.id)
-    audit.record(clock, task.site_id, task.requested_by, audit.LOST_VALUES, subject, what, before={"lost": list(lost)})
+    audit.record(
+        Author(task.site_id, task.requested_by, clock), audit.LOST_VALUES, subject, what, before={"lost": list(lost)}
+    )
 
 
 def _attributes(task: TaxonomyTask, lost: Sequence[Lost]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Select, false, select, update
 
-from app.domain.catalogue.bulk import INDEX_IS_TOLD
+from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product
 from app.domain.taxonomy.levels.completeness import completeness
 from app.domain.taxonomy.tasks.batch import Batch, Task
@@ -26,7 +26,7 @@ def change(batch: Batch) -> None:
     the revisions stay."""
     changed = [{"id": product_id, "completeness_score": score} for product_id, score in _other_scores(batch)]
     if changed:
-        db.session.execute(update(Product), changed, execution_options=INDEX_IS_TOLD)
+        db.session.execute(update(Product), changed, execution_options=INDEXED_SEPARATELY)
     count(batch.report, "changed", len(changed))
     count(batch.report, "unchanged", len(batch.ids) - len(changed))
 

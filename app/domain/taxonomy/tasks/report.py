@@ -2,7 +2,7 @@
 
 `changed`, `unchanged` and `skipped` count products; `dropped` and `replaced` count, by attribute id, the products that
 lost a value or got another; `lost` holds those values themselves for the first products, so that a mistake can be
-mended; `names` has the attributes' names. A key is there once there is something to say. Pure.
+fixed; `names` has the attributes' names. A key is there once there is something to say. Pure.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, func, select
 
 from app.domain.catalogue.models import Product
+from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
@@ -80,9 +81,9 @@ def restore_preview(clock: Clock, site_id: int, taxonomy_id: str) -> RestorePrev
         with_losses=lossy,
         unrestorable=sum(gone.values()),
         classified=_classified(site_id),
-        levels_gone=_told({level_id or "(no level)": n for level_id, n in gone.items()}, level_names),
+        levels_gone=_lines({level_id or "(no level)": n for level_id, n in gone.items()}, level_names),
         more_levels=max(0, len(gone) - MOST_TOLD),
-        values_left=_told(left, attribute_names),
+        values_left=_lines(left, attribute_names),
         more_attributes=max(0, len(left) - MOST_TOLD),
     )
 
@@ -93,15 +94,15 @@ def can_restore(site_id: int, taxonomy_id: str) -> bool:
     return any(level_id in tree.levels for level_id in _products_by_level(site_id))
 
 
-def restore(clock: Clock, site_id: int, taxonomy_id: str, actor: str) -> TaxonomyTask:
+def restore(author: Author, taxonomy_id: str) -> TaxonomyTask:
     """The task that gives archived classifications back; one of the same taxonomy that is not finished yet is joined.
     Call it in a transaction. Raises NotFound, Conflict when the taxonomy is not the active one."""
-    takes_back(site_id, taxonomy_id)
+    takes_back(author.site_id, taxonomy_id)
     parameters = {"taxonomyId": taxonomy_id}
-    for task in tasks.unfinished(site_id):
+    for task in tasks.unfinished(author.site_id):
         if task.kind == tasks.Kind.RESTORE and task.parameters == parameters:
             return task
-    return tasks.request(clock, site_id, tasks.Kind.RESTORE, parameters, actor)
+    return tasks.request(author, tasks.Kind.RESTORE, parameters)
 
 
 def takes_back(site_id: int, taxonomy_id: str) -> Taxonomy:
@@ -166,6 +167,6 @@ def _slots(site_id: int) -> Iterator[dict[str, Any]]:
     yield from db.session.scalars(query.execution_options(yield_per=READ_AT_ONCE))
 
 
-def _told(counts: dict[str, int] | Counter[str], names: dict[str, str]) -> tuple[Gone, ...]:
+def _lines(counts: dict[str, int] | Counter[str], names: dict[str, str]) -> tuple[Gone, ...]:
     most = sorted(counts.items(), key=lambda found: (-found[1], found[0]))[:MOST_TOLD]
     return tuple(Gone(key, names.get(key, key), products) for key, products in most)

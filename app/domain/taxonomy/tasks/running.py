@@ -1,150 +1,139 @@
-"""Does the tasks of a site: renames first, the others in the order in which they were asked for, batch by batch.
+"""Does the tasks of a site: renames first, the others in the order in which they were requested, batch by batch.
 
 A batch is one transaction, which holds the task's row: what changes about products and how far the task is (`reached`,
-`done`, `report`) are committed together. A worker that dies therefore loses and repeats nothing, and two that took up
-the same task do its batches in turns. The lease only keeps the second from trying while the first lives.
+`done`, `report`) are committed together, so a worker that dies loses and repeats nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import TypeVar
+from dataclasses import dataclass
+from datetime import timedelta
 
-from sqlalchemy import Select, case, func, select
+from sqlalchemy import case, func, select
 from sqlalchemy.exc import OperationalError
 
 from app.domain.catalogue.models import Product
 from app.domain.shared.clock import Clock
-from app.domain.shared.committing import Transaction, commit
-from app.domain.shared.problems import Conflict, DomainError
-from app.domain.sites import audit
+from app.domain.shared.problems import Conflict
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.products.classification import hold_active
 from app.domain.taxonomy.products.current_tree import CurrentTree
-from app.domain.taxonomy.task_kinds import DONE, FAILED, RUNNING, UNFINISHED, WAITING, Kind
+from app.domain.taxonomy.task_kinds import Kind
 from app.domain.taxonomy.tasks import lost_values
 from app.domain.taxonomy.tasks.batch import Batch, Task, Work
-from app.domain.taxonomy.tasks.story import story_of
+from app.domain.taxonomy.tasks.leased import TASK
 from app.domain.taxonomy.tasks.works import WORKS
+from app.domain.work import leases
+from app.domain.work.context import WorkContext
+from app.domain.work.leases import Claim
+from app.domain.work.performing import perform
+from app.domain.work.states import UNFINISHED, State
 from app.extensions import db
 
-T = TypeVar("T")
 BATCH = 500  # Products of a transaction: a fraction of a second, for which others wait on SQLite.
-LEASE = timedelta(seconds=30)
 GIVEN_UP_AFTER = timedelta(hours=1)
+Works = Mapping[Kind, Work]
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What working needs besides the database; `transaction` commits at its end. A batch has up to `batch` products."""
-
-    clock: Clock
-    transaction: Transaction
-    batch: int = BATCH
-    works: Mapping[Kind, Work] = field(default_factory=lambda: WORKS)
-
-    def commit(self, work: Callable[[], T]) -> T:
-        return commit(self.transaction, work)
-
-
-def work_off(means: Means, site_id: int, for_at_most: timedelta | None = None) -> bool:
-    """Do what there is to do for the site, or as much of it as there is time for. True when more is left for this
-    caller; False when nothing is, or somebody else is at it. How a task ended stands in its row; what nobody expected
-    is raised as well."""
-    until = None if for_at_most is None else means.clock.now() + for_at_most
+def work_off(
+    context: WorkContext,
+    site_id: int,
+    for_at_most: timedelta | None = None,
+    batch: int = BATCH,
+    works: Works = WORKS,
+) -> bool:
+    """Do what there is to do for the site, or as much of it as there is time for, `batch` products at a time. True when
+    more is left for this caller; False when nothing is, or another worker holds it. How a task ended stands in its row;
+    unexpected errors are raised as well."""
+    until = None if for_at_most is None else context.clock.monotonic() + for_at_most.total_seconds()
     trees = CurrentTree(site_id)
-    while True:
-        task_id = means.commit(lambda: _take_up(means.clock, site_id))
-        if task_id is None:
-            return False
-        if not _work(means, task_id, trees, until):
+    while claim := context.commit(lambda: _claim_first(context.clock, site_id)):
+        turn = _Turn(context, claim, trees, until, batch, works)
+        perform(context, claim, turn.do_batches)
+        if turn.is_out_of_time:
             return True
-
-
-def _work(means: Means, task_id: str, trees: CurrentTree, until: datetime | None) -> bool:
-    """Whether the task came to its end or gave way to another; else its time is up and it is let go, to be taken up
-    again at once."""
-    try:
-        while means.commit(lambda: _do_batch(means, task_id, trees)):
-            if until is not None and means.clock.now() >= until:
-                means.commit(lambda: _let_go(means.clock, task_id))
-                return False
-    except (OperationalError, SystemExit, KeyboardInterrupt) as error:
-        # The database is away or the worker is stopped; neither has to do with the task, which can go on later.
-        refused = isinstance(error, OperationalError)
-        means.commit(lambda: _let_go(means.clock, task_id, refused))
-        raise
-    except Exception as error:
-        words = error.message if isinstance(error, DomainError) else f"Something unexpected went wrong: {error!r}"
-        means.commit(lambda: _fail(means.clock, task_id, words))
-        if not isinstance(error, DomainError):
-            raise
-    return True
+    return False
 
 
 def sites_with_work(clock: Clock) -> set[int]:
-    """The sites that have something to do which nobody is at."""
+    """Return the sites that have tasks of which no worker holds one."""
     unfinished = TaxonomyTask.state.in_(UNFINISHED)
-    rows = db.session.execute(select(TaxonomyTask.site_id, TaxonomyTask.lease_until).where(unfinished)).all()
-    busy = {row.site_id for row in rows if row.lease_until is not None and row.lease_until > clock.now()}
-    return {row.site_id for row in rows} - busy
+    free = select(TaxonomyTask.site_id, leases.is_free(TASK, clock.now())).where(unfinished)
+    rows = db.session.execute(free).all()
+    return {site_id for site_id, _ in rows} - {site_id for site_id, is_free in rows if not is_free}
 
 
-def _take_up(clock: Clock, site_id: int) -> str | None:
-    """The site's first unfinished task, unless somebody is at it. Renames come first: until then products hold words
+def _claim_first(clock: Clock, site_id: int) -> Claim[TaxonomyTask] | None:
+    """The site's first unfinished task, unless a worker holds it. Renames come first: until then products hold words
     that the taxonomy no longer has, which other tasks would take for wrong ones."""
-    query = select(TaxonomyTask).where(TaxonomyTask.site_id == site_id, TaxonomyTask.state.in_(UNFINISHED))
+    query = select(TaxonomyTask.id).where(TaxonomyTask.site_id == site_id, TaxonomyTask.state.in_(UNFINISHED))
     renames_first = case((TaxonomyTask.kind == Kind.RENAME_VALUES.value, 0), else_=1)
     first = db.session.scalar(query.order_by(renames_first, TaxonomyTask.created_at, TaxonomyTask.id).limit(1))
-    if first is None:
-        return None
-    task = _locked(first.id, skip=True)
-    now = clock.now()
-    if task is None or task.state not in UNFINISHED or (task.lease_until is not None and task.lease_until > now):
-        return None
-    if task.state == WAITING:
-        task.state, task.started_at = RUNNING, now
-    task.lease_until = now + LEASE
-    return task.id
+    return leases.claim(TASK, clock, TaxonomyTask.id == first) if first is not None else None
 
 
-def _locked(task_id: str, skip: bool = False) -> TaxonomyTask | None:
-    query = select(TaxonomyTask).where(TaxonomyTask.id == task_id).with_for_update(skip_locked=skip)
-    return db.session.scalar(query.execution_options(populate_existing=True))
+@dataclass
+class _Turn:
+    """One worker's time with a task."""
 
+    context: WorkContext
+    claim: Claim[TaxonomyTask]
+    trees: CurrentTree
+    until: float | None  # By the monotonic clock.
+    batch: int
+    works: Works
+    is_out_of_time: bool = False
 
-def _count(matching: Select[int]) -> int:
-    return db.session.scalar(select(func.count()).select_from(matching.order_by(None).subquery())) or 0
+    def do_batches(self) -> None:
+        """Until the task ends, gives way to a rename, or the time is up. Raises LeaseLost."""
+        clock = self.context.clock
+        try:
+            while self.context.commit(self._do_batch):
+                if self.until is not None and clock.monotonic() >= self.until:
+                    self.is_out_of_time = True
+                    self.context.commit(lambda: leases.release(clock, self.claim))
+                    return
+        except OperationalError:
+            self.context.commit(self._note_refusal)
+            raise
 
+    def _do_batch(self) -> bool:
+        """Whether there may be more to do for this worker before anything else."""
+        clock = self.context.clock
+        task = leases.held(self.claim)
+        hold_active(task.site_id)
+        subject = Task(task.site_id, task.parameters, *self.trees.read(clock))
+        if _gives_way(task):  # Asked after the tree was read: where that has new words, their renaming is seen.
+            leases.release(clock, self.claim)
+            return False
+        work = _work_of(self.works, task, subject)
+        candidates = work.candidates(subject)
+        if task.total is None:
+            task.total = db.session.scalar(select(func.count()).select_from(candidates.order_by(None).subquery())) or 0
+        next_ids = candidates.where(Product.id > task.reached).order_by(Product.id).limit(self.batch)
+        ids = list(db.session.scalars(next_ids))
+        if ids:
+            report = deepcopy(task.report)
+            batch = Batch(subject, ids, report, clock.now())
+            work.change(batch)
+            task.reached, task.done, task.report = ids[-1], task.done + len(ids), report
+            task.lease_until, task.refused_since = clock.now() + self.claim.lease, None
+            lost_values.keep(clock, task, batch.lost)
+        if len(ids) < self.batch:
+            leases.end(TASK, clock, task, State.DONE, None)
+        return len(ids) == self.batch
 
-def _do_batch(means: Means, task_id: str, trees: CurrentTree) -> bool:
-    """Whether there may be more to do for this caller before anything else."""
-    task = _locked(task_id)
-    if task is None or task.state != RUNNING:
-        return False
-    hold_active(task.site_id)
-    subject = Task(task.site_id, task.parameters, *trees.read(means.clock))
-    if _gives_way(task):  # Asked after the tree was read: where that has new words, their renaming is seen.
-        task.lease_until = means.clock.now()
-        return False
-    work = _work_of(means, task, subject)
-    if task.total is None:
-        task.total = _count(work.candidates(subject))
-    query = work.candidates(subject).where(Product.id > task.reached).order_by(Product.id)
-    ids = list(db.session.scalars(query.limit(means.batch)))
-    if ids:
-        report = deepcopy(task.report)
-        batch = Batch(subject, ids, report, means.clock.now())
-        work.change(batch)
-        task.reached, task.done, task.report = ids[-1], task.done + len(ids), report
-        lost_values.keep(means.clock, task, batch.lost)
-        task.lease_until, task.refused_since = means.clock.now() + LEASE, None
-    if len(ids) < means.batch:
-        _end(means.clock, task, DONE)
-    return len(ids) == means.batch
+    def _note_refusal(self) -> None:
+        """What the database has refused for long is not tried for ever. The tries may have outlasted the lease, which
+        nothing could renew meanwhile."""
+        clock = self.context.clock
+        task = leases.held(self.claim)
+        task.refused_since = since = task.refused_since or clock.now()
+        if clock.now() - since >= GIVEN_UP_AFTER:
+            error = "The database refused the work for an hour. It can go on where it was."
+            leases.end(TASK, clock, task, State.FAILED, error)
 
 
 def _gives_way(task: TaxonomyTask) -> bool:
@@ -155,42 +144,11 @@ def _gives_way(task: TaxonomyTask) -> bool:
     return db.session.scalar(renames.limit(1)) is not None
 
 
-def _work_of(means: Means, task: TaxonomyTask, subject: Task) -> Work:
+def _work_of(works: Works, task: TaxonomyTask, subject: Task) -> Work:
     """Raises Conflict when this shop cannot do it: a newer version may have been asked, before an older one was put in
     its place; and ids mean something else in another taxonomy, even where it has the same."""
-    if task.kind not in means.works:
+    if task.kind not in works:
         raise Conflict(f"This version of the shop cannot do work of the kind {task.kind}.")
     if subject.parameters.get("taxonomyId", subject.taxonomy_id) != subject.taxonomy_id:
         raise Conflict("Another taxonomy is active now, so the rest was left as it is.")
-    return means.works[Kind(task.kind)]
-
-
-def _let_go(clock: Clock, task_id: str, refused: bool = False) -> None:
-    """For the next to take up. One whose next batch the database has refused for long is not tried for ever."""
-    task = _locked(task_id)
-    if task is None or task.state != RUNNING:
-        return
-    task.lease_until = clock.now()  # Since when nobody is at it.
-    if refused:
-        now = clock.now()
-        task.refused_since = since = task.refused_since or now
-        if now - since >= GIVEN_UP_AFTER:
-            task.error = "The database refused the work for an hour. It can go on where it was."
-            _end(clock, task, FAILED)
-
-
-def _fail(clock: Clock, task_id: str, words: str) -> None:
-    task = _locked(task_id)
-    if task is not None and task.state == RUNNING:
-        task.error = words[:1000]
-        _end(clock, task, FAILED)
-
-
-def _end(clock: Clock, task: TaxonomyTask, state: str) -> None:
-    task.state, task.finished_at, task.lease_until = state, clock.now(), None
-    if state == DONE:
-        task.total = task.done
-    told = {key: value for key, value in task.report.items() if key != "lost"}
-    subject = (lost_values.SUBJECT, task.id)
-    action = f"taxonomy.{task.kind.lower()}"
-    audit.record(clock, task.site_id, task.requested_by, action, subject, story_of(task).summary, after=told)
+    return works[Kind(task.kind)]

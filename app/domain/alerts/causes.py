@@ -1,0 +1,114 @@
+"""THE table of causes: everything that an alert can be about. Pure.
+
+To add one: declare it here, and raise and end it where the fault shows (app/domain/alerts/alerts.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+
+
+class Severity(StrEnum):
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+@dataclass(frozen=True, slots=True)
+class CauseText:
+    """`key` is its name in logs, metrics and JSON; `sentence` is what is wrong, `advice` what to do about it."""
+
+    key: str
+    severity: Severity
+    sentence: str
+    advice: str
+
+
+class Cause(Enum):
+    INDEX_DAMAGED = CauseText(
+        "index_damaged",
+        Severity.WARNING,
+        "A search index is damaged or gone.",
+        "Nothing yet: it is being rebuilt, and shoppers find products by category until it is.",
+    )
+    INDEX_NOT_REBUILT = CauseText(
+        "index_not_rebuilt",
+        Severity.CRITICAL,
+        "A damaged search index could not be rebuilt.",
+        "Read the reason on the search overview, remove it, and start a rebuild there.",
+    )
+    DISK_FULL = CauseText(
+        "disk_full",
+        Severity.CRITICAL,
+        "The disk is full, or nearly.",
+        "Make room on it or move the shop to a larger one; nothing can be saved on a full disk.",
+    )
+    DATABASE_IO_ERROR = CauseText(
+        "database_io_error",
+        Severity.CRITICAL,
+        "The database could not read or write its files.",
+        "Look at the disk and its mount (read-only, unplugged, failing) and at the log of the database server.",
+    )
+    DISK_IO_ERROR = CauseText(
+        "disk_io_error",
+        Severity.CRITICAL,
+        "Files of the shop could not be read or written.",
+        "Look at the disk, its mount (read-only, unplugged, failing) and the rights of the folder.",
+    )
+    CLOCK_MOVED = CauseText(
+        "clock_moved",
+        Severity.WARNING,
+        "The clock of the machine jumped, or the shop was off for more than a day.",
+        "Is it wrong? Set it by a time service. Is it right? `flask --app wsgi purge --all` says so and removes what "
+        "is old; without that, nothing is purged before the shop has run for a week.",
+    )
+    PURGE_HELD_BACK = CauseText(
+        "purge_held_back",
+        Severity.WARNING,
+        "Of many old records only a part was removed.",
+        "Check the clock of the machine. Where it is right, the rest goes over the next nights, or at once with "
+        "`flask --app wsgi purge --all`.",
+    )
+    JOB_FAILED_TWICE = CauseText(
+        "job_failed_twice",
+        Severity.WARNING,
+        "A background job failed twice in a row.",
+        "Read the reason here and in the log; the alert ends when the job succeeds, or has not failed for a week.",
+    )
+    WORKER_GONE = CauseText(
+        "worker_gone",
+        Severity.CRITICAL,
+        "No worker takes jobs from the queue.",
+        "Start the worker, or the whole shop with `make run`; the log says why it stopped.",
+    )
+    QUEUE_GONE = CauseText(
+        "queue_gone",
+        Severity.WARNING,
+        "The queue (Redis) does not answer.",
+        "Start it, or set REDIS_URL to one that runs; until then the scheduler does the work, more slowly.",
+    )
+    DELIVERY_FAILED = CauseText(
+        "delivery_failed",
+        Severity.WARNING,
+        "Alerts could not be sent by e-mail or webhook.",
+        "Check the settings ALERT_… and SMTP_… and try them with `flask --app wsgi alerts test`.",
+    )
+
+    @property
+    def key(self) -> str:
+        return self.value.key
+
+    @property
+    def severity(self) -> Severity:
+        return self.value.severity
+
+    @property
+    def sentence(self) -> str:
+        return self.value.sentence
+
+    @property
+    def advice(self) -> str:
+        return self.value.advice
+
+
+BY_KEY = {cause.key: cause for cause in Cause}

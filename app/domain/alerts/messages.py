@@ -1,0 +1,157 @@
+"""Messages about alerts on their way: one by each channel when an alert was raised, one when it has ended. Each is sent
+at least once, or given up. Everything here is called in a transaction, and nothing is sent within one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, delete, func, or_, select, update
+
+from app.domain.alerts.alerts import REOPENS_WITHIN, end_alert, open_about, raise_alert
+from app.domain.alerts.causes import BY_KEY, Cause
+from app.domain.alerts.channel import Notice
+from app.domain.alerts.models import Alert, AlertMessage
+from app.domain.shared.clock import Clock
+from app.extensions import db
+
+FIRST_PAUSE = timedelta(minutes=1)  # After a failure; it doubles with each further one.
+FREQUENT_ATTEMPTS = 8  # Over two hours.
+LONGEST_PAUSE = timedelta(hours=6)  # Between those after them.
+ALARMING_ATTEMPTS = 3
+NEWS_FOR = timedelta(days=1)  # An alert that ended before is none any more, for a channel that is set up later.
+
+
+@dataclass(frozen=True, slots=True)
+class MessageKey:
+    alert_id: int
+    channel: str
+    is_about_end: bool
+
+
+def any_due(clock: Clock, channels: Sequence[str]) -> bool:
+    """Whether there is something to do for `write_messages` or in what `due` returns."""
+    news = select(Alert.id).where(_is_new(clock.now()) | _has_newly_ended(clock.now())).limit(1)
+    return db.session.scalar(news) is not None or bool(due(clock, channels))
+
+
+def write_messages(clock: Clock, channels: Sequence[str]) -> None:
+    """Write the messages about alerts that have none yet."""
+    now = clock.now()
+    for alert in _locked(_is_new(now)):
+        alert.notified_at = now
+        _add(now, alert, channels, is_about_end=False)
+    for alert in _locked(_has_newly_ended(now)):
+        alert.end_notified_at = now
+        _add(now, alert, channels, is_about_end=True)
+
+
+def due(clock: Clock, channels: Sequence[str]) -> list[MessageKey]:
+    """Return the messages to be sent now, the older alerts first. Those of channels that are no longer set up, and of
+    causes that are no longer known, go with their alert."""
+    columns = AlertMessage.alert_id, AlertMessage.channel, AlertMessage.is_about_end
+    known = select(*columns).join(Alert).where(AlertMessage.channel.in_(channels), Alert.cause.in_(BY_KEY))
+    order = AlertMessage.alert_id, AlertMessage.is_about_end, AlertMessage.channel
+    return [MessageKey(*row) for row in db.session.execute(known.where(_may_be_sent(clock.now())).order_by(*order))]
+
+
+def claim(clock: Clock, key: MessageKey, host_of: Callable[[int], str]) -> Notice | None:
+    """Return what is to be sent, which is tried again after a pause unless `note_sent` follows; None where another
+    process has claimed it."""
+    now = clock.now()
+    query = select(AlertMessage).where(*_is(key), _may_be_sent(now)).with_for_update(skip_locked=True)
+    message = db.session.scalar(query.execution_options(populate_existing=True))
+    if message is None:
+        return None
+    message.next_try_at = now + _pause_before(message.attempts + 1)
+    message.attempts += 1
+    return _notice(key, db.session.get_one(Alert, key.alert_id), host_of)
+
+
+def _pause_before(attempt: int) -> timedelta:
+    return FIRST_PAUSE * 2 ** (attempt - 1) if attempt < FREQUENT_ATTEMPTS else LONGEST_PAUSE
+
+
+def _notice(key: MessageKey, alert: Alert, host_of: Callable[[int], str]) -> Notice:
+    return Notice(
+        id=f"{alert.id}-{'ended' if key.is_about_end else 'raised'}",
+        cause=BY_KEY[alert.cause],
+        site=None if alert.site_id is None else host_of(alert.site_id),
+        subject=alert.subject,
+        detail=alert.detail,
+        first_seen_at=alert.first_seen_at,
+        last_seen_at=alert.last_seen_at,
+        ended_at=alert.ended_at if key.is_about_end else None,
+    )
+
+
+def note_sent(clock: Clock, key: MessageKey) -> None:
+    db.session.execute(delete(AlertMessage).where(*_is(key)))
+    if key.channel in failing_channels():
+        note_works(clock, key.channel)
+
+
+def note_works(clock: Clock, channel: str) -> None:
+    """End the alert about a channel that works, or is set up no longer. What waits for it long is sent now."""
+    end_alert(clock, Cause.DELIVERY_FAILED, subject=channel)
+    waiting = AlertMessage.channel == channel, AlertMessage.attempts >= ALARMING_ATTEMPTS
+    db.session.execute(update(AlertMessage).where(*waiting).values(next_try_at=clock.now()))
+
+
+def failing_channels() -> set[str]:
+    return {alert.subject for alert in open_about(Cause.DELIVERY_FAILED)}
+
+
+def note_failure(clock: Clock, key: MessageKey, reason: str) -> None:
+    """Raise an alert when a message has failed several times, and give it up in the end: once its alert has ended,
+    unless it is the last by its channel, which is tried on so that the channel is known to work again."""
+    attempts = db.session.scalar(select(AlertMessage.attempts).where(*_is(key))) or 0
+    if attempts >= FREQUENT_ATTEMPTS and _is_old_news(key):
+        db.session.execute(delete(AlertMessage).where(*_is(key)))
+    if attempts >= ALARMING_ATTEMPTS:
+        raise_alert(clock, Cause.DELIVERY_FAILED, reason, subject=key.channel)
+
+
+def _is_old_news(key: MessageKey) -> bool:
+    by_channel = select(func.count()).select_from(AlertMessage).where(AlertMessage.channel == key.channel)
+    has_ended = db.session.get_one(Alert, key.alert_id).ended_at is not None
+    return has_ended and (db.session.scalar(by_channel) or 0) > 1
+
+
+def _add(now: datetime, alert: Alert, channels: Sequence[str], is_about_end: bool) -> None:
+    """By every channel; that one of them fails goes by the others."""
+    own = alert.subject if alert.cause == Cause.DELIVERY_FAILED.key else None
+    for channel in channels:
+        if channel != own:
+            message = AlertMessage(alert_id=alert.id, channel=channel, is_about_end=is_about_end, next_try_at=now)
+            db.session.add(message)
+
+
+def _is_new(now: datetime) -> ColumnElement[bool]:
+    is_news = Alert.ended_at.is_(None) | (Alert.ended_at > now - NEWS_FOR)
+    return Alert.notified_at.is_(None) & is_news & Alert.cause.in_(BY_KEY)
+
+
+def _has_newly_ended(now: datetime) -> ColumnElement[bool]:
+    """And does not come back any more. Its end is news to those who got the message before."""
+    over = Alert.ended_at.between(now - NEWS_FOR, now - REOPENS_WITHIN)
+    return Alert.notified_at.is_not(None) & Alert.end_notified_at.is_(None) & over & Alert.cause.in_(BY_KEY)
+
+
+def _locked(which: ColumnElement[bool]) -> Sequence[Alert]:
+    query = select(Alert).where(which).order_by(Alert.id).with_for_update(skip_locked=True)
+    return db.session.scalars(query.execution_options(populate_existing=True)).all()
+
+
+def _may_be_sent(now: datetime) -> ColumnElement[bool]:
+    """Whether the pause is over, or was set while the clock was ahead."""
+    return or_(AlertMessage.next_try_at <= now, AlertMessage.next_try_at > now + LONGEST_PAUSE)
+
+
+def _is(key: MessageKey) -> tuple[ColumnElement[bool], ...]:
+    return (
+        AlertMessage.alert_id == key.alert_id,
+        AlertMessage.channel == key.channel,
+        AlertMessage.is_about_end == key.is_about_end,
+    )

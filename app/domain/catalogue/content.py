@@ -1,0 +1,223 @@
+"""Content that shoppers reach by an address of its own, such as pages and collections.
+
+Each kind is declared once, as a ContentKind; creating, saving and deleting are the same for all. Call the writing
+functions within a transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import ScalarSelect, func, literal, or_, select
+from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.orm.interfaces import ORMOption
+
+from app.domain.catalogue.listing import PAGE_SIZE
+from app.domain.catalogue.markup import clean_html
+from app.domain.catalogue.models import Content
+from app.domain.catalogue.names import free_seo_name, seo_name_problems
+from app.domain.catalogue.queries import contains
+from app.domain.catalogue.saving import assign, check_revision, flush_or_conflict
+from app.domain.shared.addresses import slug, slug_problems, url_problems
+from app.domain.shared.author import Author
+from app.domain.shared.paging import Paged
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.shared.records import existing, find_record
+from app.domain.shared.text import block_problems, line_problems, one_line
+from app.domain.sites import audit
+from app.extensions import db
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentDraft:
+    """Content as it was sent. An empty `seo_name` asks for one made from the title."""
+
+    seo_name: str = ""
+    canonical_url: str | None = None
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ContentText:
+    """A text of a kind of content: a line, or a block of HTML. An empty nullable line is stored as None."""
+
+    name: str
+    label: str
+    longest: int
+    required: bool = False
+    is_html: bool = False
+    is_nullable: bool = False
+
+    @property
+    def field(self) -> str:
+        """The name in forms and JSON."""
+        first, *others = self.name.split("_")
+        return first + "".join(word.capitalize() for word in others)
+
+    def tidy(self, text: str | None) -> str | None:
+        if self.is_html:
+            return text or ""
+        return one_line(text or "") or (None if self.is_nullable else "")
+
+    def problems(self, text: str | None) -> list[Problem]:
+        pointer = f"#/{self.field}"
+        if self.is_html:
+            return block_problems(text or "", self.label, self.longest, pointer)
+        return line_problems(text or "", self.label, self.longest, pointer, required=self.required)
+
+
+Record = TypeVar("Record", bound=Content)
+Draft = TypeVar("Draft", bound=ContentDraft)
+
+
+class ContentKind(Generic[Record, Draft]):
+    """The declaration of a kind of content. A kind that holds more than texts overrides the last five methods."""
+
+    def __init__(self, noun: str, model: type[Record], draft: type[Draft], texts: Sequence[ContentText]) -> None:
+        self.noun, self.model, self.draft, self.texts = noun, model, draft, tuple(texts)
+        self.fields = ("seo_name", *(text.name for text in texts), "canonical_url", "enabled")
+
+    def title_column(self) -> InstrumentedAttribute[str]:
+        """The column of the first text, which names a record."""
+        column: InstrumentedAttribute[str] = getattr(self.model, self.texts[0].name)
+        return column
+
+    def title_of(self, record: Record | Draft) -> str:
+        return str(getattr(record, self.texts[0].name))
+
+    def draft_of(self, record: Record) -> Draft:
+        """The record in the form in which it is sent."""
+        return self.draft(**{name: getattr(record, name) for name in self.fields}, **self.further(record))
+
+    def further(self, record: Record) -> dict[str, Any]:
+        """The values of the draft that are no columns of the record."""
+        return {}
+
+    def assign_further(self, record: Record, draft: Draft) -> dict[str, tuple[Any, Any]]:
+        """Store the further values; return, by name, those that changed as they were and as they are."""
+        return {}
+
+    def tidy_further(self, draft: Draft) -> Draft:
+        return draft
+
+    def further_problems(self, draft: Draft) -> list[Problem]:
+        return []
+
+    def stored_problems(self, site_id: int, draft: Draft) -> list[Problem]:
+        """What the database knows to be wrong with the further values."""
+        return []
+
+    options: tuple[ORMOption, ...] = ()  # What is loaded together with a record.
+    products: ScalarSelect[int] | None = None  # The number of products that a record holds, for lists.
+
+
+def clean(site_id: int, kind: ContentKind[Record, Draft], draft: Draft) -> Draft:
+    """Return the draft trimmed, its HTML sanitised. Raises Invalid with every problem."""
+    return _sanitised(site_id, kind, _tidy(kind, draft), [])
+
+
+def record_of(kind: ContentKind[Record, Draft], site_id: int, record_id: int, to_change: bool = False) -> Record:
+    """Raises NotFound."""
+    record = find_record(kind.model, site_id, record_id, to_change, kind.options)
+    return existing(record, f"There is no such {kind.noun} on this site.")
+
+
+def create(author: Author, kind: ContentKind[Record, Draft], draft: Draft) -> Record:
+    """Raises Invalid, Conflict."""
+    checked = _checked(author.site_id, kind, draft, None)
+    title = kind.title_of(checked)
+    if not checked.seo_name:
+        checked = replace(checked, seo_name=free_seo_name(author.site_id, slug(title, kind.noun), kind.title_column()))
+    record = kind.model(site_id=author.site_id, revision=1, updated_at=author.now())
+    assign(record, checked, kind.fields)
+    kind.assign_further(record, checked)
+    db.session.add(record)
+    flush_or_conflict()
+    audit.record(author, f"{kind.noun}.create", (kind.noun, str(record.id)), f"Added {title}")
+    return record
+
+
+def save(
+    author: Author, kind: ContentKind[Record, Draft], record_id: int, revision: int, draft: Draft
+) -> tuple[Record, tuple[str, ...]]:
+    """Return the record and the names of what changed. Raises NotFound, StaleRevision, Invalid, Conflict."""
+    record = record_of(kind, author.site_id, record_id, to_change=True)
+    check_revision(author.site_id, (kind.noun, record.id), record.revision, revision)
+    checked = _checked(author.site_id, kind, draft, record.id)
+    before = assign(record, replace(checked, seo_name=checked.seo_name or record.seo_name), kind.fields)
+    after = {name: getattr(record, name) for name in before}
+    for name, (old, new) in kind.assign_further(record, checked).items():
+        before[name], after[name] = old, new
+    if before:
+        record.revision += 1
+        record.updated_at = author.now()
+        summary = f"Changed {kind.title_of(record)}"
+        audit.record(author, f"{kind.noun}.save", (kind.noun, str(record.id)), summary, before, after)
+    flush_or_conflict()
+    return record, tuple(before)
+
+
+def delete(author: Author, kind: ContentKind[Record, Draft], record_id: int) -> str:
+    """Remove a record and return its title. Raises NotFound."""
+    record = record_of(kind, author.site_id, record_id, to_change=True)
+    title, before = kind.title_of(record), {name: getattr(record, name) for name in kind.fields}
+    db.session.delete(record)
+    db.session.flush()
+    audit.record(author, f"{kind.noun}.delete", (kind.noun, str(record_id)), f"Deleted {title}", before)
+    return title
+
+
+@dataclass(frozen=True, slots=True)
+class ContentRow:
+    """A record in a list; `products` counts what it holds."""
+
+    id: int
+    name: str
+    seo_name: str
+    enabled: bool
+    updated_at: datetime
+    products: int
+
+
+def listed(kind: ContentKind[Record, Draft], site_id: int, words: str, page_number: int) -> Paged[ContentRow]:
+    """A page of the records whose title or SEO name contains the words, by title."""
+    model, title = kind.model, kind.title_column()
+    matching = or_(contains(title, words), contains(model.seo_name, words))
+    found = select(model.id).where(model.site_id == site_id, matching)
+    total = db.session.scalar(found.with_only_columns(func.count())) or 0
+    products = literal(0) if kind.products is None else kind.products
+    query = found.with_only_columns(model.id, title, model.seo_name, model.enabled, model.updated_at, products)
+    rows = db.session.execute(query.order_by(title, model.id).limit(PAGE_SIZE).offset((page_number - 1) * PAGE_SIZE))
+    return Paged([ContentRow(*row) for row in rows], page_number, PAGE_SIZE, total)
+
+
+def _checked(site_id: int, kind: ContentKind[Record, Draft], draft: Draft, own_id: int | None) -> Draft:
+    tidy = _tidy(kind, draft)
+    taken = seo_name_problems(site_id, tidy.seo_name, own_id, kind.title_column())
+    return _sanitised(site_id, kind, tidy, [*taken, *kind.stored_problems(site_id, tidy)])
+
+
+def _tidy(kind: ContentKind[Record, Draft], draft: Draft) -> Draft:
+    texts: dict[str, Any] = {text.name: text.tidy(getattr(draft, text.name)) for text in kind.texts}
+    canonical_url = (draft.canonical_url or "").strip() or None
+    return kind.tidy_further(replace(draft, seo_name=draft.seo_name.strip(), canonical_url=canonical_url, **texts))
+
+
+def _sanitised(site_id: int, kind: ContentKind[Record, Draft], tidy: Draft, further: Sequence[Problem]) -> Draft:
+    title, *others = kind.texts
+    problems = [
+        *title.problems(getattr(tidy, title.name)),
+        *(slug_problems(tidy.seo_name, "The SEO name", "#/seoName") if tidy.seo_name else ()),
+        *(problem for text in others for problem in text.problems(getattr(tidy, text.name))),
+        *(url_problems(tidy.canonical_url, "The canonical URL", "#/canonicalUrl") if tidy.canonical_url else ()),
+        *kind.further_problems(tidy),
+        *further,
+    ]
+    if problems:
+        raise Invalid(problems)
+    blocks = [text.name for text in kind.texts if text.is_html]
+    html: dict[str, Any] = {name: clean_html(getattr(tidy, name), site_id) for name in blocks}
+    return replace(tidy, **html)

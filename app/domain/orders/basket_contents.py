@@ -1,0 +1,192 @@
+"""Use cases of a basket, which a random token names: who has the token has the basket. Call those that change something
+within a transaction. Quantities above the stock are reduced to it, and the answer says so."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import selectinload
+
+from app.domain.orders.basket import MOST_LINES, MOST_OF_ONE, Availability, Basket, BasketLine, availability
+from app.domain.orders.models import OPEN, Order, OrderLine
+from app.domain.orders.offers import Offer, offer_of, offers_of
+from app.domain.shared.clock import Clock
+from app.domain.shared.flushing import flush_or_conflict
+from app.domain.shared.problems import Conflict, Invalid, NotFound, TooManyRequests
+from app.domain.sites.sites import currency_of
+from app.extensions import db
+
+
+@dataclass(frozen=True, slots=True)
+class BasketChange:
+    """The basket after a change: its token, the number of its items, and the changed line with its new `quantity`;
+    `product_id` is 0 where the product is gone. `short` says that more were wanted than are in stock."""
+
+    token: str
+    items: int
+    name: str
+    quantity: int
+    product_id: int
+    short: bool = False
+
+
+def basket_of(site_id: int, token: str | None) -> Basket:
+    """What the basket holds, at today's prices; an empty one where there is none."""
+    order = db.session.scalar(_basket(site_id, token)) if token else None
+    return contents_of(site_id, order) if order else Basket()
+
+
+def contents_of(site_id: int, order: Order, to_sell: bool = False) -> Basket:
+    """The contents at today's prices. `to_sell` locks what it holds (`offers_of`)."""
+    offers = offers_of(site_id, order.lines, to_sell)
+    return Basket(tuple(_line(line, offers.get(line.id)) for line in order.lines))
+
+
+def add(
+    clock: Clock, site_id: int, token: str | None, sku: str, quantity: int, may_begin: Callable[[], bool] = lambda: True
+) -> BasketChange:
+    """Put something into the basket, or into a new one where the token names none: tokens are made here only, so that
+    nobody can make somebody use one they know. Raises NotFound, Invalid, Conflict for what is sold out, and
+    TooManyRequests where a new basket is needed that `may_begin` refuses."""
+    _check_quantity(quantity, 1)
+    offer = offer_of(site_id, sku)
+    order = db.session.scalar(_basket(site_id, token, to_change=True)) if token else None
+    if order is None:
+        if not may_begin():
+            raise TooManyRequests("Very many baskets were begun from where you are. Please try again in a minute.", 60)
+        token, order = _new_basket(clock, site_id)
+    line = next((line for line in order.lines if (line.product_id, line.variant_id) == offer.key), None)
+    if line is None:
+        line = _new_line(order, offer)
+    wanted = (line.quantity or 0) + quantity
+    return _set(clock, order, line, offer, wanted, token or "")
+
+
+def change(clock: Clock, site_id: int, token: str | None, line_id: int, quantity: int) -> BasketChange:
+    """Ask for another quantity; 0 takes the line out. Raises NotFound, Invalid, Conflict for what is sold out."""
+    _check_quantity(quantity, 0)
+    order = db.session.scalar(_basket(site_id, token, to_change=True)) if token else None
+    line = next((line for line in order.lines if line.id == line_id), None) if order else None
+    if order is None or line is None or token is None:
+        raise NotFound("This is not in your basket any more.")
+    if quantity == 0:
+        return _remove(clock, order, line, token)
+    offer = offers_of(site_id, [line]).get(line.id)
+    if offer is None:
+        raise Conflict("We do not sell this any more. Please remove it.")
+    return _set(clock, order, line, offer, quantity, token)
+
+
+def token_hash(token: str) -> str:
+    """What the database keeps of a token: who reads it cannot become anybody."""
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+def order_by_token(site_id: int, token: str, to_change: bool = False) -> Order | None:
+    """The basket or order that a token names, whatever its state."""
+    query = (
+        select(Order)
+        .where(Order.site_id == site_id, Order.token_hash == token_hash(token))
+        .options(selectinload(Order.lines))
+    )
+    return db.session.scalar(_locked(query) if to_change else query)
+
+
+def _basket(site_id: int, token: str | None, to_change: bool = False) -> Select[Order]:
+    query = (
+        select(Order)
+        .where(Order.site_id == site_id, Order.token_hash == token_hash(token or ""), Order.status == OPEN)
+        .options(selectinload(Order.lines))
+    )
+    return _locked(query) if to_change else query
+
+
+def _locked(query: Select[Order]) -> Select[Order]:
+    """Who changes a basket takes turns with everybody else who does, and sees what they left."""
+    return query.with_for_update().execution_options(populate_existing=True)
+
+
+def _new_basket(clock: Clock, site_id: int) -> tuple[str, Order]:
+    token, now = secrets.token_urlsafe(32), clock.now()
+    order = Order(
+        id=str(uuid.uuid4()),
+        site_id=site_id,
+        status=OPEN,
+        channel="WEB",
+        currency=currency_of(site_id),
+        token_hash=token_hash(token),
+        revision=0,
+        created_at=now,
+        lines=[],
+    )
+    db.session.add(order)
+    return token, order
+
+
+def _new_line(order: Order, offer: Offer) -> OrderLine:
+    if len(order.lines) >= MOST_LINES:
+        raise Conflict(f"A basket holds at most {MOST_LINES} different things. Please order these first.")
+    position = max((line.position for line in order.lines), default=-1) + 1
+    product_id, variant_id = offer.key
+    line = OrderLine(
+        site_id=order.site_id, position=position, product_id=product_id, variant_id=variant_id, stock_taken=0
+    )
+    order.lines.append(line)
+    return line
+
+
+def _set(clock: Clock, order: Order, line: OrderLine, offer: Offer, wanted: int, token: str) -> BasketChange:
+    left = MOST_OF_ONE if offer.stock is None else min(offer.stock, MOST_OF_ONE)
+    if left < 1:
+        raise Conflict(f"{offer.product.name} is sold out just now.")
+    line.quantity = min(wanted, left)
+    line.sku, line.name, line.options = offer.sku, offer.product.name, dict(offer.options)
+    line.unit_price = offer.price
+    _touch(clock, order)
+    return BasketChange(token, _items(order), line.name, line.quantity, offer.product.id, short=wanted > left)
+
+
+def _remove(clock: Clock, order: Order, line: OrderLine, token: str) -> BasketChange:
+    order.lines.remove(line)
+    _touch(clock, order)
+    return BasketChange(token, _items(order), line.name, 0, line.product_id or 0)
+
+
+def _touch(clock: Clock, order: Order) -> None:
+    order.revision += 1
+    order.updated_at = clock.now()
+    flush_or_conflict("The shop just changed this product. Please try again.")
+
+
+def _items(order: Order) -> int:
+    return sum(line.quantity for line in order.lines)
+
+
+def _check_quantity(quantity: int, least: int) -> None:
+    if not least <= quantity <= MOST_OF_ONE:
+        raise Invalid.one("invalid_quantity", f"Please choose a number from {least} to {MOST_OF_ONE}.", "#/quantity")
+
+
+def _line(line: OrderLine, offer: Offer | None) -> BasketLine:
+    if offer is None:
+        return BasketLine(
+            line.id, line.sku, line.name, line.options, line.quantity, line.unit_price, availability=Availability.GONE
+        )
+    return BasketLine(
+        id=line.id,
+        sku=offer.sku,
+        name=offer.product.name,
+        options=offer.options,
+        quantity=line.quantity,
+        price=offer.price,
+        price_before=line.unit_price if line.unit_price != offer.price else None,
+        left=offer.stock,
+        availability=availability(offer.stock, line.quantity),
+        product_id=offer.product.id,
+        seo_name=offer.product.seo_name,
+    )

@@ -1,0 +1,121 @@
+"""Status changes of an order by staff: collect, reopen, cancel. Call them within a transaction; each writes its line of
+the activity log. Repeating one changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import selectinload
+
+from app.domain.catalogue.models import Product
+from app.domain.orders.models import CANCELLED, COLLECTED, OPEN, SUBMITTED, Order
+from app.domain.orders.offers import offer_of_line
+from app.domain.orders.stock import give_back
+from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Conflict
+from app.domain.shared.records import existing, find_record
+from app.domain.sites import audit
+from app.extensions import db
+
+# Long enough to notice a mistake; what was sold last month stays as it stands in the books.
+REOPENED_WITHIN = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class StatusChange:
+    """`changed` is False where the order had the status already. `not_returned` names the lines that could not go back
+    into stock: the product is gone, its stock is no longer counted, or it is sold in variants now."""
+
+    number: int
+    changed: bool
+    not_returned: tuple[str, ...] = ()
+
+
+def order_of(site_id: int, order_id: str, to_change: bool = False) -> Order:
+    """An order of this site, not a basket. Raises NotFound."""
+    order = find_record(Order, site_id, order_id, to_change, [selectinload(Order.lines)])
+    return existing(order if order and order.status != OPEN else None, "There is no such order on this site.")
+
+
+def collect(author: Author, order_id: str) -> StatusChange:
+    """The order was paid and handed over. Raises NotFound, Conflict for a cancelled one."""
+    order = _not_cancelled(author, order_id)
+    if order.status == COLLECTED:
+        return StatusChange(order.number or 0, changed=False)
+    return _set_status(author, order, COLLECTED, "order.collect", "was collected and paid")
+
+
+def reopen(author: Author, order_id: str) -> StatusChange:
+    """The order was not collected after all: it waits again, and can be cancelled. Raises NotFound, Conflict for a
+    cancelled one, whose stock others may have bought, and for one that was collected over a week ago."""
+    order = _not_cancelled(author, order_id)
+    if order.status == SUBMITTED:
+        return StatusChange(order.number or 0, changed=False)
+    if not can_reopen(order, author.clock):
+        days = REOPENED_WITHIN.days
+        raise Conflict(f"Order {order.number} was collected over {days} days ago, so that stays as it is.")
+    change = _set_status(author, order, SUBMITTED, "order.reopen", "is to hand over again")
+    order.settled_at = None
+    return change
+
+
+def can_reopen(order: Order, clock: Clock) -> bool:
+    collected_at = order.settled_at if order.status == COLLECTED else None
+    return collected_at is not None and clock.now() - collected_at <= REOPENED_WITHIN
+
+
+def cancel(author: Author, order_id: str) -> StatusChange:
+    """The order will not be collected: what it took goes back into stock, once. Raises NotFound, Conflict for a
+    collected one."""
+    order = order_of(author.site_id, order_id, to_change=True)
+    if order.status == COLLECTED:
+        raise Conflict(f"Order {order.number} was collected already, so it cannot be cancelled.")
+    if order.status == CANCELLED:
+        return StatusChange(order.number or 0, changed=False)
+    not_returned = _return_stock(author.clock, order)
+    missing = f"; not counted back into stock: {', '.join(not_returned)}" if not_returned else ""
+    return _set_status(author, order, CANCELLED, "order.cancel", f"was cancelled{missing}", not_returned)
+
+
+def _not_cancelled(author: Author, order_id: str) -> Order:
+    order = order_of(author.site_id, order_id, to_change=True)
+    if order.status == CANCELLED:
+        raise Conflict(f"Order {order.number} was cancelled, and its products are back in stock.")
+    return order
+
+
+def _set_status(
+    author: Author, order: Order, status: str, action: str, summary: str, not_returned: tuple[str, ...] = ()
+) -> StatusChange:
+    before, order.status = order.status, status
+    order.settled_at = order.updated_at = author.now()
+    order.revision += 1
+    audit.record(
+        author,
+        action,
+        ("order", order.id),
+        f"Order {order.number} {summary}",
+        before={"status": before},
+        after={"status": status},
+    )
+    return StatusChange(order.number or 0, changed=True, not_returned=not_returned)
+
+
+def _return_stock(clock: Clock, order: Order) -> tuple[str, ...]:
+    """Count back what each line took, of hidden products too. Products are locked in the order in which buyers lock
+    them. Returns the names of the lines that could not be counted back."""
+    ids = {line.product_id for line in order.lines if line.product_id is not None}
+    query = select(Product).where(Product.site_id == order.site_id, Product.id.in_(ids)).order_by(Product.id)
+    locked = query.options(selectinload(Product.variants)).with_for_update()
+    products = {p.id: p for p in db.session.scalars(locked.execution_options(populate_existing=True))}
+    not_returned = []
+    for line in [line for line in order.lines if line.stock_taken]:
+        offer = offer_of_line(products.get(line.product_id or 0), line)
+        if offer is None or offer.stock is None:
+            not_returned.append(line.name)
+        else:
+            give_back(clock, line, offer, order.number or 0)
+    return tuple(not_returned)

@@ -1,0 +1,65 @@
+"""Measure the effect of a synonym, a rule or a product's search terms: the searches concerned, before and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.domain.catalogue.products import product_of
+from app.domain.relevance.rules.editing import rule_of
+from app.domain.relevance.synonyms.editing import synonym_of
+from app.domain.search_statistics.counting.before_after import BeforeAfter, LiveChange, compare
+from app.domain.search_statistics.counting.phrases import PhraseMatcher
+from app.domain.search_statistics.counting.term_starts import normalized_terms, starts_of
+from app.domain.shared.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """`searches` describes the searches that `subject` concerns. Without `since` there is no comparison: it is not live
+    yet or, of a term, its start is unknown. A rule applies `until` it ends."""
+
+    subject: str
+    searches: str
+    since: datetime | None
+    comparison: BeforeAfter | None
+    until: datetime | None = None
+    is_paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TermEffects:
+    product_name: str
+    terms: tuple[Effect, ...]
+
+
+def effect_of_synonym(clock: Clock, site_id: int, synonym_id: int) -> Effect:
+    """Compare searches that contain a word for which the synonym finds others. Raises NotFound."""
+    synonym = synonym_of(site_id, synonym_id)
+    typed = [synonym.root] if synonym.root else synonym.words
+    searches = "Searches with " + " or ".join(f"“{word}”" for word in typed)
+    since = synonym.live_since
+    changes = [LiveChange(since, PhraseMatcher(typed))] if since else []
+    return Effect(" · ".join(typed), searches, since, next(iter(compare(site_id, clock, changes)), None))
+
+
+def effect_of_rule(clock: Clock, site_id: int, rule_id: int) -> Effect:
+    """Compare searches for exactly the rule's term. Raises NotFound."""
+    rule = rule_of(site_id, rule_id)
+    live = rule.live_since if rule.enabled else None
+    since = max(live, rule.starts_at or live) if live else None
+    changes = [LiveChange(since, rule.normalized_term, rule.ends_at)] if since else []
+    comparison = next(iter(compare(site_id, clock, changes)), None)
+    searches = f"Searches for exactly “{rule.term}”"
+    return Effect(rule.term, searches, since, comparison, rule.ends_at, is_paused=not rule.enabled)
+
+
+def effects_of_terms(clock: Clock, site_id: int, product_id: int) -> TermEffects:
+    """Compare searches that contain a term, for each term of the product. Raises NotFound."""
+    product = product_of(site_id, product_id)
+    starts = starts_of(site_id, product_id)
+    since = {term: starts.get(next(iter(normalized_terms([term])))) for term in product.search_terms}
+    changes = {term: LiveChange(start, PhraseMatcher([term])) for term, start in since.items() if start is not None}
+    compared = dict(zip(changes, compare(site_id, clock, list(changes.values())), strict=True))
+    effects = (Effect(term, f"Searches with “{term}”", start, compared.get(term)) for term, start in since.items())
+    return TermEffects(product.name, tuple(effects))

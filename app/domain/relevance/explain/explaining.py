@@ -1,0 +1,180 @@
+"""Explain a search: run it as the shop does, and gather everything that affects its results. Nothing is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sqlalchemy import select
+
+from app.domain.catalogue.product_reference import referred_product
+from app.domain.relevance.explain.explanation import (
+    FIRST,
+    EngineHealth,
+    ExplainRequest,
+    PendingSuggestion,
+    ProductExplanation,
+    ScoredHit,
+    ScoreExplanation,
+    SearchExplanation,
+)
+from app.domain.relevance.synonyms.models import SUGGESTED, Synonym
+from app.domain.search.engine import (
+    EngineState,
+    Explanation,
+    Hit,
+    IndexName,
+    SearchEngine,
+    SearchRequest,
+    SearchUnavailable,
+)
+from app.domain.search.index import backlog, runs
+from app.domain.search.index.document import product_document_id
+from app.domain.search.index.outbox import PRODUCT
+from app.domain.search.serving import snapshot, versions
+from app.domain.search.serving.plan import Plan, plan
+from app.domain.search.serving.query import Answered, search_products
+from app.domain.search.serving.rules import normalized_term
+from app.domain.search.serving.served import Served
+from app.domain.search.serving.synonyms import SynonymSet
+from app.domain.search.text import LINKING_WORDS, query_words
+from app.domain.shared.clock import Clock
+from app.domain.sites.settings import settings_of
+from app.domain.sites.sites import time_zone_of
+from app.extensions import db
+
+MOST_SUGGESTIONS = 5  # Whose effect on the search is computed.
+
+
+@dataclass(frozen=True, slots=True)
+class _ServedSearch:
+    """A search with the serving configuration of the requested moment."""
+
+    engine: SearchEngine
+    site_id: int
+    served: Served
+    plan: Plan
+
+    def results(self, per_page: int = FIRST, *, explain: bool = False) -> Answered:
+        request = SearchRequest(words=self.plan.words, per_page=per_page, explain=explain)
+        return search_products(self.engine, self.site_id, request, self.plan, self.served.stop_words)
+
+    def explain(self, request: SearchRequest, product_id: int) -> Explanation:
+        return self.engine.explain(self.site_id, IndexName.PRODUCTS, request, product_document_id(product_id))
+
+
+def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: ExplainRequest) -> SearchExplanation:
+    """Always answers: what an unavailable engine cannot say is left out, and `engine` says why."""
+    now, served = clock.now(), snapshot.served(site_id)
+    planned = plan(request.words, served, request.at or now)
+    state = versions.serving_state(site_id)
+    latest = runs.latest_run(site_id)
+    tokens = query_words(request.words)
+    optional = tuple(token for token in tokens if token in LINKING_WORDS or token in served.stop_words)
+    status = engine.status(site_id, IndexName.PRODUCTS)
+    explanation = SearchExplanation(
+        request=request,
+        engine=EngineHealth(status.state, status.error),
+        now=now,
+        page_size=settings_of(site_id)["listing-page-size"],
+        tokens=tokens,
+        optional=optional if len(optional) < len(tokens) else (),
+        applied=planned.expansion.applied,
+        rule=planned.rule,
+        inactive_rule=None if planned.rule else served.rules.by_term.get(normalized_term(request.words)),
+        redirect=planned.redirect,
+        banner=planned.banner,
+        product=_product(site_id, request.reference),
+        is_behind=state is not None and state.live_version != state.saved_version,
+        is_rebuilding=latest is not None and latest.is_unfinished,
+        zone=time_zone_of(site_id),
+    )
+    try:
+        return _with_results(_ServedSearch(engine, site_id, served, planned), explanation)
+    except SearchUnavailable as unavailable:
+        health = EngineHealth(EngineState.UNREACHABLE, unavailable.message)
+        return replace(explanation, engine=health) if explanation.engine.answers else explanation
+
+
+def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> SearchExplanation:
+    product = explanation.product
+    if not explanation.words:
+        if product is None:
+            return explanation
+        indexed = search.explain(SearchRequest(), product.id).indexed
+        return replace(explanation, product=replace(product, indexed=indexed))
+    answer = search.results(explain=True)
+    result = answer.result
+    if product is not None:
+        found = search.explain(answer.request, product.id)
+        product = replace(product, indexed=found.indexed, rank=found.rank, why=_score(found))
+    return replace(
+        explanation,
+        found=result.total,
+        full=result.full_matches,
+        hits=tuple(_scored(position, hit) for position, hit in enumerate(result.hits, start=1)),
+        corrected=result.suggestion if result.corrected else None,
+        relaxed=result.relaxed,
+        unknown=_unknown(search, explanation.tokens) if result.corrected or result.relaxed or not result.total else (),
+        suggested=tuple(_suggested(search)),
+        product=product,
+    )
+
+
+def _product(site_id: int, reference: str) -> ProductExplanation | None:
+    product = referred_product(site_id, reference)
+    if product is None:
+        return None
+    waits, set_aside = backlog.of_record(site_id, PRODUCT, product.id)
+    return ProductExplanation(
+        id=product.id,
+        sku=product.sku,
+        name=product.name,
+        seo_name=product.seo_name,
+        enabled=product.enabled,
+        terms=len(product.search_terms),
+        indexed=None,
+        is_waiting=waits,
+        set_aside=set_aside,
+    )
+
+
+def _score(found: Explanation) -> ScoreExplanation:
+    return ScoreExplanation(found.score, found.parts, found.matches, found.missing_words, found.placed)
+
+
+def _scored(position: int, hit: Hit) -> ScoredHit:
+    card = hit.card
+    image = card.get("image")
+    return ScoredHit(
+        position=position,
+        id=int(str(card["id"])),
+        sku=str(card["sku"]),
+        name=str(card["name"]),
+        seo_name=str(card["seoName"]),
+        price=int(str(card["price"])),
+        image=str(image) if image else None,
+        why=_score(hit.explanation) if hit.explanation else ScoreExplanation(),
+    )
+
+
+def _unknown(search: _ServedSearch, tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words that, each searched alone, find nothing."""
+    alone = [SearchRequest(words=word, correct=False, prefix_last=False, per_page=0) for word in tokens]
+    results = search.engine.search_many(search.site_id, IndexName.PRODUCTS, alone)
+    return tuple(word for word, result in zip(tokens, results, strict=True) if not result.total)
+
+
+def _suggested(search: _ServedSearch) -> Iterator[PendingSuggestion]:
+    """Yield the suggestions that apply to the words, each with what the search would find were it accepted alone."""
+    query = select(Synonym).where(Synonym.site_id == search.site_id, Synonym.status == SUGGESTED).order_by(Synonym.id)
+    rows = {row.id: row for row in db.session.scalars(query)}
+    groups = {row_id: row.group for row_id, row in rows.items()}
+    applied = SynonymSet.of(groups.values()).expand(search.plan.words).applied
+    for one in applied[:MOST_SUGGESTIONS]:
+        assert one.group.id is not None, "it was read from the database"
+        synonyms = search.served.synonyms.with_group(one.group)
+        widened = replace(search.plan, expansion=synonyms.expand(search.plan.words), synonyms=synonyms)
+        accepted = replace(search, served=replace(search.served, synonyms=synonyms), plan=widened)
+        finds = accepted.results(per_page=0).result.total
+        yield PendingSuggestion(one.group.id, rows[one.group.id].revision, one.group, one.typed, one.others, finds)

@@ -1,0 +1,54 @@
+"""Describe an engine's explanation of a score. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from app.domain.search.engine import FieldMatch, ScorePart
+
+FIELDS = {
+    "name": "name",
+    "terms": "search terms",
+    "manufacturer": "manufacturer",
+    "kind": "kind of product",
+    "description": "description",
+    "attributes": "attributes",
+    "codes": "SKU or barcode",
+    "pairs": "words written as one",
+    "parts": "part of a code",
+}
+PLACED = {
+    "pinned": "Pinned here by a rule",
+    "boosted": "Moved up by a rule",
+    "buried": "Put last by a rule",
+}
+
+
+def field_name(field: str | None) -> str:
+    return FIELDS.get(field or "", field or "text")
+
+
+def describe_matches(matches: Iterable[FieldMatch]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return (label of the field, words) of each match."""
+    return [(field_name(match.field), match.words) for match in matches]
+
+
+def describe_part(part: ScorePart) -> str:
+    """Return a description such as "“rain” in the name"."""
+    if not part.words:
+        return "the words name its kind of product" if part.kind == "level" else "all of the words together"
+    words = f"“{' '.join(part.words)}”"
+    where = field_name(part.field)
+    sentences = {
+        "word": f"{words} in the {where}",
+        "alternative": f"{words} in the {where}, by a synonym",
+        "beginning": f"a word that begins with {words} in the {where}",
+        "side_by_side": f"{words} side by side in the {where}",
+        "code": f"{words} is its code",
+        "level": f"{words} names its kind of product",
+    }
+    return sentences.get(part.kind, f"{words} in the {where}")
+
+
+def describe_placing(placed: str | None) -> str | None:
+    return PLACED.get(placed or "")

@@ -1,0 +1,94 @@
+"""Explanation of a search as JSON (contracts: Test a search). Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.domain.relevance.explain.explanation import (
+    PendingSuggestion,
+    ProductExplanation,
+    ScoredHit,
+    ScoreExplanation,
+    SearchExplanation,
+)
+from app.domain.search.serving.rules import Rule
+from app.domain.search.serving.synonyms import AppliedSynonym, SynonymGroup
+from app.domain.shared.times import rfc3339
+
+
+def as_json(explanation: SearchExplanation) -> dict[str, Any]:
+    """Return all but the advice, whose links the surfaces know. `found` is null where the engine does not answer."""
+    return {
+        "query": explanation.words,
+        "asOf": rfc3339(explanation.request.at) if explanation.request.at else None,
+        "engine": {"state": explanation.engine.state.value, "error": explanation.engine.error},
+        "tokens": list(explanation.tokens),
+        "synonymsApplied": [_applied(one) for one in explanation.applied],
+        "synonymsSuggested": [_suggested(one) for one in explanation.suggested],
+        "rule": _rule(explanation.rule) if explanation.rule else None,
+        "redirect": explanation.redirect,
+        "found": explanation.found,
+        "correctedTo": explanation.corrected,
+        "products": [_hit(hit) for hit in explanation.hits],
+        "product": _product(explanation),
+    }
+
+
+def _applied(one: AppliedSynonym) -> dict[str, Any]:
+    return _group(one.group) | {"typed": one.typed, "finds": list(one.others)}
+
+
+def _suggested(one: PendingSuggestion) -> dict[str, Any]:
+    return _group(one.group) | {"typed": one.typed, "finds": list(one.others), "foundOnceAccepted": one.finds}
+
+
+def _group(group: SynonymGroup) -> dict[str, Any]:
+    return {"id": str(group.id)} | group.as_json()
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    served = {name: value for name, value in rule.as_json().items() if name != "note"}
+    return {"id": str(rule.id), "normalizedTerm": rule.normalized_term} | served
+
+
+def _hit(hit: ScoredHit) -> dict[str, Any]:
+    shown = {"position": hit.position, "id": str(hit.id), "sku": hit.sku, "name": hit.name, "seoName": hit.seo_name}
+    return shown | {"price": hit.price} | _why(hit.why)
+
+
+def _product(explanation: SearchExplanation) -> dict[str, Any] | None:
+    """Return null where no product was requested; an unknown one has its reference as SKU."""
+    product = explanation.product
+    if product is not None:
+        return _known(product) | _why(product.why)
+    if not explanation.request.reference:
+        return None
+    absent = {"sku": explanation.request.reference, "inCatalogue": False, "enabled": False, "indexed": False}
+    return absent | {"rank": None, "matches": [], "missingWords": []}
+
+
+def _known(product: ProductExplanation) -> dict[str, Any]:
+    return {
+        "id": str(product.id),
+        "sku": product.sku,
+        "name": product.name,
+        "seoName": product.seo_name,
+        "inCatalogue": True,
+        "enabled": product.enabled,
+        "indexed": product.indexed,
+        "rank": product.rank,
+    }
+
+
+def _why(why: ScoreExplanation) -> dict[str, Any]:
+    parts = [
+        {"kind": part.kind, "field": part.field, "words": list(part.words), "worth": round(part.worth, 4)}
+        for part in why.parts
+    ]
+    return {
+        "score": None if why.score is None else round(why.score, 4),
+        "parts": parts,
+        "placed": why.placed,
+        "matches": [{"field": match.field, "words": list(match.words)} for match in why.matches],
+        "missingWords": list(why.missing),
+    }

@@ -1,0 +1,72 @@
+"""A change of a record, described in the words of the pages on which it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from app.domain.relevance.synonyms.evidence import describe_evidence
+from app.domain.search.settings import TITLES
+
+TERMS = "search_terms"
+KINDS = {"EQUIVALENT": "both ways", "ONE_WAY": "one way"}
+SOURCES = {"MANUAL": "by hand", "AI": "suggested by AI", "MINED": "suggested by the shop"}
+Fields = dict[str, Any]
+
+
+def readable(kind: str, state: Mapping[str, Any] | None, time_zone: str) -> Fields | None:
+    """A record of `kind` field by field as people read it; moments are those of a shop in `time_zone`."""
+    if state is None:
+        return None
+    if kind == "rule":
+        return _rule(state, ZoneInfo(time_zone))
+    return _BY_KIND[kind](state)
+
+
+def _synonym(state: Mapping[str, Any]) -> Fields:
+    return {
+        "kind": KINDS.get(state.get("type", ""), state.get("type")),
+        "shoppers search": state.get("root"),
+        "words": state.get("synonyms"),
+        "state": str(state.get("status") or "").lower(),
+        "made": SOURCES.get(state.get("source", ""), state.get("source")),
+        "what speaks for it": describe_evidence(state.get("evidence")),
+    }
+
+
+def _rule(state: Mapping[str, Any], zone: ZoneInfo) -> Fields:
+    banner = state.get("banner") or {}
+    return {
+        "term": state.get("term"),
+        "pins": [f"{pin['sku']} at {pin['position']}" for pin in state.get("pins") or ()],
+        "boosted": state.get("boosts"),
+        "buried": state.get("buries"),
+        "leads to": state.get("redirectUrl"),
+        "text": banner.get("text"),
+        "link": banner.get("linkUrl"),
+        "paused": "no" if state.get("enabled", True) else "yes",
+        "begins": _moment(state.get("startsAt"), zone),
+        "ends": _moment(state.get("endsAt"), zone),
+        "note": state.get("note"),
+    }
+
+
+def _golden(state: Mapping[str, Any]) -> Fields:
+    return {"search": state.get("query"), "product": state.get("sku"), "in the first": state.get("within")}
+
+
+def _moment(written: str | None, zone: ZoneInfo) -> str:
+    if not written:
+        return ""
+    local = datetime.fromisoformat(written).astimezone(zone)
+    return f"{local.day} {local:%B %Y, %H:%M}"
+
+
+_BY_KIND: Mapping[str, Callable[[Mapping[str, Any]], Fields]] = {
+    "synonym": _synonym,
+    "golden_search": _golden,
+    "product": lambda state: {"search terms": state.get(TERMS)},
+    "settings": lambda state: {TITLES.get(key, key): value for key, value in state.items()},
+}

@@ -1,0 +1,145 @@
+"""The Overview of the Search section: health, size of the index, rebuilds, drift."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import func, select
+
+from app.domain.catalogue.models import Page, Product
+from app.domain.relevance.overview.status import advice_of, pages_indexed
+from app.domain.search.engine import EngineState, EngineStatus, IndexName, SearchEngine
+from app.domain.search.index import backlog, runs
+from app.domain.search.index.backlog import SetAside
+from app.domain.search.index.drift import DAYS, DriftHistory, drift
+from app.domain.search.index.healing import lost_indexes
+from app.domain.search.index.run_summary import RunSummary, summary_of
+from app.domain.search.models import RebuildRun, ReconcileReport
+from app.domain.shared.clock import Clock
+from app.domain.work import leases
+from app.extensions import db
+
+RECENT_RUNS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SearchStatus:
+    """Documents in the index, None where there is no index or, of pages, content search is off; the number of changes
+    `waiting` for it, `held_up` if for minutes already; and the records that could not be indexed."""
+
+    engine: EngineStatus
+    products_indexed: int | None
+    pages_indexed: int | None
+    content_search: bool
+    waiting: int
+    held_up: bool
+    set_aside: tuple[SetAside, ...]
+    advice: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """`products_shown` and `pages_shown` count the catalogue, `status` the index. `is_lost`: an index was there and
+    cannot be read, which the shop heals by itself."""
+
+    status: SearchStatus
+    products_shown: int
+    pages_shown: int
+    recent: tuple[RunSummary, ...]
+    drift: DriftHistory
+    is_lost: bool
+
+    @property
+    def run(self) -> RunSummary | None:
+        """The latest run."""
+        return self.recent[0] if self.recent else None
+
+    @property
+    def is_healthy(self) -> bool:
+        return self.status.engine.state is EngineState.HEALTHY
+
+    @property
+    def is_set_up(self) -> bool:
+        return self.status.engine.state is not EngineState.NOT_SET_UP
+
+    @property
+    def was_never_built(self) -> bool:
+        return self.is_set_up and not self.is_healthy and not self.recent
+
+    @property
+    def backlog_warning(self) -> str | None:
+        """A sentence where changes do not get into an index that could take them."""
+        if not self.status.held_up or (self.run and self.run.is_unfinished):
+            return None
+        changes = "1 change waits" if self.status.waiting == 1 else f"{self.status.waiting:,} changes wait"
+        return f"{changes} for more than two minutes to get into search. See whether the worker is running."
+
+    @property
+    def products_note(self) -> str:
+        """Comparison of the index with the catalogue."""
+        if self.status.products_indexed == self.products_shown:
+            return "all that the shop shows"
+        waiting = "; changes are on their way" if self.status.waiting else ""
+        return f"of {self.products_shown:,} that the shop shows{waiting}"
+
+
+def overview(clock: Clock, engine: SearchEngine, site_id: int) -> Overview:
+    """Return the Overview, whatever state the engine is in."""
+    return Overview(
+        status=_status(clock, engine, site_id),
+        products_shown=_shown(Product, site_id),
+        pages_shown=_shown(Page, site_id),
+        recent=_recent(clock, engine, site_id),
+        drift=_drift(clock, site_id),
+        is_lost=bool(lost_indexes(engine, site_id)),
+    )
+
+
+def latest_summary(clock: Clock, engine: SearchEngine, site_id: int) -> RunSummary | None:
+    run = runs.latest_run(site_id)
+    return summary(clock, engine, run) if run else None
+
+
+def summary(clock: Clock, engine: SearchEngine, run: RebuildRun) -> RunSummary:
+    """Return the summary of the site's latest run, with the state of its indexes where it failed."""
+    if not run.has_failed:
+        return summary_of(run, is_unanswered=leases.is_unanswered(runs.REBUILD, clock, run))
+    states = {index: engine.status(run.site_id, index) for index in IndexName}
+    live = {str(index): status.generation for index, status in states.items() if status.state is EngineState.HEALTHY}
+    return summary_of(run, live)
+
+
+def _status(clock: Clock, engine: SearchEngine, site_id: int) -> SearchStatus:
+    products = engine.status(site_id, IndexName.PRODUCTS)
+    content_search = runs.content_search_is_on(site_id)
+    waiting, set_aside = backlog.count(site_id)
+    since = backlog.waiting_since(site_id) if waiting else None
+    return SearchStatus(
+        engine=products,
+        products_indexed=products.documents,
+        pages_indexed=pages_indexed(engine, site_id) if content_search else None,
+        content_search=content_search,
+        waiting=waiting,
+        held_up=products.documents is not None and since is not None and clock.now() - since > backlog.HELD_UP,
+        set_aside=tuple(backlog.set_aside(site_id)) if set_aside else (),
+        advice=advice_of(engine, site_id),
+    )
+
+
+def _drift(clock: Clock, site_id: int) -> DriftHistory:
+    since = clock.now() - timedelta(days=DAYS)
+    reports = select(ReconcileReport).where(ReconcileReport.site_id == site_id, ReconcileReport.at > since)
+    return drift(db.session.scalars(reports).all(), clock.now().date())
+
+
+def _recent(clock: Clock, engine: SearchEngine, site_id: int) -> tuple[RunSummary, ...]:
+    query = select(RebuildRun).where(RebuildRun.site_id == site_id)
+    latest_first = query.order_by(RebuildRun.created_at.desc(), RebuildRun.id).limit(RECENT_RUNS)
+    found = db.session.scalars(latest_first).all()
+    return (*(summary(clock, engine, run) for run in found[:1]), *map(summary_of, found[1:]))
+
+
+def _shown(model: type[Product] | type[Page], site_id: int) -> int:
+    query = select(func.count()).select_from(model).where(model.site_id == site_id, model.enabled)
+    return db.session.scalar(query) or 0

@@ -1,0 +1,209 @@
+"""Use cases of search rules. Call them within a transaction; what they save is served once it is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, func, select
+
+from app.domain.catalogue.models import Product
+from app.domain.catalogue.saving import check_revision
+from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance.rules.rule import MOST_PLACED, MOST_RULES, check, tidy
+from app.domain.relevance.rules.summary import effects
+from app.domain.relevance.rules.targets import target_problems
+from app.domain.search.serving import versions
+from app.domain.search.serving.rules import RULE, Rule, normalized_term
+from app.domain.shared.author import Author
+from app.domain.shared.flushing import flush_or_conflict
+from app.domain.shared.problems import Problem
+from app.domain.shared.records import existing, find_record
+from app.domain.shared.times import rfc3339
+from app.domain.sites import audit
+from app.extensions import db
+
+# Fields of the JSON that make it another rule for those who ask whether it helped.
+EFFECT = ("term", "pins", "boosts", "buries", "redirectUrl", "banner", "enabled", "startsAt")
+TAKEN = "Another user added a rule for this term at the same moment. Nothing was saved."
+Record = Mapping[str, Any]
+
+
+def rule_of(site_id: int, rule_id: int, to_change: bool = False) -> SearchRule:
+    """A rule of this site. Raises NotFound."""
+    rule = find_record(SearchRule, site_id, rule_id, to_change)
+    return existing(rule, "There is no such search rule on this site.")
+
+
+def rule_for(site_id: int, term: str) -> SearchRule | None:
+    """The rule for a search, whatever its case and spacing."""
+    query = select(SearchRule).where(SearchRule.site_id == site_id, SearchRule.normalized_term == normalized_term(term))
+    return db.session.scalar(query)
+
+
+def add(author: Author, rule: Rule, *, may_lead_nowhere: bool = False) -> SearchRule:
+    """Raises Invalid, and Conflict when another user adds one for the same term at the same moment. With
+    `may_lead_nowhere` the pages that the rule leads to may come after it; until they do, its list warns."""
+    return add_checked(author, checked(author.site_id, rule, None, may_lead_nowhere))
+
+
+def add_checked(author: Author, clean: Rule) -> SearchRule:
+    """What `add` does with a rule that is checked already."""
+    row = SearchRule(site_id=author.site_id, revision=1, created_at=author.now())
+    _insert(author, row, clean, "rule.add", f"Added a rule for “{clean.term}”: {', '.join(effects(clean))}")
+    return row
+
+
+def change(
+    author: Author, rule_id: int, revision: int, rule: Rule, *, may_lead_nowhere: bool = False
+) -> tuple[SearchRule, tuple[str, ...]]:
+    """The rule and the names of the fields that differ now; `may_lead_nowhere` as in `add`. Raises NotFound,
+    StaleRevision, Invalid, Conflict."""
+    row = _to_change(author.site_id, rule_id, revision)
+    return row, change_checked(author, row, checked(author.site_id, rule, row, may_lead_nowhere))
+
+
+def change_checked(
+    author: Author, row: SearchRule, clean: Rule, action: str = "rule.change", summary: str = "Changed the rule for"
+) -> tuple[str, ...]:
+    """What `change` does with a rule that is checked already."""
+    before, after = row.value.as_json(), clean.as_json()
+    changed = tuple(name for name in after if after[name] != before[name])
+    if changed:
+        row.write(clean)
+        _note(author, row, before, action, f"{summary} “{clean.term}”")
+    return changed
+
+
+def pause(author: Author, rule_id: int) -> SearchRule:
+    """The rule stays and applies no more; one that is paused already stays so. Raises NotFound."""
+    return _switch(author, rule_id, enabled=False)
+
+
+def resume(author: Author, rule_id: int) -> SearchRule:
+    """Raises NotFound."""
+    return _switch(author, rule_id, enabled=True)
+
+
+def delete(author: Author, rule_id: int, revision: int) -> str:
+    """The term of the rule that is gone. Raises NotFound, StaleRevision."""
+    row = _to_change(author.site_id, rule_id, revision)
+    term = row.term
+    _remove(author, row, "rule.delete", f"Deleted the rule for “{term}”")
+    return term
+
+
+def records(site_id: int, ids: list[int]) -> dict[str, Record]:
+    """The present JSON of those rules that are there, by their ids as text."""
+    rows = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id, SearchRule.id.in_(ids)))
+    return {str(row.id): row.value.as_json() for row in rows}
+
+
+def revert(author: Author, rule_id: int, before: Record | None) -> None:
+    """Make a rule what its JSON once was; None for a rule that was not there. Raises Invalid and Conflict where the
+    shop of today leaves no place for it: a product is gone, or its term has another rule."""
+    row = find_record(SearchRule, author.site_id, rule_id, to_change=True)
+    if before is None:
+        if row is not None:
+            _remove(author, row, "rule.undo", f"Took back the rule for “{row.term}”")
+        return
+    clean = checked(author.site_id, Rule.of_json(RULE.load(dict(before))), row)
+    if row is None:
+        row = SearchRule(id=rule_id, site_id=author.site_id, revision=1, created_at=author.now())
+        _insert(author, row, clean, "rule.undo", f"Brought back the rule for “{clean.term}”")
+    else:
+        change_checked(author, row, clean, "rule.undo", "Undid a change of the rule for")
+
+
+def checked(
+    site_id: int,
+    rule: Rule,
+    own: SearchRule | None,
+    may_lead_nowhere: bool = False,
+    known_skus: Mapping[str, str] | None = None,
+) -> Rule:
+    """The rule as it can be stored in `own`, or in a new row. `known_skus` where they are not those that the shop has
+    now. Raises Invalid with every problem."""
+    clean = tidy(rule)
+    further = [
+        *([] if may_lead_nowhere else target_problems(site_id, clean)),
+        *_site_problems(site_id, clean.term, own),
+    ]
+    return check(clean, skus_in_shop(site_id, clean) if known_skus is None else known_skus, further)
+
+
+def skus_in_shop(site_id: int, rule: Rule) -> dict[str, str]:
+    """Those SKUs of the rule that products of this site have, with the names of the products."""
+    pinned = (pin.sku for pin in rule.pins[:MOST_PLACED])
+    wanted = {*pinned, *rule.boosts[:MOST_PLACED], *rule.buries[:MOST_PLACED]}
+    if not wanted:
+        return {}
+    query = select(Product.sku, Product.name).where(Product.site_id == site_id, Product.sku.in_(wanted))
+    return {sku: name for sku, name in db.session.execute(query)}
+
+
+def _own(site_id: int, rule_id: int) -> Select[SearchRule]:
+    return select(SearchRule).where(SearchRule.site_id == site_id, SearchRule.id == rule_id)
+
+
+def _to_change(site_id: int, rule_id: int, revision: int) -> SearchRule:
+    row = rule_of(site_id, rule_id, to_change=True)
+    check_revision(site_id, ("rule", row.id), row.revision, revision)
+    return row
+
+
+def _site_problems(site_id: int, term: str, own: SearchRule | None) -> list[Problem]:
+    same = rule_for(site_id, term)
+    if same is not None and (own is None or same.id != own.id):
+        return [Problem("duplicate_term", f"There is a rule for “{same.term}” already.", "#/term")]
+    number = select(func.count()).where(SearchRule.site_id == site_id)
+    if own is None and (db.session.scalar(number) or 0) >= MOST_RULES:
+        return [Problem("too_many", f"A shop has at most {MOST_RULES:,} rules. Delete some that have ended.")]
+    return []
+
+
+def _insert(author: Author, row: SearchRule, clean: Rule, action: str, summary: str) -> None:
+    row.write(clean)
+    row.updated_at, row.updated_by = author.now(), author.name[:100]
+    row.words_version = versions.raise_version(row.site_id)
+    db.session.add(row)
+    flush_or_conflict(TAKEN)
+    audit.record(author, action, ("rule", str(row.id)), summary, None, row.value.as_json())
+
+
+def _remove(author: Author, row: SearchRule, action: str, summary: str) -> None:
+    before, subject = row.value.as_json(), ("rule", str(row.id))
+    versions.raise_version(row.site_id)
+    db.session.delete(row)
+    db.session.flush()
+    audit.record(author, action, subject, summary, before)
+
+
+def _switch(author: Author, rule_id: int, enabled: bool) -> SearchRule:
+    row = rule_of(author.site_id, rule_id, to_change=True)
+    if row.enabled != enabled:
+        before = row.value.as_json()
+        row.enabled = enabled
+        action, verb = ("rule.resume", "Resumed") if enabled else ("rule.pause", "Paused")
+        _note(author, row, before, action, f"{verb} the rule for “{row.term}”")
+    return row
+
+
+def _note(author: Author, row: SearchRule, before: Record, action: str, summary: str) -> None:
+    """What every change of a rule that is there entails."""
+    after, now = row.value.as_json(), author.now()
+    if _begins_anew(before, after, now):
+        row.live_since = None
+    row.revision += 1
+    row.updated_at, row.updated_by = now, author.name[:100]
+    row.words_version = versions.raise_version(row.site_id)
+    flush_or_conflict(TAKEN)
+    audit.record(author, action, ("rule", str(row.id)), summary, before, after)
+
+
+def _begins_anew(before: Record, after: Record, now: datetime) -> bool:
+    """What was counted since it went live says nothing about what it does from now on: it does something else, or does
+    it again after it was paused or had ended."""
+    ended = before["endsAt"] is not None and before["endsAt"] <= rfc3339(now)
+    return any(before[name] != after[name] for name in EFFECT) or (ended and before["endsAt"] != after["endsAt"])

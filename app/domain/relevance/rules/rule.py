@@ -1,0 +1,178 @@
+"""What a search rule must satisfy (contracts: Rules). Pure: the caller says which SKUs the shop has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from app.domain.search.serving.redirects import LONGEST_PATH, safe_redirect, words_searched_at
+from app.domain.search.serving.rules import Banner, PinnedSku, Rule, normalized_term
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.shared.text import UNPRINTABLE, block_problems, line_problems, one_line
+
+LONGEST_TERM = 100  # What is counted is no longer.
+LONGEST_BANNER = 300
+LONGEST_NOTE = 2_000
+LONGEST_SKU = 64
+LAST_POSITION = 100
+MOST_PLACED = 100  # Of each: pins, boosts, buries.
+MOST_RULES = 1_000  # All rules of a site are served from one snapshot.
+LISTS = {"pins": "pinned", "boosts": "boosted", "buries": "buried"}
+
+
+def check(rule: Rule, known_skus: Mapping[str, str], further: Sequence[Problem] = ()) -> Rule:
+    """Trimmed, its pins in the order of their positions. Raises Invalid with every problem, `further` among them."""
+    clean = tidy(rule)
+    if problems := [*rule_problems(clean, known_skus), *further]:
+        raise Invalid(problems)
+    return replace(clean, pins=tuple(sorted(clean.pins, key=lambda pin: pin.position)))
+
+
+def tidy(rule: Rule) -> Rule:
+    return replace(
+        rule,
+        term=one_line(rule.term),
+        pins=tuple(PinnedSku(pin.sku.strip(), pin.position) for pin in rule.pins),
+        boosts=tuple(sku.strip() for sku in rule.boosts),
+        buries=tuple(sku.strip() for sku in rule.buries),
+        redirect_url=(rule.redirect_url or "").strip() or None,
+        banner=_tidy_banner(rule.banner),
+        starts_at=rule.starts_at and rule.starts_at.replace(microsecond=0),
+        ends_at=rule.ends_at and rule.ends_at.replace(microsecond=0),
+        note=rule.note.replace("\r\n", "\n").strip(),
+    )
+
+
+def _tidy_banner(banner: Banner | None) -> Banner | None:
+    """One with a link alone is kept, to be refused."""
+    if banner is None:
+        return None
+    text, link = one_line(banner.text), (banner.link_url or "").strip() or None
+    return Banner(text, link) if text or link else None
+
+
+def rule_problems(rule: Rule, known_skus: Mapping[str, str]) -> list[Problem]:
+    """`rule` is tidy. Each problem points to its place in the JSON of the rule. `known_skus` are those of the
+    shop, with the names of the products."""
+    return [
+        *_term_problems(rule.term),
+        *_position_problems(rule.pins, known_skus),
+        *_sku_problems(rule, known_skus),
+        *_redirect_problems(rule),
+        *_banner_problems(rule.banner),
+        *_schedule_problems(rule),
+        *block_problems(rule.note, "The note", LONGEST_NOTE, "#/note"),
+        *_effect_problems(rule),
+    ]
+
+
+def _term_problems(term: str) -> list[Problem]:
+    problems = line_problems(term, "The term", LONGEST_TERM, "#/term", required=True)
+    if not problems and len(normalized_term(term)) > LONGEST_TERM:
+        message = f"Written out, the term is longer than {LONGEST_TERM} characters."
+        problems.append(Problem("too_long", message, "#/term"))
+    return problems
+
+
+def _position_problems(pins: Sequence[PinnedSku], names: Mapping[str, str]) -> Iterator[Problem]:
+    taken: dict[int, str] = {}
+    for index, pin in enumerate(pins[:MOST_PLACED]):
+        pointer = f"#/pins/{index}/position"
+        if not 1 <= pin.position <= LAST_POSITION:
+            message = f"The position of {_named(pin.sku, names)} must be a whole number from 1 to {LAST_POSITION}."
+            yield Problem("invalid_position", message, pointer)
+        elif pin.position in taken:
+            both = f"{_named(pin.sku, names)} and {_named(taken[pin.position], names)}"
+            message = f"{both} are both pinned to {pin.position}."
+            yield Problem("duplicate_position", message, pointer)
+        taken.setdefault(pin.position, pin.sku)
+
+
+def _sku_problems(rule: Rule, known_skus: Mapping[str, str]) -> Iterator[Problem]:
+    lists: tuple[tuple[str, Iterable[str]], ...] = (
+        ("pins", (pin.sku for pin in rule.pins)),
+        ("boosts", rule.boosts),
+        ("buries", rule.buries),
+    )
+    placed: dict[str, str] = {}
+    for name, skus in lists:
+        for index, sku in enumerate(skus):
+            if index == MOST_PLACED:
+                message = f"At most {MOST_PLACED} products can be {LISTS[name]} in one rule."
+                yield Problem("too_many", message, f"#/{name}")
+                break
+            pointer = f"#/{name}/{index}" + ("/sku" if name == "pins" else "")
+            yield from _one_sku_problems(sku, name, pointer, placed, known_skus)
+
+
+def _one_sku_problems(
+    sku: str, name: str, pointer: str, placed: dict[str, str], known_skus: Mapping[str, str]
+) -> Iterator[Problem]:
+    """`placed` are the SKUs that stand before it, with what becomes of them."""
+    if not sku:
+        yield Problem("required", "A SKU is missing.", pointer)
+    elif sku in placed:
+        twice = f"{placed[sku]} twice" if placed[sku] == LISTS[name] else f"both {placed[sku]} and {LISTS[name]}"
+        yield Problem("duplicate_sku", f"{_named(sku, known_skus)} is {twice}.", pointer)
+    elif sku not in known_skus:
+        yield Problem("unknown_sku", f"The shop has no product with the SKU “{_shown(sku)}”.", pointer)
+    placed.setdefault(sku, LISTS[name])
+
+
+def _redirect_problems(rule: Rule) -> list[Problem]:
+    if rule.redirect_url is None:
+        return []
+    problems = _path_problems(rule.redirect_url, "The redirect", "#/redirectUrl")
+    if not problems and _searches_again(rule.redirect_url, rule.term):
+        message = "The redirect leads to this very search again. Give another page of the shop."
+        problems.append(Problem("redirect_loop", message, "#/redirectUrl"))
+    return problems
+
+
+def _path_problems(path: str, label: str, pointer: str) -> list[Problem]:
+    """`label` begins the sentence, as in "The redirect"."""
+    if len(path) > LONGEST_PATH:
+        return [Problem("too_long", f"{label} is longer than {LONGEST_PATH} characters.", pointer)]
+    if safe_redirect(path) is not None:
+        return []
+    shown = UNPRINTABLE.sub("�", path[:60])
+    message = f"{label} “{shown}” must be a page of this shop, given by its path alone, such as /c/rainwear."
+    return [Problem("invalid_path", message, pointer)]
+
+
+def _searches_again(path: str, term: str) -> bool:
+    words = words_searched_at(path)
+    return words is not None and normalized_term(words) == normalized_term(term)
+
+
+def _banner_problems(banner: Banner | None) -> list[Problem]:
+    if banner is None:
+        return []
+    problems = line_problems(banner.text, "The banner’s text", LONGEST_BANNER, "#/banner/text")
+    if not banner.text:
+        problems.append(Problem("required", "The banner has a link but no text.", "#/banner/text"))
+    if banner.link_url is not None:
+        problems += _path_problems(banner.link_url, "The banner’s link", "#/banner/linkUrl")
+    return problems
+
+
+def _schedule_problems(rule: Rule) -> list[Problem]:
+    if rule.starts_at is None or rule.ends_at is None or rule.starts_at < rule.ends_at:
+        return []
+    return [Problem("ends_before_start", "The rule would end before it begins.", "#/endsAt")]
+
+
+def _effect_problems(rule: Rule) -> list[Problem]:
+    if rule.has_effect:
+        return []
+    message = "The rule would change nothing: pin, boost or bury a product, give a redirect, or write a banner."
+    return [Problem("without_effect", message)]
+
+
+def _named(sku: str, names: Mapping[str, str]) -> str:
+    """People know a product by its name; the SKU tells apart what is named alike."""
+    return f"“{names[sku]}” ({_shown(sku)})" if names.get(sku) else f"“{_shown(sku)}”"
+
+
+def _shown(sku: str) -> str:
+    return sku if len(sku) <= LONGEST_SKU else sku[:LONGEST_SKU] + "…"

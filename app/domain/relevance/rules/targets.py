@@ -1,0 +1,85 @@
+"""Check of the pages that rules lead to: a missing one would answer every shopper with “not found”."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from sqlalchemy import select
+
+from app.domain.catalogue.models import Collection, Page, Product
+from app.domain.merchandising.queries import load_tree
+from app.domain.search.serving.redirects import safe_redirect
+from app.domain.search.serving.rules import Rule
+from app.domain.shared.problems import Problem
+from app.extensions import db
+
+CATEGORY = "c"
+NAMED: Mapping[str, tuple[Any, str]] = {
+    "p": (Product, "no such product, or it is hidden"),
+    "collections": (Collection, "no such collection, or it is hidden"),
+    "pages": (Page, "no such page, or it is hidden"),
+}
+ALWAYS = {"/", "/search", "/basket"}
+NO_CATEGORY = "no such category, or it or one above it is hidden"
+UNKNOWN = (
+    "shoppers have no such address. Give a category (/c/…), a product (/p/…), a collection (/collections/…), "
+    "a page (/pages/…), a search (/search?q=…), / or /basket"
+)
+
+
+class _Place(NamedTuple):
+    """The first part of a path and what comes after it."""
+
+    kind: str
+    name: str
+
+
+def leading_nowhere(site_id: int, paths: Iterable[str | None]) -> dict[str, str]:
+    """Why, for each of the paths that shoppers of this site find nothing at. Asks once for each kind of page, and
+    passes over what is no path of a site (app/domain/search/serving/redirects.py)."""
+    places = {path: _place(path) for path in set(paths) if path and safe_redirect(path) and not _is_always(path)}
+    there = {kind: _there(site_id, kind, places.values()) for kind in {place.kind for place in places.values()}}
+    return {path: _why(place.kind) for path, place in places.items() if place.name not in there[place.kind]}
+
+
+def target_problems(site_id: int, rule: Rule) -> list[Problem]:
+    """For a rule that is about to be saved; it is tidy."""
+    gone = leading_nowhere(site_id, rule.paths)
+    named = (
+        ("The redirect", rule.redirect_url, "#/redirectUrl"),
+        ("The banner’s link", rule.banner and rule.banner.link_url, "#/banner/linkUrl"),
+    )
+    return [
+        Problem("unknown_page", f"{label} “{path[:60]}” leads nowhere: {gone[path]}.", pointer)
+        for label, path, pointer in named
+        if path in gone
+    ]
+
+
+def _is_always(path: str) -> bool:
+    return unquote(urlsplit(path).path) in ALWAYS
+
+
+def _place(path: str) -> _Place:
+    kind, _, name = unquote(urlsplit(path).path).removeprefix("/").partition("/")
+    return _Place(kind, name)
+
+
+def _there(site_id: int, kind: str, places: Iterable[_Place]) -> set[str]:
+    names = {place.name for place in places if place.kind == kind}
+    if kind == CATEGORY:
+        tree = load_tree(site_id)
+        return {name for name in names if tree.at(name) is not None}
+    if kind not in NAMED:
+        return set()
+    model = NAMED[kind][0]
+    shown = select(model.seo_name).where(model.site_id == site_id, model.seo_name.in_(names), model.enabled)
+    return set(db.session.scalars(shown))
+
+
+def _why(kind: str) -> str:
+    if kind == CATEGORY:
+        return NO_CATEGORY
+    return NAMED[kind][1] if kind in NAMED else UNKNOWN

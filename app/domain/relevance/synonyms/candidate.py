@@ -1,0 +1,20 @@
+"""A suggested synonym: a group with the evidence for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.domain.search.serving.synonyms import SynonymType
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """`evidence` is JSON: `reason` (spelling, joined, plural, brand, attribute or ai), `word` (what shoppers
+    searched), `searches` of it in `days` days, and `wouldFind`, how many products the group would make it find."""
+
+    type: SynonymType
+    root: str | None
+    words: tuple[str, ...]
+    evidence: Mapping[str, Any] = field(default_factory=dict)

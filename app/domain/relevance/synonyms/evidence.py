@@ -1,0 +1,48 @@
+"""What speaks for a suggestion, in words: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+REASONS = {
+    "spelling": "It is spelled nearly like words of the catalogue.",
+    "joined": "The same is written together here and apart there.",
+    "plural": "It is another form of the same word.",
+    "brand": "It is close to a brand of the catalogue.",
+    "attribute": "It is close to a value in the catalogue.",
+    "ai": "The language model thinks that they mean the same.",
+}
+
+
+def describe_evidence(evidence: Mapping[str, Any] | None) -> str:
+    """Sentences such as “Would find 12 products, searched 43 times in 30 days.” Empty where nothing is known."""
+    if not evidence:
+        return ""
+    return " ".join(
+        sentence for sentence in (_counts(evidence), REASONS.get(str(evidence.get("reason")), "")) if sentence
+    )
+
+
+def strength(evidence: Mapping[str, Any] | None) -> tuple[int, int]:
+    """What is searched most and would find most is read first."""
+    known = evidence or {}
+    return _number(known.get("searches")) or 0, _number(known.get("wouldFind")) or 0
+
+
+def _counts(evidence: Mapping[str, Any]) -> str:
+    would_find, searches, days = (_number(evidence.get(name)) for name in ("wouldFind", "searches", "days"))
+    found = f"would find {_times(would_find, 'product')}" if would_find else ""
+    period = f" in {_times(days, 'day')}" if days else ""
+    searched = f"searched {_times(searches, 'time')}{period}" if searches else ""
+    said = ", ".join(part for part in (found, searched) if part)
+    return f"{said[0].upper()}{said[1:]}." if said else ""
+
+
+def _number(value: Any) -> int | None:
+    """Evidence comes from programs of several kinds; what is no count is left out."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _times(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

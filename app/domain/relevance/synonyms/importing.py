@@ -1,0 +1,132 @@
+"""Import of a table of synonyms: a preview of what each line does, then the same for good."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from app.domain.relevance.synonyms.editing import add_checked, change_checked, live_groups, synonym_of
+from app.domain.relevance.synonyms.group import MOST_GROUPS, Taken, check, fingerprint
+from app.domain.relevance.synonyms.table import TableLine, read_table
+from app.domain.search.serving import versions
+from app.domain.search.serving.synonyms import SynonymGroup
+from app.domain.shared.author import Author
+from app.domain.shared.problems import Conflict, Invalid
+
+
+class RowOutcome(StrEnum):
+    ADDED = "added"
+    CHANGED = "changed"
+    SAME = "same"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportLine:
+    """What a line does. `group` is what it makes; `replaces` the live synonym that becomes it; `reason` why it is
+    refused."""
+
+    number: int
+    text: str
+    outcome: RowOutcome
+    group: SynonymGroup | None = None
+    replaces: SynonymGroup | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    lines: Sequence[ImportLine]
+
+    def count(self, outcome: str) -> int:
+        return sum(line.outcome == outcome for line in self.lines)
+
+    @property
+    def changes(self) -> int:
+        return self.count(RowOutcome.ADDED) + self.count(RowOutcome.CHANGED)
+
+    @property
+    def digest(self) -> str:
+        """The same as long as the same lines do the same to the same synonyms."""
+        said = [(line.number, line.outcome.value, line.group, line.replaces, line.reason) for line in self.lines]
+        return hashlib.sha256(repr(said).encode()).hexdigest()
+
+
+@dataclass(slots=True)
+class _Plan:
+    """Lines are looked at one after the other, each beside the live synonyms as the lines before leave them."""
+
+    taken: Taken
+    known: dict[str, SynonymGroup]
+    room: int
+    said: dict[str, int] = field(default_factory=dict)  # By fingerprint: the line that makes or keeps it.
+
+    def of(self, line: TableLine) -> ImportLine:
+        if line.group is None:
+            return ImportLine(line.number, line.text, RowOutcome.REFUSED, reason=line.problem)
+        try:
+            group = check(line.group, Taken())
+        except Invalid as invalid:
+            reason = " ".join(problem.message for problem in invalid.problems[:3])
+            return ImportLine(line.number, line.text, RowOutcome.REFUSED, reason=reason)
+        return self._placed(line, group)
+
+    def _placed(self, line: TableLine, group: SynonymGroup) -> ImportLine:
+        written = fingerprint(group)
+        met = self.taken.met_by(group)
+        reason = self._refusal(written, met)
+        if reason:
+            return ImportLine(line.number, line.text, RowOutcome.REFUSED, group, reason=reason)
+        self.said[written] = line.number
+        if written in self.known:
+            return ImportLine(line.number, line.text, RowOutcome.SAME, group)
+        replaced = met[0] if met else None
+        if replaced is not None:
+            self.taken.remove(replaced)
+        else:
+            self.room -= 1
+        self.taken.add(group)
+        return ImportLine(line.number, line.text, RowOutcome.CHANGED if replaced else RowOutcome.ADDED, group, replaced)
+
+    def _refusal(self, written: str, met: Sequence[SynonymGroup]) -> str:
+        """Why the line cannot stand; empty where it can."""
+        if written in self.said:
+            return f"Line {self.said[written]} says the same."
+        for other in met:
+            if (number := self.said.get(fingerprint(other))) is not None:
+                return f"Line {number} has one of these words already: {other}."
+        if len(met) > 1:
+            return f"Its words are in {len(met)} synonyms: {'; '.join(map(str, met[:3]))}. Delete all but one first."
+        if not met and written not in self.known and self.room < 1:
+            return f"A shop has at most {MOST_GROUPS:,} synonyms."
+        return ""
+
+
+def planned(groups: Sequence[SynonymGroup], lines: Iterable[TableLine]) -> ImportReport:
+    """What lines would do to the live synonyms. A line with the words, or the root, of one of them changes that one."""
+    known = {fingerprint(group): group for group in groups}
+    plan = _Plan(Taken.by(groups), known, MOST_GROUPS - len(groups))
+    return ImportReport([plan.of(line) for line in lines])
+
+
+def preview(site_id: int, text: str) -> ImportReport:
+    """Nothing is written. Raises Invalid."""
+    return planned(live_groups(site_id), read_table(text))
+
+
+def apply(author: Author, text: str, digest: str) -> ImportReport:
+    """What the preview with this digest said; refused lines are left out. Raises Invalid, and Conflict where the
+    synonyms are others by now."""
+    lines = read_table(text)
+    version = versions.raise_version(author.site_id)
+    report = planned(live_groups(author.site_id), lines)
+    if report.digest != digest:
+        raise Conflict("The synonyms changed since you looked. Look at what the file does now, then import it.")
+    for line in report.lines:
+        if line.group is not None and line.outcome is RowOutcome.ADDED:
+            add_checked(author, line.group, version)
+        elif line.group is not None and line.replaces is not None and line.replaces.id is not None:
+            change_checked(author, synonym_of(author.site_id, line.replaces.id), line.group, version)
+    return report

@@ -1,0 +1,46 @@
+"""The port to a source of suggested synonyms: the shop's own words, or a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.domain.relevance.synonyms.candidate import Candidate
+from app.domain.relevance.synonyms.mining import CatalogueWords, FoundNothing, mine
+from app.domain.shared.problems import DomainError
+
+MINED, AI = "MINED", "AI"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Searches that found nothing, the most frequent first, and what the catalogue says."""
+
+    nothing: Sequence[FoundNothing]
+    vocabulary: CatalogueWords
+
+
+class SuggestionsFailed(DomainError):
+    """The source gave no answer that can be used. The message is for people and names no secret."""
+
+    code = "suggestions_failed"
+
+
+class SuggestionSource(Protocol):
+    """`name` is MINED or AI. What a source says is data: it is checked like what people type and only suggested."""
+
+    name: str
+
+    def suggest(self, question: Question) -> list[Candidate]:
+        """Raises SuggestionsFailed."""
+        ...
+
+
+class MinedSuggestions:
+    """The source that needs nothing outside."""
+
+    name = MINED
+
+    def suggest(self, question: Question) -> list[Candidate]:
+        return list(mine(question.nothing, question.vocabulary))

@@ -1,0 +1,198 @@
+"""Asking for more synonyms, in the background: what shoppers searched in vain goes to each source, what comes back is
+tried on the live index, and what would find something is kept as a suggestion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import structlog
+from sqlalchemy import select
+
+from app.domain.relevance.synonyms.candidate import Candidate
+from app.domain.relevance.synonyms.editing import suggest as keep
+from app.domain.relevance.synonyms.mining import FoundNothing
+from app.domain.relevance.synonyms.models import SuggestionRun
+from app.domain.relevance.synonyms.source import Question, SuggestionsFailed, SuggestionSource
+from app.domain.relevance.synonyms.vocabulary import vocabulary_of
+from app.domain.search.context import SearchContext
+from app.domain.search.serving.query import first_ten
+from app.domain.search.serving.served import Served
+from app.domain.search.serving.snapshot import served
+from app.domain.search.serving.synonyms import SynonymGroup
+from app.domain.search_statistics.counting import days, rolling_sums
+from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import DomainError
+from app.domain.sites.sites import time_zone_of
+from app.domain.work import leases
+from app.domain.work.kinds import WorkKind, WorkRequested
+from app.domain.work.leases import Claim, LeaseLost
+from app.domain.work.performing import perform
+from app.domain.work.progress import WorkSummary
+from app.domain.work.states import State
+from app.events import publish
+from app.extensions import db
+
+log = structlog.get_logger()
+
+DAYS = 30
+MOST_SEARCHES = 300
+EACH = 2  # Suggestions for one search; more only make people read more.
+RENEW_AFTER = timedelta(seconds=30)
+MOST_ATTEMPTS = 3
+UNEXPECTED = "Something unexpected happened while suggestions were looked for; the log of the server says what."
+SUGGESTIONS = WorkKind(
+    "suggestions",
+    SuggestionRun,
+    lease=timedelta(minutes=3),
+    most_attempts=MOST_ATTEMPTS,
+    exhausted=f"Looking for suggestions broke off {MOST_ATTEMPTS} times; the log of the server may say why.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionSummary(WorkSummary):
+    """The latest search for synonyms as its form shows it."""
+
+    added: int
+    compared: int
+
+
+def latest(clock: Clock, site_id: int) -> SuggestionSummary | None:
+    run = db.session.get(SuggestionRun, site_id)
+    if run is None:
+        return None
+    shown = SuggestionSummary.fields_of(run, leases.is_unanswered(SUGGESTIONS, clock, run))
+    return SuggestionSummary(**shown, added=run.added, compared=run.compared)
+
+
+def request(author: Author) -> bool:
+    """Request more suggestions; False when a search for them is under way already. Call it in a transaction."""
+    run = db.session.get(SuggestionRun, author.site_id, with_for_update=True)
+    publish(WorkRequested(SUGGESTIONS.name, author.site_id))
+    if run is not None and run.is_unfinished:
+        return False
+    if run is None:
+        run = SuggestionRun(site_id=author.site_id, fence=0)
+        db.session.add(run)
+    run.state, run.requested_by, run.created_at = State.WAITING.value, author.name, author.now()
+    run.lease_until = run.started_at = run.finished_at = run.error = None
+    run.added = run.compared = run.attempts = 0
+    return True
+
+
+def suggest(context: SearchContext, sources: Sequence[SuggestionSource], site_id: int) -> None:
+    """Do what was requested, unless another worker does. A source that fails is named in the run; the others count."""
+    claim = context.commit(lambda: leases.claim(SUGGESTIONS, context.clock, SuggestionRun.site_id == site_id))
+    if claim is None:
+        return
+    run = _Run(context, claim)
+    if not perform(context, claim, lambda: run.do(sources)):
+        log.warning("suggestions_taken_over", site_id=site_id)
+
+
+class _Run:
+    """One attempt at a run."""
+
+    def __init__(self, context: SearchContext, claim: Claim[SuggestionRun]) -> None:
+        self._context, self._claim, self._site_id = context, claim, claim.site_id
+        self._added, self._compared, self._failures = 0, 0, list[str]()
+        self._renewed = context.clock.now()
+
+    def do(self, sources: Iterable[SuggestionSource]) -> None:
+        """Raises LeaseLost. Whatever else happens, the run ends: one that stayed open would be begun again and again,
+        and models cost money."""
+        try:
+            self._ask(sources)
+        except LeaseLost:
+            raise
+        except DomainError as error:
+            self._failures.append(error.message)
+        except Exception:
+            log.exception("suggestions_failed", site_id=self._site_id)
+            db.session.rollback()
+            self._failures.append(UNEXPECTED)
+        self._context.commit(self._end)
+
+    def _ask(self, sources: Iterable[SuggestionSource]) -> None:
+        context, site_id = self._context, self._site_id
+        question = Question(searched_in_vain(context.clock, site_id), vocabulary_of(site_id))
+        known, self._compared = served(site_id), len(question.nothing)
+        for source in sources:
+            self._renew()
+            candidates = self._renewing(self._candidates_of(source, question))
+            worth_it = list(_worth_it(context, site_id, known, question.nothing, candidates))
+            with context.transaction():
+                leases.renew(context.clock, self._claim)
+                added = keep(context.clock, site_id, worth_it, source.name)
+            self._added += added
+
+    def _end(self) -> None:
+        columns = {"compared": self._compared, "added": self._added}
+        if self._failures:
+            error = " ".join(dict.fromkeys(self._failures))
+            leases.fail(self._context.clock, self._claim, error, **columns)
+        else:
+            leases.finish(self._context.clock, self._claim, **columns)
+
+    def _candidates_of(self, source: SuggestionSource, question: Question) -> list[Candidate]:
+        try:
+            return source.suggest(question)
+        except SuggestionsFailed as failure:
+            self._failures.append(failure.message)
+        except Exception:
+            log.exception("suggestion_source_failed", site_id=self._site_id, source=source.name)
+            self._failures.append(UNEXPECTED)
+        return []
+
+    def _renewing(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+        """Trying hundreds of candidates on a large index takes longer than a lease."""
+        for candidate in candidates:
+            if abs(self._context.clock.now() - self._renewed) >= RENEW_AFTER:
+                self._renew()
+            yield candidate
+
+    def _renew(self) -> None:
+        with self._context.transaction():
+            leases.renew(self._context.clock, self._claim)
+        self._renewed = self._context.clock.now()
+
+
+def searched_in_vain(clock: Clock, site_id: int) -> list[FoundNothing]:
+    """The searches of the last 30 days that found nothing and still do, those first that did so most often."""
+    sums = rolling_sums.select_sums(site_id, days.today(clock, time_zone_of(site_id)), DAYS)
+    in_vain = sums.c.found_nothing > 0, sums.c.last_result_count == 0, sums.c.word != ""
+    query = select(sums.c.word, sums.c.found_nothing).where(*in_vain)
+    rows = db.session.execute(query.order_by(sums.c.found_nothing.desc(), sums.c.word).limit(MOST_SEARCHES))
+    return [FoundNothing(text, int(times)) for text, times in rows]
+
+
+def _worth_it(
+    context: SearchContext,
+    site_id: int,
+    known: Served,
+    nothing: Sequence[FoundNothing],
+    candidates: Iterable[Candidate],
+) -> Iterator[Candidate]:
+    """The candidates whose search finds nothing today and would find something, at most EACH for a search."""
+    searches = {searched.word: searched.searches for searched in nothing}
+    kept: dict[str, int] = {}
+    for candidate in candidates:
+        word = candidate.evidence.get("word") or candidate.root or candidate.words[0]
+        if kept.get(word, 0) >= EACH or _found(context, site_id, word, known):
+            continue
+        group = SynonymGroup(candidate.type, candidate.root, candidate.words)
+        tried = replace(known, synonyms=known.synonyms.with_group(group))
+        if would_find := _found(context, site_id, word, tried):
+            kept[word] = kept.get(word, 0) + 1
+            told = {"word": word, "searches": searches.get(word, 0), "days": DAYS, "wouldFind": would_find}
+            yield replace(candidate, evidence=dict(candidate.evidence) | told)
+
+
+def _found(context: SearchContext, site_id: int, words: str, known: Served) -> int:
+    """Products that have all the words: some of the words are found for nearly any search."""
+    ten = first_ten(context.engine, site_id, words, known, context.clock.now())
+    full = ten.result.full_matches
+    return ten.total if full is None else full

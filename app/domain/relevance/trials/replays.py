@@ -1,0 +1,130 @@
+"""Replays: the top searches of the last 30 days, asked as things are and as they would be after a change.
+
+A replay takes seconds and changes nothing but its own row, so a worker that dies loses only time: whoever claims the
+row next begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import select
+
+from app.domain.relevance.trials import proposal as proposals
+from app.domain.relevance.trials.comparison import compared
+from app.domain.relevance.trials.models import SearchReplay
+from app.domain.relevance.trials.proposal import Proposal, TermsProposal
+from app.domain.relevance.trials.replay_report import ReplayReport, Touched, read_report
+from app.domain.relevance.trials.trial import Trial, on_trial
+from app.domain.search.context import SearchContext
+from app.domain.search_statistics.counting.queries import site_today, top_words
+from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
+from app.domain.shared.records import existing, find_record
+from app.domain.work import leases
+from app.domain.work.context import read_afresh
+from app.domain.work.kinds import WorkKind, WorkRequested
+from app.domain.work.leases import Claim
+from app.domain.work.models import requested_now
+from app.domain.work.performing import perform
+from app.domain.work.progress import WorkSummary
+from app.domain.work.states import UNFINISHED
+from app.events import publish
+from app.extensions import db
+
+DAYS = 30
+MOST = 200
+BETWEEN_NOTES = 25  # Searches.
+REPLAY = WorkKind(
+    "replay",
+    SearchReplay,
+    lease=timedelta(seconds=30),
+    kept=timedelta(days=30),
+    lasts_at_most=timedelta(minutes=15),
+    overdue="It was not finished within a quarter of an hour. Ask for it again.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaySummary(WorkSummary):
+    """A replay as its card shows it."""
+
+    proposal: Proposal
+    report: ReplayReport
+
+    @property
+    def progress(self) -> str | None:
+        return None if self.total is None else f"{self.done:,} of {self.total:,} searches replayed."
+
+    @property
+    def change(self) -> str:
+        return proposals.summary(self.proposal)
+
+
+def request(author: Author, proposal: Proposal) -> SearchReplay:
+    """Return the replay that will do it: the one under way where the same change is being replayed already. Call it in
+    a transaction."""
+    stored = proposals.as_json(proposal)
+    unfinished = select(SearchReplay).where(SearchReplay.site_id == author.site_id, SearchReplay.state.in_(UNFINISHED))
+    for known in db.session.scalars(unfinished):
+        if known.proposal == stored:
+            return known
+    replay = SearchReplay(**requested_now(author), proposal=stored, report={})
+    db.session.add(replay)
+    db.session.flush()
+    publish(WorkRequested(REPLAY.name, replay.id))
+    return replay
+
+
+def replay_of(clock: Clock, site_id: int, replay_id: str) -> ReplaySummary:
+    """Raises NotFound."""
+    row = existing(
+        find_record(SearchReplay, site_id, replay_id), "There is no such replay on this site, or not any more."
+    )
+    shown = WorkSummary.fields_of(row, leases.is_unanswered(REPLAY, clock, row))
+    return ReplaySummary(**shown, proposal=proposals.read(row.proposal), report=read_report(row.report))
+
+
+def replay(context: SearchContext, replay_id: str) -> bool:
+    """Do it. False when it is not this caller's to do. How it ended stands in the row; unexpected errors are raised as
+    well."""
+    claim = context.commit(lambda: leases.claim(REPLAY, context.clock, SearchReplay.id == replay_id))
+    return claim is not None and perform(context, claim, lambda: _replay(context, claim))
+
+
+def _replay(context: SearchContext, claim: Claim[SearchReplay]) -> None:
+    """Raises LeaseLost."""
+
+    def note(done: int) -> None:
+        context.commit(lambda: leases.renew(context.clock, claim, done=done, total=len(words)))
+
+    read_afresh()
+    words = top_words(claim.site_id, site_today(context.clock, claim.site_id), DAYS, MOST)
+    stored = db.session.scalars(select(SearchReplay.proposal).where(SearchReplay.id == claim.key)).one()
+    proposal, touched = proposals.read(stored), list[Touched]()
+    note(0)
+    with on_trial(context.engine, claim.site_id, proposal, context.clock.now()) as trial:
+        for start in range(0, len(words), BETWEEN_NOTES):
+            batch = words[start : start + BETWEEN_NOTES]
+            touched += _touched(trial, proposal, batch)
+            note(start + len(batch))
+    report = ReplayReport.of(len(words), touched).as_json()
+    context.commit(lambda: leases.finish(context.clock, claim, report=report, done=len(words)))
+
+
+def _touched(trial: Trial, proposal: Proposal, searches: Sequence[tuple[str, int]]) -> list[Touched]:
+    """Searches, given with how often they were made, that do not stay as they are. Where the change leaves the plan of
+    a search as it was, and no corrected spelling brings other words into play, both answers are one, which spares half
+    the work."""
+    before = dict(zip(searches, trial.before([query for query, _ in searches]), strict=True))
+    differ = [
+        (query, count)
+        for (query, count), found in before.items()
+        if isinstance(proposal, TermsProposal) or found.result.corrected or not trial.plans_alike(query)
+    ]
+    after = trial.after([query for query, _ in differ])
+    comparisons = [compared(search[0], before[search], found) for search, found in zip(differ, after, strict=True)]
+    counts = [count for _, count in differ]
+    return [Touched.of(one, count) for one, count in zip(comparisons, counts, strict=True) if one.is_changed]

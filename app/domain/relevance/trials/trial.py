@@ -1,0 +1,167 @@
+"""Searches asked as things are and as they would be after a change that is not saved.
+
+Synonyms and rules are values, so what would be served is made and handed to the same search. Search terms stand in the
+index: there the product's document is made anew with the terms proposed and searched in a private copy of the index
+(SearchEngine.trial), exactly as if it had been saved. What other saves that are still on their way into the index
+would change is seen by neither side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import select
+
+from app.domain.catalogue.models import Product
+from app.domain.catalogue.search_terms import with_added
+from app.domain.relevance.trials.comparison import Comparison, compared
+from app.domain.relevance.trials.proposal import (
+    Proposal,
+    RuleProposal,
+    TermsProposal,
+    completed,
+    moment_of,
+    proposed,
+    searches_of,
+    summary,
+)
+from app.domain.relevance.trials.without_effect import not_found
+from app.domain.search.engine import Change, IndexName, SearchEngine, Searching, TrialsUnsupported, Upsert
+from app.domain.search.index.documents import product_documents
+from app.domain.search.serving.plan import plan
+from app.domain.search.serving.query import FirstTen, first_tens
+from app.domain.search.serving.served import Served
+from app.domain.search.serving.snapshot import served as served_now
+from app.domain.shared.clock import Clock
+from app.domain.shared.records import existing
+from app.extensions import db
+
+LONGEST_SEARCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A change on trial. `now` is the moment as of which both sides are asked."""
+
+    site_id: int
+    engine: SearchEngine
+    changed_engine: Searching
+    served: Served
+    changed: Served
+    now: datetime
+
+    def compare(self, searches: Sequence[str]) -> list[Comparison]:
+        """Raises SearchUnavailable, as the others do."""
+        sides = zip(searches, self.before(searches), self.after(searches), strict=True)
+        return [compared(words, before, after) for words, before, after in sides]
+
+    def before(self, searches: Sequence[str]) -> list[FirstTen]:
+        return first_tens(self.engine, self.site_id, searches, self.served, self.now)
+
+    def after(self, searches: Sequence[str]) -> list[FirstTen]:
+        return first_tens(self.changed_engine, self.site_id, searches, self.changed, self.now)
+
+    def plans_alike(self, words: str) -> bool:
+        """Whether the rule and the synonyms that apply to a search stay as they are."""
+        before, after = plan(words, self.served, self.now), plan(words, self.changed, self.now)
+        return (before.rule, before.expansion) == (after.rule, after.expansion)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What a change does to the searches that it is about. `as_of` is set where that is not now; `note` is a sentence
+    on why nothing can change."""
+
+    proposal: Proposal
+    told: str
+    comparisons: tuple[Comparison, ...]
+    as_of: datetime | None = None
+    note: str = ""
+
+
+@contextmanager
+def on_trial(engine: SearchEngine, site_id: int, proposal: Proposal, now: datetime) -> Iterator[Trial]:
+    """Raises NotFound for a product that is not of this site, SearchUnavailable and TrialsUnsupported."""
+    served = served_now(site_id)
+    with ExitStack() as stack:
+        changed_engine: Searching = engine
+        if isinstance(proposal, TermsProposal):
+            if not engine.supports_trials:
+                raise TrialsUnsupported
+            changes = _changes(site_id, proposal)
+            changed_engine = stack.enter_context(engine.trial(site_id, IndexName.PRODUCTS, changes))
+        yield Trial(site_id, engine, changed_engine, served, proposed(served, proposal), moment_of(proposal, now))
+
+
+def try_out(engine: SearchEngine, clock: Clock, site_id: int, proposal: Proposal, query: str = "") -> Tried:
+    """Compares the searches that the change is about, or the one that is given. Raises NotFound, Invalid,
+    SearchUnavailable."""
+    whole = completed(proposal, served_now(site_id))
+    searches = (query[:LONGEST_SEARCH],) if query.strip() else searches_of(whole)
+    now = clock.now()
+    with on_trial(engine, site_id, whole, now) as trial:
+        comparisons = tuple(trial.compare(searches))
+        notes = (_note(site_id, whole), _idle(trial, whole))
+    as_of = trial.now if trial.now > now else None
+    return Tried(whole, summary(whole), comparisons, as_of, " ".join(filter(None, notes)))
+
+
+def _changes(site_id: int, proposal: TermsProposal) -> list[Change]:
+    """The product's document with the terms, none for a product that shoppers do not see."""
+    terms = tuple(_terms(site_id, proposal))
+    return [Upsert(replace(document, terms=terms)) for document in product_documents(site_id, {proposal.product_id})]
+
+
+def _terms(site_id: int, proposal: TermsProposal) -> list[str]:
+    query = select(Product.search_terms).where(Product.site_id == site_id, Product.id == proposal.product_id)
+    known = existing(db.session.scalar(query), "There is no such product on this site.")
+    return with_added(known, proposal.terms) if proposal.add else list(proposal.terms)
+
+
+def _note(site_id: int, proposal: Proposal) -> str:
+    match proposal:
+        case TermsProposal(product_id=product_id):
+            shown = select(Product.enabled).where(Product.site_id == site_id, Product.id == product_id)
+            return "" if db.session.scalar(shown) else "The product is not shown to shoppers, so no search finds it."
+        case RuleProposal(rule, False):
+            return _unplaced(site_id, rule.skus)
+    return ""
+
+
+def _idle(trial: Trial, proposal: Proposal) -> str:
+    """Which products a rule boosts or buries to no effect."""
+    if not isinstance(proposal, RuleProposal) or proposal.remove:
+        return ""
+    rule = proposal.rule
+    missed = not_found(
+        trial.changed_engine, trial.site_id, rule.term, (*rule.boosts, *rule.buries), trial.changed, trial.now
+    )
+    shown = _enabled(trial.site_id, missed)
+    missed = tuple(sku for sku in missed if shown.get(sku))
+    told = (
+        ("boosting does nothing, pin it", [sku for sku in missed if sku in rule.boosts]),
+        ("burying does nothing", [sku for sku in missed if sku not in rule.boosts]),
+    )
+    return " ".join(f"Not found by “{rule.term}”: {', '.join(skus)}; {why}." for why, skus in told if skus)
+
+
+def _enabled(site_id: int, skus: tuple[str, ...]) -> dict[str, bool]:
+    """Of the SKUs that products of this site have."""
+    if not skus:
+        return {}
+    query = select(Product.sku, Product.enabled).where(Product.site_id == site_id, Product.sku.in_(skus))
+    return {row.sku: row.enabled for row in db.session.execute(query)}
+
+
+def _unplaced(site_id: int, skus: tuple[str, ...]) -> str:
+    """Which products of a rule cannot be placed, and why."""
+    if not skus:
+        return ""
+    enabled = _enabled(site_id, skus)
+    unknown = [sku for sku in skus if sku not in enabled]
+    hidden = [sku for sku in skus if enabled.get(sku) is False]
+    told = [("Not in the catalogue", unknown), ("Hidden from shoppers, so not placed", hidden)]
+    return " ".join(f"{reason}: {', '.join(listed)}." for reason, listed in told if listed)

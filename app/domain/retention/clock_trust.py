@@ -1,0 +1,67 @@
+"""Whether the clock is to be believed when it says that records are old. Pure.
+
+A shop knows two times: what the clock says, and what it would say had it run steadily since it was last believed, which
+time that the machine measures by itself, and setting the clock does not move, tells. Where they differ by more than the
+tolerance the clock was set, or the shop was off, which looks the same from within. Then the clock is in doubt until it
+is back in step, somebody confirms it, or the shop has run for a week without another jump.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+PROBATION = timedelta(days=7)  # Of running: no holiday is waited for, and the owner has a week to see the alert.
+
+
+@dataclass(frozen=True, slots=True)
+class ClockReading:
+    """`wall_at` is what the clock said, `steady_at` what it would have said by running steadily; `doubted_at`, by the
+    steady time, is when the two parted, None while the clock is believed."""
+
+    wall_at: datetime
+    steady_at: datetime
+    doubted_at: datetime | None = None
+
+    @classmethod
+    def trusted(cls, now: datetime) -> ClockReading:
+        return cls(now, now)
+
+    @property
+    def is_trusted(self) -> bool:
+        return self.doubted_at is None
+
+    @property
+    def description(self) -> str:
+        """What is in doubt, for the owner."""
+        return (
+            f"The clock says {self.wall_at:%Y-%m-%d %H:%M} (UTC); by the time that the shop has run it is "
+            f"{self.steady_at:%Y-%m-%d %H:%M}. Nothing is purged until both agree, somebody confirms the clock, or the "
+            f"shop has run for {PROBATION.days} days."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTime:
+    """The time that one process measured since it read the clock as `since`."""
+
+    since: ClockReading
+    elapsed: timedelta
+
+    def after(self, last: ClockReading) -> timedelta:
+        """Return what of it has passed after the last reading: nothing where that is of another process, which then
+        counts the same time."""
+        return self.elapsed if last.steady_at == self.since.steady_at else timedelta(0)
+
+
+def next_reading(last: ClockReading, now: datetime, elapsed: timedelta | None, tolerance: timedelta) -> ClockReading:
+    """Return the reading of a clock that says `now`, measured time `elapsed` after the last one; None where nobody
+    measured it, since the shop, or the process that watches, was off."""
+    steady = last.steady_at + (elapsed or timedelta(0))
+    if abs(now - steady) <= tolerance:
+        return ClockReading.trusted(now)
+    has_jumped_again = elapsed is not None and abs(now - last.wall_at - elapsed) > tolerance
+    doubted_at = steady if last.doubted_at is None or has_jumped_again else last.doubted_at
+    if steady - doubted_at >= PROBATION:
+        return ClockReading.trusted(now)
+    return ClockReading(now, steady, doubted_at)

@@ -1,0 +1,50 @@
+"""The clock, read again and again; an alert while it is in doubt. Call the writing functions in a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from app.domain.alerts.alerts import end_alert, raise_alert
+from app.domain.alerts.causes import Cause
+from app.domain.retention.clock_trust import ClockReading, MeasuredTime, next_reading
+from app.domain.retention.models import ONLY, StoredReading
+from app.domain.shared.clock import Clock
+from app.extensions import db
+
+
+def read_clock(
+    clock: Clock, measured: MeasuredTime | None, tolerance: timedelta, newest_record: Callable[[], datetime | None]
+) -> ClockReading:
+    """Note what the clock says, and return it. Several processes may do so: each measured time counts once. The very
+    first reading is compared with the newest record of the shop."""
+    stored = db.session.get(StoredReading, ONLY, with_for_update=True, populate_existing=True)
+    last = _reading(stored) or ClockReading.trusted(newest_record() or clock.now())
+    elapsed = measured.after(last) if measured else None
+    reading = next_reading(last, clock.now(), elapsed, tolerance)
+    _store(stored, reading)
+    if reading.is_trusted:
+        end_alert(clock, Cause.CLOCK_MOVED)
+    elif reading.doubted_at != last.doubted_at:
+        raise_alert(clock, Cause.CLOCK_MOVED, reading.description)
+    return reading
+
+
+def trust_clock(clock: Clock) -> None:
+    """Believe the clock, because a person says that it is right."""
+    _store(db.session.get(StoredReading, ONLY, with_for_update=True), ClockReading.trusted(clock.now()))
+    end_alert(clock, Cause.CLOCK_MOVED)
+
+
+def _reading(stored: StoredReading | None) -> ClockReading | None:
+    if stored is None:
+        return None
+    return ClockReading(stored.wall_at, stored.steady_at, stored.doubted_at)
+
+
+def _store(stored: StoredReading | None, reading: ClockReading) -> None:
+    if stored is None:
+        stored = StoredReading(id=ONLY)
+        db.session.add(stored)
+    stored.wall_at, stored.steady_at, stored.doubted_at = reading.wall_at, reading.steady_at, reading.doubted_at
+    db.session.flush()

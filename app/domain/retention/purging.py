@@ -1,0 +1,96 @@
+"""Removal of records that are kept only for a time: the one way for all of them. Each context declares what it keeps
+how long; app/jobs/purging.py has the list. Call it in a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Delete, Update, delete, func, select, true, tuple_, update
+from sqlalchemy import inspect as columns_of
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.domain.alerts.alerts import end_alert, raise_alert
+from app.domain.alerts.causes import Cause
+from app.domain.retention.allowance import OVERDUE, most_at_once
+from app.domain.shared.clock import Clock
+from app.extensions import db
+
+Dated = ColumnElement[Any] | InstrumentedAttribute[Any]
+EVERYTHING = true()
+
+
+def _nothing(_now: datetime) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """What is kept only for a time. `is_old` tells which records may go at a moment, `dated` which of them first; they
+    are counted among those that are `among`. `emptied`: the record stays, with these columns. `prepare` runs before."""
+
+    name: str
+    model: type[Any]
+    dated: Dated
+    is_old: Callable[[datetime], ColumnElement[bool]]
+    among: ColumnElement[bool] = EVERYTHING
+    emptied: Mapping[str, Any] | None = None
+    prepare: Callable[[datetime], None] = _nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What a purge did to the records of one retention, of which there were `kept`. `is_overdue`: some that wait for
+    the next one should have gone long ago."""
+
+    name: str
+    kept: int
+    old: int
+    removed: int
+    is_overdue: bool
+
+
+def purge(clock: Clock, retentions: Iterable[Retention], is_confirmed: bool = False) -> list[Purged]:
+    """Remove what is old, the oldest first, and no more at once than is allowed without a person's confirmation."""
+    return [_purge(clock, retention, is_confirmed) for retention in retentions]
+
+
+def _purge(clock: Clock, retention: Retention, is_confirmed: bool) -> Purged:
+    now = clock.now()
+    retention.prepare(now)
+    kept, old = _count(retention, EVERYTHING), _count(retention, retention.is_old(now))
+    most = old if is_confirmed else most_at_once(kept)
+    removed = _remove(retention, now, most if old > most else None) if old else 0
+    is_overdue = removed < old and _count(retention, retention.is_old(now - OVERDUE)) > 0
+    purged = Purged(retention.name, kept, old, removed, is_overdue)
+    note_held_back(clock, purged)
+    return purged
+
+
+def note_held_back(clock: Clock, purged: Purged, site_id: int | None = None) -> None:
+    """Raise an alert while records wait that should have gone long ago, and end it when none do."""
+    if purged.is_overdue:
+        detail = f"Of {purged.kept:,} {purged.name}, {purged.old:,} are old; {purged.removed:,} of them were removed."
+        raise_alert(clock, Cause.PURGE_HELD_BACK, detail, site_id, purged.name)
+    else:
+        end_alert(clock, Cause.PURGE_HELD_BACK, site_id, purged.name)
+
+
+def _count(retention: Retention, which: ColumnElement[bool]) -> int:
+    query = select(func.count()).select_from(retention.model).where(retention.among, which)
+    return db.session.scalar(query) or 0
+
+
+def _remove(retention: Retention, now: datetime, most: int | None) -> int:
+    """Remove so many of the old ones, None for all of them; how many."""
+    which = [retention.among, retention.is_old(now)]
+    if most is not None:
+        key = columns_of(retention.model).primary_key
+        oldest = select(*key).where(*which).order_by(retention.dated, *key).limit(most).correlate(None)
+        which = [tuple_(*key).in_(oldest) if len(key) > 1 else key[0].in_(oldest)]
+    statement: Delete | Update = delete(retention.model).where(*which)
+    if retention.emptied is not None:
+        statement = update(retention.model).where(*which).values(retention.emptied)
+    result = db.session.execute(statement, execution_options={"synchronize_session": False})
+    return result.rowcount  # type: ignore[attr-defined, no-any-return]

@@ -1,0 +1,82 @@
+"""How a rebuild run is shown to people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from app.domain.search.models import RebuildRun
+from app.domain.work.progress import WorkSummary
+
+SCOPE_NAMES = {"ALL": "Everything", "PRODUCTS": "Products", "CONTENT": "Pages and collections"}
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary(WorkSummary):
+    """`aftermath` says what shoppers search with after a run that failed; `was_held_back`: its
+    index failed golden searches."""
+
+    scope_name: str
+    aftermath: str | None
+    was_held_back: bool
+
+    @property
+    def heading(self) -> str:
+        return {
+            "waiting": "A rebuild waits for its turn",
+            "running": "A rebuild is running",
+            "done": "The last rebuild is done",
+            "failed": "The last rebuild failed",
+        }[self.state]
+
+    @property
+    def progress(self) -> str:
+        if self.total is None:
+            return f"{self.done:,} documents so far" if self.done else "Counting the documents…"
+        return f"{self.done:,} of {self.total:,} documents"
+
+    @property
+    def took(self) -> str | None:
+        """The time that the building took, without the waiting."""
+        if self.started_at is None or self.finished_at is None:
+            return None
+        return spoken_duration(self.finished_at - self.started_at)
+
+
+def summary_of(
+    run: RebuildRun, live: Mapping[str, str | None] | None = None, is_unanswered: bool = False
+) -> RunSummary:
+    """`live` has the generation of each index that answers now; without it there is no aftermath."""
+    return RunSummary(
+        **RunSummary.fields_of(run, is_unanswered),
+        scope_name=SCOPE_NAMES[run.scope],
+        aftermath=_aftermath(run, live) if run.has_failed and live is not None else None,
+        was_held_back=bool(run.held_back),
+    )
+
+
+def _aftermath(run: RebuildRun, live: Mapping[str, str | None]) -> str:
+    index, things = ("content", "pages and collections") if run.scope == "CONTENT" else ("products", "products")
+    if index not in live:
+        return f"There is no index of {things} in use, so shoppers cannot search them until a rebuild succeeds."
+    if not _was_swapped(run, index, live):
+        return "The old index stays live, so shoppers notice nothing."
+    rest = "; pages and collections keep what they had" if run.scope == "ALL" else ""
+    return f"The new index of {things} is in use already{rest}."
+
+
+def _was_swapped(run: RebuildRun, index: str, live: Mapping[str, str | None]) -> bool:
+    """Also where the builder could not note any more that it had swapped."""
+    swap = run.generations.get(index)
+    return swap is not None and ("after" in swap or live[index] != swap["before"])
+
+
+def spoken_duration(duration: timedelta) -> str:
+    seconds = max(0, int(duration.total_seconds()))
+    if seconds < 2:
+        return "about a second"
+    if seconds < 60:
+        return f"{seconds} s"
+    minutes, rest = divmod(seconds, 60)
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"

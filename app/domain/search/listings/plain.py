@@ -1,0 +1,88 @@
+"""The first pages of a category read from the database, for while search does not answer: no filters, no words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+
+from app.domain.catalogue.models import Product
+from app.domain.merchandising.models import Placement
+from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.tree import ShopNode
+from app.domain.search.engine import Hit, SearchResult, SearchUnavailable, Sort
+from app.domain.search.index.document import product_document_id
+from app.domain.search.index.documents import product_documents
+from app.domain.search.listings.browsing import Listing, page_size_of
+from app.domain.search.listings.listing import ListingRequest
+from app.domain.shared.problems import NotFound
+from app.extensions import db
+
+WINDOW = 240  # Products of a category that can be paged through; the rest waits for search.
+
+
+def plain_category_listing(shop: Shop, node: ShopNode, request: ListingRequest) -> Listing:
+    """The same products in the same order as `category_listing`, without filters. Raises NotFound past the last page
+    and SearchUnavailable for what only search can do."""
+    if request.is_filtered or request.words:
+        raise SearchUnavailable("Search does not answer, so nothing can be filtered.")
+    size = page_size_of(shop, request)
+    shown = select(Product.id).where(Product.site_id == shop.site_id, Product.enabled, _belongs_to(shop, node))
+    total = db.session.scalar(select(func.count()).select_from(shown.subquery())) or 0
+    first = (request.page - 1) * size
+    if first and first >= total:
+        raise NotFound("This list does not have so many pages.")
+    if first >= WINDOW:
+        raise SearchUnavailable("Search does not answer, so only the first pages of a category can be shown.")
+    hits = _hits(shop.site_id, _ordered(shown, node, request.order).offset(first).limit(min(size, WINDOW - first)))
+    return Listing(request, SearchResult(total, hits), size, groups=(), chips=(), window=WINDOW)
+
+
+def _hits(site_id: int, query: Select[int]) -> tuple[Hit, ...]:
+    """With the cards that the index would hold."""
+    ids = list(db.session.scalars(query))
+    cards = {document.id: document.card for document in product_documents(site_id, ids)}
+    names = [product_document_id(product_id) for product_id in ids]
+    return tuple(Hit(name, 0.0, cards[name]) for name in names if name in cards)
+
+
+def _belongs_to(shop: Shop, node: ShopNode) -> ColumnElement[bool]:
+    """Whether a category or one below it shows a product: by hand or by a rule (ShopTree.categories_of)."""
+    nodes = shop.tree.with_those_below(node.id)
+    placed = select(Placement.product_id).where(Placement.node_id.in_([below.id for below in nodes]))
+    return or_(Product.id.in_(placed), *_rules(shop, nodes))
+
+
+def _rules(shop: Shop, nodes: Sequence[ShopNode]) -> Iterator[ColumnElement[bool]]:
+    for node in nodes:
+        levels = {level_id for source in node.source_levels for level_id in shop.taxonomy.below(source)}
+        is_of_level = Product.taxonomy_level_id.in_(sorted(levels))
+        if node.source_levels and node.source_manufacturers:
+            yield and_(is_of_level, _is_made_by(shop.site_id, node))
+        elif node.source_levels:
+            yield is_of_level
+        elif node.source_manufacturers:
+            yield _is_made_by(shop.site_id, node)
+
+
+def _is_made_by(site_id: int, node: ShopNode) -> ColumnElement[bool]:
+    """Case does not matter in any alphabet, which databases see differently."""
+    wanted = {name.casefold() for name in node.source_manufacturers}
+    makers = db.session.scalars(select(Product.manufacturer).where(Product.site_id == site_id).distinct())
+    return Product.manufacturer.in_([maker for maker in makers if maker.casefold() in wanted])
+
+
+def _ordered(shown: Select[int], node: ShopNode, sort: Sort) -> Select[int]:
+    newest_first = Product.created_at.desc(), Product.id
+    match sort:
+        case Sort.PRICE_ASC:
+            return shown.order_by(Product.price, Product.id)
+        case Sort.PRICE_DESC:
+            return shown.order_by(Product.price.desc(), Product.id)
+        case Sort.NEWEST:
+            return shown.order_by(*newest_first)
+        case Sort.NAME:
+            return shown.order_by(func.lower(Product.name), Product.id)
+    by_hand = (Placement.product_id == Product.id) & (Placement.node_id == node.id)
+    order = Placement.position.is_(None), Placement.position, Product.featured.desc(), *newest_first
+    return shown.outerjoin(Placement, by_hand).order_by(*order)

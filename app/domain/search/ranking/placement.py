@@ -1,0 +1,76 @@
+"""Where a request puts documents in the order by relevance: pinned at positions, boosted before, buried behind."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.domain.search.engine import SearchRequest, Sort
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedDocuments:
+    """`pins` maps 0-based places of the whole list to document ids; boosts and buries leave the pinned out, so that no
+    document stands twice. `total` counts the whole list."""
+
+    total: int
+    pins: Mapping[int, str]
+    boosts: tuple[str, ...]
+    buries: tuple[str, ...]
+
+    @classmethod
+    def of(cls, request: SearchRequest, kept: Container[str], total: int) -> PlacedDocuments:
+        """Of those documents that are among the results; only the order by relevance can be shaped."""
+        if request.sort is not Sort.RELEVANCE:
+            return cls(total, {}, (), ())
+        pins = pin_places([(pin.position - 1, pin.id) for pin in request.pins if pin.id in kept], total)
+        pinned = set(pins.values())
+        boosts = tuple(id for id in dict.fromkeys(request.boosts) if id in kept and id not in pinned)
+        lifted = pinned.union(boosts)
+        buries = tuple(id for id in dict.fromkeys(request.buries) if id in kept and id not in lifted)
+        return cls(total, pins, boosts, buries)
+
+    def __bool__(self) -> bool:
+        return bool(self.pins or self.boosts or self.buries)
+
+    def slots(self, start: int, end: int) -> tuple[int, list[str | None]]:
+        """(how many documents that are not pinned stand before `start`, for each place of the stretch the document
+        that is pinned there or None for the next of the others)."""
+        before = start - sum(place < start for place in self.pins)
+        return before, [self.pins.get(place) for place in range(start, min(end, self.total))]
+
+    def rank(self, place: int) -> int:
+        """1-based, of a document that stands at a 0-based place among those that are not pinned."""
+        for taken in sorted(self.pins):
+            place += taken <= place
+        return place + 1
+
+    def placed(self, document_id: str) -> str | None:
+        """How the request put a document in its place."""
+        kinds = (("pinned", self.pins.values()), ("boosted", self.boosts), ("buried", self.buries))
+        return next((kind for kind, ids in kinds if document_id in ids), None)
+
+    def pin_rank(self, document_id: str) -> int | None:
+        """1-based, of a pinned document."""
+        return next((place + 1 for place, pinned in self.pins.items() if pinned == document_id), None)
+
+
+def pin_places(wanted: Sequence[tuple[int, str]], total: int) -> dict[int, str]:
+    """Where pins stand in a list of `total`. Each keeps its position although others are filtered out; those beyond
+    the end stand at the end in their order. A position that is taken yields the next."""
+    ids: dict[str, int] = {}
+    for place, document_id in wanted:
+        ids.setdefault(document_id, max(place, 0))
+    standing: dict[int, str] = {}
+    free_from = 0
+    in_order = sorted(ids.items(), key=lambda pin: pin[1])
+    for left, (document_id, place) in zip(range(len(in_order), 0, -1), in_order, strict=True):
+        at = min(max(place, free_from), total - left)
+        standing[at] = document_id
+        free_from = at + 1
+    return standing
+
+
+def interleaved(slots: Sequence[str | None], others: Iterator[str]) -> list[str]:
+    """A stretch of the list: the pinned at their places, the others in between."""
+    return [next(others) if pinned is None else pinned for pinned in slots]

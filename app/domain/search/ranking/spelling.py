@@ -1,0 +1,124 @@
+"""A better spelling for words that find nothing: one slip of the finger, two words written as one, two slips in a long
+word, or another ending of a known word, in this order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
+
+from app.domain.search.ranking.query import completions
+from app.domain.search.ranking.vocabulary import Vocabulary
+from app.domain.search.text import LINKING_WORDS, MAX_CHARACTERS, stem, tokens
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+SHORTEST = 3
+SHORTEST_PART = 3  # Of a word that is two.
+LONG_WORD = 7
+SHARED_BEGINNING = 5
+SHARED_SHARE = 0.6
+CONSIDERED = 6
+NEAREST = 20
+NAMES_CONSULTED = 20
+# How much commoner a neighbour must be before a word that the index knows counts as a slip.
+RARER = 20
+# People rarely miss the first letter: a candidate that keeps it counts as so much commoner.
+SAME_FIRST_LETTER = 3
+
+Spelling = tuple[str, ...]
+
+
+def corrections(
+    words: Sequence[str], vocabulary: Vocabulary, right: frozenset[str] = frozenset(), *, last_may_go_on: bool
+) -> dict[str, Spelling]:
+    """What to read for each word that no document has. The beginning of a longer word is no mistake where it may be
+    one, nor are the words that are said to be `right`."""
+    better = {}
+    for word in words:
+        if word in right or vocabulary.documents_with([word]):
+            continue
+        if last_may_go_on and word == words[-1] and completions(word, vocabulary):
+            continue
+        spelling = _better(word, [other for other in words if other != word], vocabulary)
+        if spelling:
+            better[word] = spelling
+    return better
+
+
+def slips(words: Sequence[str], vocabulary: Vocabulary, right: frozenset[str] = frozenset()) -> dict[str, Spelling]:
+    """For words that are all known but never together: one that is rare beside a far commoner neighbour."""
+    for word in words:
+        if word in right:
+            continue
+        others = [other for other in words if other != word]
+        for spelling in _by_likelihood(word, vocabulary.known(one_edit_away(word)), others, vocabulary):
+            rarer = vocabulary.frequency(spelling) > RARER * vocabulary.frequency(word)
+            if rarer and vocabulary.documents_with([spelling, *others]):
+                return {word: (spelling,)}
+    return {}
+
+
+def replaced(words: Sequence[str], better: Mapping[str, Spelling]) -> Spelling:
+    return tuple(dict.fromkeys(part for word in words for part in better.get(word, (word,))))
+
+
+def suggestion(typed: str, better: Mapping[str, Spelling], written: Callable[[str], str]) -> str | None:
+    """The typed words with the better spellings in their places, as the catalogue writes them (`written`)."""
+    if not better:
+        return None
+    spoken = {word: " ".join(map(written, spelling)) for word, spelling in better.items()}
+    return " ".join(spoken.get(stem(token), token) for token in tokens(typed[:MAX_CHARACTERS]))
+
+
+def written_form(word: str, names: Iterable[str]) -> str:
+    """How the names of the best NAMES_CONSULTED documents write an indexed word, which may be a stem: `adidas` for
+    `adida`."""
+    written = Counter(token for name in names for token in tokens(name) if stem(token) == word)
+    return max(written, key=lambda token: (written[token], token), default=word)
+
+
+def _better(word: str, others: Sequence[str], vocabulary: Vocabulary) -> Spelling | None:
+    if len(word) < SHORTEST or not word.isalpha():
+        return None
+    for candidates in _candidates(word, vocabulary):
+        for likely in _by_likelihood(word, candidates, others, vocabulary):
+            if vocabulary.documents_with(likely.split()):
+                return tuple(likely.split())
+    return None
+
+
+def _candidates(word: str, vocabulary: Vocabulary) -> Iterator[set[str]]:
+    yield vocabulary.known(one_edit_away(word))
+    cuts = [(word[:cut], word[cut:]) for cut in range(SHORTEST_PART, len(word) - SHORTEST_PART + 1)]
+    known = [pair for pair in cuts if all(map(vocabulary.frequency, pair))]
+    yield {" ".join(pair) for pair in known if vocabulary.documents_with(pair)}
+    if len(word) >= LONG_WORD:
+        yield set(vocabulary.near(word, 2, NEAREST))
+    shared = max(SHARED_BEGINNING, round(SHARED_SHARE * len(word)))
+    yield vocabulary.beginning_with(word[:shared]) if len(word) > shared else set()
+
+
+def _by_likelihood(word: str, candidates: set[str], others: Sequence[str], vocabulary: Vocabulary) -> list[str]:
+    """Likeliest first: what goes with the other words, then what is common."""
+
+    def weight(candidate: str) -> int:
+        return SAME_FIRST_LETTER if candidate[0] == word[0] else 1
+
+    def common(candidate: str) -> int:
+        return min(map(vocabulary.frequency, candidate.split())) * weight(candidate)
+
+    likely = nsmallest(CONSIDERED, candidates - LINKING_WORDS, key=lambda c: (-common(c), c))
+    if len(likely) < 2 or not others:
+        return likely
+    together = {c: vocabulary.documents_with([*c.split(), *others]) * weight(c) for c in likely}
+    return sorted(likely, key=lambda c: -together[c])
+
+
+def one_edit_away(word: str) -> set[str]:
+    """Every string that one slip of the finger makes of a word: a letter less, more, other, or two swapped."""
+    splits = [(word[:place], word[place:]) for place in range(len(word) + 1)]
+    less = {head + tail[1:] for head, tail in splits if tail}
+    swapped = {head + tail[1] + tail[0] + tail[2:] for head, tail in splits if len(tail) > 1}
+    other = {head + letter + tail[1:] for head, tail in splits if tail for letter in _LETTERS}
+    more = {head + letter + tail for head, tail in splits for letter in _LETTERS}
+    return (less | swapped | other | more) - {word}

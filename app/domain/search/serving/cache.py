@@ -1,0 +1,71 @@
+"""Cache of the serving configuration of each shop in a process: read again when a new version was published."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
+
+from app.domain.search.serving.models import ServedConfiguration
+from app.domain.search.serving.served import Served, stop_words_of
+from app.domain.search.serving.snapshot import read_snapshot
+from app.domain.shared.clock import Clock
+from app.extensions import db
+
+FRESH = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Versions:
+    read_at: datetime
+    by_site: Mapping[int, int]
+
+
+class ServingCache:
+    """Reads the live versions at most once a second, and a site's configuration when its version is new; while the
+    database does not answer, shops serve what they served. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._versions: _Versions | None = None
+        self._served: dict[int, Served] = {}
+
+    def served(self, clock: Clock, site_id: int, stop_words: Iterable[str] = ()) -> Served:
+        """`stop_words` as the settings of the site have them."""
+        version = self._current(clock.now()).by_site.get(site_id, 0)
+        known = self._served.get(site_id, Served.NOTHING)
+        if known.version != version:
+            known = self._served[site_id] = _read(site_id, known)
+        wanted = stop_words_of(stop_words)
+        return known if known.stop_words == wanted else replace(known, stop_words=wanted)
+
+    def _current(self, now: datetime) -> _Versions:
+        known = self._versions
+        if known is not None and abs(now - known.read_at) < FRESH:
+            return known
+        with self._lock:
+            if self._versions is known:
+                self._versions = _next_versions(known, now)
+            return self._versions or _Versions(now, {})
+
+
+def _next_versions(known: _Versions | None, now: datetime) -> _Versions:
+    """Search goes on without what it was taught rather than not at all."""
+    try:
+        rows = db.session.execute(select(ServedConfiguration.site_id, ServedConfiguration.live_version)).all()
+    except OperationalError:
+        db.session.rollback()
+        return _Versions(now, known.by_site if known is not None else {})
+    return _Versions(now, {row.site_id: row.live_version for row in rows})
+
+
+def _read(site_id: int, known: Served) -> Served:
+    try:
+        return read_snapshot(site_id)
+    except OperationalError:
+        db.session.rollback()
+        return known

@@ -1,0 +1,58 @@
+"""What a search comes to before an engine is asked: which rule applies and which synonyms widen it. Pure, so that any
+change of either can be tried before it is saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from app.domain.search.serving.redirects import safe_redirect, words_searched_at
+from app.domain.search.serving.rules import Banner, Rule
+from app.domain.search.serving.served import Served
+from app.domain.search.serving.synonyms import Expansion, SynonymSet
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`redirect` is the path of this site where the search goes instead of to results. `synonyms` are those that
+    `expansion` was made with: a corrected spelling is expanded anew."""
+
+    words: str
+    rule: Rule | None = None
+    redirect: str | None = None
+    banner: Banner | None = None
+    expansion: Expansion = field(default_factory=Expansion)
+    synonyms: SynonymSet = field(default_factory=SynonymSet)
+
+
+def plan(words: str, served: Served, now: datetime, redirects: bool = True) -> Plan:
+    """The order is that of the contract: a redirect, else pins, boosts and buries of the rule over what the words
+    and their synonyms find. Without `redirects` a rule that sends away places and shows what else it has."""
+    rule = served.rules.find(words, now)
+    return Plan(
+        words=words,
+        rule=rule,
+        redirect=_redirect(rule, served, now) if redirects else None,
+        banner=_banner(rule),
+        expansion=served.synonyms.expand(words),
+        synonyms=served.synonyms,
+    )
+
+
+def _redirect(rule: Rule | None, served: Served, now: datetime) -> str | None:
+    """Asked at use, whatever was stored. One that leads to a search which is itself sent on would never end."""
+    path = safe_redirect(rule.redirect_url) if rule is not None else None
+    return None if path is None or _is_sent_on(path, served, now) else path
+
+
+def _is_sent_on(path: str, served: Served, now: datetime) -> bool:
+    words = words_searched_at(path)
+    there = served.rules.find(words, now) if words is not None else None
+    return there is not None and safe_redirect(there.redirect_url) is not None
+
+
+def _banner(rule: Rule | None) -> Banner | None:
+    """Its link leads to a page of this site or nowhere."""
+    if rule is None or rule.banner is None:
+        return None
+    return Banner(rule.banner.text, safe_redirect(rule.banner.link_url))

@@ -1,0 +1,126 @@
+"""The one way to search products by words: the request gets synonyms, stop words and the places of a rule, then an
+engine answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
+
+from app.domain.catalogue.models import Product
+from app.domain.search.engine import Hit, IndexName, Pin, Searching, SearchRequest, SearchResult
+from app.domain.search.serving.plan import Plan, plan
+from app.domain.search.serving.rules import Rule
+from app.domain.search.serving.served import Served
+from app.domain.search.text import query_words
+from app.extensions import db
+
+TEN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """`request` is what the engine answered; it carries the corrected words where those were expanded."""
+
+    result: SearchResult
+    request: SearchRequest
+
+
+@dataclass(frozen=True, slots=True)
+class FirstTen:
+    """The first ten products of a search, as shoppers see them."""
+
+    total: int
+    hits: tuple[Hit, ...]
+    plan: Plan
+    result: SearchResult
+
+
+def search_products(
+    engine: Searching, site_id: int, request: SearchRequest, plan: Plan, stop_words: frozenset[str] = frozenset()
+) -> Answered:
+    """`request` is a plain one: words, filters, page. Raises SearchUnavailable."""
+    return search_many_products(engine, site_id, [(request, plan)], stop_words)[0]
+
+
+def search_many_products(
+    engine: Searching,
+    site_id: int,
+    searches: Sequence[tuple[SearchRequest, Plan]],
+    stop_words: frozenset[str] = frozenset(),
+) -> list[Answered]:
+    """In the order of the searches. A corrected spelling is expanded and searched again. Raises SearchUnavailable."""
+    requests = [expanded(site_id, request, planned, stop_words) for request, planned in searches]
+    results = engine.search_many(site_id, IndexName.PRODUCTS, requests)
+    answers = [Answered(result, request) for result, request in zip(results, requests, strict=True)]
+    again: dict[int, SearchRequest] = {}
+    for place, (result, (request, planned)) in enumerate(zip(results, searches, strict=True)):
+        if result.corrected and result.suggestion:
+            expansion = planned.synonyms.expand(result.suggestion)
+            if expansion.alternatives:
+                corrected = replace(request, words=result.suggestion, prefix_last=False)
+                again[place] = expanded(site_id, corrected, replace(planned, expansion=expansion), stop_words)
+    if again:
+        widened = engine.search_many(site_id, IndexName.PRODUCTS, list(again.values()))
+        for (place, request), result in zip(again.items(), widened, strict=True):
+            suggestion = results[place].suggestion
+            answers[place] = Answered(replace(result, suggestion=suggestion, corrected=True), request)
+    return answers
+
+
+def expanded(
+    site_id: int, request: SearchRequest, plan: Plan, stop_words: frozenset[str] = frozenset()
+) -> SearchRequest:
+    """The request with synonyms, stop words and the places of a rule. SKUs are looked up in one query, only where a
+    rule applies; while the database does not answer, nothing is placed."""
+    if not (stop_words or plan.expansion.alternatives or plan.rule):
+        return request
+    optional = stop_words.intersection(query_words(request.words)) if stop_words else frozenset()
+    widened = replace(request, alternatives=plan.expansion.alternatives, optional=optional)
+    return _placed(site_id, widened, plan.rule)
+
+
+def _placed(site_id: int, request: SearchRequest, rule: Rule | None) -> SearchRequest:
+    if rule is None or not rule.skus:
+        return request
+    ids = _ids_if_there(site_id, rule.skus)
+    return replace(
+        request,
+        pins=tuple(Pin(ids[pin.sku], pin.position) for pin in rule.pins if pin.sku in ids),
+        boosts=tuple(ids[sku] for sku in rule.boosts if sku in ids),
+        buries=tuple(ids[sku] for sku in rule.buries if sku in ids),
+    )
+
+
+def _ids_if_there(site_id: int, skus: Iterable[str]) -> Mapping[str, str]:
+    try:
+        return document_ids(site_id, skus)
+    except OperationalError:
+        db.session.rollback()
+        return {}
+
+
+def document_ids(site_id: int, skus: Iterable[str]) -> dict[str, str]:
+    """The index's id of each product by its SKU; unknown SKUs are left out."""
+    wanted = select(Product.sku, Product.id).where(Product.site_id == site_id, Product.sku.in_(set(skus)))
+    return {row.sku: f"p{row.id}" for row in db.session.execute(wanted)}
+
+
+def first_ten(engine: Searching, site_id: int, words: str, served: Served, now: datetime) -> FirstTen:
+    """What the first page of a search begins with. A redirect is in the plan and not followed. Raises
+    SearchUnavailable."""
+    return first_tens(engine, site_id, [words], served, now)[0]
+
+
+def first_tens(
+    engine: Searching, site_id: int, searches: Sequence[str], served: Served, now: datetime
+) -> list[FirstTen]:
+    """What the first page of each search begins with, in their order. Raises SearchUnavailable."""
+    plans = [plan(words, served, now) for words in searches]
+    requests = [SearchRequest(words=words, per_page=TEN) for words in searches]
+    answers = search_many_products(engine, site_id, list(zip(requests, plans, strict=True)), served.stop_words)
+    results = (answer.result for answer in answers)
+    return [FirstTen(r.total, r.hits, planned, r) for r, planned in zip(results, plans, strict=True)]

@@ -1,0 +1,32 @@
+"""The configuration that the search of one site serves: synonyms, rules and stop words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from app.domain.search.serving.rules import RuleSet
+from app.domain.search.serving.synonyms import SynonymSet
+from app.domain.search.text import query_words
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The synonyms, rules and stop words of one site. `version` counts its published states; `stop_words` are as they
+    are indexed."""
+
+    NOTHING: ClassVar[Served]
+
+    version: int = 0
+    synonyms: SynonymSet = field(default_factory=SynonymSet)
+    rules: RuleSet = field(default_factory=RuleSet)
+    stop_words: frozenset[str] = frozenset()
+
+
+Served.NOTHING = Served()
+
+
+def stop_words_of(texts: Iterable[str]) -> frozenset[str]:
+    """Stop words as they are indexed, from how the settings have them."""
+    return frozenset(word for text in texts for word in query_words(text))

@@ -1,0 +1,38 @@
+"""The snapshot of synonyms and rules that every process serves, and its written form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select
+
+from app.domain.search.serving.models import ServedConfiguration
+from app.domain.search.serving.rules import Rule, RuleSet
+from app.domain.search.serving.served import Served, stop_words_of
+from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet
+from app.domain.sites.settings import settings_of
+from app.extensions import db
+
+STOP_WORDS = "search-stop-words"
+
+
+def served(site_id: int) -> Served:
+    """What is live now, read afresh, with the site's stop words."""
+    return read_snapshot(site_id, stop_words_of(settings_of(site_id)[STOP_WORDS]))
+
+
+def read_snapshot(site_id: int, stop_words: frozenset[str] = frozenset()) -> Served:
+    columns = select(ServedConfiguration.live_version, ServedConfiguration.synonyms, ServedConfiguration.rules)
+    row = db.session.execute(columns.where(ServedConfiguration.site_id == site_id)).one_or_none()
+    if row is None:
+        return Served(stop_words=stop_words)
+    synonyms = SynonymSet.of(map(_group, row.synonyms))
+    return Served(
+        row.live_version, synonyms, RuleSet.of(Rule.of_json(rule, rule["id"]) for rule in row.rules), stop_words
+    )
+
+
+def _group(stored: Mapping[str, Any]) -> SynonymGroup:
+    """Snapshots that were published until November 2026 named the synonyms “words”."""
+    return SynonymGroup.of_json({"synonyms": stored.get("words"), **stored}, stored["id"])

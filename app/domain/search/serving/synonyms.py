@@ -1,0 +1,160 @@
+"""Synonyms as search works with them: values without a database, so that any change can be tried unsaved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import chain
+from types import MappingProxyType
+from typing import Any
+
+from app.domain.search.engine import Alternatives
+from app.domain.search.text import MAX_CHARACTERS, query_words, stem, tokens
+from app.domain.shared.schema import Choice, Record, Text, Texts
+
+MOST_TOKENS = 5  # Words that one expression of a group is read by (contracts: Synonyms).
+MOST_ANSWERS = 120  # Of all the words of one search, so that none of 16 words in groups of 20 takes long.
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
+
+Run = tuple[str, ...]
+
+
+class SynonymType(StrEnum):
+    """EQUIVALENT: each word finds the others. ONE_WAY: the root also finds the words, not back."""
+
+    EQUIVALENT = "EQUIVALENT"
+    ONE_WAY = "ONE_WAY"
+
+    @property
+    def has_root(self) -> bool:
+        """Whether one word of the group, its root, finds the others and not back."""
+        return self is SynonymType.ONE_WAY
+
+
+SYNONYM = Record(
+    type=Choice(tuple(SynonymType), required=True), root=Text(allow_none=True), synonyms=Texts(required=True)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SynonymGroup:
+    """`root` only where the type is ONE_WAY. `id` is None for a group that is not saved yet."""
+
+    type: SynonymType
+    root: str | None
+    words: tuple[str, ...]
+    id: int | None = None
+
+    @classmethod
+    def of_json(cls, fields: Mapping[str, Any], id: int | None = None) -> SynonymGroup:
+        """From what SYNONYM accepts."""
+        return cls(SynonymType(fields["type"]), fields.get("root"), tuple(fields["synonyms"]), id)
+
+    def as_json(self) -> dict[str, Any]:
+        """What `of_json` reads: the group without what the database gives it."""
+        return {"type": self.type.value, "root": self.root, "synonyms": list(self.words)}
+
+    def __str__(self) -> str:
+        """As people write it: “mobile = cell phone”, “phone → mobile, cell phone”."""
+        if self.type.has_root:
+            return f"{self.root} → {', '.join(self.words)}"
+        return " = ".join(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedSynonym:
+    """`typed` is what the shopper wrote, `others` what it finds besides, as the group writes it."""
+
+    group: SynonymGroup
+    typed: str
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """What synonyms make of a search: for the engine, and for people to read."""
+
+    alternatives: tuple[Alternatives, ...] = ()
+    applied: tuple[AppliedSynonym, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What one expression of a group answers with."""
+
+    group: SynonymGroup
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SynonymSet:
+    """The synonym groups of a site, by the words as they are indexed."""
+
+    groups: tuple[SynonymGroup, ...] = ()
+    _entries: Mapping[Run, tuple[_Entry, ...]] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+
+    @classmethod
+    def of(cls, groups: Iterable[SynonymGroup]) -> SynonymSet:
+        groups = tuple(groups)
+        entries: dict[Run, tuple[_Entry, ...]] = {}
+        for group in groups:
+            for run, entry in _entries_of(group):
+                entries[run] = (*entries.get(run, ()), entry)
+        return cls(groups, MappingProxyType(entries))
+
+    def with_group(self, group: SynonymGroup) -> SynonymSet:
+        """As if the group were saved, in the place of the one of its id."""
+        others = (kept for kept in self.groups if group.id is None or kept.id != group.id)
+        return SynonymSet.of((*others, group))
+
+    def without(self, group_id: int) -> SynonymSet:
+        return SynonymSet.of(kept for kept in self.groups if kept.id != group_id)
+
+    def expand(self, words: str) -> Expansion:
+        """The longest expressions first, then from left to right; no word is read twice, and none that stands in
+        double quotes. What an expression finds is not expanded again."""
+        if not self._entries:
+            return Expansion()
+        searched = query_words(words)
+        free = _unquoted(words, searched)
+        found = sorted(self._found(searched, free))
+        each = MOST_ANSWERS // max(len(found), 1)
+        written = {stem(token): token for token in reversed(tokens(words[:MAX_CHARACTERS]))}
+        alternatives = []
+        applied: list[AppliedSynonym] = []
+        for place, run in found:
+            entries = self._entries[run]
+            answers = dict.fromkeys(map(query_words, chain.from_iterable(entry.others for entry in entries)))
+            alternatives.append(Alternatives(place, len(run), tuple(answers)[:each]))
+            typed = " ".join(written[word] for word in run)
+            applied += (AppliedSynonym(entry.group, typed, entry.others) for entry in entries)
+        return Expansion(tuple(alternatives), tuple(applied))
+
+    def _found(self, searched: Run, free: list[bool]) -> Iterator[tuple[int, Run]]:
+        """(place, expression) of what the words hold."""
+        for length in range(min(MOST_TOKENS, len(searched)), 0, -1):
+            for place in range(len(searched) - length + 1):
+                run = searched[place : place + length]
+                if run in self._entries and all(free[place : place + length]):
+                    free[place : place + length] = [False] * length
+                    yield place, run
+
+
+def _entries_of(group: SynonymGroup) -> Iterator[tuple[Run, _Entry]]:
+    if group.type.has_root:
+        pairs = [(group.root or "", group.words)]
+    else:
+        pairs = [(word, tuple(other for other in group.words if other != word)) for word in group.words]
+    for word, others in pairs:
+        run = query_words(word)
+        different = tuple(other for other in others if query_words(other) not in ((), run))
+        if run and len(run) <= MOST_TOKENS and different:
+            yield run, _Entry(group, different)
+
+
+def _unquoted(words: str, searched: Run) -> list[bool]:
+    """Which of the words never stand in quotes. A quote that is not closed quotes nothing."""
+    quoted = {stem(token) for part in _QUOTED.findall(words[:MAX_CHARACTERS]) for token in tokens(part)}
+    return [word not in quoted for word in searched]

@@ -1,0 +1,162 @@
+"""The settings of search: what is searched and counted, and the filters beside results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.merchandising.filters import LABELS
+from app.domain.search.serving import versions
+from app.domain.search.text import tokens
+from app.domain.shared.author import Author
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.sites import audit
+from app.domain.sites.settings import change_settings, settings_of
+from app.domain.taxonomy.products.classification import active_tree
+
+CONTENT = "search-content-enabled"
+TRACKING = "search-term-tracking-enabled"
+CLICKS = "search-click-tracking-enabled"
+FILTERS = "search-default-filters"
+STOP_WORDS = "search-stop-words"
+HOLD = "search-golden-hold"
+MOST_FILTERS = 20
+MOST_STOP_WORDS = 100
+LONGEST_STOP_WORD = 50
+TITLES = {
+    CONTENT: "content search",
+    TRACKING: "counting searches",
+    CLICKS: "recording clicks and sales",
+    FILTERS: "the filters beside results",
+    STOP_WORDS: "the words that may be missing",
+    HOLD: "holding back rebuilds",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FilterChoice:
+    """`id` is a built-in name or an attribute id; `source` says where it comes from."""
+
+    id: str
+    label: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """`filters` are in the order in which shoppers see them. Counting clicks needs counting searches. `stop_words` may
+    be missing from what a search finds; `hold_golden` keeps a rebuild from going live that breaks a golden search."""
+
+    content_search: bool
+    tracking: bool
+    click_tracking: bool
+    filters: tuple[str, ...]
+    stop_words: tuple[str, ...] = ()
+    hold_golden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSettings:
+    """`changed` names the settings that really changed, in words."""
+
+    changed: tuple[str, ...]
+    content_search_came_on: bool
+
+
+def stored_settings(site_id: int) -> SearchSettings:
+    return _of_stored(settings_of(site_id))
+
+
+def _of_stored(stored: Mapping[str, Any]) -> SearchSettings:
+    return SearchSettings(
+        stored[CONTENT],
+        stored[TRACKING],
+        stored[CLICKS],
+        tuple(stored[FILTERS]),
+        tuple(stored[STOP_WORDS]),
+        stored[HOLD],
+    )
+
+
+def filter_choices(site_id: int) -> dict[str, FilterChoice]:
+    """Everything that can be a filter, by id: what every product has, then the attributes of the active taxonomy."""
+    built_in = {name: FilterChoice(name, label, "every product") for name, label in LABELS.items()}
+    attributes = {
+        attribute_id: FilterChoice(attribute_id, definitions[0].label, "taxonomy")
+        for attribute_id, definitions in active_tree(site_id).attributes_by_id().items()
+        if attribute_id not in built_in
+    }
+    return built_in | dict(sorted(attributes.items(), key=lambda item: item[1].label.casefold()))
+
+
+def save(author: Author, wanted: SearchSettings) -> SavedSettings:
+    """Raises Invalid with every problem. A filter whose attribute the taxonomy lost may stay; none may come anew."""
+    before = stored_settings(author.site_id)
+    known = filter_choices(author.site_id).keys() | set(before.filters)
+    if problems := [*filter_problems(wanted.filters, known), *stop_word_problems(wanted.stop_words)]:
+        raise Invalid(problems)
+    changed = change_settings(author.site_id, stored_form(wanted))
+    if changed:
+        audit.record(
+            author,
+            "settings.search",
+            ("settings", "search"),
+            f"Changed {' and '.join(TITLES[key] for key in changed)}",
+            {key: old for key, (old, _) in changed.items()},
+            {key: new for key, (_, new) in changed.items()},
+        )
+    if STOP_WORDS in changed:
+        versions.raise_version(author.site_id)
+    came_on = CONTENT in changed and wanted.content_search
+    return SavedSettings(tuple(TITLES[key] for key in changed), came_on)
+
+
+def change(author: Author, values: Mapping[str, object]) -> SavedSettings:
+    """Save some of the settings, in the form of `stored_form`. Raises Invalid."""
+    return save(author, _of_stored(stored_form(stored_settings(author.site_id)) | dict(values)))
+
+
+def stored_form(settings: SearchSettings) -> dict[str, object]:
+    """Setting by setting."""
+    return {
+        CONTENT: settings.content_search,
+        TRACKING: settings.tracking,
+        CLICKS: settings.click_tracking,
+        FILTERS: list(settings.filters),
+        STOP_WORDS: list(settings.stop_words),
+        HOLD: settings.hold_golden,
+    }
+
+
+def cleaned_stop_words(texts: Sequence[str]) -> tuple[str, ...]:
+    """Trimmed, without empty ones and without those that differ only in case or accents from an earlier one."""
+    kept: dict[str, str] = {}
+    for text in filter(None, map(str.strip, texts)):
+        kept.setdefault(" ".join(tokens(text)) or text, text)
+    return tuple(kept.values())
+
+
+def stop_word_problems(words: Sequence[str]) -> list[Problem]:
+    problems = [
+        Problem("stop_word_not_one", f"“{word[:60]}” is not one word of letters or digits.", "#/stopWords")
+        for word in words
+        if len(tokens(word)) != 1 or len(word) > LONGEST_STOP_WORD
+    ]
+    if len(words) > MOST_STOP_WORDS:
+        message = f"At most {MOST_STOP_WORDS} words may be missing; these are {len(words)}."
+        problems.append(Problem("too_many_stop_words", message, "#/stopWords"))
+    return problems
+
+
+def filter_problems(filters: Sequence[str], known: set[str]) -> list[Problem]:
+    problems = [
+        Problem("unknown_filter", f"There is no filter “{name[:60]}”.", "#/filter")
+        for name in dict.fromkeys(filters)
+        if name not in known
+    ]
+    if len(set(filters)) < len(filters):
+        problems.append(Problem("duplicate_filter", "A filter is chosen twice.", "#/filter"))
+    if len(filters) > MOST_FILTERS:
+        problems.append(Problem("too_many_filters", f"At most {MOST_FILTERS} filters can be shown.", "#/filter"))
+    return problems

@@ -1,0 +1,108 @@
+"""Aggregate events into changes of the daily counts. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from app.domain.search_statistics.counting.events import Event, EventKind
+from app.domain.search_statistics.counting.sums import SUMMED
+
+MOST_WORDS = 5_000  # Different words kept per site and day; bots invent them without end.
+REST = ""  # Stands for all words that came after the day was full.
+FOLLOWING = ("clicked", "added_to_basket", "ordered")
+
+DayWord = tuple[date, str]
+
+
+@dataclass(frozen=True, slots=True)
+class WordChange:
+    """An increment of a word's counts on one day. `last_at` is the time of its latest search and `last_result_count`
+    what that search found, None where that is not known. An increment without `searches` leaves both as stored."""
+
+    day: date
+    word: str
+    last_at: datetime
+    last_result_count: int | None = None
+    searches: int = 0
+    found_nothing: int = 0
+    followed: int = 0
+    clicked: int = 0
+    added_to_basket: int = 0
+    ordered: int = 0
+    revenue: int = 0
+    ruled: int = 0
+
+
+def aggregate(events: Iterable[Event]) -> list[WordChange]:
+    """Return one change for each word and day, in the order of their first events."""
+    changes: dict[DayWord, WordChange] = {}
+    for event in events:
+        key = (event.day, event.word)
+        changes[key] = merged(changes[key], _change(event)) if key in changes else _change(event)
+    return list(changes.values())
+
+
+def within_bounds(
+    changes: Iterable[WordChange], words: Mapping[date, int], stored: Collection[DayWord]
+) -> tuple[list[WordChange], Counter[date]]:
+    """Return the changes, with the words that exceed MOST_WORDS of a day replaced by REST, and the number of new words
+    per day. `words` is how many each day has, `stored` which of the changes' words are among them."""
+    kept: dict[DayWord, WordChange] = {}
+    new: Counter[date] = Counter()
+    for change in changes:
+        if change.word != REST and (change.day, change.word) not in stored:
+            if words.get(change.day, 0) + new[change.day] < MOST_WORDS:
+                new[change.day] += 1
+            else:
+                change = replace(change, word=REST)
+        key = (change.day, change.word)
+        kept[key] = merged(kept[key], change) if key in kept else change
+    return list(kept.values()), new
+
+
+def capped(change: WordChange, before: WordChange | None) -> WordChange:
+    """Return the change with clicks, baskets and orders capped at the word's followed searches of the day, of which
+    `before` are stored: replaying an old cookie adds nothing. A search is recorded before its answer is sent and so
+    before what follows from it; only the searches of another machine may arrive later."""
+    followed = change.followed + (before.followed if before else 0)
+    return replace(
+        change,
+        **{
+            name: max(0, min(getattr(change, name), followed - (getattr(before, name) if before else 0)))
+            for name in FOLLOWING
+        },
+    )
+
+
+def merged(first: WordChange, second: WordChange) -> WordChange:
+    """Return two changes of one word and day as one, with the result count of the later search."""
+    both = first.searches and second.searches
+    later = second if (second.last_at >= first.last_at if both else second.searches) else first
+    sums = {name: getattr(first, name) + getattr(second, name) for name in SUMMED}
+    return replace(later, **sums)
+
+
+def _change(event: Event) -> WordChange:
+    if event.kind is EventKind.SEARCHED:
+        return WordChange(
+            event.day,
+            event.word,
+            event.at,
+            event.found,
+            searches=1,
+            found_nothing=int(event.found == 0),
+            followed=int(event.followed),
+            ruled=int(event.ruled),
+        )
+    return WordChange(
+        event.day,
+        event.word,
+        event.at,
+        clicked=int(event.kind is EventKind.CLICKED),
+        added_to_basket=int(event.kind is EventKind.ADDED),
+        ordered=int(event.kind is EventKind.ORDERED),
+        revenue=event.revenue,
+    )

@@ -1,0 +1,190 @@
+"""Attribute clicks, baskets and orders to searches, by the journey that the shopper's own browser keeps. Pure.
+
+The rules (contracts: Analytics counting): a search counts once per visit, which ends after 30 minutes without a
+search; the first product opened from what a search showed is its click; a product opened from it that goes into a
+basket within 30 minutes counts as added, once per search; what of these is ordered within one day counts as ordered,
+once per search, with what was paid for them. An order closes the searches that it is attributed to, with all they
+showed, so that nothing counts twice: another product opened from the same page afterwards, or another order, counts
+nowhere. The words of a visit are kept apart from its searches, so that a search that was dropped for want of room is
+not counted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from hashlib import blake2b
+
+from app.domain.search_statistics.counting.events import Event, EventKind
+
+VISIT = timedelta(minutes=30)
+BASKET = timedelta(minutes=30)
+ORDER = timedelta(days=1)
+SEEN_EVERY = timedelta(minutes=1)  # A reload within it leaves the journey as it is, and thus the cookie.
+MOST_SEARCHES = 12
+MOST_COUNTED = 128  # Words of a visit, of which three bytes of a hash each are kept.
+HASH_BYTES = 3
+MOST_SHOWN = 100  # The largest page of results.
+MOST_FOLLOWED = 20  # Products opened, or put in the basket, that are kept of one search.
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A search that was counted at `at` for `day`. Product ids: `shown` on its latest page, sorted; `opened` from
+    there; put in a `basket` in time. `clicked` and `added` are counted already. Nothing more is counted once `followed`
+    is false, which it also is where clicks are not recorded."""
+
+    word: str
+    at: datetime
+    day: date
+    followed: bool = False
+    clicked: bool = False
+    added: bool = False
+    shown: tuple[int, ...] = ()
+    opened: tuple[int, ...] = ()
+    basket: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """The searches of one browser in one shop, oldest first. The visit began at `begun`; `seen` is its last search,
+    `counted` are the hashes of the words that were counted in it."""
+
+    searches: tuple[Search, ...] = ()
+    counted: tuple[bytes, ...] = ()
+    begun: datetime | None = None
+    seen: datetime | None = None
+
+    def latest(self, word: str) -> Search | None:
+        return next((search for search in reversed(self.searches) if search.word == word), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsPage:
+    """A page of results for a countable `word`. `is_first`: without page number, filter or order. `found` is None where
+    a rule redirects the search."""
+
+    word: str
+    shown: tuple[int, ...]
+    found: int | None
+    is_first: bool = True
+    ruled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EventContext:
+    """Time and site of an event; `day` is the site's. `clicks`: whether they are recorded."""
+
+    site_id: int
+    at: datetime
+    day: date
+    clicks: bool = True
+
+
+Attributed = tuple[Journey, list[Event]]
+
+
+def searched(journey: Journey, context: EventContext, page: ResultsPage) -> Attributed:
+    """Return the journey after a page of results, and the search if it counts."""
+    visited = _visited(journey, context.at)
+    known = visited.latest(page.word)
+    shown = tuple(sorted(set(page.shown[:MOST_SHOWN]))) if context.clicks else ()
+    if _hash(page.word) in visited.counted:
+        again = replace(known, shown=shown) if known is not None and known.followed else known
+        return visited if known is None or again is None else _with(visited, known, again), []
+    if not page.is_first:
+        return journey, []
+    search = Search(page.word, _seconds(context.at), context.day, followed=context.clicks, shown=shown)
+    others = tuple(other for other in visited.searches if other is not known or other.opened)
+    event = Event(
+        EventKind.SEARCHED, context.site_id, page.word, context.day, search.at, page.found, context.clicks, page.ruled
+    )
+    counted = (*visited.counted, _hash(page.word))[-MOST_COUNTED:]
+    return replace(visited, searches=(*others, search)[-MOST_SEARCHES:], counted=counted), [event]
+
+
+def opened(journey: Journey, context: EventContext, product_id: int, word: str | None = None) -> Attributed:
+    """Return the journey after a product was opened, attributed to the latest search that showed it. `word` is that of
+    the page from which it was opened, where the browser says so."""
+    if not context.clicks:
+        return journey, []
+    search = _last(journey, "shown", product_id, word)
+    if search is None or context.at - search.at > ORDER or product_id in search.opened:
+        return journey, []
+    after = replace(search, clicked=True, opened=(*search.opened, product_id)[-MOST_FOLLOWED:])
+    return _with(journey, search, after), [] if search.clicked else [_event(EventKind.CLICKED, context, search)]
+
+
+def added(journey: Journey, context: EventContext, product_id: int) -> Attributed:
+    """Return the journey after a product went into the basket, attributed to the latest search it was opened from."""
+    if not context.clicks:
+        return journey, []
+    search = _last(journey, "opened", product_id)
+    if search is None or context.at - search.at > BASKET or product_id in search.basket:
+        return journey, []
+    after = replace(search, added=True, basket=(*search.basket, product_id)[-MOST_FOLLOWED:])
+    return _with(journey, search, after), [] if search.added else [_event(EventKind.ADDED, context, search)]
+
+
+def ordered(journey: Journey, context: EventContext, lines: Iterable[tuple[int, int]]) -> Attributed:
+    """Return the journey after an order of (product id, amount in minor units). Each line is attributed to the latest
+    search that led to it; such a search is closed."""
+    if not context.clicks:
+        return journey, []
+    revenue: dict[Search, int] = {}
+    for product_id, amount in lines:
+        search = _last(journey, "basket", product_id)
+        if search is not None and context.at - search.at <= ORDER:
+            revenue[search] = revenue.get(search, 0) + amount
+    for search in revenue:
+        done = replace(search, followed=False, shown=(), opened=(), basket=())
+        journey = _with(journey, search, done)
+    return journey, [
+        replace(_event(EventKind.ORDERED, context, search), revenue=sum_) for search, sum_ in revenue.items()
+    ]
+
+
+def current(journey: Journey, now: datetime) -> Journey:
+    """Drop searches that are too old for attribution, or that a turned-back clock put into the future."""
+    kept = tuple(search for search in journey.searches if -VISIT <= now - search.at <= ORDER)
+    return journey if kept == journey.searches else replace(journey, searches=kept)
+
+
+def _visited(journey: Journey, now: datetime) -> Journey:
+    """Return the journey with a search made now: in the same visit, or the first of a new one."""
+    now = _seconds(now)
+    if journey.begun is None or journey.seen is None or not -VISIT <= now - journey.seen < VISIT:
+        return replace(journey, begun=now, seen=now, counted=())
+    return replace(journey, seen=now) if now - journey.seen >= SEEN_EVERY else journey
+
+
+def _last(journey: Journey, products: str, product_id: int, word: str | None = None) -> Search | None:
+    """Return the latest followed search whose `products` (a field) have the product."""
+    for search in reversed(journey.searches):
+        if search.followed and product_id in getattr(search, products) and word in (None, search.word):
+            return search
+    return None
+
+
+def _with(journey: Journey, before: Search, after: Search) -> Journey:
+    if before == after:
+        return journey
+    return replace(journey, searches=tuple(after if search is before else search for search in journey.searches))
+
+
+def _event(kind: EventKind, context: EventContext, search: Search) -> Event:
+    return Event(kind, context.site_id, search.word, search.day, _seconds(context.at))
+
+
+def _hash(word: str) -> bytes:
+    return blake2b(word.encode(), digest_size=HASH_BYTES).digest()
+
+
+def _seconds(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(microsecond=0)
+
+
+def ids_of(hit_ids: Sequence[str]) -> tuple[int, ...]:
+    """Return the product ids among the ids of indexed documents (`p123`)."""
+    return tuple(int(hit_id[1:]) for hit_id in hit_ids if hit_id.startswith("p") and hit_id[1:].isdecimal())

@@ -1,0 +1,95 @@
+"""Write aggregated events into the daily counts, each batch exactly once. Call it within a transaction."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from sqlalchemy import select
+
+from app.domain.search_statistics.counting import rolling_sums
+from app.domain.search_statistics.counting.aggregation import (
+    FOLLOWING,
+    REST,
+    DayWord,
+    WordChange,
+    aggregate,
+    capped,
+    within_bounds,
+)
+from app.domain.search_statistics.counting.days import today
+from app.domain.search_statistics.counting.models import CountedBatch, SearchDay, SearchWordDay
+from app.domain.search_statistics.counting.spool import EventBatch
+from app.domain.search_statistics.counting.sums import SUMMED
+from app.domain.search_statistics.counting.upsert_counts import LATEST, add_counts
+from app.domain.shared.clock import Clock
+from app.domain.shared.portions import portions
+from app.domain.sites.models import Site
+from app.extensions import db
+
+ChangesBySite = Mapping[int, Sequence[WordChange]]
+
+
+def aggregate_by_site(batch: EventBatch) -> ChangesBySite:
+    """Return what a batch changes. Needs no transaction."""
+    by_site = defaultdict(list)
+    for event in batch.events:
+        by_site[event.site_id].append(event)
+    return {site_id: aggregate(events) for site_id, events in by_site.items()}
+
+
+def write_counts(clock: Clock, batch_id: str, by_site: ChangesBySite) -> bool:
+    """Return False for a batch that was written before. Events of a deleted site are dropped."""
+    if db.session.get(CountedBatch, batch_id) is not None:
+        return False
+    db.session.add(CountedBatch(id=batch_id, at=clock.now()))
+    zones = db.session.execute(select(Site.id, Site.time_zone).where(Site.id.in_(by_site)).order_by(Site.id))
+    for site_id, time_zone in zones.all():
+        _write(site_id, today(clock, time_zone), by_site[site_id])
+    return True
+
+
+def _write(site_id: int, site_today: date, changes: Sequence[WordChange]) -> None:
+    """Lock the site's windows first: machines that count at the same time take turns, so that none counts a word as
+    new to the day that another is just adding."""
+    rolling_sums.lock_window(site_id)
+    days = {change.day for change in changes}
+    counted = select(SearchDay.day, SearchDay.words).where(SearchDay.site_id == site_id, SearchDay.day.in_(days))
+    words = {day: number for day, number in db.session.execute(counted)}
+    stored = _stored(site_id, changes)
+    fitting, new = within_bounds(changes, words, stored)
+    fitting.sort(key=lambda change: (change.day, change.word))
+    written = [capped(change, stored.get((change.day, change.word))) for change in fitting]
+    columns = ("day", "word", *LATEST, *SUMMED)
+    word_rows = [{"site_id": site_id} | {name: getattr(change, name) for name in columns} for change in written]
+    add_counts(SearchWordDay, word_rows)
+    add_counts(SearchDay, _day_rows(site_id, written, new), also=["words"])
+    rolling_sums.add(site_id, site_today, written)
+
+
+def _stored(site_id: int, changes: Iterable[WordChange]) -> dict[DayWord, WordChange]:
+    """Those of the words that have a row on their day, and REST, with the columns that `capped` needs."""
+    by_day: dict[date, list[str]] = defaultdict(lambda: [REST])
+    for change in changes:
+        by_day[change.day].append(change.word)
+    columns = [getattr(SearchWordDay, name) for name in ("day", "word", "last_at", "followed", *FOLLOWING)]
+    found: dict[DayWord, WordChange] = {}
+    for day, words in by_day.items():
+        for some in portions(words):
+            rows = select(*columns).where(
+                SearchWordDay.site_id == site_id, SearchWordDay.day == day, SearchWordDay.word.in_(some)
+            )
+            found |= {(row["day"], row["word"]): WordChange(**row) for row in db.session.execute(rows).mappings()}
+    return found
+
+
+def _day_rows(site_id: int, changes: Iterable[WordChange], new: Counter[date]) -> list[dict[str, Any]]:
+    rows: dict[date, dict[str, Any]] = {}
+    for change in changes:
+        empty = {"site_id": site_id, "day": change.day, "words": new[change.day], **dict.fromkeys(SUMMED, 0)}
+        row = rows.setdefault(change.day, empty)
+        for name in SUMMED:
+            row[name] += getattr(change, name)
+    return list(rows.values())

@@ -1,0 +1,67 @@
+"""Events that are counted. None says who caused it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+
+class EventKind(StrEnum):
+    SEARCHED = "searched"
+    CLICKED = "clicked"
+    ADDED = "added"
+    ORDERED = "ordered"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A search of `word`, or what followed from one. `day` is the search's day in the site's time zone, to which all
+    that follows is attributed; `at` is the time of this event in whole seconds. A search has the number of products
+    `found` (None where a rule redirected it), whether clicks are recorded (`followed`) and whether a rule applied
+    (`ruled`). An order has its `revenue` in minor units."""
+
+    kind: EventKind
+    site_id: int
+    word: str
+    day: date
+    at: datetime
+    found: int | None = None
+    followed: bool = False
+    ruled: bool = False
+    revenue: int = 0
+
+
+class Counting(Protocol):
+    """Records events. Never raises and never blocks: what cannot be recorded is lost and logged."""
+
+    def note(self, events: Sequence[Event]) -> None: ...
+
+
+def as_json(event: Event) -> list[Any]:
+    """Return the form that `from_json` reads."""
+    flags = [int(event.followed), int(event.ruled)]
+    when = [event.day.isoformat(), int(event.at.timestamp())]
+    return [event.kind.value, event.site_id, event.word, *when, event.found, *flags, event.revenue]
+
+
+def from_json(value: Any) -> Event | None:
+    """Return None for anything but an event, such as the beginning of a line that a full disk cut off."""
+    try:
+        kind, site_id, word, day, at, found, followed, ruled, revenue = value
+        event = Event(
+            EventKind(kind),
+            int(site_id),
+            str(word),
+            date.fromisoformat(day),
+            datetime.fromtimestamp(int(at), UTC),
+            None if found is None else int(found),
+            bool(followed),
+            bool(ruled),
+            int(revenue),
+        )
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+    return event

@@ -1,0 +1,92 @@
+"""Daily counts of what shoppers search for and what that leads to. Nothing here says who searched or from where."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from sqlalchemy import BigInteger, Date, ForeignKey, Index, Integer, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.domain.shared.columns import UtcDateTime
+from app.extensions import Base
+
+
+class CountColumns:
+    """`searches` that were made and how many of them `found_nothing`; `followed` are those made while clicks were
+    recorded, the denominator of the rates. `clicked`, `added_to_basket` and `ordered` count searches, not products;
+    `revenue` is in minor units. `ruled` are searches to which a rule applied."""
+
+    searches: Mapped[int] = mapped_column(Integer, default=0)
+    found_nothing: Mapped[int] = mapped_column(Integer, default=0)
+    followed: Mapped[int] = mapped_column(Integer, default=0)
+    clicked: Mapped[int] = mapped_column(Integer, default=0)
+    added_to_basket: Mapped[int] = mapped_column(Integer, default=0)
+    ordered: Mapped[int] = mapped_column(Integer, default=0)
+    revenue: Mapped[int] = mapped_column(BigInteger, default=0)
+    ruled: Mapped[int] = mapped_column(Integer, default=0)
+
+
+class SearchWordDay(CountColumns, Base):
+    """Counts of one word (the whole query, folded) on one day of the site's time zone. The empty word stands for all
+    words beyond a day's limit. `last_result_count` and `last_at` are those of the latest search."""
+
+    __tablename__ = "search_word_days"
+    __table_args__ = (Index(None, "site_id", "word", "day"),)
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    word: Mapped[str] = mapped_column(String(100), primary_key=True)
+    last_result_count: Mapped[int | None] = mapped_column(Integer)
+    last_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class SearchDay(CountColumns, Base):
+    """Totals of a day. `words` counts its different words."""
+
+    __tablename__ = "search_days"
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    words: Mapped[int] = mapped_column(Integer, default=0)
+
+
+class SearchWordWindow(CountColumns, Base):
+    """Rolling sums of a word over the `days` days that end on `until` of the site's SearchWindow."""
+
+    __tablename__ = "search_word_windows"
+    __table_args__ = (Index(None, "site_id", "days", "searches"), Index(None, "site_id", "days", "found_nothing"))
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    days: Mapped[int] = mapped_column(Integer, primary_key=True)
+    word: Mapped[str] = mapped_column(String(100), primary_key=True)
+    last_result_count: Mapped[int | None] = mapped_column(Integer)
+    last_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class SearchWindow(Base):
+    """Last day of a site's rolling windows."""
+
+    __tablename__ = "search_windows"
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    until: Mapped[date] = mapped_column(Date)
+
+
+class CountedBatch(Base):
+    """A batch that was counted, kept until it cannot be delivered again."""
+
+    __tablename__ = "counted_batches"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
+class SearchTermStart(Base):
+    """Start of a product's search term, which is stored folded."""
+
+    __tablename__ = "search_term_starts"
+
+    product_id: Mapped[int] = mapped_column(ForeignKey("products.id", ondelete="CASCADE"), primary_key=True)
+    term: Mapped[str] = mapped_column(String(100), primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
+    since: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -1,0 +1,58 @@
+"""How long counts are kept, by the days of each site."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, false, or_, select
+
+from app.domain.retention.purging import Retention
+from app.domain.search_statistics.counting import rolling_sums
+from app.domain.search_statistics.counting.days import day_at
+from app.domain.search_statistics.counting.models import CountedBatch, SearchDay, SearchWordDay
+from app.domain.sites.models import Site
+from app.extensions import db
+
+KEEP_WORDS = timedelta(days=90)  # Today among them (specification: search terms kept 90 days).
+# Sums of a day name no words; with them a period can be compared with the one before.
+KEEP_TOTALS = timedelta(days=730)
+KEEP_BATCHES = timedelta(days=30)  # A file that was counted and could not be removed is gone by then.
+
+
+def _days_of_sites(now: datetime) -> list[tuple[int, date]]:
+    return [(id, day_at(now, zone)) for id, zone in db.session.execute(select(Site.id, Site.time_zone))]
+
+
+def _has_left(model: type[SearchWordDay | SearchDay], now: datetime, keep: timedelta) -> ColumnElement[bool]:
+    of_sites = (and_(model.site_id == id, model.day <= today - keep) for id, today in _days_of_sites(now))
+    return or_(false(), *of_sites)
+
+
+def _advance_windows(now: datetime) -> None:
+    """The rolling sums subtract what the rows hold that go."""
+    for site_id, today in _days_of_sites(now):
+        if rolling_sums.window_end(site_id) is not None:
+            rolling_sums.advance(site_id, today)
+
+
+RETENTIONS = (
+    Retention(
+        "counted batches",
+        CountedBatch,
+        dated=CountedBatch.at,
+        is_old=lambda now: CountedBatch.at < now - KEEP_BATCHES,
+    ),
+    Retention(
+        "daily counts of words",
+        SearchWordDay,
+        dated=SearchWordDay.day,
+        is_old=lambda now: _has_left(SearchWordDay, now, KEEP_WORDS),
+        prepare=_advance_windows,
+    ),
+    Retention(
+        "daily counts of searches",
+        SearchDay,
+        dated=SearchDay.day,
+        is_old=lambda now: _has_left(SearchDay, now, KEEP_TOTALS),
+    ),
+)

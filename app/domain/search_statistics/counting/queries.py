@@ -1,0 +1,49 @@
+"""Single figures and short lists of what was counted; reports stand in search_statistics/reports."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from sqlalchemy import func, select
+
+from app.domain.search_statistics.counting.days import today
+from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay
+from app.domain.search_statistics.counting.rolling_sums import first_day, select_sums
+from app.domain.shared.clock import Clock
+from app.domain.sites.sites import time_zone_of
+from app.extensions import db
+
+
+def site_today(clock: Clock, site_id: int) -> date:
+    """Return the site's day by its time zone."""
+    return today(clock, time_zone_of(site_id))
+
+
+def searches_today(site_id: int, clock: Clock) -> int:
+    """Number of searches counted on the site's today."""
+    counted = select(SearchDay.searches).where(
+        SearchDay.site_id == site_id, SearchDay.day == site_today(clock, site_id)
+    )
+    return db.session.scalar(counted) or 0
+
+
+def top_words(site_id: int, today: date, days: int, most: int) -> list[tuple[str, int]]:
+    """Return the words searched most in the last `days` days (7, 30 or 90) and how often, most first."""
+    sums = select_sums(site_id, today, days)
+    searched = select(sums.c.word, sums.c.searches).where(sums.c.word != "", sums.c.searches > 0)
+    rows = db.session.execute(searched.order_by(sums.c.searches.desc(), sums.c.word).limit(most))
+    return [(word, searches) for word, searches in rows]
+
+
+def applied_counts(site_id: int, today: date, days: int) -> dict[str, int]:
+    """Return, by word (a rule's normalised term), the searches of the last `days` days to which a rule applied."""
+    counted = (
+        select(SearchWordDay.word, func.sum(SearchWordDay.ruled))
+        .where(
+            SearchWordDay.site_id == site_id,
+            SearchWordDay.day.between(first_day(today, days), today),
+            SearchWordDay.ruled > 0,
+        )
+        .group_by(SearchWordDay.word)
+    )
+    return {word: int(times) for word, times in db.session.execute(counted) if word}

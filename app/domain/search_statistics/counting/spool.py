@@ -1,0 +1,57 @@
+"""Port: where events wait until they are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.domain.search_statistics.counting.events import Counting, Event
+
+
+@dataclass(frozen=True, slots=True)
+class EventBatch:
+    """Events with an id by which a second delivery is recognised."""
+
+    id: str
+    events: tuple[Event, ...]
+
+
+class Spool(Counting, Protocol):
+    """Keeps events across restarts, in batches that do not change until they are done."""
+
+    def has_pending(self) -> bool:
+        """Whether any event is pending."""
+        ...
+
+    def batches(self) -> AbstractContextManager[Iterator[EventBatch]]:
+        """Pending batches, oldest first; none while another process goes through them."""
+        ...
+
+    def done(self, batch_id: str) -> None:
+        """Acknowledge a batch that is committed, as are those before it of the same file."""
+        ...
+
+    def failed(self, batch_id: str) -> None:
+        """Return a batch that could not be counted. It is delivered again until it has failed too often."""
+        ...
+
+
+class NullSpool:
+    """Spool of programs that serve no shoppers: records nothing."""
+
+    def note(self, events: Sequence[Event]) -> None:
+        """Events of such a program are no shopper's."""
+
+    def has_pending(self) -> bool:
+        return False
+
+    def batches(self) -> AbstractContextManager[Iterator[EventBatch]]:
+        return nullcontext(iter(()))
+
+    def done(self, batch_id: str) -> None:
+        """There are no batches."""
+
+    def failed(self, batch_id: str) -> None:
+        """There are no batches."""

@@ -1,0 +1,316 @@
+"""The editor's draft: what one person changed in a taxonomy and has not saved. It lives on the server as the edits made
+since the revision on which it is based, so it survives a reload, and undo and redo move within it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import delete, select
+
+from app.domain.shared.author import Author
+from app.domain.shared.flushing import flush_or_conflict
+from app.domain.shared.problems import Conflict
+from app.domain.taxonomy.diff.changes import StructureDiff
+from app.domain.taxonomy.diff.comparison import compare_flat
+from app.domain.taxonomy.editor.level_edits import Edit
+from app.domain.taxonomy.editor.rebase import Rebased, rebase
+from app.domain.taxonomy.editor.step_list import at_most, one_step
+from app.domain.taxonomy.editor.steps import Step, apply_steps
+from app.domain.taxonomy.editor.steps import redo as do
+from app.domain.taxonomy.editor.steps import undo as take_back
+from app.domain.taxonomy.levels.flat import FlatLevels, changed_levels, flatten, nest
+from app.domain.taxonomy.levels.renames import ValueRename, split_renames
+from app.domain.taxonomy.lifecycle.revisions import base_levels, keep_stored_state
+from app.domain.taxonomy.lifecycle.saving import Prepared, SavedTaxonomy, prepare, prepare_texts, store
+from app.domain.taxonomy.models import Taxonomy, TaxonomyDraft
+from app.domain.taxonomy.taxonomies import taxonomy_of
+from app.domain.taxonomy.validation.sent import StructureProblem
+from app.domain.taxonomy.validation.structure import draft_problems
+from app.extensions import db
+
+VERSIONS_SINCE = datetime(2026, 1, 1, tzinfo=UTC)
+
+Wanted = Callable[[FlatLevels], Edit | Sequence[Edit]]
+
+
+class StaleDraft(Conflict):
+    """The draft was changed in another window since the one that asks read it."""
+
+    code = "stale_draft"
+
+
+def token_of(base_revision: int, version: int) -> str:
+    return f"{base_revision}.{version}"
+
+
+@dataclass(frozen=True)
+class Editing:
+    """A taxonomy with a user's draft on top. `base` are the levels at `base_revision`, `levels` those of the draft:
+    the first `applied` of `steps` done. `version` is 0 without a draft. `lost` are the labels of a draft's edits that
+    can neither be shown nor done again, since the revision that it was based on is no longer kept; the levels are the
+    stored ones then, and nothing can be edited before that draft is discarded."""
+
+    taxonomy: Taxonomy
+    base_revision: int
+    base_root_levels: list[dict[str, Any]]
+    base: FlatLevels
+    levels: FlatLevels
+    steps: Sequence[Step] = ()
+    applied: int = 0
+    version: int = 0
+    lost: Sequence[str] = ()
+
+    @property
+    def is_stale(self) -> bool:
+        """Somebody saved the taxonomy since the draft was begun."""
+        return self.base_revision != self.taxonomy.revision
+
+    @property
+    def token(self) -> str:
+        """What a window knows of the draft; it differs after every change."""
+        return token_of(self.base_revision, self.version)
+
+    @property
+    def done(self) -> Sequence[Step]:
+        return self.steps[: self.applied]
+
+    @property
+    def undone(self) -> Sequence[Step]:
+        return self.steps[self.applied :]
+
+    @property
+    def root_levels(self) -> list[dict[str, Any]]:
+        """The draft in the stored form, as a save would send it."""
+        return split_renames(nest(self.levels))[0]
+
+    @property
+    def renames(self) -> list[ValueRename]:
+        return split_renames(changed_levels(self.levels, self.base))[1]
+
+    @cached_property
+    def problems(self) -> tuple[StructureProblem, ...]:
+        """Why the draft cannot be saved as it is."""
+        return draft_problems(self.levels, self.base, self.base_root_levels)
+
+    @cached_property
+    def changes(self) -> StructureDiff:
+        return compare_flat(self.base, self.levels, self.renames)
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """`step` is None where nothing differs afterwards."""
+
+    before: Editing
+    after: Editing
+    step: Step | None
+
+
+def open_draft(site_id: int, taxonomy_id: str, user_id: int) -> Editing:
+    """The taxonomy as this person last left it. Raises NotFound."""
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    return _editing(taxonomy, _draft(taxonomy, user_id))
+
+
+def edit(author: Author, taxonomy_id: str, user_id: int, wanted: Edit | Wanted, token: str | None = None) -> Edited:
+    """Do an edit, or those that `wanted` makes of the draft's levels, as one step; what was undone can no longer be
+    done again. `token` is that of the draft that the window shows. Raises NotFound, Invalid, StaleDraft."""
+    editing = _to_change(author.site_id, taxonomy_id, user_id, token)
+    edits = wanted(editing.levels) if callable(wanted) else wanted
+    step = one_step(editing.levels, edits if isinstance(edits, Sequence) else (edits,))
+    if not step.changes:
+        return Edited(editing, editing, None)
+    steps = at_most([*editing.done, step], editing.base)
+    return Edited(editing, _keep(author, editing, user_id, steps, len(steps)), step)
+
+
+def undo(author: Author, taxonomy_id: str, user_id: int, token: str | None = None) -> Edited:
+    """Take the last step back. Raises NotFound, StaleDraft."""
+    editing = _to_change(author.site_id, taxonomy_id, user_id, token)
+    if not editing.applied:
+        return Edited(editing, editing, None)
+    step = editing.steps[editing.applied - 1]
+    return Edited(editing, _keep(author, editing, user_id, editing.steps, editing.applied - 1), step)
+
+
+def redo(author: Author, taxonomy_id: str, user_id: int, token: str | None = None) -> Edited:
+    """Do again what was taken back last. Raises NotFound, StaleDraft."""
+    editing = _to_change(author.site_id, taxonomy_id, user_id, token)
+    if not editing.undone:
+        return Edited(editing, editing, None)
+    step = editing.steps[editing.applied]
+    return Edited(editing, _keep(author, editing, user_id, editing.steps, editing.applied + 1), step)
+
+
+def discard(site_id: int, taxonomy_id: str, user_id: int) -> Editing:
+    """Forget the draft. Raises NotFound."""
+    taxonomy = taxonomy_of(site_id, taxonomy_id)
+    _forget(taxonomy, user_id)
+    return _editing(taxonomy, None)
+
+
+def prepare_draft(site_id: int, taxonomy_id: str, user_id: int, token: str, note: str = "") -> Prepared:
+    """Check the draft for a save. `token` is that of the draft that was reviewed, so that nothing is saved that nobody
+    has seen. Raises NotFound, StaleDraft, Conflict without a draft, and what `prepare` raises: Invalid, and
+    StaleRevision when another user saved in between. Like `prepare`, call it before the transaction."""
+    editing = open_draft(site_id, taxonomy_id, user_id)
+    _check_editable(editing, token)
+    if not editing.applied:
+        raise Conflict("There is nothing to save: no change is left.")
+    texts = editing.taxonomy.name, editing.taxonomy.description
+    return prepare(site_id, taxonomy_id, editing.base_revision, *texts, editing.root_levels, note, editing.renames)
+
+
+def save_draft(author: Author, user_id: int, token: str, prepared: Prepared) -> SavedTaxonomy:
+    """Save the draft that was prepared as a new revision; it is gone then. Raises NotFound, StaleDraft when it was
+    changed since, and StaleRevision when another user saved since, which leaves the draft."""
+    taxonomy = taxonomy_of(author.site_id, prepared.taxonomy_id, to_change=True)
+    if _token_of_draft(taxonomy, user_id) != token:
+        raise _stale_draft()
+    saved = store(author, prepared)
+    _forget(taxonomy, user_id)
+    return saved
+
+
+def rebase_draft(author: Author, taxonomy_id: str, user_id: int) -> Rebased:
+    """Rebase the draft on the newest revision; what cannot be done there is reported. Raises NotFound."""
+    editing = _to_change(author.site_id, taxonomy_id, user_id, None)
+    stored = editing.taxonomy.root_levels
+    rebased = rebase(editing.base, flatten(stored), editing.done)
+    draft = _draft(editing.taxonomy, user_id)
+    if draft is not None:
+        keep_stored_state(editing.taxonomy)
+        draft.base_revision = editing.taxonomy.revision
+        _write(author, draft, rebased.steps, len(rebased.steps))
+    return rebased
+
+
+def change_details(author: Author, taxonomy_id: str, user_id: int, name: str, description: str) -> SavedTaxonomy:
+    """Rename the taxonomy itself, at once. A draft of this person goes on upon the new revision, whose levels are the
+    same. Raises NotFound, Invalid."""
+    taxonomy = taxonomy_of(author.site_id, taxonomy_id, to_change=True)
+    draft, known = _draft(taxonomy, user_id), taxonomy.revision
+    saved = store(author, prepare_texts(author.site_id, taxonomy_id, name, description))
+    if draft is not None and draft.base_revision == known:
+        draft.base_revision = saved.taxonomy.revision
+        db.session.flush()
+    return saved
+
+
+def _to_change(site_id: int, taxonomy_id: str, user_id: int, token: str | None) -> Editing:
+    """The row of the taxonomy is locked, so that two windows of one person change the draft one after the other."""
+    taxonomy = taxonomy_of(site_id, taxonomy_id, to_change=True)
+    editing = _editing(taxonomy, _draft(taxonomy, user_id))
+    _check_editable(editing, token)
+    return editing
+
+
+def _check_editable(editing: Editing, token: str | None) -> None:
+    if editing.lost:
+        raise Conflict("Your earlier edits cannot be done again here. Look at what they were, then discard them.")
+    if token is not None and token != editing.token:
+        raise _stale_draft()
+
+
+def _stale_draft() -> StaleDraft:
+    return StaleDraft("You changed this taxonomy in another window. Nothing was done here yet: look, then do it again.")
+
+
+def _token_of_draft(taxonomy: Taxonomy, user_id: int) -> str | None:
+    """Read without the draft's steps, which may be many."""
+    draft = TaxonomyDraft
+    found = db.session.execute(
+        select(draft.base_revision, draft.version).where(
+            draft.site_id == taxonomy.site_id, draft.taxonomy_id == taxonomy.id, draft.user_id == user_id
+        )
+    ).first()
+    return token_of(*found) if found else None
+
+
+def _draft(taxonomy: Taxonomy, user_id: int) -> TaxonomyDraft | None:
+    query = select(TaxonomyDraft).where(
+        TaxonomyDraft.site_id == taxonomy.site_id,
+        TaxonomyDraft.taxonomy_id == taxonomy.id,
+        TaxonomyDraft.user_id == user_id,
+    )
+    return db.session.scalar(query.execution_options(populate_existing=True))
+
+
+def _editing(taxonomy: Taxonomy, draft: TaxonomyDraft | None) -> Editing:
+    if draft is None or not draft.steps:
+        return _unchanged(taxonomy)
+    steps = [Step.read(step) for step in draft.steps]
+    stored = base_levels(taxonomy.site_id, taxonomy.id, draft.base_revision)
+    if stored is None:
+        lost = tuple(step.label for step in steps[: draft.applied])
+        return replace(_unchanged(taxonomy), version=draft.version, lost=lost)
+    base = flatten(stored)
+    levels = apply_steps(base, steps[: draft.applied])
+    return Editing(taxonomy, draft.base_revision, stored, base, levels, steps, draft.applied, draft.version)
+
+
+def _unchanged(taxonomy: Taxonomy) -> Editing:
+    base = flatten(taxonomy.root_levels)
+    return Editing(taxonomy, taxonomy.revision, taxonomy.root_levels, base, base)
+
+
+def _keep(author: Author, before: Editing, user_id: int, steps: Sequence[Step], applied: int) -> Editing:
+    """Write the draft, whose levels follow from those before by one step."""
+    taxonomy = before.taxonomy
+    draft = _draft(taxonomy, user_id) or _begun(author, taxonomy, user_id)
+    draft.base_revision = before.base_revision
+    _write(author, draft, steps, applied)
+    db.session.expunge(taxonomy)  # A commit would expire it, and its tree would be read once more.
+    return Editing(
+        taxonomy,
+        before.base_revision,
+        before.base_root_levels,
+        before.base,
+        _turned(before, steps, applied),
+        steps,
+        applied,
+        draft.version,
+    )
+
+
+def _turned(before: Editing, steps: Sequence[Step], applied: int) -> FlatLevels:
+    if applied < before.applied:
+        return take_back(before.levels, before.steps[applied])
+    return do(before.levels, steps[applied - 1])
+
+
+def _begun(author: Author, taxonomy: Taxonomy, user_id: int) -> TaxonomyDraft:
+    """Its versions begin beyond those of any earlier draft, so that a window that shows one is known to be late. The
+    state that it is based on is kept, also where the taxonomy is overwritten without a save."""
+    keep_stored_state(taxonomy)
+    draft = TaxonomyDraft(
+        site_id=taxonomy.site_id,
+        taxonomy_id=taxonomy.id,
+        user_id=user_id,
+        base_revision=taxonomy.revision,
+        version=int((author.now() - VERSIONS_SINCE).total_seconds()),
+        updated_at=author.now(),
+    )
+    db.session.add(draft)
+    return draft
+
+
+def _write(author: Author, draft: TaxonomyDraft, steps: Sequence[Step], applied: int) -> None:
+    draft.steps = [step.as_json() for step in steps]
+    draft.applied = applied
+    draft.version += 1
+    draft.updated_at = author.now()
+    flush_or_conflict("Another window began the same draft at the same moment. Try again.")
+
+
+def _forget(taxonomy: Taxonomy, user_id: int) -> None:
+    of_user = delete(TaxonomyDraft).where(
+        TaxonomyDraft.site_id == taxonomy.site_id,
+        TaxonomyDraft.taxonomy_id == taxonomy.id,
+        TaxonomyDraft.user_id == user_id,
+    )
+    db.session.execute(of_user)

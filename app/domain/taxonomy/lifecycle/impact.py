@@ -1,0 +1,252 @@
+"""What a changed tree would leave behind on products, counted before it is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import chain
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, select, true
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.taxonomy.diff.changes import LevelEntry, MovedLevel, StructureDiff
+from app.domain.taxonomy.diff.comparison import compare
+from app.domain.taxonomy.diff.data_loss import DataLoss, data_loss, redefined
+from app.domain.taxonomy.levels.renames import ValueRename
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.lifecycle.counts import products_by_level
+from app.domain.taxonomy.lifecycle.invalid_values import InvalidValuesImpact, invalid_values
+from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.products.classification import LONGEST_COUNTED_VALUE
+from app.domain.taxonomy.taxonomies import is_active
+from app.extensions import db
+
+MOST_VALUES = 200  # Removed values that one preview counts.
+MOST_PARAMETERS = 5_000  # Of one statement; beyond them all are read, which costs time but no answer.
+FEW_LEVELS = 100
+AttributeCounts = Mapping[tuple[str, str], int]
+ValueCounts = Mapping[tuple[str, str, str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelImpact:
+    level_id: str
+    name: str
+    products: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeImpact:
+    """`name` is the attribute's; `level_id` the level that defines it, or the moved level that loses it."""
+
+    level_id: str
+    attribute_id: str
+    name: str
+    products: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValueImpact:
+    """`renamed` is what takes the place of a renamed value."""
+
+    level_id: str
+    attribute_id: str
+    name: str
+    value: str
+    products: int
+    renamed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """`levels_removed` with the products at each, `levels_moved` with the products at and below it. An attribute or a
+    value counts the products that hold it and for whom no definition is left that takes it; those at removed levels
+    count only there. Values that no product holds are left out; `values_truncated`: there are more than MOST_VALUES.
+    `attributes_lost` are inherited no more at and below a moved level, which keeps its products. `values_invalid` count
+    products whose value the new type or rules of their attribute do not allow, `attributes_required` those without a
+    value of an attribute that becomes mandatory."""
+
+    levels_removed: tuple[LevelImpact, ...] = ()
+    levels_moved: tuple[LevelImpact, ...] = ()
+    attributes_removed: tuple[AttributeImpact, ...] = ()
+    values_removed: tuple[ValueImpact, ...] = ()
+    values_renamed: tuple[ValueImpact, ...] = ()
+    attributes_lost: tuple[AttributeImpact, ...] = ()
+    values_invalid: tuple[InvalidValuesImpact, ...] = ()
+    attributes_required: tuple[AttributeImpact, ...] = ()
+    values_truncated: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(getattr(self, field.name) for field in fields(self))
+
+    def as_json(self) -> dict[str, Any]:
+        """In JSON a removed value is listed once for each attribute id, whichever levels define it."""
+        return {
+            "levelsRemoved": [_level_json(level) for level in self.levels_removed],
+            "levelsMoved": [_level_json(level) for level in self.levels_moved],
+            "attributesRemoved": [_attribute_json(attribute) for attribute in self.attributes_removed],
+            "valuesRemoved": _values_json(self.values_removed),
+            "valuesTruncated": self.values_truncated,
+            "valuesRenamed": [_renamed_json(value) for value in self.values_renamed],
+            "attributesLost": [_attribute_json(attribute) for attribute in self.attributes_lost],
+            "valuesUnfit": [attribute.as_json() for attribute in self.values_invalid],
+            "attributesRequired": [_attribute_json(attribute) for attribute in self.attributes_required],
+        }
+
+
+def impact(
+    site_id: int, taxonomy: Taxonomy, root_levels: Sequence[Mapping[str, Any]], renames: Sequence[ValueRename] = ()
+) -> Impact:
+    """Compare the stored tree by id with another one in the stored form. Four statements, six where types or
+    rules of attributes change, whatever the size; a taxonomy that is not the active one has no products, so everything
+    is listed with 0."""
+    before, after = TaxonomyTree.parse(taxonomy.root_levels), TaxonomyTree.parse(root_levels)
+    changed = compare(taxonomy.root_levels, root_levels, renames)
+    moved, removed = ({level.level_id for level in levels} for levels in (changed.levels_moved, changed.levels_removed))
+    touched = redefined(before, after, {rename.level_id for rename in renames}) | removed
+    touched.update(chain.from_iterable(map(before.below, moved)))
+    direct = products_by_level(site_id, touched) if is_active(taxonomy) else {}
+    lost = data_loss(before, after, moved, direct, renames)
+    totals = before.rolled_up(direct)
+    attributes, values = _attribute_counts(site_id, lost), _value_counts(site_id, lost)
+    values_removed = _values_removed(before, lost, values)
+    return Impact(
+        levels_removed=tuple(_level(level, direct) for level in changed.levels_removed),
+        levels_moved=tuple(_level(level, totals) for level in changed.levels_moved),
+        attributes_removed=tuple(_attributes_removed(changed, lost, attributes)),
+        values_removed=tuple(values_removed[:MOST_VALUES]),
+        values_renamed=tuple(_values_renamed(after, lost, values, renames)),
+        attributes_lost=tuple(_attributes_lost(before, lost, attributes)),
+        values_invalid=tuple(invalid_values(before, after, lost, _held_otherwise(site_id, lost))),
+        attributes_required=tuple(_attributes_required(after, lost, direct, attributes)),
+        values_truncated=len(values_removed) > MOST_VALUES,
+    )
+
+
+def _level(level: LevelEntry | MovedLevel, products: Mapping[str, int]) -> LevelImpact:
+    return LevelImpact(level.level_id, level.name, products.get(level.level_id, 0))
+
+
+def _attributes_removed(changed: StructureDiff, lost: DataLoss, counts: AttributeCounts) -> Iterator[AttributeImpact]:
+    for entry in changed.attributes_removed:
+        level_ids = lost.removed.get((entry.level_id, entry.attribute_id), ())
+        products = sum(counts.get((level_id, entry.attribute_id), 0) for level_id in level_ids)
+        yield AttributeImpact(entry.level_id, entry.attribute_id, entry.name, products)
+
+
+def _attributes_lost(before: TaxonomyTree, lost: DataLoss, counts: AttributeCounts) -> Iterator[AttributeImpact]:
+    for (moved_id, attribute_id), level_ids in lost.not_inherited.items():
+        if products := sum(counts.get((level_id, attribute_id), 0) for level_id in level_ids):
+            name = before.applicable_attributes(moved_id)[attribute_id].name
+            yield AttributeImpact(moved_id, attribute_id, name, products)
+
+
+def _attributes_required(
+    after: TaxonomyTree, lost: DataLoss, direct: Mapping[str, int], counts: AttributeCounts
+) -> Iterator[AttributeImpact]:
+    for (of, attribute_id), level_ids in lost.required.items():
+        if products := sum(direct.get(level_id, 0) - counts.get((level_id, attribute_id), 0) for level_id in level_ids):
+            name = after.applicable_attributes(of)[attribute_id].name
+            yield AttributeImpact(of, attribute_id, name, products)
+
+
+def _values_removed(before: TaxonomyTree, lost: DataLoss, counts: ValueCounts) -> list[ValueImpact]:
+    """In tree order, and within an attribute in that of its values."""
+    found = []
+    concerned = {(level_id, attribute_id) for level_id, attribute_id, _ in lost.values}
+    for level in before.levels.values():
+        for attribute in level.attributes:
+            for value in attribute.allowed_values if (level.id, attribute.id) in concerned else ():
+                level_ids = lost.values.get((level.id, attribute.id, value), ())
+                if products := _holders(counts, level_ids, attribute.id, value):
+                    found.append(ValueImpact(level.id, attribute.id, attribute.name, value, products))
+    return found
+
+
+def _values_renamed(
+    after: TaxonomyTree, lost: DataLoss, counts: ValueCounts, renames: Iterable[ValueRename]
+) -> Iterator[ValueImpact]:
+    for rename in renames:
+        level_id, attribute_id, value = rename.level_id, rename.attribute_id, rename.value
+        if attribute := after.applicable_attributes(level_id).get(attribute_id):
+            products = _holders(counts, lost.renamed.get((level_id, attribute_id, value), ()), attribute_id, value)
+            yield ValueImpact(level_id, attribute_id, attribute.name, value, products, rename.renamed)
+
+
+def _holders(counts: ValueCounts, level_ids: Iterable[str], attribute_id: str, value: str) -> int:
+    text = value[:LONGEST_COUNTED_VALUE]
+    return sum(counts.get((level_id, attribute_id, text), 0) for level_id in level_ids)
+
+
+def _attribute_counts(site_id: int, lost: DataLoss) -> AttributeCounts:
+    """Products that hold any value of an attribute, by their level and the attribute."""
+    wanted = {attribute_id for _, attribute_id in chain(lost.removed, lost.not_inherited, lost.required)}
+    if not wanted:
+        return {}
+    held, level_id = ProductAttributeValue, Product.taxonomy_level_id
+    query = select(level_id, held.attribute_id, func.count(held.product_id.distinct()))
+    places = (lost.removed, lost.not_inherited, lost.required)
+    levels = set(chain.from_iterable(chain.from_iterable(place.values() for place in places)))
+    query = query.join_from(held, Product).where(*_held_at(levels, site_id, wanted))
+    found = db.session.execute(query.group_by(level_id, held.attribute_id))
+    return {(level or "", attribute_id): products for level, attribute_id, products in found}
+
+
+def _value_counts(site_id: int, lost: DataLoss) -> ValueCounts:
+    """Products that hold a value, by their level, the attribute and the value."""
+    wanted = set(chain(lost.values, lost.renamed))
+    if not wanted:
+        return {}
+    held, level_id = ProductAttributeValue, Product.taxonomy_level_id
+    texts = {value[:LONGEST_COUNTED_VALUE] for _, _, value in wanted}
+    query = select(level_id, held.attribute_id, held.value, func.count())
+    levels = set(chain.from_iterable(chain(lost.values.values(), lost.renamed.values())))
+    query = query.join_from(held, Product).where(*_held_at(levels, site_id, {of for _, of, _ in wanted}))
+    found = db.session.execute(query.where(_among(held.value, texts)).group_by(level_id, held.attribute_id, held.value))
+    return {(level or "", attribute_id, value): products for level, attribute_id, value, products in found}
+
+
+def _held_otherwise(site_id: int, lost: DataLoss) -> tuple[ColumnElement[bool], ...]:
+    levels = set(chain.from_iterable(chain(lost.narrowed.values(), lost.one_of_several.values())))
+    return _held_at(levels, site_id, {attribute_id for _, attribute_id in chain(lost.narrowed, lost.one_of_several)})
+
+
+def _held_at(
+    level_ids: Collection[str], site_id: int, attribute_ids: Collection[str]
+) -> tuple[ColumnElement[bool], ...]:
+    """Where few levels are concerned, nothing leads the database to the values but the products of those levels, of
+    which it reads a few; otherwise it may begin with the values."""
+    held, level_id = ProductAttributeValue, Product.taxonomy_level_id
+    here = [Product.site_id == site_id, level_id.is_not(None), _among(level_id, level_ids)]
+    if len(level_ids) > FEW_LEVELS:
+        here.append(held.site_id == site_id)
+    return *here, _among(held.attribute_id, attribute_ids)
+
+
+def _among(column: InstrumentedAttribute[Any], wanted: Collection[str]) -> ColumnElement[bool]:
+    return column.in_(sorted(wanted)) if len(wanted) <= MOST_PARAMETERS else true()
+
+
+def _level_json(level: LevelImpact) -> dict[str, Any]:
+    return {"levelId": level.level_id, "name": level.name, "products": level.products}
+
+
+def _attribute_json(attribute: AttributeImpact) -> dict[str, Any]:
+    place = {"levelId": attribute.level_id, "attributeId": attribute.attribute_id}
+    return place | {"name": attribute.name, "products": attribute.products}
+
+
+def _values_json(values: Iterable[ValueImpact]) -> list[dict[str, Any]]:
+    products: dict[tuple[str, str], int] = {}
+    for value in values:
+        key = (value.attribute_id, value.value)
+        products[key] = products.get(key, 0) + value.products
+    return [{"attributeId": of, "value": value, "products": number} for (of, value), number in products.items()]
+
+
+def _renamed_json(value: ValueImpact) -> dict[str, Any]:
+    place = {"levelId": value.level_id, "attributeId": value.attribute_id}
+    return place | {"value": value.value, "renamed": value.renamed, "products": value.products}

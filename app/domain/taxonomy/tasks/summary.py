@@ -1,0 +1,202 @@
+"""How a task is shown to people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.taxonomy.task_kinds import Kind
+from app.domain.work.progress import WorkSummary
+
+TITLES: Mapping[Kind, str] = {
+    Kind.RECOMPUTE: "Working out how complete products are",
+    Kind.RENAME_VALUES: "Renaming values on products",
+    Kind.ASSIGN_LEVEL: "Moving products to another level",
+    Kind.ASSIGN_VALUE: "Changing a value on products",
+    Kind.RESTORE: "Restoring archived classifications",
+}
+
+STAYED = "Values that stay in the archive"
+LOST = "Values that products lost"
+REPLACED = "Values that were replaced"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """`products` lost a value of the attribute, or have another in its place: `happened` says which. `examples`
+    are the first: SKU and value."""
+
+    attribute_id: str
+    name: str
+    products: int
+    happened: str
+    examples: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSummary(WorkSummary):
+    """A task as templates ask about it. `products_query` narrows the list of products to those that the task is about,
+    "" where there is no such list; `products_link` is the text of a link to it. `keeps_lost`: what products lost is in
+    the activity log; what stays in the archive is not lost."""
+
+    title: str
+    summary: str
+    losses: tuple[Loss, ...]
+    losses_title: str
+    keeps_lost: bool
+    products_query: str
+    products_link: str
+
+    @property
+    def progress(self) -> str:
+        if self.total is None:
+            return "Counting the products…"
+        return f"{self.done:,} of {products(self.total)}"
+
+
+def summary_of(task: TaxonomyTask, is_unanswered: bool = False) -> TaskSummary:
+    kind = kind_of(task)
+    return TaskSummary(
+        **TaskSummary.fields_of(task, is_unanswered),
+        title=title_of(task),
+        summary=_SUMMARIES[kind](task.parameters, _Counts.of(task)) if kind else f"Dealt with {products(task.done)}.",
+        losses=tuple(_losses(kind, task)),
+        losses_title=_losses_title(kind, task),
+        keeps_lost=kind is not Kind.RESTORE,
+        products_query=_products_query(kind, task.parameters),
+        products_link=_LINKS.get(kind, "") if kind else "",
+    )
+
+
+def kind_of(task: TaxonomyTask) -> Kind | None:
+    """None for one that this version of the shop does not know: a newer one was asked, before this took its place."""
+    return Kind(task.kind) if task.kind in TITLES else None
+
+
+def title_of(task: TaxonomyTask) -> str:
+    kind = kind_of(task)
+    return TITLES[kind] if kind else f"Work of the kind {task.kind}"
+
+
+def products(count: int) -> str:
+    return "1 product" if count == 1 else f"{count:,} products"
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    done: int
+    changed: int
+    unchanged: int
+    skipped: int
+
+    @classmethod
+    def of(cls, task: TaxonomyTask) -> _Counts:
+        return cls(task.done, *(task.report.get(name, 0) for name in ("changed", "unchanged", "skipped")))
+
+
+def _recomputed(_parameters: Mapping[str, Any], counts: _Counts) -> str:
+    if not counts.changed:
+        return f"Looked at {products(counts.done)}: all are as complete as was known."
+    return f"Looked at {products(counts.done)}: the completeness of {counts.changed:,} is another now."
+
+
+def _renamed(_parameters: Mapping[str, Any], counts: _Counts) -> str:
+    if not counts.changed:
+        return "No product held the renamed values."
+    return f"{products(counts.changed)} {'has' if counts.changed == 1 else 'have'} the new words now."
+
+
+def _levelled(parameters: Mapping[str, Any], counts: _Counts) -> str:
+    level = parameters.get("levelName") or parameters["levelId"]
+    rest = (
+        f"; {counts.unchanged:,} {'was' if counts.unchanged == 1 else 'were'} there already" if counts.unchanged else ""
+    )
+    return f"{products(counts.changed)} moved to “{level}”{rest}."
+
+
+def _valued(parameters: Mapping[str, Any], counts: _Counts) -> str:
+    name = parameters.get("attributeName") or parameters["attributeId"]
+    parts = [f"{name} changed on {products(counts.changed)}"]
+    if counts.unchanged:
+        parts.append(f"{counts.unchanged:,} had it so already")
+    if counts.skipped:
+        parts.append(f"{counts.skipped:,} left out, because it does not hold for their level or not with this value")
+    return "; ".join(parts) + "."
+
+
+def _restored(_parameters: Mapping[str, Any], counts: _Counts) -> str:
+    left = counts.unchanged + counts.skipped
+    rest = f"; {left:,} keep theirs in the archive" if left else ""
+    return f"{products(counts.changed)} {'has' if counts.changed == 1 else 'have'} a classification again{rest}."
+
+
+_SUMMARIES: Mapping[Kind, Callable[[Mapping[str, Any], _Counts], str]] = {
+    Kind.RECOMPUTE: _recomputed,
+    Kind.RENAME_VALUES: _renamed,
+    Kind.ASSIGN_LEVEL: _levelled,
+    Kind.ASSIGN_VALUE: _valued,
+    Kind.RESTORE: _restored,
+}
+
+
+def _losses_title(kind: Kind | None, task: TaxonomyTask) -> str:
+    if kind is Kind.RESTORE:
+        return STAYED
+    return REPLACED if only_replaces(task.kind, task.parameters) else LOST
+
+
+def only_replaces(kind: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether every value that such a task takes from a product has another in its place afterwards."""
+    return kind == Kind.ASSIGN_VALUE and parameters.get("way") != "clear"
+
+
+def _losses(kind: Kind | None, task: TaxonomyTask) -> list[Loss]:
+    """Most products first."""
+    report = task.report
+    names = report.get("names", {})
+    cleared = kind is Kind.ASSIGN_VALUE and not only_replaces(task.kind, task.parameters)
+    words = {
+        "dropped": "left in the archive" if kind is Kind.RESTORE else "dropped",
+        "replaced": "taken away" if cleared else "replaced",
+    }
+    found = [
+        Loss(attribute_id, names.get(attribute_id, attribute_id), count, happened, _examples(report, attribute_id))
+        for key, happened in words.items()
+        for attribute_id, count in report.get(key, {}).items()
+    ]
+    return sorted(found, key=lambda loss: (-loss.products, loss.name))
+
+
+def _examples(report: Mapping[str, Any], attribute_id: str) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (lost["sku"], describe_value(lost["values"][attribute_id]))
+        for lost in report.get("lost", ())
+        if attribute_id in lost["values"]
+    )
+
+
+def describe_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+_LINKS = {
+    Kind.RECOMPUTE: "See the products that are not complete",
+    Kind.ASSIGN_LEVEL: "See the products of this level",
+    Kind.ASSIGN_VALUE: "See the products of this attribute",
+}
+
+
+def _products_query(kind: Kind | None, parameters: Mapping[str, Any]) -> str:
+    if kind is Kind.RECOMPUTE:
+        return "completeness=incomplete"
+    if kind is Kind.ASSIGN_LEVEL:
+        return urlencode({"level": parameters["levelId"]})
+    if kind is Kind.ASSIGN_VALUE:
+        name = "missing" if parameters.get("way") == "clear" else "attribute"
+        return urlencode({name: parameters["attributeId"]})
+    return ""

@@ -1,0 +1,237 @@
+"""The rules of a normalised tree. Every problem is reported at once, with its place and the record that holds it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+from app.domain.shared.problems import Problem
+from app.domain.shared.text import UNPRINTABLE, block_problems, line_problems
+from app.domain.taxonomy.levels.patterns import pattern_problem
+from app.domain.taxonomy.levels.values import LARGEST_NUMBER, LONGEST_VALUE
+from app.domain.taxonomy.validation.reserved import is_reserved
+from app.domain.taxonomy.validation.sent import (
+    DEEPEST,
+    MOST_PROBLEMS,
+    AttributeDraft,
+    LevelDraft,
+    StructureProblem,
+    every_level,
+)
+
+MOST_LEVELS = 2_000
+MOST_ATTRIBUTES = 200  # On one level.
+MOST_VALUES = 1_000  # Of one attribute.
+MOST_PATTERNS = 500  # Different ones of all attributes; each takes up to 2 ms to look at.
+LARGEST_LENGTH = 1_000_000  # Of maxLength, which may well be beyond what any value has.
+LONGEST_NAME = 200
+LONGEST_ID = 120
+LONGEST_ALLOWED_VALUE = 2_000
+LONGEST_TEXT = 2_000
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
+
+
+class Known(NamedTuple):
+    """What is not looked at (again): ids that may have any form, and for each pattern what is wrong with it, if
+    anything, by the pattern."""
+
+    ids: frozenset[str]
+    patterns: dict[str, str | None]
+
+    @classmethod
+    def good(cls, ids: Collection[str] = (), patterns: Iterable[str] = ()) -> Known:
+        return cls(frozenset(ids), dict.fromkeys(patterns))
+
+    def pattern_problem(self, pattern: str) -> str | None:
+        if pattern not in self.patterns:
+            self.patterns[pattern] = pattern_problem(pattern)
+        return self.patterns[pattern]
+
+
+def problems_of(levels: list[LevelDraft], known: Known) -> list[StructureProblem]:
+    """The first MOST_PROBLEMS."""
+    return list(islice(_level_problems(levels, "", 1, set(), known), MOST_PROBLEMS))
+
+
+def patterns_problem(levels: list[LevelDraft]) -> StructureProblem | None:
+    """Why there cannot be so many patterns, or None. Asked before any is compiled."""
+    attributes = (attribute for level in every_level(levels) for attribute in level.attributes)
+    count = len({attribute.validation["pattern"] for attribute in attributes if "pattern" in attribute.validation})
+    if count <= MOST_PATTERNS:
+        return None
+    message = f"The attributes of a taxonomy use at most {MOST_PATTERNS:,} different patterns; these are {count:,}."
+    return StructureProblem("too_many_patterns", message, "#/rootLevels", record="#")
+
+
+def count_problem(count: int) -> StructureProblem | None:
+    """Why there cannot be so many levels, or None."""
+    if count <= MOST_LEVELS:
+        return None
+    message = f"A taxonomy has at most {MOST_LEVELS:,} levels; these are {count:,}."
+    return StructureProblem("too_many_levels", message, "#/rootLevels", record="#")
+
+
+def _level_problems(
+    levels: list[LevelDraft], parent_id: str, depth: int, seen_ids: set[str], known: Known
+) -> Iterator[StructureProblem]:
+    names: set[str] = set()
+    for level in levels:
+        for code, message, place in _own_problems(level, parent_id, depth, names, seen_ids, known):
+            yield StructureProblem(code, message, f"{level.at}{place}", level.sent_id or None, None, level.at)
+        names.add(level.name.casefold())
+        seen_ids.add(level.id)
+        for attribute, problem in _attributes_problems(level, known):
+            ids = level.sent_id or None, attribute.sent_id or None
+            yield StructureProblem(problem.code, problem.message, problem.pointer, *ids, _record(attribute, problem))
+        yield from _level_problems(level.children, level.id, depth + 1, seen_ids, known)
+
+
+def _record(attribute: AttributeDraft, problem: Problem) -> str:
+    """A problem of one allowed value concerns only that value."""
+    return problem.pointer if problem.pointer.startswith(f"{attribute.at}/allowedValues/") else attribute.at
+
+
+def _own_problems(
+    level: LevelDraft, parent_id: str, depth: int, names: set[str], seen_ids: set[str], known: Known
+) -> Iterator[tuple[str, str, str]]:
+    if depth > DEEPEST:
+        yield "too_deep", f"Levels nest at most {DEEPEST} deep.", ""
+    yield from _name_problems("The level", level.name)
+    if level.name and level.name.casefold() in names:
+        yield "duplicate_name", f"“{level.name[:80]}” is the name of two levels side by side.", "/name"
+    yield from _text_problems(level.description, "The description", "/description")
+    if level.id in seen_ids:
+        yield "duplicate_id", f"Two levels have the id “{level.id[:80]}”.", "/levelId"
+    if level.id not in known.ids and (message := _id_problem(level.id)):
+        yield "invalid_id", message, "/levelId"
+    if level.parent_id not in ("", parent_id):
+        message = f"The level names “{level.parent_id[:80]}” as its parent but stands below “{parent_id or 'none'}”."
+        yield "wrong_parent", message, "/parentLevelId"
+
+
+def _name_problems(what: str, name: str) -> Iterator[tuple[str, str, str]]:
+    if not name:
+        yield "name_missing", f"{what} has no name.", "/name"
+    for problem in line_problems(name, f"{what}’s name", LONGEST_NAME, "/name"):
+        yield problem.code, problem.message, "/name"
+
+
+def _text_problems(text: str, label: str, place: str) -> Iterator[tuple[str, str, str]]:
+    if text:
+        for problem in block_problems(text, label, LONGEST_TEXT, place):
+            yield problem.code, problem.message, place
+
+
+def _id_problem(record_id: str) -> str | None:
+    if len(record_id) > LONGEST_ID:
+        return f"The id is longer than {LONGEST_ID} characters."
+    if not ID.fullmatch(record_id):
+        return f"The id “{record_id[:80]}” may hold only letters, digits, hyphens and underscores after the first."
+    return None
+
+
+def _attributes_problems(level: LevelDraft, known: Known) -> Iterator[tuple[AttributeDraft, Problem]]:
+    seen: set[str] = set()
+    for place, attribute in enumerate(level.attributes):
+        for code, message, where in _attribute_problems(attribute, seen, known):
+            yield attribute, Problem(code, message, f"{attribute.at}{where}")
+        if place >= MOST_ATTRIBUTES:
+            yield attribute, Problem("too_many", f"A level has at most {MOST_ATTRIBUTES} attributes.", attribute.at)
+        for problem in _values_problems(attribute):
+            yield attribute, problem
+        seen.add(attribute.id)
+
+
+def _attribute_problems(attribute: AttributeDraft, seen: set[str], known: Known) -> Iterator[tuple[str, str, str]]:
+    yield from _attribute_id_problems(attribute, seen, known)
+    yield from _name_problems("The attribute", attribute.name)
+    for name in ("helpText", "displayLabel"):
+        yield from _text_problems(attribute.fields.get(name) or "", f"“{name}”", f"/{name}")
+    if attribute.known_type is None:
+        yield "unknown_type", f"There is no attribute type “{attribute.type[:40]}”.", "/type"
+    if attribute.validation:
+        yield from _validation_problems(attribute.validation, known)
+
+
+def _attribute_id_problems(attribute: AttributeDraft, seen: set[str], known: Known) -> Iterator[tuple[str, str, str]]:
+    if attribute.id in seen:
+        message = f"Two attributes of the level have the id “{attribute.id[:80]}”."
+        yield "duplicate_attribute_id", message, "/attributeId"
+    if attribute.id in known.ids:
+        return
+    if id_message := _id_problem(attribute.id):
+        yield "invalid_id", id_message, "/attributeId"
+    elif is_reserved(attribute.id):
+        yield "reserved_id", f"“{attribute.id}” is a name that the shop uses for something else.", "/attributeId"
+
+
+def _validation_problems(rules: dict[str, Any], known: Known) -> Iterator[tuple[str, str, str]]:
+    for low, high in (("minLength", "maxLength"), ("minValue", "maxValue")):
+        if low in rules and high in rules and rules[low] > rules[high]:
+            yield "min_greater_than_max", f"{low} is greater than {high}.", f"/validation/{low}"
+    yield from _bound_problems(rules)
+    if "pattern" in rules and (message := known.pattern_problem(rules["pattern"])):
+        yield "invalid_pattern", message, "/validation/pattern"
+    yield from _text_problems(rules.get("errorMessage", ""), "The message", "/validation/errorMessage")
+
+
+def _bound_problems(rules: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for name in ("minLength", "maxLength"):
+        if rules.get(name, 0) < 0:
+            yield "negative_length", f"{name} is below 0.", f"/validation/{name}"
+    if rules.get("maxLength", 0) > LARGEST_LENGTH:
+        yield "out_of_range", f"maxLength is beyond {LARGEST_LENGTH:,}.", "/validation/maxLength"
+    if rules.get("minLength", 0) > LONGEST_VALUE:
+        yield "out_of_range", f"No value is longer than {LONGEST_VALUE:,} characters.", "/validation/minLength"
+    for name in ("minValue", "maxValue"):
+        if not abs(rules.get(name, 0)) <= LARGEST_NUMBER:
+            yield "out_of_range", f"{name} is beyond ±10¹⁵.", f"/validation/{name}"
+
+
+def _values_problems(attribute: AttributeDraft) -> Iterator[Problem]:
+    kind = attribute.known_type
+    at = f"{attribute.at}/allowedValues"
+    if kind is not None and kind.is_choice and not attribute.allowed_values:
+        yield Problem("values_missing", f"“{attribute.name[:80]}” offers a choice but has no values.", at)
+    if kind is not None and not kind.is_choice and attribute.allowed_values:
+        yield Problem("values_not_allowed", f"An attribute of type {kind.value} has no list of values.", at)
+    if len(attribute.allowed_values) > MOST_VALUES:
+        yield Problem("too_many", f"An attribute has at most {MOST_VALUES:,} values.", at)
+    if attribute.allowed_values and not _are_plain(list(attribute.allowed_values.values())):
+        yield from _single_value_problems(attribute)
+
+
+def _are_plain(values: list[Any]) -> bool:
+    """Nearly all lists have nothing wrong with them, which is seen faster of all values together than of each."""
+    try:
+        together = "".join(values)
+    except TypeError:
+        return False
+    if "," in together or "" in values or max(map(len, values)) > LONGEST_ALLOWED_VALUE:
+        return False
+    return not UNPRINTABLE.search(together) and len(set(map(str.casefold, values))) == len(values)
+
+
+def _single_value_problems(attribute: AttributeDraft) -> Iterator[Problem]:
+    seen: dict[str, str] = {}
+    for place, value in attribute.allowed_values.items():
+        if problem := _value_problem(value, seen):
+            yield Problem(*problem, attribute.value_at(place))
+        else:
+            seen[value.casefold()] = value
+
+
+def _value_problem(value: Any, seen: dict[str, str]) -> tuple[str, str] | None:
+    if not isinstance(value, str):
+        return "wrong_type", "An allowed value must be a text."
+    if not value:
+        return "blank_value", "An allowed value is blank."
+    if "," in value:
+        return "comma_in_value", f"The allowed value “{value[:80]}” contains a comma."
+    if len(value) > LONGEST_ALLOWED_VALUE or UNPRINTABLE.search(value):
+        return "invalid_value", f"“{value[:80]}” cannot be shown or is over {LONGEST_ALLOWED_VALUE:,} characters long."
+    if earlier := seen.get(value.casefold()):
+        return "duplicate_value", f"The allowed values “{earlier[:80]}” and “{value[:80]}” differ only in case."
+    return None

@@ -1,0 +1,48 @@
+"""Leased work as pages ask about it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from app.domain.work.states import UNFINISHED, State
+
+
+@dataclass(frozen=True, slots=True)
+class WorkSummary:
+    """`is_unanswered`: no worker claims it."""
+
+    id: str
+    state: str
+    done: int
+    total: int | None
+    error: str | None
+    requested_by: str
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    is_unanswered: bool
+
+    @staticmethod
+    def fields_of(row: Any, is_unanswered: bool) -> dict[str, Any]:
+        """Return what every summary of work has in common."""
+        names = "state", "done", "total", "error", "requested_by", "created_at", "started_at", "finished_at"
+        key = str(getattr(row, "id", row.site_id))
+        return {name: getattr(row, name) for name in names} | {"id": key, "is_unanswered": is_unanswered}
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.state == State.WAITING
+
+    @property
+    def is_unfinished(self) -> bool:
+        return self.state in UNFINISHED
+
+    @property
+    def is_done(self) -> bool:
+        return self.state == State.DONE
+
+    @property
+    def has_failed(self) -> bool:
+        return self.state == State.FAILED
