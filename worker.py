@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from contextlib import suppress
 from types import FrameType
 from typing import Any, cast
 
@@ -17,9 +18,13 @@ from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
 
 from app import create_app, metrics
-from app.adapters.queue import FUNCTIONS, KINDS, asked_key, connect, queue_name
-from app.config import Config, ConfigurationError
+from app.adapters.queue import FUNCTIONS, KINDS, connect, pending_key, queue_name
+from app.config import Config, ConfigurationError, from_environment
+from app.domain.alerts.unwritten import write_unwritten
 from app.extensions import db
+from app.private_files import say_private
+from app.storage_alerts import note_storage_fault
+from app.transaction import transaction
 
 SECONDS_TO_END_A_JOB = 6.0
 SECONDS_BETWEEN_HEARTBEATS = 5
@@ -59,16 +64,19 @@ class ShopWorker(Worker):
     def _put_aside(self, job_id: str, queue: Queue, error: Exception) -> None:
         log.error("job_unreadable", job_id=job_id, error=repr(error))
         aside = f"{queue.key}:unreadable:{job_id}"
-        self.connection.rename(Job.key_for(job_id), aside)
-        self.connection.expire(aside, SECONDS_TO_KEEP_THE_UNREADABLE)
+        with suppress(ResponseError):  # What is no name of a job has no record either.
+            self.connection.rename(Job.key_for(job_id), aside)
+            self.connection.expire(aside, SECONDS_TO_KEEP_THE_UNREADABLE)
         queue.intermediate_queue.remove(job_id)
 
     def perform_job(self, job: Job, queue: Queue) -> bool:
         with self.application.app_context(), structlog.contextvars.bound_contextvars(job=job.func_name, job_id=job.id):
-            self.connection.delete(asked_key(queue.name, job.func_name, job.args))
+            self.connection.delete(pending_key(queue.name, job.func_name, job.args))
             db.engine.dispose(close=False)  # The parent's connections must not be used by two processes.
-            succeeded: bool = super().perform_job(job, queue)
-            return succeeded
+            try:
+                return cast("bool", super().perform_job(job, queue))
+            finally:
+                write_unwritten(transaction)  # The memory of this process, which holds them, ends with the job.
 
     def execute_job(self, job: Job, queue: Queue) -> None:
         """Counts here, since each process that counts leaves a file and jobs are many."""
@@ -78,6 +86,11 @@ class ShopWorker(Worker):
         super().execute_job(job, queue)
         failed = Job.exists(job.id, self.connection) and job.get_status() == JobStatus.FAILED
         metrics.JOBS.labels(job.func_name, "failed" if failed else "done").inc()
+
+    def handle_exception(self, job: Job, *exc_info: Any) -> None:
+        """Without RQ's own line, which names what the job was given and quotes the database's errors."""
+        if not note_storage_fault(exc_info[1]):
+            log.error("job_failed", exc_info=exc_info)
 
     def _refuse(self, job: Job, queue: Queue, reason: str) -> None:
         log.error("job_refused", job_id=job.id, reason=reason)
@@ -139,7 +152,9 @@ def main(kinds: list[str], functions: frozenset[str] = FUNCTIONS) -> int:
         print(f"There are no jobs of the kind {', '.join(unknown)}; there are {', '.join(KINDS)}.", file=sys.stderr)
         return 2
     try:
-        make_worker(create_app(), kinds or list(KINDS), functions).work(logging_level="WARNING")
+        config = from_environment()
+        say_private(config)
+        make_worker(create_app(config, surfaces=False), kinds or list(KINDS), functions).work(logging_level="WARNING")
     except ConfigurationError as error:
         print(error, file=sys.stderr)
         return 1

@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from app.domain.search.counting.words import countable
-from app.domain.search.live.served import SynonymType
-from app.domain.search.synonyms.candidate import Candidate
-from app.domain.search.synonyms.source import AI, Question, SuggestionsFailed
+from app.domain.relevance.synonyms.candidate import Candidate
+from app.domain.relevance.synonyms.source import AI, Question, SuggestionsFailed
+from app.domain.search.serving.synonyms import SynonymType
+from app.domain.search_statistics.counting.words import countable
 
 TIMEOUT = 30.0  # Seconds for the whole answer; it is awaited in the background.
 MOST_WORDS = 100
@@ -53,7 +53,7 @@ class AiSuggestions:
             raise SuggestionsFailed("The AI endpoint answered something that is no chat completion.") from error
 
     def _said(self, question: Question) -> str:
-        """Not tried again: whoever asked is told, and can ask again."""
+        """Not retried: the user sees the failure and can ask again."""
         from openai import OpenAI
 
         from app.adapters.bounded_http import bounded_client
@@ -69,14 +69,14 @@ class AiSuggestions:
                 model=self._model,
                 messages=[
                     {"role": "system", "content": INSTRUCTIONS},
-                    {"role": "user", "content": json.dumps(asked(question), ensure_ascii=False)},
+                    {"role": "user", "content": json.dumps(request_data(question), ensure_ascii=False)},
                 ],
                 response_format={"type": "json_object"},
             )
             return answer.choices[0].message.content or ""
 
 
-def asked(question: Question) -> dict[str, Any]:
+def request_data(question: Question) -> dict[str, Any]:
     frequent = sorted(question.vocabulary.frequencies.items(), key=lambda item: (-item[1], item[0]))
     return {
         "searches": [searched.word for searched in question.nothing[:MOST_WORDS]],

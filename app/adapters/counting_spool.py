@@ -1,49 +1,58 @@
-"""What is to be counted, appended to a file of this machine: quicker than any queue, and there after a restart."""
+"""Spool of countable events: an append-only file of this machine, quicker than a queue and there after a restart."""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import structlog
 
-from app.domain.search.counting.events import Event, as_json, from_json
-from app.domain.search.counting.spool import Batch
+from app.domain.search_statistics.counting.events import Event, as_json, from_json
+from app.domain.search_statistics.counting.spool import EventBatch
 
 CURRENT = "current"
 BATCH = ".batch"
 BAD = ".bad"
 TRIED = ".tried"
 LOCK = "lock"
-LARGEST = 64 * 1024**2  # Bytes that may wait, some 400,000 events. A shop that nobody drains must not fill the disk.
-# Bytes of a batch, some 12,000 events: whoever counts it holds SQLite's only lock for writing all the while.
+LARGEST = 64 * 1024**2  # Pending bytes, some 400,000 events. A spool that nothing drains must not fill the disk.
+# Bytes of a batch, some 12,000 events: counting it holds SQLite's only write lock.
 PART = 2 * 1024**2
 MOST_TRIES = 5  # Of a batch that cannot be counted.
-SECONDS_BETWEEN_COMPLAINTS = 60.0
+SECONDS_BETWEEN_ERRORS = 60.0
 TRIES = 5
 
 log = structlog.get_logger()
 
 
-class FileSpool:
-    """Every process appends whole lines to the file `current`. Who drains gives it another name, under a lock that
-    writers share, so that nobody writes into it any more; this is done only once all that was set aside before is
-    done. A batch is a part of such a file, named after it and the place where the part ends. The files are not forced
-    to the disk: a power cut may cost the last seconds, which counting is not worth more than."""
+def _notes_nothing(_error: OSError) -> bool:
+    return False
 
-    def __init__(self, folder: Path, largest: int = LARGEST, part: int = PART) -> None:
+
+class FileSpool:
+    """Every process appends whole lines to the file `current`. Draining renames it, under a lock that writers share, so
+    that nothing is appended to it any more, and only once all files renamed before are done. A batch is a part of such
+    a file, named after it and the offset where the part ends. The files are not synced to the disk: a power cut may
+    cost the counts of the last seconds."""
+
+    def __init__(
+        self, folder: Path, largest: int = LARGEST, part: int = PART, notes: Callable[[OSError], bool] = _notes_nothing
+    ) -> None:
+        """`notes` says whether an error is noted elsewhere; any other is logged here."""
         self._folder = folder
+        self._notes = notes
         self._largest, self._part = largest, part
-        self._put_off: set[Path] = set()
+        self._blocked: set[Path] = set()
         self._current = folder / CURRENT
-        self._complained = -SECONDS_BETWEEN_COMPLAINTS
+        self._logged_at = -SECONDS_BETWEEN_ERRORS
         self._lock = threading.Lock()
 
     def note(self, events: Sequence[Event]) -> None:
@@ -52,9 +61,10 @@ class FileSpool:
         try:
             self._append(_lines(events))
         except OSError as error:
-            self._complain(str(error))
+            if not self._notes(error):
+                self._log_error(str(error))
 
-    def waits(self) -> bool:
+    def has_pending(self) -> bool:
         try:
             with os.scandir(self._folder) as entries:
                 return any(map(_is_full, entries))
@@ -62,7 +72,7 @@ class FileSpool:
             return False
 
     @contextmanager
-    def batches(self) -> Iterator[Iterator[Batch]]:
+    def batches(self) -> Iterator[Iterator[EventBatch]]:
         self._folder.mkdir(parents=True, exist_ok=True)
         with open(self._folder / LOCK, "wb") as lock:
             try:
@@ -70,9 +80,9 @@ class FileSpool:
             except BlockingIOError:
                 yield iter(())
                 return
-            self._put_off.clear()
-            files = self._set_aside_files()
-            yield self._waiting(files, files or self._set_aside())
+            self._blocked.clear()
+            files = self._renamed_files()
+            yield self._waiting(files, files or self._rename_current())
 
     def done(self, batch_id: str) -> None:
         path, end = self._place(batch_id)
@@ -82,43 +92,43 @@ class FileSpool:
         self._named(batch_id, TRIED).unlink(missing_ok=True)
 
     def failed(self, batch_id: str) -> None:
-        """It holds up what comes behind it in its file until MOST_TRIES, then it is put out of the way, for somebody to
-        look at. Of such files the newest are kept."""
+        """Block what follows in the batch's file until MOST_TRIES, then move the batch to a file of bad batches, for
+        inspection. The newest of those are kept."""
         tried, (path, end) = self._named(batch_id, TRIED), self._place(batch_id)
         with open(tried, "ab") as file:
             file.write(b".")
         if tried.stat().st_size < MOST_TRIES:
-            self._put_off.add(path)
+            self._blocked.add(path)
             return
-        lines = next((lines for place, lines in _portions(path, self._part) if place == end), [])
+        lines = next((lines for place, lines in _parts(path, self._part) if place == end), [])
         self._named(batch_id, BAD).write_bytes(b"".join(lines))
         log.error("searches_cannot_be_counted", file=str(self._named(batch_id, BAD)))
         self.done(batch_id)
         self._drop_old_bad_ones()
 
-    def _waiting(self, left: Sequence[Path], files: Sequence[Path]) -> Iterator[Batch]:
+    def _waiting(self, left: Sequence[Path], files: Sequence[Path]) -> Iterator[EventBatch]:
         for path in files:
             with suppress(FileNotFoundError):
                 yield from self._batches_of(path)
-        if left and not self._set_aside_files():
-            yield from self._waiting((), self._set_aside())
+        if left and not self._renamed_files():
+            yield from self._waiting((), self._rename_current())
 
-    def _batches_of(self, path: Path) -> Iterator[Batch]:
-        """The same however often they are asked for."""
-        for end, lines in _portions(path, self._part):
+    def _batches_of(self, path: Path) -> Iterator[EventBatch]:
+        """Yield the file's batches, the same each time."""
+        for end, lines in _parts(path, self._part):
             batch = _read(f"{path.stem}-{end:09d}", lines)
             if self._named(batch.id, BAD).exists():
                 self.done(batch.id)
                 continue
             yield batch
-            if path in self._put_off:
+            if path in self._blocked:
                 return
 
-    def _set_aside_files(self) -> list[Path]:
+    def _renamed_files(self) -> list[Path]:
         return sorted(self._folder.glob(f"*{BATCH}"))
 
     def _place(self, batch_id: str) -> tuple[Path, int]:
-        """The file of a batch, and where in it the batch ends."""
+        """Return the file of a batch, and the offset where it ends."""
         name, _, end = batch_id.rpartition("-")
         return self._named(name, BATCH), int(end)
 
@@ -132,22 +142,22 @@ class FileSpool:
             if size > self._largest:
                 path.unlink()
 
-    def _size_set_aside(self) -> int:
+    def _renamed_size(self) -> int:
         with os.scandir(self._folder) as entries:
             return sum(_size(entry) for entry in entries if entry.name.endswith(BATCH))
 
     def _append(self, lines: bytes) -> None:
-        """Raises OSError. A file that was set aside between opening and locking it is let go for the new one."""
+        """Append to the current file, opened again if it was renamed before it was locked. Raises OSError."""
         for _ in range(TRIES):
             file = self._open()
             try:
                 fcntl.flock(file, fcntl.LOCK_SH)
                 if not self._is_current(file):
                     continue
-                if os.fstat(file).st_size + self._size_set_aside() > self._largest:
+                if os.fstat(file).st_size + self._renamed_size() > self._largest:
                     raise OSError("the file is full: what waits is not being counted")
                 if os.write(file, lines) < len(lines):
-                    raise OSError("the disk is full")
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 return
             finally:
                 os.close(file)
@@ -167,8 +177,8 @@ class FileSpool:
         except FileNotFoundError:
             return False
 
-    def _set_aside(self) -> list[Path]:
-        """Names begin with the time, so that batches come in their order."""
+    def _rename_current(self) -> list[Path]:
+        """Rename the current file; names begin with the time, so that batches come in order."""
         try:
             file = os.open(self._current, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -183,12 +193,12 @@ class FileSpool:
         finally:
             os.close(file)
 
-    def _complain(self, reason: str) -> None:
-        """Once a minute; a full disk must not be filled with words about it."""
+    def _log_error(self, reason: str) -> None:
+        """Log an error, once a minute: a full disk must not be filled with logs."""
         with self._lock:
-            if time.monotonic() - self._complained < SECONDS_BETWEEN_COMPLAINTS:
+            if time.monotonic() - self._logged_at < SECONDS_BETWEEN_ERRORS:
                 return
-            self._complained = time.monotonic()
+            self._logged_at = time.monotonic()
         log.error("searches_not_counted", folder=str(self._folder), error=reason)
 
 
@@ -197,7 +207,7 @@ def _is_full(entry: os.DirEntry[str]) -> bool:
 
 
 def _lines(events: Iterable[Event]) -> bytes:
-    """Each begins on a line of its own, also behind one that a full disk cut off."""
+    """Return one line for each event, starting on a new line also behind one that a full disk cut off."""
     texts = (json.dumps(as_json(event), separators=(",", ":")) for event in events)
     return ("\n" + "\n".join(texts) + "\n").encode()
 
@@ -209,8 +219,8 @@ def _size(entry: os.DirEntry[str]) -> int:
         return 0
 
 
-def _portions(path: Path, most: int) -> Iterator[tuple[int, list[bytes]]]:
-    """Whole lines of about so many bytes, and the place in the file where they end."""
+def _parts(path: Path, most: int) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield whole lines of about so many bytes, and the offset in the file where they end."""
     end = 0
     with open(path, "rb") as file:
         while lines := file.readlines(most):
@@ -218,9 +228,9 @@ def _portions(path: Path, most: int) -> Iterator[tuple[int, list[bytes]]]:
             yield end, lines
 
 
-def _read(batch_id: str, lines: Iterable[bytes]) -> Batch:
+def _read(batch_id: str, lines: Iterable[bytes]) -> EventBatch:
     found = (_event(line) for line in lines if line != b"\n")
-    return Batch(batch_id, tuple(event for event in found if event is not None))
+    return EventBatch(batch_id, tuple(event for event in found if event is not None))
 
 
 def _event(line: bytes) -> Event | None:

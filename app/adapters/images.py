@@ -7,10 +7,14 @@ import io
 import os
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 
 from PIL import Image, ImageOps
 
+from app.adapters.decoding_slots import decoding_slot
 from app.domain.catalogue.image_store import (
     LARGEST_UPLOAD,
     LONGEST_SIDE,
@@ -25,6 +29,7 @@ FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
 QUALITY = 82
 PICTURE = re.compile(r"[0-9a-f]{32}\.webp", re.ASCII)
 PART = ".part"
+RECEIVED = ".upload"
 FILE = re.compile(r"[0-9a-f]{32}(?:-small)?\.webp", re.ASCII)
 # What a WebP of ours consists of: the picture itself, nothing that describes or follows it.
 OWN_LAYOUTS = {
@@ -43,24 +48,34 @@ class FileImages:
         self._folder = folder
 
     def keep(self, site_id: int, data: bytes) -> StoredImage:
-        if not data:
-            raise _refused("no_picture", "Choose a picture first.")
-        if len(data) > LARGEST_UPLOAD:
-            raise _refused("too_large", f"A picture has at most {LARGEST_UPLOAD // 1024**2} MB.")
-        picture = _decoded(data)
-        own = picture.size if _is_own_form(data) and max(picture.size) <= LONGEST_SIDE else None
-        encoded = data if own else _encoded(picture, LONGEST_SIDE)
+        _check_size(data)
+        with decoding_slot(self._folder):
+            picture = _decoded(data)
+            own = picture.size if _is_own_form(data) and max(picture.size) <= LONGEST_SIDE else None
+            encoded = data if own else _encoded(picture, LONGEST_SIDE)
+            encoded_small = _encoded(picture, LONGEST_SMALL_SIDE)
         file = f"{hashlib.sha256(encoded).hexdigest()[:32]}.webp"
-        self._write(site_id, small(file), _encoded(picture, LONGEST_SMALL_SIDE))
-        self._write(site_id, file, encoded)
+        _write(self._path(site_id, small(file)), encoded_small)
+        _write(self._path(site_id, file), encoded)
         width, height = own or _scaled(picture.size, LONGEST_SIDE)
         return StoredImage(file, width, height)
 
+    def receive(self, site_id: int, data: bytes) -> str:
+        _check_size(data)
+        with _refusing_broken_files():
+            _opened(data)
+        name = f"{token_hex(16)}{RECEIVED}"
+        _write(self._received(site_id, name), data)
+        return name
+
+    def received(self, site_id: int, name: str) -> bytes:
+        return _read(self._received(site_id, name))
+
+    def drop(self, site_id: int, name: str) -> None:
+        self._received(site_id, name).unlink(missing_ok=True)
+
     def read(self, site_id: int, file: str) -> bytes:
-        try:
-            return self._path(site_id, file).read_bytes()
-        except FileNotFoundError:
-            raise NotFound("There is no such picture.") from None
+        return _read(self._path(site_id, file))
 
     def files(self, site_id: int) -> list[tuple[str, float]]:
         folder = self._folder / str(site_id)
@@ -77,25 +92,40 @@ class FileImages:
         return True
 
     def clear(self, site_id: int, written_before: float) -> None:
-        for part in (self._folder / str(site_id)).glob(f"*{PART}"):
-            if _is_older(part, written_before):
-                part.unlink(missing_ok=True)
+        folder = self._folder / str(site_id)
+        for left in (*folder.glob(f"*{PART}"), *folder.glob(f"*{RECEIVED}")):
+            if _is_older(left, written_before):
+                left.unlink(missing_ok=True)
 
     def _path(self, site_id: int, file: str) -> Path:
         if not FILE.fullmatch(file):
             raise NotFound("There is no such picture.")
         return self._folder / str(site_id) / file
 
-    def _write(self, site_id: int, file: str, data: bytes) -> None:
-        """Whole or not at all: a reader never sees half a picture."""
-        path = self._path(site_id, file)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, fresh = tempfile.mkstemp(PART, dir=path.parent)
+    def _received(self, site_id: int, name: str) -> Path:
+        return self._folder / str(site_id) / name
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Whole or not at all: a reader never sees half a picture, and a full disk keeps none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, fresh = tempfile.mkstemp(PART, dir=path.parent)
+    try:
         with os.fdopen(handle, "wb") as out:
             out.write(data)
             out.flush()
             os.fsync(out.fileno())
         os.replace(fresh, path)
+    except OSError:
+        os.unlink(fresh)
+        raise
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise NotFound("There is no such picture.") from None
 
 
 def _is_older(path: Path, moment: float) -> bool:
@@ -105,16 +135,35 @@ def _is_older(path: Path, moment: float) -> bool:
         return False
 
 
+def _check_size(data: bytes) -> None:
+    if not data:
+        raise _refused("no_picture", "Choose a picture first.")
+    if len(data) > LARGEST_UPLOAD:
+        raise _refused("too_large", f"A picture has at most {LARGEST_UPLOAD // 1024**2} MB.")
+
+
+def _opened(data: bytes) -> Image.Image:
+    """The picture by its header; no pixel is unpacked."""
+    picture = Image.open(io.BytesIO(data), formats=FORMATS)
+    width, height = picture.size
+    if width * height > MOST_PIXELS:
+        raise _refused("too_many_pixels", f"A picture has at most {MOST_PIXELS // 1_000_000} million pixels.")
+    return picture
+
+
 def _decoded(data: bytes) -> Image.Image:
-    """The first frame, upright, as RGB or RGBA. The header is checked before any pixel is unpacked."""
-    try:
-        picture = Image.open(io.BytesIO(data), formats=FORMATS)
-        width, height = picture.size
-        if width * height > MOST_PIXELS:
-            raise _refused("too_many_pixels", f"A picture has at most {MOST_PIXELS // 1_000_000} million pixels.")
+    """The first frame, upright, as RGB or RGBA."""
+    with _refusing_broken_files():
+        picture = _opened(data)
         picture.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
         upright = ImageOps.exif_transpose(picture)
         return upright.convert("RGBA" if upright.has_transparency_data else "RGB")
+
+
+@contextmanager
+def _refusing_broken_files() -> Iterator[None]:
+    try:
+        yield
     except Invalid:
         raise
     except Exception:  # Broken and hostile files make Pillow raise nearly anything, struct.error for one.
@@ -122,7 +171,7 @@ def _decoded(data: bytes) -> Image.Image:
 
 
 def _encoded(picture: Image.Image, longest_side: int) -> bytes:
-    scaled = picture.resize(_scaled(picture.size, longest_side), Image.Resampling.LANCZOS)
+    scaled = picture.resize(_scaled(picture.size, longest_side), Image.Resampling.LANCZOS, reducing_gap=3)
     scaled.info.clear()
     out = io.BytesIO()
     scaled.save(out, "WEBP", quality=QUALITY, method=4)

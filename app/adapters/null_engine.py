@@ -24,10 +24,15 @@ _MESSAGE = "Search is not set up. Choose an engine in the search settings."
 class NullEngine:
     """Answers its state and nothing else."""
 
+    supports_trials = False
+
     def status(self, site_id: int, index: IndexName) -> EngineStatus:
         return EngineStatus(EngineState.NOT_SET_UP)
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
+        raise SearchUnavailable(_MESSAGE)
+
+    def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
         raise SearchUnavailable(_MESSAGE)
 
     def trial(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> AbstractContextManager[Searching]:
@@ -46,6 +51,9 @@ class NullEngine:
         raise SearchUnavailable(_MESSAGE)
 
     def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
+        raise SearchUnavailable(_MESSAGE)
+
+    def verify(self, site_id: int, index: IndexName) -> None:
         raise SearchUnavailable(_MESSAGE)
 
     def forget(self, site_id: int) -> None:

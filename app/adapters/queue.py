@@ -7,31 +7,32 @@ from collections.abc import Iterable
 
 from redis import Redis
 from redis.exceptions import RedisError
-from rq import Queue
+from rq import Queue, Worker
 from rq.serializers import JSONSerializer
 
 TIMEOUT = 0.3  # Seconds: a save may wait this long for a queue that hangs, once.
 PAUSE = 5.0  # Seconds without further tries after a failure, so that saves stay quick while Redis is down.
 JOB_TIMEOUT = 3600  # Seconds: the longest a job may run.
 KINDS = ("default", "builds")  # Builds take minutes; apart, they do not hold up what takes a moment.
-JOBS = {  # Every job, and the kind it is of.
+JOBS = {  # Every job and its queue.
     "indexing:apply_outbox": "default",
     "indexing:rebuild": "builds",
     "events:deliver": "default",
     "taxonomy:work_off_slice": "default",
     "suggesting:suggest": "builds",
-    "trying:replay": "default",
-    "trying:check_golden": "default",
+    "trials:replay": "default",
+    "pictures:prepare": "builds",
+    "golden:check": "default",
     "counting:drain": "default",
 }
-ASKED_FOR = 15  # Seconds that a job counts as waiting in the queue if no worker begins it.
+PENDING_SECONDS = 15  # How long a job counts as pending if no worker begins it.
 
 
 def function_of(job: str) -> str:
     return f"app.jobs.{job.replace(':', '.')}"
 
 
-# What a worker may run: it would import any other name that stands in Redis just as well.
+# Allow list of a worker, which would import any other name in Redis just as well.
 FUNCTIONS = frozenset(map(function_of, JOBS))
 
 
@@ -39,10 +40,10 @@ def queue_name(prefix: str, kind: str) -> str:
     return f"{prefix}-{kind}"
 
 
-def asked_key(queue_name: str, function: str, args: Iterable[object]) -> str:
-    """There while a job waits in the queue; a worker removes it before it begins. Equal jobs that are asked for
-    meanwhile need not queue up behind it: it has not looked yet at what they are about."""
-    return ":".join([queue_name, "asked", function, *map(str, args)])
+def pending_key(queue_name: str, function: str, args: Iterable[object]) -> str:
+    """Return the Redis key that exists while a job is queued; a worker removes it before it begins. Equal jobs need not
+    queue up behind a pending one, which has not read its data yet."""
+    return ":".join([queue_name, "pending", function, *map(str, args)])
 
 
 def connect(url: str, timeout: float | None = TIMEOUT) -> Redis:
@@ -65,7 +66,7 @@ class RqQueue:
             return False
         queue, function = self._queues[JOBS[job]], function_of(job)
         try:
-            if self._connection.set(asked_key(queue.name, function, args), 1, nx=True, ex=ASKED_FOR):
+            if self._connection.set(pending_key(queue.name, function, args), 1, nx=True, ex=PENDING_SECONDS):
                 queue.enqueue_call(function, args=args, timeout=JOB_TIMEOUT, result_ttl=0, failure_ttl=86_400)
         except (RedisError, OSError):
             self._resting_until = time.monotonic() + PAUSE
@@ -78,12 +79,27 @@ class RqQueue:
         except RedisError as error:
             raise OSError(str(error)) from error
 
+    def idle_kinds(self) -> list[str] | None:
+        try:
+            return [kind for kind, queue in self._queues.items() if not _has_worker(queue)]
+        except RedisError as error:
+            raise OSError(str(error)) from error
+
+
+def _has_worker(queue: Queue) -> bool:
+    """Each sign of a worker lets its record live for a time that Redis measures; the clocks of machines may differ. A
+    record without such a time was left by the last job of a worker that is gone."""
+    return any(queue.connection.ttl(key) > 0 for key in Worker.all_keys(queue=queue))
+
 
 class NoQueue:
-    """Nobody is woken; the scheduler's poll finds what waits."""
+    """Wakes no worker; the scheduler's poll finds what is pending."""
 
     def enqueue(self, job: str, *args: object) -> bool:
         return False
+
+    def idle_kinds(self) -> list[str] | None:
+        return None
 
     def ping(self) -> None:
         raise OSError("no queue is set up: REDIS_URL is not set")

@@ -11,3 +11,4 @@ def register(app: Flask) -> None:
     """Add the commands that run jobs."""
     app.cli.add_command(commands.group)
     app.cli.add_command(commands.scheduler_command)
+    app.cli.add_command(commands.purge_command)

@@ -1,39 +1,38 @@
-"""Moves the sums of the last days on once a site's day is over."""
+"""Advance the rolling sums once a site's day is over."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date
 from functools import partial
 
-from app.domain.search.counting import windows
-from app.domain.search.index.indexing import read_afresh
+from app.domain.search_statistics.counting import rolling_sums
+from app.domain.work.context import read_afresh
 from app.ports import clock
 from app.transaction import transaction
 
-LOOK_EVERY = timedelta(seconds=5)
+LOOK_EVERY = 5.0  # Seconds.
 Background = Callable[[str, Callable[[], object]], bool]
 
 
 def renew_windows(site_id: int, today: date) -> None:
-    """Does nothing where a search of the new day has led to it already."""
+    """Changes nothing where a search of the new day has advanced them already."""
     read_afresh()
     with transaction():
-        if not windows.fresh(site_id, today):
-            windows.refresh(site_id, today)
+        rolling_sums.advance(site_id, today)
 
 
 @dataclass
 class StaleWindows:
-    """What the scheduler asks at each look. Until it is done, reports reckon with the days that differ."""
+    """Advances outdated windows at each look of the scheduler. Until then, reports subtract the days that have left."""
 
-    looked_at: datetime | None = None
+    looked_at: float | None = None
 
     def look(self, in_background: Background) -> None:
-        now = clock().now()
+        now = clock().monotonic()
         if self.looked_at is not None and now - self.looked_at < LOOK_EVERY:
             return
         self.looked_at = now
-        for site_id, today in windows.stale_windows(clock()):
+        for site_id, today in rolling_sums.outdated_windows(clock()):
             in_background(f"search windows of site {site_id}", partial(renew_windows, site_id, today))

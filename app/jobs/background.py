@@ -13,7 +13,10 @@ from types import FrameType
 import structlog
 from flask import Flask
 
+from app.domain.alerts.unwritten import write_unwritten
 from app.extensions import db
+from app.storage_alerts import note_storage_fault
+from app.transaction import transaction
 
 PR_SET_PDEATHSIG = 1
 SECONDS_TO_END = 6.0
@@ -54,9 +57,12 @@ class BackgroundProcess:
             db.engine.dispose(close=False)  # The parent's connections must not be used by two processes.
             try:
                 work()
-            except Exception:
-                log.exception("job_failed")
+            except Exception as error:
+                if not note_storage_fault(error):
+                    log.exception("job_failed")
                 raise SystemExit(1) from None
+            finally:
+                write_unwritten(transaction)  # The memory of this process, which holds them, ends with the work.
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""`jobs list`, `jobs run` and `scheduler`."""
+"""`jobs list`, `jobs run`, `scheduler` and `purge`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ import structlog
 from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
+from app.domain.retention.purging import Purged
+from app.domain.sites.audit import COMMAND_LINE
+from app.domain.sites.sites import all_sites
+from app.jobs import purging
 from app.jobs.background import BackgroundProcess
-from app.jobs.scheduled import SCHEDULED, SitesFailed
+from app.jobs.scheduled import SCHEDULED, SitesFailed, run_scheduled
 from app.jobs.scheduler import Scheduler
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -33,7 +37,7 @@ def list_command() -> None:
 def run_command(name: str) -> None:
     """Run a scheduled job now, whatever the time. The exit status is 1 when it failed for a site."""
     try:
-        SCHEDULED[name].run()
+        run_scheduled(name)
     except SitesFailed as failed:
         raise click.ClickException(failed.message) from failed
     click.echo(f"{name}: done")
@@ -54,8 +58,8 @@ def scheduler_command() -> None:
 
 
 def _look_until(stopping: threading.Event, application: Flask) -> None:
-    background = BackgroundProcess(application)
-    scheduler = Scheduler(background.begin)
+    background, deliveries = BackgroundProcess(application), BackgroundProcess(application)
+    scheduler = Scheduler(background.begin, deliveries.begin)
     log.info("scheduler_started")
     try:
         while not stopping.is_set():
@@ -63,4 +67,25 @@ def _look_until(stopping: threading.Event, application: Flask) -> None:
             stopping.wait(SECONDS_BETWEEN_LOOKS)
     finally:
         background.end()
+        deliveries.end()
     log.info("scheduler_stopped")
+
+
+@click.command("purge")
+@click.option("--all", "is_confirmed", is_flag=True, help="The clock is right: remove everything that is old, at once.")
+@with_appcontext
+def purge_command(is_confirmed: bool) -> None:
+    """Remove what is old, as every night. The exit status is 1 while the clock is in doubt, which only --all ends."""
+    if is_confirmed:
+        _print(purging.purge_all(COMMAND_LINE))
+        return
+    reading = purging.read_clock()
+    if not reading.is_trusted:
+        raise click.ClickException(f"{reading.description} If the clock is right, use: purge --all")
+    _print([*purging.purge_records(), *(purging.purge_pictures(site.id) for site in all_sites())])
+
+
+def _print(all_purged: list[Purged]) -> None:
+    click.echo(f"{'':24}{'kept':>9}{'old':>9}{'removed':>9}")
+    for purged in all_purged:
+        click.echo(f"{purged.name:24}{purged.kept:>9,}{purged.old:>9,}{purged.removed:>9,}")

@@ -1,13 +1,12 @@
-"""Brings what was noted about searches into the daily counts."""
+"""Write recorded events into the daily counts."""
 
 from __future__ import annotations
 
 import structlog
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from app.domain.search.counting.spool import Batch
-from app.domain.search.counting.writing import count_tallied, tallied
-from app.domain.search.index.indexing import read_afresh
+from app.domain.search_statistics.counting.daily_counts import aggregate_by_site, write_counts
+from app.domain.work.context import read_afresh
 from app.ports import clock, counting
 from app.transaction import transaction
 
@@ -15,13 +14,15 @@ log = structlog.get_logger()
 
 
 def drain() -> None:
-    """Everything that waits. Killed anywhere, it counts each batch once: the database remembers which it has. A batch
-    that cannot be counted holds up no others for long."""
+    """Count everything that is pending. Each batch is counted once even if the process is killed anywhere, since the
+    database records which it has. A batch that cannot be counted blocks no others for long."""
     read_afresh()
     with counting().batches() as waiting:
         for batch in waiting:
             try:
-                _count(batch)
+                changes = aggregate_by_site(batch)  # Before the transaction, which locks out all writers on SQLite.
+                with transaction():
+                    write_counts(clock(), batch.id, changes)
             except (OperationalError, InterfaceError):
                 raise  # The database is away or busy, which is no fault of the batch.
             except Exception:
@@ -29,10 +30,3 @@ def drain() -> None:
                 counting().failed(batch.id)
             else:
                 counting().done(batch.id)
-
-
-def _count(batch: Batch) -> None:
-    """Everything that needs no database is done before the transaction, in which nobody else can write on SQLite."""
-    sums = tallied(batch)
-    with transaction():
-        count_tallied(clock(), batch.id, sums)

@@ -10,19 +10,23 @@ import structlog
 
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
-from app.domain.search.index.indexing import read_afresh
 from app.domain.search.index.runs import Scope
+from app.domain.shared.author import Author
 from app.domain.sites import stored_events
 from app.domain.sites.models import StoredEvent
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.life.activation import CHANGED_EVENT
-from app.domain.taxonomy.life.saving import INDEX_EVENT
+from app.domain.taxonomy.lifecycle.activation import CHANGED_EVENT
+from app.domain.taxonomy.lifecycle.saving import INDEX_EVENT
 from app.domain.taxonomy.taxonomies import active_id
+from app.domain.work.context import read_afresh
+from app.domain.work.states import State
 from app.extensions import db
-from app.ports import clock, search_engine
+from app.log_redaction import error_summary
+from app.ports import clock, search_engine, worker_locks
+from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
 
-ASKED_BY = "the shop itself"  # As in "asked for by the shop itself".
+REQUESTED_BY = "the shop itself"
 
 log = structlog.get_logger()
 
@@ -35,7 +39,7 @@ def recompute_completeness(event: StoredEvent) -> None:
     """After a structure save: what is mandatory may have changed. Products of a taxonomy that is not active have no
     completeness."""
     if active_id(event.site_id) == event.payload["taxonomyId"]:
-        tasks.request(clock(), event.site_id, tasks.Kind.RECOMPUTE, {}, ASKED_BY)
+        tasks.request(Author(event.site_id, REQUESTED_BY, clock()), tasks.Kind.RECOMPUTE, {})
 
 
 def rebuild_products(event: StoredEvent) -> None:
@@ -43,8 +47,9 @@ def rebuild_products(event: StoredEvent) -> None:
     one that begins afterwards is needed. Raises NotYet while another runs."""
     if search_engine().status(event.site_id, IndexName.PRODUCTS).state is EngineState.NOT_SET_UP:
         return
-    run, joined = runs.request_rebuild(clock(), search_engine(), event.site_id, Scope.PRODUCTS, ASKED_BY)
-    begins_later = run.state == runs.WAITING and run.scope != Scope.CONTENT
+    author = Author(event.site_id, REQUESTED_BY, clock())
+    run, joined = runs.request_rebuild(author, search_engine(), worker_locks(), Scope.PRODUCTS)
+    begins_later = run.state == State.WAITING and run.scope != Scope.CONTENT
     if joined and not begins_later:
         raise NotYet("Another rebuild runs; what it read may be from before.")
 
@@ -73,6 +78,8 @@ def _deliver(event_id: int) -> None:
         log.debug("event_waits", event_id=event_id, reason=str(reason))
     except Exception as error:  # Whatever a handler meets, the others get their turn.
         db.session.rollback()
+        if note_storage_fault(error):
+            return  # It waits: that it failed could not be written either.
         log.exception("event_failed", event_id=event_id)
         with transaction():
-            stored_events.fail(clock(), event_id, f"{type(error).__name__}: {error}")
+            stored_events.fail(clock(), event_id, error_summary(error))

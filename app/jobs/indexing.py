@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from functools import partial
 
-from app.domain.search.index import apply
+from app.domain.relevance.golden import check as golden_check
+from app.domain.search.index import apply, healing
 from app.domain.search.index import rebuild as rebuilding
-from app.domain.search.index.indexing import Indexing
-from app.domain.search.trying import golden_check
-from app.ports import clock, search_engine
-from app.transaction import transaction
-
-
-def means() -> Indexing:
-    return Indexing(search_engine(), clock(), transaction)
+from app.work_context import work_context
 
 
 def apply_outbox(site_id: int) -> None:
-    apply.apply_waiting(means(), site_id)
+    apply.apply_waiting(work_context(), site_id)
+
+
+def heal() -> None:
+    """What the scheduler does once a second."""
+    healing.heal(work_context())
 
 
 def rebuild(run_id: str) -> bool:
     """What golden searches say against a new index holds it back, where the site wants that."""
-    indexing = means()
+    indexing = work_context()
     return rebuilding.rebuild(indexing, run_id, examine=partial(golden_check.hold_back, indexing))

@@ -7,40 +7,28 @@ from dataclasses import dataclass
 
 import structlog
 
-from app.domain.catalogue import images as pictures
-from app.domain.orders import purge as orders_purge
-from app.domain.search.counting import purge as counting_purge
-from app.domain.search.index import purge as search_purge
+from app.domain.alerts import job_failures
 from app.domain.search.index import reconcile as reconciling
-from app.domain.search.index.indexing import read_afresh
-from app.domain.search.trying import replays
 from app.domain.shared.problems import DomainError
-from app.domain.sites import purge as sites_purge
 from app.domain.sites.sites import all_sites
-from app.domain.taxonomy.tasks import purge as tasks_purge
+from app.domain.work.context import read_afresh
+from app.domain.work.kinds import describe_error
 from app.extensions import db
-from app.jobs.indexing import means
+from app.jobs import purging
 from app.jobs.suggesting import suggest_nightly
-from app.ports import clock, images
+from app.ports import clock
+from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
+from app.work_context import work_context
 
 log = structlog.get_logger()
 
-PURGES = (
-    search_purge.purge,
-    counting_purge.purge,
-    replays.purge,
-    orders_purge.purge,
-    sites_purge.purge,
-    tasks_purge.purge,
-)
-
 
 class SitesFailed(DomainError):
-    """A job that went over all sites failed for some of them; why stands in the log."""
+    """A job that went over all sites failed for some of them."""
 
-    def __init__(self, job: str, site_ids: list[int]) -> None:
-        super().__init__(f"{job} failed for site {', '.join(map(str, site_ids))}; the log says why.")
+    def __init__(self, job: str, reasons: Mapping[int, str]) -> None:
+        super().__init__("\n".join(f"{job} failed for site {site_id}: {reasons[site_id]}" for site_id in reasons))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +46,26 @@ def reconcile() -> None:
 
 
 def _reconcile(site_id: int) -> None:
-    report = reconciling.reconcile(means(), site_id)
+    report = reconciling.reconcile(work_context(), site_id)
     if report is not None:
         log.info("reconciled", site=site_id, missing=report.missing, extra=report.extra, stale=report.stale)
 
 
 def purge() -> None:
-    """Raises SitesFailed."""
+    """Nothing while the clock is in doubt. Raises SitesFailed."""
+    reading = purging.read_clock()
+    if not reading.is_trusted:
+        log.warning("purge_skipped", clock=str(reading.wall_at), steady=str(reading.steady_at))
+        return
     with transaction():
-        removed = sum(remove(clock()) for remove in PURGES)
-    log.info("purged", removed=removed)
-    _for_each_site("purge", _discard_pictures)
+        job_failures.end_unrepeated(clock())
+    log.info("purged", **{purged.name: purged.removed for purged in purging.purge_records() if purged.removed})
+    _for_each_site("purge", _purge_pictures)
 
 
-def _discard_pictures(site_id: int) -> None:
-    if went := pictures.discard_unused(clock(), images(), site_id):
-        log.info("purged", site=site_id, pictures=went)
+def _purge_pictures(site_id: int) -> None:
+    if removed := purging.purge_pictures(site_id).removed:
+        log.info("purged", site=site_id, pictures=removed)
 
 
 def suggest() -> None:
@@ -83,17 +75,47 @@ def suggest() -> None:
 
 def _for_each_site(job: str, work: Callable[[int], None]) -> None:
     """A site that fails does not keep the others from their turn. Raises SitesFailed after the last."""
-    failed = []
+    failed: dict[int, str] = {}
     for site_id in [site.id for site in all_sites()]:
         try:
             read_afresh()
             work(site_id)
-        except Exception:  # A broken index file makes the engine raise nearly anything.
+        except Exception as error:
             db.session.rollback()
-            failed.append(site_id)
-            log.exception("scheduled_job_failed", job=job, site=site_id)
+            failed[site_id] = describe_error(error)
+            is_expected = isinstance(error, DomainError)
+            if not note_storage_fault(error):
+                log.error(
+                    "scheduled_job_failed", job=job, site=site_id, reason=failed[site_id], exc_info=not is_expected
+                )
+            _note_failure(job, error, site_id)
+        else:
+            _note_success(job, site_id)
     if failed:
         raise SitesFailed(job, failed)
+
+
+def run_scheduled(name: str) -> None:
+    """Run a job and note how it ended, for the alerts. Raises what the job raises."""
+    try:
+        SCHEDULED[name].run()
+    except SitesFailed:
+        raise  # Noted for each site.
+    except Exception as error:
+        db.session.rollback()
+        _note_failure(name, error)
+        raise
+    _note_success(name)
+
+
+def _note_failure(job: str, error: Exception, site_id: int | None = None) -> None:
+    with transaction():
+        job_failures.note_failure(clock(), job, describe_error(error), site_id)
+
+
+def _note_success(job: str, site_id: int | None = None) -> None:
+    with transaction():
+        job_failures.note_success(clock(), job, site_id)
 
 
 SCHEDULED: Mapping[str, ScheduledJob] = {

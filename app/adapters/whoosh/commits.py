@@ -7,6 +7,7 @@ written aside, fsynced and renamed.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -125,7 +126,17 @@ def damaged_files(directory: Path, commit: Commit, known: frozenset[str] = froze
     """The segments of a commit that do not match the manifest. Those whose id is `known` were checked before."""
     manifest = read_manifest(directory)
     paths = [segment_path(directory, s) for s in commit.segments if s.segment_id() not in known]
-    return [path.name for path in paths if manifest.get(path.name) != digest_of(path)]
+    return [path.name for path in paths if _differs(path, manifest.get(path.name))]
+
+
+def _differs(path: Path, digest: str | None) -> bool:
+    """What the disk does not give back is lost as well."""
+    try:
+        return digest_of(path) != digest
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+        return True
 
 
 def digest_of(path: Path) -> str:

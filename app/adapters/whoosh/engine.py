@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
 import shutil
-import struct
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -14,15 +12,15 @@ from whoosh.codec.whoosh3 import W3Segment
 
 from app.adapters.whoosh.building import WhooshGeneration
 from app.adapters.whoosh.changes import apply_changes
-from app.adapters.whoosh.evaluation import evaluate
+from app.adapters.whoosh.damage import UNREADABLE
 from app.adapters.whoosh.explaining import explain
-from app.adapters.whoosh.generations import Place
-from app.adapters.whoosh.readers import UNREADABLE, Reader
+from app.adapters.whoosh.generations import IndexFolder
+from app.adapters.whoosh.readers import Reader
+from app.adapters.whoosh.results import evaluate
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.trial import changed_view
-from app.adapters.whoosh.view import View
+from app.adapters.whoosh.view_search import ViewSearch
 from app.domain.search.engine import (
-    BuildInProgress,
     Change,
     EngineState,
     EngineStatus,
@@ -39,13 +37,15 @@ from app.domain.search.engine import (
 class WhooshEngine:
     """Keeps every index under `directory`, which must be private: Whoosh's files hold pickles."""
 
+    supports_trials = True
+
     def __init__(self, directory: Path) -> None:
         self._directory = Path(directory)
         self._lock = threading.Lock()
         self._readers: dict[tuple[int, IndexName], Reader] = {}
 
-    def _place(self, site_id: int, index: IndexName) -> Place:
-        return Place(self._directory / str(site_id) / index.value)
+    def _place(self, site_id: int, index: IndexName) -> IndexFolder:
+        return IndexFolder(self._directory / str(site_id) / index.value)
 
     def _reader(self, site_id: int, index: IndexName) -> Reader:
         with self._lock:
@@ -64,19 +64,25 @@ class WhooshEngine:
         )
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
-        with _readable():
-            return evaluate(self._reader(site_id, index).view(), request)
+        return self.search_many(site_id, index, [request])[0]
+
+    def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
+        reader = self._reader(site_id, index)
+        with reader.reading(reader.view(wait=any(request.fresh for request in requests))) as view:
+            return [evaluate(view, request) for request in requests]
 
     @contextmanager
     def trial(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> Iterator[Searching]:
+        reader = self._reader(site_id, index)
         with ExitStack() as stack:
-            with _readable():
-                view = stack.enter_context(changed_view(self._reader(site_id, index).view(), changes))
-            yield _Trial(view)
+            with reader.reading(reader.view()) as view:
+                changed = stack.enter_context(changed_view(view, changes))
+            yield ViewSearch(changed)
 
     def explain(self, site_id: int, index: IndexName, request: SearchRequest, document_id: str) -> Explanation:
-        with _readable():
-            return explain(self._reader(site_id, index).view(), request, document_id)
+        reader = self._reader(site_id, index)
+        with reader.reading(reader.view()) as view:
+            return explain(view, request, document_id)
 
     def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
         return self._place(site_id, index).publish_lock()
@@ -96,37 +102,20 @@ class WhooshEngine:
 
     def start_generation(self, site_id: int, index: IndexName) -> Generation:
         place = self._place(site_id, index)
-        lock = place.try_build_lock()
-        if lock is None:
-            raise BuildInProgress("Another process is building this index.")
-        place.prune()
-        return WhooshGeneration(place, lock)
+        with place.publish_lock():
+            place.prune()
+        return WhooshGeneration(place)
 
     def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
-        return self._reader(site_id, index).fresh_view().digests()
+        reader = self._reader(site_id, index)
+        with reader.reading(reader.fresh_view()) as view:
+            yield from view.digests()
+
+    def verify(self, site_id: int, index: IndexName) -> None:
+        self._reader(site_id, index).verify()
 
     def forget(self, site_id: int) -> None:
         with self._lock:
             for key in [key for key in self._readers if key[0] == site_id]:
                 del self._readers[key]
         shutil.rmtree(self._directory / str(site_id), ignore_errors=True)
-
-
-class _Trial:
-    """Answers from one view."""
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-
-    def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
-        with _readable():
-            return evaluate(self._view, request)
-
-
-@contextmanager
-def _readable() -> Iterator[None]:
-    """What a failing disk raises in the middle of a search is told like an index that cannot be opened."""
-    try:
-        yield
-    except (OSError, EOFError, ValueError, struct.error, pickle.UnpicklingError) as error:
-        raise SearchUnavailable("Search does not answer: its index cannot be read. Rebuild to mend it.") from error

@@ -8,7 +8,21 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+
+class Stamp(NamedTuple):
+    """What differs once somebody wrote to a file or put another in its place."""
+
+    size: int
+    changed_at: int
+    number: int
+
+
+def stamp_of(file: Path | str | int) -> Stamp:
+    """Of a path, or of an open file by its descriptor."""
+    found = os.stat(file)
+    return Stamp(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
 class Bytes(Protocol):
@@ -45,6 +59,10 @@ class FilePart:
     def __getitem__(self, part: slice) -> bytes:
         start, stop, _ = part.indices(self._length)
         return os.pread(self._number, stop - start, self._offset + start)
+
+    def stamp(self) -> Stamp:
+        """The stamp of the whole file."""
+        return stamp_of(self._number)
 
     def part(self, offset: int, length: int) -> FilePart:
         return FilePart(self._descriptor, self._offset + offset, length)

@@ -9,9 +9,7 @@ import numpy as np
 
 from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.view import View
-from app.domain.search.engine import RangeCount, RangeFilter, SearchRequest, ValueFilter
-
-FACET_VALUES = 1_000
+from app.domain.search.engine import MOST_FACET_VALUES, RangeCount, RangeFilter, SearchRequest, ValueFilter
 
 
 class Filters:
@@ -32,7 +30,7 @@ class Filters:
 
     def facets(self) -> Mapping[str, tuple[tuple[str, int], ...]]:
         return {
-            name: self._view.facet(name).counts(self._docs_without("value", name), FACET_VALUES)
+            name: self._view.facet(name).counts(self._docs_without("value", name), MOST_FACET_VALUES)
             for name in self._request.facets
         }
 

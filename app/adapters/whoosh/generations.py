@@ -3,7 +3,6 @@
     <directory>/<site>/<index>/gen-7-1f0c…/       a complete generation; one in the making ends in .tmp
                                current            a symbolic link to the live one, replaced in one step
                                pins/gen-7-1f0c…   held shared by every process that reads the generation
-                               build.lock         held by the one process that builds
                                publish.lock       held while changes are applied or a generation is swapped in
 
 All locks are flock: the kernel frees them when their process dies.
@@ -39,7 +38,7 @@ class HeldLock:
     __del__ = release
 
 
-class Place:
+class IndexFolder:
     """The folder of one index of one site."""
 
     def __init__(self, directory: Path) -> None:
@@ -47,8 +46,11 @@ class Place:
         self._current = str(directory / "current")
 
     def create(self) -> None:
+        """Durably: a rebuild that is done must not be lost with the folder of its index."""
         for folder in (self.directory.parent.parent, self.directory.parent, self.directory, self.directory / "pins"):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not folder.is_dir():
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                fsync_path(folder.parent)
 
     def current(self) -> str:
         """The name of the live generation. Raises FileNotFoundError where there is none."""
@@ -72,7 +74,8 @@ class Place:
         return [int(found[1]) for name in names if (found := _NAME.fullmatch(name))]
 
     def publish(self, generation: str) -> None:
-        """Points `current` at a generation, atomically and durably."""
+        """Points `current` at a generation, atomically and durably. Raises FileNotFoundError for a pruned one."""
+        os.stat(self.directory / generation)
         aside = self.directory / "current.new"
         aside.unlink(missing_ok=True)
         aside.symlink_to(generation)
@@ -88,15 +91,10 @@ class Place:
         finally:
             lock.release()
 
-    def try_build_lock(self) -> HeldLock | None:
-        """The build lock, or None while another live process holds it."""
-        self.create()
-        return _try(self.directory / "build.lock", fcntl.LOCK_EX)
-
     def pin(self, generation: str) -> HeldLock:
         """Keeps a generation from being pruned. Raises FileNotFoundError when that has happened already."""
         path = self.directory / "pins" / generation
-        lock = _try(path, fcntl.LOCK_SH, create=False)
+        lock = _try(path, fcntl.LOCK_SH)
         if lock is None or not path.exists() or not (self.directory / generation).is_dir():
             raise FileNotFoundError(f"{generation} is being removed")
         return lock
@@ -107,8 +105,8 @@ class Place:
         fsync_path(pins)
 
     def prune(self) -> None:
-        """Removes what dead builders left and every generation that is neither live nor read by anybody.
-        Called by the holder of the build lock, so that no living builder's folder is taken for debris."""
+        """Removes what other builders left or still make, and every generation that is neither live nor being read.
+        Called within the publish lock, so that no generation is removed while it becomes the live one."""
         live = self.current() if os.path.islink(self._current) else None
         for name in {*os.listdir(self.directory), *self._orphaned_pins()}:
             found = _NAME.fullmatch(name)
@@ -123,7 +121,7 @@ class Place:
 
     def _remove(self, name: str) -> None:
         pin = self.directory / "pins" / name
-        lock = _try(pin, fcntl.LOCK_EX, create=False) if pin.exists() else None
+        lock = _try(pin, fcntl.LOCK_EX) if pin.exists() else None
         if pin.exists() and lock is None:
             return
         shutil.rmtree(self.directory / name, ignore_errors=True)
@@ -132,18 +130,15 @@ class Place:
             lock.release()
 
 
-def _open(path: Path, *, create: bool) -> int:
-    return os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o600)
-
-
 def _take(path: Path, mode: int) -> HeldLock:
-    descriptor = _open(path, create=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_CREAT, 0o600)
     fcntl.flock(descriptor, mode)
     return HeldLock(descriptor)
 
 
-def _try(path: Path, mode: int, *, create: bool = True) -> HeldLock | None:
-    descriptor = _open(path, create=create)
+def _try(path: Path, mode: int) -> HeldLock | None:
+    """A lock of a file that exists. One to be shared can be had on a disk that is mounted read-only."""
+    descriptor = os.open(path, os.O_CLOEXEC | (os.O_RDONLY if mode == fcntl.LOCK_SH else os.O_RDWR))
     try:
         fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
     except BlockingIOError:

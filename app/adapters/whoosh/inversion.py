@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 import numpy as np
 from whoosh.util.numeric import length_to_byte
@@ -18,58 +17,60 @@ from app.adapters.whoosh.inverted import Ints, Inverted, InvertedField, ValueCol
 from app.adapters.whoosh.schema import (
     CARD_COLUMN,
     DIGEST_COLUMN,
-    EXACT_FIELDS,
     ID_COLUMN,
     ID_FIELD,
     SORT_NAME_COLUMN,
-    TEXT_FIELDS,
     VALUE_SEPARATOR,
 )
 from app.domain.search.engine import IndexDocument
+from app.domain.search.ranking.analysis import analyse
+from app.domain.search.ranking.weights import FIELDS, TEXT_FIELDS
 from app.domain.search.text import code, fold, parts, stem, tokens
 
 _LENGTH_BYTES = np.array([length_to_byte(length) for length in range(4096)], np.uint8)
 
 
 class _Terms(dict[str, int]):
-    """Numbers words in the order they are met; a word and its plural share a number."""
+    """Numbers words in the order they are met; a word and its plural share a number. The lexicon of an index."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
         self._stems: dict[str, int] = {}
-        self.parts_of: dict[int, list[int]] = {}
+        self._parts: dict[int, list[int]] = {}
+        self._compounds: dict[tuple[int, int], int] = {}
 
     def __missing__(self, token: str) -> int:
         number = self._stems.get(stem(token))
         if number is None:
-            number = self.named(stem(token))
+            number = self._number(stem(token))
             pieces = parts(stem(token))
             if pieces:
-                self.parts_of[number] = [self.named(piece) for piece in pieces]
+                self._parts[number] = [self._number(piece) for piece in pieces]
         self[token] = number
         return number
 
-    def named(self, term: str) -> int:
+    def _number(self, term: str) -> int:
         number = self._stems.get(term)
         if number is None:
             number = self._stems[term] = len(self.names)
             self.names.append(term)
         return number
 
-    def split(self, numbers: Iterable[int]) -> list[int]:
-        return [part for number in numbers if number in self.parts_of for part in self.parts_of[number]]
+    def words(self, text: str) -> list[int]:
+        return list(map(self.__getitem__, tokens(text)))
 
-
-class _Pairs(dict[tuple[int, int], int]):
-    """Numbers two neighbouring words written as one."""
-
-    def __init__(self, terms: _Terms) -> None:
-        self._terms = terms
-
-    def __missing__(self, pair: tuple[int, int]) -> int:
-        names = self._terms.names
-        number = self[pair] = self._terms.named(names[pair[0]] + names[pair[1]])
+    def compound(self, first: int, second: int) -> int:
+        number = self._compounds.get((first, second))
+        if number is None:
+            number = self._compounds[first, second] = self._number(self.names[first] + self.names[second])
         return number
+
+    def parts(self, word: int) -> Sequence[int]:
+        return self._parts.get(word, ())
+
+    def code(self, text: str) -> int | None:
+        term = code(text)
+        return self._number(term) if term else None
 
 
 class _Occurrences:
@@ -100,35 +101,18 @@ class Inverter:
     def __init__(self) -> None:
         self.count = 0
         self._terms = _Terms()
-        self._pairs = _Pairs(self._terms)
-        self._fields = {name: _Occurrences() for name in (*TEXT_FIELDS, *EXACT_FIELDS)}
+        self._fields = {name: _Occurrences() for name in FIELDS}
         self._ids: list[bytes] = []
         self._values: dict[str, tuple[list[int], list[tuple[str, ...]]]] = {}
         self._numbers: dict[str, tuple[list[int], list[float]]] = {}
         self._texts: dict[str, list[bytes]] = {CARD_COLUMN: [], DIGEST_COLUMN: [], SORT_NAME_COLUMN: []}
 
     def add(self, document: IndexDocument) -> None:
-        self._add_words(document)
+        for field, numbers in analyse(document, self._terms).items():
+            self._fields[field].add(numbers)
         self._add_columns(document)
         self._ids.append(utf8(document.id))
         self.count += 1
-
-    def _add_words(self, document: IndexDocument) -> None:
-        number_of = self._terms.__getitem__
-        fields = self._fields
-        name = list(map(number_of, tokens(document.name)))
-        terms = [list(map(number_of, tokens(term))) for term in document.terms]
-        codes = [list(map(number_of, tokens(text))) for text in document.codes]
-        fields["name"].add(name)
-        fields["terms"].add([number for term in terms for number in term])
-        for field in ("manufacturer", "kind", "description", "attributes"):
-            fields[field].add(list(map(number_of, tokens(getattr(document, field)))))
-        sequences = [name, *terms, *codes]
-        fields["codes"].add([self._terms.named(code(text)) for text in document.codes if code(text)])
-        fields["pairs"].add([self._pairs[pair] for words in sequences for pair in pairwise(words)])
-        # The pieces between the hyphens of a code are parts of it, as the runs within a piece are.
-        pieces = [number for words in codes if len(words) > 1 for number in words]
-        fields["parts"].add(pieces + self._terms.split(number for words in sequences for number in words))
 
     def _add_columns(self, document: IndexDocument) -> None:
         doc = self.count

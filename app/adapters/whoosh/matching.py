@@ -1,17 +1,15 @@
-"""From words to the documents that answer them: all words first, then as many as there are."""
+"""From words to the documents that have them: all words first, then as many as there are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from heapq import nsmallest
 
 import numpy as np
 import numpy.typing as npt
 
-from app.adapters.whoosh.compounds import matches_of
 from app.adapters.whoosh.facet_column import Docs, Mask
-from app.adapters.whoosh.intent import lifted
+from app.adapters.whoosh.intent import lifts
 from app.adapters.whoosh.scoring import (
     FieldScores,
     Matches,
@@ -22,196 +20,174 @@ from app.adapters.whoosh.scoring import (
     united,
     word_matches,
 )
-from app.adapters.whoosh.units import BELOW, Query, Unit, own_words_first, units_of, words_alone
+from app.adapters.whoosh.unit_matches import UnitMatch, matches_of, own_words_first, plain_matches, unit_matches
 from app.adapters.whoosh.view import View
-from app.adapters.whoosh.vocabulary import vocabulary_of
+from app.adapters.whoosh.vocabulary import Vocabulary
+from app.domain.search.ranking import spelling
+from app.domain.search.ranking.query import ENOUGH, FEW, Query, completions, fewest_words
+from app.domain.search.ranking.spelling import NAMES_CONSULTED, Spelling
+from app.domain.search.ranking.weights import CODE_WEIGHT, PHRASE_WEIGHT, PREFIX_WORTH, demotion
 from app.domain.search.text import joined, neighbours
-
-ENOUGH = 12
-FEW = 4
-PREFIX_EXPANSIONS = 40
-PREFIX_WORTH = 0.4
-SHORTEST_CODE = 4
-PHRASE_WEIGHT = 3.0
-CODE_WEIGHT = 100.0
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The documents that answer, rising, and their scores. `full` tells which of them have all the words; None where
-    all of them do. `units` are what was counted as words."""
+    """The documents that match, rising, and their scores. `full` marks those that have all the words; None where all
+    of them do. `units` are what was counted as words."""
 
     docs: Docs
     scores: Scores
-    units: tuple[Unit, ...]
+    units: tuple[UnitMatch, ...]
     full: Mask | None = None
 
+    def __len__(self) -> int:
+        return len(self.docs)
 
-def find(view: View, query: Query, allowed: Mask | None, *, prefix_last: bool) -> Found:
-    """All words must match; when few documents do, the last word may be the beginning of one, and when very
-    few do still, documents with fewer of the words follow. Words that no document has together find nothing here:
-    a better spelling comes before fewer words. How many documents answers find does not decide about the beginning:
-    with answers the words find everything that they find without."""
-    matches = matches_of(view, query.words)
-    found = match_all(view, words_alone(query, matches), query, allowed)
-    last = _last_begun(view, query, matches) if prefix_last and len(found.docs) < ENOUGH else None
-    if last is not None or query.alternatives:
-        found = match_all(view, units_of(view, query, matches, last), query, allowed)
-    if len(found.docs) < FEW and _may_relax(query):
-        if not len(found.docs):
+    @property
+    def answered(self) -> frozenset[str]:
+        units = (unit for unit in self.units if unit.own is not None and len(unit.match.docs))
+        return frozenset(word for unit in units for word in unit.words)
+
+
+class ViewIndex:
+    """One view within the scope of a request, as `ranking.strategy` works with it. `allowed` marks the documents in
+    the scope; None for all."""
+
+    def __init__(self, view: View, allowed: Mask | None) -> None:
+        self._view, self._allowed = view, allowed
+        self._vocabulary = Vocabulary(view)
+
+    def find(self, query: Query, *, prefix_last: bool) -> Found:
+        """How many documents the alternatives match does not decide about the beginning: with alternatives the words
+        match everything that they match without."""
+        view, matches = self._view, matches_of(self._view, query.words)
+        found = self._with_all(plain_matches(query, matches), query)
+        last = self._unfinished(query, matches) if prefix_last and len(found) < ENOUGH else None
+        if last is not None or query.alternatives:
+            found = self._with_all(unit_matches(view, query, matches, last), query)
+        if not len(found):
             return found
-        some = match_some(view, query, allowed, last)
-        full = np.isin(some.docs, found.docs)
-        return replace(some, full=full, scores=_full_first(some.scores, full))
-    finished = _finished(view, query.words, found)
-    if query.alternatives:
-        finished = own_words_first(view, found.units, found.docs, finished)
-    return Found(found.docs, finished, found.units)
+        if len(found) < FEW and query.may_relax:
+            some = self.find_fewer(query, last)
+            full = np.isin(some.docs, found.docs)
+            return replace(some, full=full, scores=_full_first(some.scores, full))
+        scores = self._finished(query, found.docs, found.scores)
+        return replace(found, scores=own_words_first(view, found.units, found.docs, scores))
+
+    def _with_all(self, units: Sequence[UnitMatch], query: Query) -> Found:
+        required = sorted(_required(units, query), key=lambda m: len(m.docs))
+        docs = required[0].docs
+        if self._allowed is not None:
+            docs = docs[self._allowed[docs]]
+        for other in required[1:]:
+            docs = docs[member(self._view, other, docs)]
+        scores = np.zeros(len(docs), np.float32)
+        for unit in units:
+            scores += scores_at(self._view, unit.match, docs)
+        return Found(docs, scores, tuple(units))
+
+    def find_fewer(self, query: Query, last: Matches | None = None) -> Found:
+        """Scores are weighed by the square of the share of words that match. How many words less is decided without
+        alternatives, so that these leave out nothing. `last` is what the last word matches as a beginning."""
+        view, matches = self._view, matches_of(self._view, query.words)
+        units = tuple(unit_matches(view, query, matches, last, apart=True))
+        counts = self._counts(units, query)
+        plain = counts
+        if query.alternatives:
+            plain = self._counts(plain_matches(query, [*matches[:-1], last or matches[-1]]), query)
+        totals = np.zeros(view.size, np.float32)
+        for unit in units:
+            totals[unit.match.docs] += unit.match.scores
+        docs = np.flatnonzero(counts >= _fewest(plain if plain.any() else counts, len(units)))
+        share = (counts[docs] / max(len(units), 1)).astype(np.float32)
+        scores = self._finished(query, docs, totals[docs] * share * share)
+        if query.alternatives:
+            for count in np.unique(counts[docs]):
+                equal = counts[docs] == count
+                scores[equal] = own_words_first(view, units, docs[equal], scores[equal])
+        return Found(docs, scores, units, full=np.zeros(len(docs), np.bool_))
+
+    def _counts(self, units: Sequence[UnitMatch], query: Query) -> npt.NDArray[np.uint8]:
+        """How many of the required words each document has."""
+        counts = np.zeros(self._view.size, np.uint8)
+        for match in _required(units, query):
+            counts[match.docs] += np.uint8(1)
+        if self._allowed is not None:
+            counts *= self._allowed
+        return counts
+
+    def _unfinished(self, query: Query, matches: Sequence[Matches]) -> Matches | None:
+        """What the last word matches as the beginning of longer ones; None where that is no more."""
+        beginning, match = query.words[-1], matches[-1]
+        longer = unfinished_word(self._view, beginning)
+        if match is not word_matches(self._view, beginning):
+            longer = united(self._view, [(match, 1.0), (longer, 1.0)])
+        return longer if len(longer.docs) > len(match.docs) else None
+
+    def _finished(self, query: Query, docs: Docs, scores: Scores) -> Scores:
+        """With what counts on top: words side by side in the name, words that are a code, the kind they name."""
+        scores = scores.copy()
+        for pair in neighbours(query.words):
+            self._add_exact(scores, "pairs", pair, docs, PHRASE_WEIGHT)
+        self._add_exact(scores, "codes", joined(query.words), docs, CODE_WEIGHT)
+        lift = lifts(self._view, docs)
+        return scores if lift is None else scores * lift
+
+    def _add_exact(self, scores: Scores, field: str, term: str, docs: Docs, weight: float) -> None:
+        view = self._view
+        scored = view.recent(("exact", field, term), lambda: field_scores(view, field, term), _size)
+        if scored is not None and len(docs):
+            holders, worths = scored
+            places = np.minimum(np.searchsorted(docs, holders), len(docs) - 1)
+            present = docs[places] == holders
+            scores[places[present]] += np.float32(weight) * worths[present].astype(np.float32)
+
+    def corrections(self, query: Query, right: frozenset[str], *, last_may_go_on: bool) -> Mapping[str, Spelling]:
+        def found() -> Mapping[str, Spelling]:
+            return spelling.corrections(query.words, self._vocabulary, right, last_may_go_on=last_may_go_on)
+
+        return self._view.recent(("corrections", query.words, right, last_may_go_on), found, len)
+
+    def slips(self, query: Query, right: frozenset[str]) -> Mapping[str, Spelling]:
+        def found() -> Mapping[str, Spelling]:
+            return spelling.slips(query.words, self._vocabulary, right)
+
+        return self._view.recent(("slips", query.words, right), found, len)
+
+    def written(self, word: str) -> str:
+        def found() -> str:
+            best = word_matches(self._view, word)
+            order = np.argsort(-best.scores, kind="stable")[:NAMES_CONSULTED]
+            return spelling.written_form(word, self._view.names(best.docs[order]))
+
+        return self._view.recent(("written", word), found, len)
 
 
-def _last_begun(view: View, query: Query, matches: Sequence[Matches]) -> Matches | None:
-    """What the last word finds as the beginning of longer ones; None where that is no more."""
-    last = _begun(view, query.words[-1], matches[-1])
-    return last if len(last.docs) > len(matches[-1].docs) else None
+def _required(units: Sequence[UnitMatch], query: Query) -> list[Matches]:
+    return [units[place].match for place in query.required([unit.words for unit in units])]
 
 
 def _full_first(scores: Scores, full: Mask) -> Scores:
-    """Documents with all the words come before the others, whose scores are brought down together."""
+    """Documents with all the words come before the others."""
     if not full.any() or full.all():
         return scores
-    highest, limit = scores[~full].max(), BELOW * scores[full].min()
-    return np.where(full, scores, scores * (limit / highest)) if highest > limit else scores
-
-
-def _may_relax(query: Query) -> bool:
-    """Words with digits name one thing: fewer of them would name another."""
-    return len(query.words) > 1 and not any(character.isdigit() for word in query.words for character in word)
-
-
-def _finished(view: View, words: Sequence[str], found: Found) -> Scores:
-    return lifted(view, found.docs, found.scores + bonus(view, words, found.docs))
-
-
-def match_all(view: View, units: Sequence[Unit], query: Query, allowed: Mask | None) -> Found:
-    needed = sorted(_needed(units, query), key=lambda m: len(m.docs))
-    docs = needed[0].docs
-    if allowed is not None:
-        docs = docs[allowed[docs]]
-    for other in needed[1:]:
-        docs = docs[member(view, other, docs)]
-    scores = np.zeros(len(docs), np.float32)
-    for unit in units:
-        scores += scores_at(view, unit.match, docs)
-    return Found(docs, scores, tuple(units))
-
-
-def _needed(units: Sequence[Unit], query: Query) -> list[Matches]:
-    """What must match: all words but the optional ones, or all where there are no others."""
-    optional = query.optional
-    needed = [unit.match for unit in units if not optional.issuperset(unit.words)]
-    return needed or [unit.match for unit in units]
-
-
-def match_some(view: View, query: Query, allowed: Mask | None, last: Matches | None = None) -> Found:
-    """The documents with the most of the words: one word less at a time until there are enough of them.
-    What scores is weighed by the square of the share of words that match. How many words less is decided without
-    what answers for them, so that answers leave out nothing. `last` is what the last word finds as a beginning."""
-    matches = matches_of(view, query.words)
-    units = tuple(units_of(view, query, matches, last, apart=True))
-    counts = _counts(view, units, query, allowed)
-    alone = counts
-    if query.alternatives:
-        alone = _counts(view, words_alone(query, [*matches[:-1], last or matches[-1]]), query, allowed)
-    totals = np.zeros(view.size, np.float32)
-    for unit in units:
-        totals[unit.match.docs] += unit.match.scores
-    docs = np.flatnonzero(counts >= _fewest(alone if alone.any() else counts, len(units)))
-    share = (counts[docs] / max(len(units), 1)).astype(np.float32)
-    scores = _finished(view, query.words, Found(docs, totals[docs] * share * share, units))
-    ranked = _own_words_first(view, units, docs, scores, counts[docs])
-    return Found(docs, ranked, units, full=np.zeros(len(docs), np.bool_))
-
-
-def _counts(view: View, units: Sequence[Unit], query: Query, allowed: Mask | None) -> npt.NDArray[np.uint8]:
-    """How many of the words that must match each document has."""
-    counts = np.zeros(view.size, np.uint8)
-    for match in _needed(units, query):
-        counts[match.docs] += np.uint8(1)
-    if allowed is not None:
-        counts *= allowed
-    return counts
-
-
-def _own_words_first(
-    view: View, units: Sequence[Unit], docs: Docs, scores: Scores, counts: npt.NDArray[np.uint8]
-) -> Scores:
-    """Among the documents that have equally many of the words."""
-    if all(unit.own is None for unit in units):
-        return scores
-    scores = scores.copy()
-    for count in np.unique(counts):
-        equal = counts == count
-        scores[equal] = own_words_first(view, units, docs[equal], scores[equal])
-    return scores
+    factor = demotion(float(scores[~full].max()), float(scores[full].min()))
+    return np.where(full, scores, scores * np.float32(factor))
 
 
 def _fewest(counts: npt.NDArray[np.uint8], most: int) -> int:
-    """The lowest count that is among the results: as many counts down as it takes to have enough documents."""
-    at_least = np.bincount(counts[counts > 0], minlength=most + 1)[::-1].cumsum()[::-1]
-    return next((count for count in range(most, 0, -1) if at_least[count] >= ENOUGH), 1)
+    with_at_least = np.bincount(counts[counts > 0], minlength=most + 1)[::-1].cumsum()[::-1]
+    return fewest_words(with_at_least.tolist())
 
 
-def _begun(view: View, beginning: str, match: Matches) -> Matches:
-    """`match` is what the word finds, which may be more than the word alone, and stays among what is found."""
-    begun = begun_word(view, beginning)
-    if len(match.docs) == len(word_matches(view, beginning).docs):
-        return begun
-    return united(view, [(match, 1.0), (begun, 1.0)])
-
-
-def begun_word(view: View, beginning: str) -> Matches:
+def unfinished_word(view: View, beginning: str) -> Matches:
     """The word itself and, for less, the words that begin with it."""
-    return view.recent(("begun", beginning), lambda: _begun_word(view, beginning), Matches.size_in_bytes)
 
+    def matches() -> Matches:
+        longer = [(word_matches(view, word), PREFIX_WORTH) for word in completions(beginning, Vocabulary(view))]
+        return united(view, [(word_matches(view, beginning), 1.0), *longer])
 
-def _begun_word(view: View, beginning: str) -> Matches:
-    longer = [(word_matches(view, word), PREFIX_WORTH) for word in longer_words(view, beginning)]
-    return united(view, [(word_matches(view, beginning), 1.0), *longer])
-
-
-def longer_words(view: View, beginning: str) -> list[str]:
-    """The commonest words of the index that begin so, then codes that do."""
-    if len(beginning) < 2:
-        return []
-    vocabulary = vocabulary_of(view)
-    longer = vocabulary.beginning_with(beginning) - {beginning}
-    common = nsmallest(PREFIX_EXPANSIONS, longer, key=lambda word: (-vocabulary.frequency(word), word))
-    if len(beginning) < SHORTEST_CODE or len(common) == PREFIX_EXPANSIONS:
-        return common
-    found = [s.terms_from("codes", beginning.encode(), PREFIX_EXPANSIONS) for s in view.segments]
-    codes = [term.decode() for terms in found for term, _ in terms]
-    return [*common, *(code for code in codes if code != beginning)][:PREFIX_EXPANSIONS]
-
-
-def bonus(view: View, words: Sequence[str], docs: Docs) -> Scores:
-    """Words that stand side by side in the name, and words that together are a code, count on top."""
-    extra = np.zeros(len(docs), np.float32)
-    for pair in neighbours(words):
-        extra += _exact(view, "pairs", pair, docs, PHRASE_WEIGHT)
-    extra += _exact(view, "codes", joined(words), docs, CODE_WEIGHT)
-    return extra
-
-
-def _exact(view: View, field: str, term: str, docs: Docs, weight: float) -> Scores:
-    scored = view.recent(("exact", field, term), lambda: field_scores(view, field, term.encode()), _size)
-    extra = np.zeros(len(docs), np.float32)
-    if scored is None or not len(docs):
-        return extra
-    holders, scores = scored
-    places = np.minimum(np.searchsorted(docs, holders), len(docs) - 1)
-    present = docs[places] == holders
-    extra[places[present]] = weight * scores[present]
-    return extra
+    return view.recent(("unfinished", beginning), matches, Matches.size_in_bytes)
 
 
 def _size(scored: FieldScores | None) -> int:

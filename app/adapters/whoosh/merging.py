@@ -10,8 +10,9 @@ import numpy.typing as npt
 from whoosh.codec.whoosh3 import W3Segment
 
 from app.adapters.whoosh.inverted import Ints, Inverted, InvertedField, ValueColumn
-from app.adapters.whoosh.schema import BYTES_COLUMNS, INDEXED_FIELDS, TEXT_FIELDS
+from app.adapters.whoosh.schema import BYTES_COLUMNS, INDEXED_FIELDS
 from app.adapters.whoosh.segment import Segment
+from app.domain.search.ranking.weights import TEXT_FIELDS
 
 SMALL = 10_000
 SEGMENTS_A_TIER = 5

@@ -18,13 +18,9 @@ Keys = npt.NDArray[np.floating]
 _FEATURED_WORTH = 1e12
 
 
-def page_of(docs: Docs, keys: Keys, page: int, per_page: int) -> Docs:
-    """One page of the documents by falling key. Places are taken, not values, so pages never overlap."""
-    return slice_of(docs, keys, (page - 1) * per_page, page * per_page)
-
-
 def slice_of(docs: Docs, keys: Keys, start: int, end: int) -> Docs:
-    """The documents from one place on and before another, by falling key."""
+    """The documents from one place on and before another, by falling key. Places are taken, not values, so pages never
+    overlap."""
     return docs[_top(keys, min(end, len(docs)))[start:]]
 
 

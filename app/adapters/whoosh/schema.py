@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from whoosh import analysis, columns, fields, formats
 
-# Fields in which words are found and scored with BM25, by their share in a product's meaning.
-TEXT_FIELDS = ("name", "terms", "manufacturer", "kind", "description", "attributes")
-
-# Fields of exact words without lengths: whole codes, neighbours written as one, runs of letters and digits.
-EXACT_FIELDS = ("codes", "pairs", "parts")
+from app.domain.search.ranking.weights import EXACT_FIELDS, FIELDS, TEXT_FIELDS
 
 ID_FIELD = "id"
-INDEXED_FIELDS = (*TEXT_FIELDS, *EXACT_FIELDS, ID_FIELD)
+INDEXED_FIELDS = (*FIELDS, ID_FIELD)
 
 # Columns of bytes: what comes back with a hit, what reconciliation compares, what the order by name uses.
 ID_COLUMN = "doc"

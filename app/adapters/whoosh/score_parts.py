@@ -1,4 +1,4 @@
-"""What a document's score is made of, told word by word and field by field."""
+"""What a document's score is made of, word by word and field by field."""
 
 from __future__ import annotations
 
@@ -7,14 +7,26 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from app.adapters.whoosh.facet_column import Docs
 from app.adapters.whoosh.intent import lifts
-from app.adapters.whoosh.matching import CODE_WEIGHT, PHRASE_WEIGHT, PREFIX_WORTH, Found, longer_words
-from app.adapters.whoosh.scoring import EXACT_WEIGHTS, FIELD_WEIGHTS, FIELDS, Matches, field_scores
-from app.adapters.whoosh.units import ANSWER_WORTH, Unit
+from app.adapters.whoosh.matching import Found
+from app.adapters.whoosh.scoring import field_scores, place_of
+from app.adapters.whoosh.unit_matches import UnitMatch
 from app.adapters.whoosh.view import View
+from app.adapters.whoosh.vocabulary import Vocabulary
 from app.domain.search.engine import ScorePart
+from app.domain.search.ranking.query import completions, with_neighbours_joined
+from app.domain.search.ranking.weights import (
+    ALTERNATIVE_WORTH,
+    CODE_WEIGHT,
+    COMPOUND_WORTH,
+    FIELDS,
+    PHRASE_WEIGHT,
+    PREFIX_WORTH,
+    field_weight,
+)
 from app.domain.search.text import joined
 
 _CLOSE = 1e-3  # Of a score: sums of small floats differ in their last digits.
@@ -34,10 +46,11 @@ def score_parts(view: View, words: Sequence[str], found: Found, doc: int, score:
     document has, scales each part; what its kind adds is a part of its own."""
     raw = [part for unit in found.units for part in _unit_parts(view, unit, words, doc)]
     raw += _bonus_parts(view, words, doc)
-    total = sum(part.worth for part in raw)
+    total = _sum(raw)
     if not total:
         return ()
-    lift = _lift(view, found.docs, doc)
+    by_doc = lifts(view, found.docs)
+    lift = 1.0 if by_doc is None else _at(found.docs, by_doc, doc)
     scale = score / lift / total
     parts = [ScorePart(part.kind, part.field, part.words, part.worth * scale) for part in raw]
     if lift > 1:
@@ -45,20 +58,15 @@ def score_parts(view: View, words: Sequence[str], found: Found, doc: int, score:
     return tuple(sorted(parts, key=lambda part: -part.worth))
 
 
-def _lift(view: View, docs: Docs, doc: int) -> float:
-    by_doc = lifts(view, docs)
-    return 1.0 if by_doc is None else float(by_doc[docs.searchsorted(doc)])
-
-
-def _unit_parts(view: View, unit: Unit, words: Sequence[str], doc: int) -> list[ScorePart]:
+def _unit_parts(view: View, unit: UnitMatch, words: Sequence[str], doc: int) -> list[ScorePart]:
     """By the reading that gives what the unit scores, or comes nearest."""
-    worth = _at(unit.match, doc)
+    worth = _at(unit.match.docs, unit.match.scores, doc)
     if not worth:
         return []
     best: list[ScorePart] = []
     for reading in _readings(view, unit, words):
         parts = _reading_parts(view, reading, doc)
-        if abs(_sum(parts) - worth) < abs(_sum(best) - worth):
+        if parts and (not best or abs(_sum(parts) - worth) < abs(_sum(best) - worth)):
             best = parts
         if abs(_sum(best) - worth) <= _CLOSE * worth:
             break
@@ -69,15 +77,16 @@ def _sum(parts: Sequence[ScorePart]) -> float:
     return sum(part.worth for part in parts)
 
 
-def _readings(view: View, unit: Unit, words: Sequence[str]) -> Iterator[_Reading]:
+def _readings(view: View, unit: UnitMatch, words: Sequence[str]) -> Iterator[_Reading]:
     yield _Reading("word", unit.words, 1.0)
-    for other in unit.others:
-        yield _Reading("alternative", other, ANSWER_WORTH * len(unit.words) / len(other))
+    for other in unit.alternatives:
+        for spelled in (other, *with_neighbours_joined(other)):
+            yield _Reading("alternative", spelled, ALTERNATIVE_WORTH * len(unit.words) / len(other))
     for first, second in pairwise(words):
         if first in unit.words or second in unit.words:
-            yield _Reading("word", (first + second,), 0.5)
+            yield _Reading("word", (first + second,), COMPOUND_WORTH)
     if words and unit.words[-1] == words[-1]:
-        for longer in longer_words(view, words[-1]):
+        for longer in completions(words[-1], Vocabulary(view)):
             yield _Reading("beginning", (*unit.words[:-1], longer), PREFIX_WORTH)
 
 
@@ -85,7 +94,7 @@ def _reading_parts(view: View, reading: _Reading, doc: int) -> list[ScorePart]:
     parts = []
     for word in reading.words:
         for field in FIELDS:
-            worth = reading.worth * _weight(field) * _field_score(view, field, word, doc)
+            worth = reading.worth * field_weight(field) * _field_score(view, field, word, doc)
             if worth:
                 parts.append(ScorePart(reading.kind, field, (word,), worth))
     return parts
@@ -99,19 +108,11 @@ def _bonus_parts(view: View, words: Sequence[str], doc: int) -> Iterator[ScorePa
         yield ScorePart("code", "codes", tuple(words), worth)
 
 
-def _weight(field: str) -> float:
-    return FIELD_WEIGHTS.get(field) or EXACT_WEIGHTS[field]
-
-
 def _field_score(view: View, field: str, term: str, doc: int) -> float:
-    scored = field_scores(view, field, term.encode())
-    if scored is None:
-        return 0.0
-    docs, scores = scored
-    at = int(np.searchsorted(docs, doc))
-    return float(scores[at]) if at < len(docs) and docs[at] == doc else 0.0
+    scored = field_scores(view, field, term)
+    return 0.0 if scored is None else _at(*scored, doc)
 
 
-def _at(match: Matches, doc: int) -> float:
-    at = int(np.searchsorted(match.docs, doc))
-    return float(match.scores[at]) if at < len(match.docs) and match.docs[at] == doc else 0.0
+def _at(docs: Docs | npt.NDArray[np.int32], scores: npt.NDArray[np.floating], doc: int) -> float:
+    at = place_of(docs, doc)
+    return 0.0 if at is None else float(scores[at])

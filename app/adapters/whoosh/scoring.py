@@ -1,22 +1,23 @@
-"""What a word weighs in a document: BM25 by field, as Whoosh's `BM25F` scores it, times the field's weight."""
+"""The documents that have a word, and its score in each, as arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import log
 
 import numpy as np
 import numpy.typing as npt
 
 from app.adapters.whoosh.facet_column import Docs, Mask
-from app.adapters.whoosh.schema import EXACT_FIELDS, TEXT_FIELDS
 from app.adapters.whoosh.view import BYTE_LENGTHS, View
-
-K1 = 1.6
-FIELD_WEIGHTS = {"name": 6.0, "terms": 6.0, "manufacturer": 2.0, "kind": 3.0, "description": 0.5, "attributes": 0.5}
-FIELD_B = {"name": 0.5, "terms": 0.5, "manufacturer": 0.3, "kind": 0.5, "description": 0.3, "attributes": 0.9}
-EXACT_WEIGHTS = {"codes": 8.0, "pairs": 4.0, "parts": 1.0}
+from app.domain.search.ranking.weights import (
+    FIELDS,
+    TEXT_FIELDS,
+    field_weight,
+    inverse_document_frequency,
+    length_norm,
+    saturated,
+)
 
 Scores = npt.NDArray[np.float32]
 FieldScores = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]
@@ -34,37 +35,32 @@ class Matches:
         return self.docs.nbytes + self.scores.nbytes + self.fields.nbytes
 
 
-FIELDS = (*TEXT_FIELDS, *EXACT_FIELDS)
-
-
-def field_scores(view: View, field: str, term: bytes) -> FieldScores | None:
+def field_scores(view: View, field: str, term: str) -> FieldScores | None:
     """(documents, scores) of a term in one field, without the field's weight."""
-    postings = view.postings(field, term)
+    postings = view.postings(field, term.encode())
     if postings is None:
         return None
     docs, frequencies = postings
-    idf = log(view.size / (len(docs) + 1)) + 1
-    if field not in FIELD_B:
+    idf = inverse_document_frequency(view.size, len(docs))
+    if field not in TEXT_FIELDS:
         return docs, np.full(len(docs), idf)
-    b = FIELD_B[field]
-    norms = K1 * ((1 - b) + b * BYTE_LENGTHS / view.average_length(field))
-    lengths = view.length_bytes(field)[docs]
-    return docs, idf * (frequencies * (K1 + 1)) / (frequencies + norms[lengths])
+    norms = view.cached(("norms", field), lambda: length_norm(field, BYTE_LENGTHS, view.average_length(field)))
+    return docs, idf * saturated(frequencies, norms[view.length_bytes(field)[docs]])
 
 
 def word_matches(view: View, word: str) -> Matches:
     """The live documents that have a word in any field, with its scores summed over the fields."""
-    return view.recent(("word", word), lambda: _word_matches(view, word.encode()), Matches.size_in_bytes)
+    return view.recent(("word", word), lambda: _word_matches(view, word), Matches.size_in_bytes)
 
 
-def _word_matches(view: View, term: bytes) -> Matches:
+def _word_matches(view: View, term: str) -> Matches:
     totals = np.zeros(view.size, np.float32)
     found = np.zeros(view.size, np.uint16)
     for bit, field in enumerate(FIELDS):
         scored = field_scores(view, field, term)
         if scored is not None:
             holders, scores = scored
-            totals[holders] += (FIELD_WEIGHTS.get(field) or EXACT_WEIGHTS[field]) * scores
+            totals[holders] += field_weight(field) * scores
             found[holders] |= np.uint16(1 << bit)
     if view.live is not None:
         found *= view.live
@@ -103,3 +99,9 @@ def scores_at(view: View, match: Matches, docs: Docs) -> Scores:
     dense = np.zeros(view.size, np.float32)
     dense[match.docs] = match.scores
     return dense[docs]
+
+
+def place_of(docs: npt.NDArray[np.integer], doc: int) -> int | None:
+    """Where a document stands among documents in rising order."""
+    at = int(np.searchsorted(docs, doc))
+    return at if at < len(docs) and docs[at] == doc else None

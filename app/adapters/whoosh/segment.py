@@ -1,6 +1,6 @@
 """One segment for reading: its postings and columns as arrays on first use.
 
-A segment file never changes, so what is decoded here stays true until the segment is dropped.
+A segment file is never changed by the shop, so what is decoded here stays true until the segment is dropped.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ class Segment:
         self.id: str = entry.segment_id()
         self.count: int = entry.doc_count_all()
         self.field_lengths: dict[str, int] = dict(getattr(entry, "_fieldlengths", {}))
-        self._whole = open_file(segment_path(directory, entry))
+        path = segment_path(directory, entry)
+        self.file_name = path.name
+        self._whole = open_file(path)
+        self.stamp = self._whole.stamp()
         start, length = _START.unpack(self._whole[: _START.size])
         self._entries: dict[str, dict[str, int]] = pickle.loads(self._whole[start : start + length])
         self._terms = TermFile(self._file(str(entry.make_filename(W3Codec.TERMS_EXT))))
@@ -45,6 +48,10 @@ class Segment:
         self._texts: dict[str, TextColumn] = {}
         self._values: dict[str, ValueColumn] = {}
         self._frequencies: dict[str, Mapping[str, int]] = {}
+
+    def is_unchanged(self) -> bool:
+        """Whether nobody wrote to the file since it was opened; it may have been removed."""
+        return self._whole.stamp() == self.stamp
 
     def _file(self, name: str) -> FilePart:
         entry = self._entries[name]
@@ -93,10 +100,10 @@ class Segment:
         column = self._column(length_column(field))
         return np.zeros(self.count, np.uint8) if column is None else np.frombuffer(column[:], np.uint8, self.count)
 
-    def terms_from(self, field: str, prefix: bytes, limit: int) -> list[tuple[bytes, int]]:
-        """Up to `limit` terms that begin with the prefix and how many documents hold each."""
-        found = islice(self._terms.vocabulary(field, prefix), limit)
-        return [(term, document_frequency(info)) for term, info in takewhile(lambda t: t[0].startswith(prefix), found)]
+    def terms_from(self, field: str, prefix: bytes, limit: int) -> list[bytes]:
+        """Up to `limit` terms that begin with the prefix, sorted."""
+        terms = (term for term, _ in islice(self._terms.vocabulary(field, prefix), limit))
+        return list(takewhile(lambda term: term.startswith(prefix), terms))
 
     def values(self, name: str) -> ValueColumn | None:
         column = self._column(VALUES_PREFIX + name)

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from whoosh.util.numeric import byte_to_length
 
+from app.adapters.whoosh.byte_cache import ByteCache
 from app.adapters.whoosh.facet_column import FacetColumn, Mask, entry_mask
 from app.adapters.whoosh.generations import HeldLock
 from app.adapters.whoosh.postings import Postings
-from app.adapters.whoosh.recent import Recent
 from app.adapters.whoosh.schema import CARD_COLUMN, DIGEST_COLUMN, ID_COLUMN, SORT_NAME_COLUMN
 from app.adapters.whoosh.segment import Segment
 
@@ -51,7 +51,7 @@ class View:
         self._cache: dict[object, object] = {}
         self._facets: dict[str, FacetColumn] = {}
         self._numbers: dict[str, npt.NDArray[np.float64]] = {}
-        self._recent = Recent(RECENT_BYTES)
+        self._recent = ByteCache(RECENT_BYTES)
         self.kept = {} if lasting is None else lasting
 
     def _live_mask(self) -> Mask | None:
@@ -70,7 +70,8 @@ class View:
         return self._cache[key]  # type: ignore[return-value]
 
     def recent(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
-        """Like `cached`, for what comes in endless variety: only the latest are kept. `size` counts bytes."""
+        """Like `cached`, for what comes in endless variety: only the most recently used are kept.
+        `size` counts bytes."""
         return self._recent.get(key, make, size)
 
     def lasting(self, name: str, state: object, make: Callable[[], T]) -> T:
@@ -98,7 +99,7 @@ class View:
         return self.cached(("lengths", field), lambda: np.concatenate([s.lengths(field) for s in self.segments]))
 
     def facet(self, name: str) -> FacetColumn:
-        """Kept for names that documents carry; others, which anybody can make up, are not worth it."""
+        """Cached for names that documents carry; others, which any address can make up, are not worth it."""
         facet = self._facets.get(name)
         if facet is None:
             columns = [segment.values(name) for segment in self.segments]

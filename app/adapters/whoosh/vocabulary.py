@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
-from app.adapters.whoosh.schema import TEXT_FIELDS
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extract
+
+from app.adapters.whoosh.scoring import member, word_matches
 from app.adapters.whoosh.segment import LARGE, Segment
 from app.adapters.whoosh.view import View
-
-# A word of a name says more about what the shop sells than one of a description.
-_NAMING_WORTH = 10
-_TELLING_FIELDS = ("description", "attributes")
+from app.domain.search.ranking.vocabulary import COMMONNESS
 
 
 class Words:
@@ -20,13 +20,13 @@ class Words:
     def __init__(self, segments: Iterable[Segment]) -> None:
         self.frequencies: dict[str, int] = {}
         for segment in segments:
-            for field in TEXT_FIELDS:
-                self._add(segment.frequencies(field), 1 if field in _TELLING_FIELDS else _NAMING_WORTH)
+            for field, worth in COMMONNESS.items():
+                self._add(segment.frequencies(field), worth)
         self._sorted = sorted(self.frequencies)
-        self.by_length: dict[int, list[str]] = {}
+        self._by_length: dict[int, list[str]] = {}
         for word in self._sorted:
             if word.isalpha():
-                self.by_length.setdefault(len(word), []).append(word)
+                self._by_length.setdefault(len(word), []).append(word)
 
     def _add(self, frequencies: Mapping[str, int], worth: int) -> None:
         for term, frequency in frequencies.items():
@@ -36,12 +36,23 @@ class Words:
         end = bisect_left(self._sorted, beginning + "\U0010ffff")
         return self._sorted[bisect_left(self._sorted, beginning) : end]
 
+    def near(self, word: str, edits: int, limit: int) -> Iterable[tuple[str, int]]:
+        """(word, edits), the nearest first."""
+        lengths = range(len(word) - edits, len(word) + edits + 1)
+        near = [other for length in lengths for other in self._by_length.get(length, ())]
+        found = extract(word, near, scorer=OSA.distance, score_cutoff=edits, limit=limit)
+        return [(other, int(distance)) for other, distance, _ in found]
+
 
 class Vocabulary:
-    """The words of large segments, which stay for long, and those of what came since."""
+    """The words of a view: those of large segments, which stay for long, and those of what came since."""
 
-    def __init__(self, *parts: Words) -> None:
-        self._parts = parts
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    @property
+    def _parts(self) -> tuple[Words, Words]:
+        return self._view.cached("words", lambda: _parts(self._view))
 
     def frequency(self, word: str) -> int:
         return sum(part.frequencies.get(word, 0) for part in self._parts)
@@ -52,16 +63,22 @@ class Vocabulary:
     def beginning_with(self, beginning: str) -> set[str]:
         return {word for part in self._parts for word in part.beginning_with(beginning)}
 
-    def of_length(self, shortest: int, longest: int) -> list[str]:
-        lengths = range(shortest, longest + 1)
-        return [word for part in self._parts for length in lengths for word in part.by_length.get(length, ())]
+    def codes_beginning_with(self, beginning: str, limit: int) -> list[str]:
+        found = [segment.terms_from("codes", beginning.encode(), limit) for segment in self._view.segments]
+        return sorted({term.decode() for terms in found for term in terms})[:limit]
+
+    def near(self, word: str, edits: int, limit: int) -> list[str]:
+        found = {pair for part in self._parts for pair in part.near(word, edits, limit)}
+        return [other for other, _ in sorted(found, key=lambda pair: (pair[1], len(pair[0]), pair[0]))[:limit]]
+
+    def documents_with(self, words: Sequence[str]) -> int:
+        docs = word_matches(self._view, words[0]).docs
+        for word in words[1:]:
+            docs = docs[member(self._view, word_matches(self._view, word), docs)]
+        return len(docs)
 
 
-def vocabulary_of(view: View) -> Vocabulary:
-    return view.cached("vocabulary", lambda: _vocabulary_of(view))
-
-
-def _vocabulary_of(view: View) -> Vocabulary:
+def _parts(view: View) -> tuple[Words, Words]:
     large = [segment for segment in view.segments if segment.count >= LARGE]
-    lasting = view.lasting("vocabulary", tuple(segment.id for segment in large), lambda: Words(large))
-    return Vocabulary(lasting, Words(segment for segment in view.segments if segment.count < LARGE))
+    lasting = view.lasting("words", tuple(segment.id for segment in large), lambda: Words(large))
+    return lasting, Words(segment for segment in view.segments if segment.count < LARGE)

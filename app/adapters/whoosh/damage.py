@@ -1,0 +1,57 @@
+"""What broken index files raise, as the port has it, and the mark on a generation that is known to be damaged."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import structlog
+
+from app.domain.search.engine import SearchUnavailable
+
+# Broken, vanishing or unreadable files make their readers, Whoosh's and numpy's among them, raise nearly anything.
+UNREADABLE = (
+    OSError, ValueError, LookupError, EOFError, AttributeError, ImportError, TypeError, ArithmeticError,
+    AssertionError, MemoryError, struct.error, zlib.error, pickle.UnpicklingError,
+)  # fmt: skip
+CANNOT_BE_READ = "Search does not answer: its index cannot be read. Rebuild to fix it."
+_MARK = "damaged"
+
+log = structlog.get_logger()
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Raises SearchUnavailable for whatever reading an index raises; the log has its trace, since a defect of the code
+    looks the same."""
+    try:
+        yield
+    except UNREADABLE as error:
+        log.warning("index_unreadable", exc_info=True)
+        raise SearchUnavailable(CANNOT_BE_READ) from error
+
+
+def mark_damaged(directory: Path, files: Sequence[str]) -> None:
+    """Tell every process that has the generation open, which may have read none of the damage, or read it from memory.
+    On a disk that cannot be written each finds out by itself."""
+    with suppress(OSError):
+        (directory / _MARK).write_text(", ".join(files))
+
+
+def is_marked(directory: Path) -> bool:
+    return os.path.exists(f"{directory}/{_MARK}")  # At every search: a path in the making takes longer than the look.
+
+
+def refuse_marked(directory: Path) -> None:
+    """Raises SearchUnavailable for a generation that is known to be damaged."""
+    with suppress(FileNotFoundError):
+        raise damaged((directory / _MARK).read_text())
+
+
+def damaged(files: str) -> SearchUnavailable:
+    return SearchUnavailable(f"Search does not answer: its index is damaged ({files}). Rebuild to fix it.")

@@ -1,0 +1,109 @@
+"""THE table of leased work: the job of each kind. To add a kind, declare it here (and the queue of its job in
+app/adapters/queue.py and on its model)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import structlog
+
+from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.relevance.synonyms.suggesting import SUGGESTIONS
+from app.domain.relevance.trials.replays import REPLAY
+from app.domain.search.index import runs
+from app.domain.search.index.runs import REBUILD
+from app.domain.shared.clock import Clock
+from app.domain.taxonomy.tasks.leased import TASK
+from app.domain.taxonomy.tasks.running import sites_with_work
+from app.domain.work import leases
+from app.domain.work.kinds import WorkKind
+from app.domain.work.models import LeasedWork
+from app.jobs import indexing, pictures, suggesting, taxonomy, trials
+from app.ports import clock, queue, search_engine, worker_locks
+from app.transaction import transaction
+
+REQUEST_AGAIN_AFTER = 10.0  # Seconds.
+
+log = structlog.get_logger()
+Background = Callable[[str, Callable[[], object]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class LeasedJob:
+    """`job` is what the queue runs for a key, `run` does the same, or all of it, beside the scheduler while there is no
+    queue, under the name `title`. `waiting` names the keys that no worker holds, `expire` ends what none will finish;
+    both are those of the kind unless it says otherwise."""
+
+    kind: WorkKind[Any]
+    job: str
+    title: str
+    run: Callable[[Any], object]
+    waiting: Callable[[], Iterable[Any]] | None = None
+    expire: Callable[[Clock], list[Any]] | None = None
+
+    def waiting_keys(self) -> list[Any]:
+        return list(self.waiting() if self.waiting else leases.free_keys(self.kind, clock()))
+
+    def expired(self, clock: Clock) -> list[LeasedWork]:
+        return self.expire(clock) if self.expire else leases.expire(self.kind, clock)
+
+
+LEASED_JOBS = {
+    leased.kind.name: leased
+    for leased in (
+        LeasedJob(
+            REBUILD,
+            "indexing:rebuild",
+            "rebuild {}",
+            indexing.rebuild,
+            expire=lambda clock: runs.expire_runs(clock, search_engine()),
+        ),
+        LeasedJob(
+            TASK,
+            "taxonomy:work_off_slice",
+            "tasks of site {}",
+            taxonomy.work_off_all,
+            waiting=lambda: sites_with_work(clock()),
+        ),
+        LeasedJob(SUGGESTIONS, "suggesting:suggest", "suggestions of site {}", suggesting.suggest),
+        LeasedJob(PICTURE, "pictures:prepare", "picture {}", pictures.prepare),
+        LeasedJob(REPLAY, "trials:replay", "replay {}", trials.replay),
+    )
+}
+
+
+@dataclass
+class LeasedWatch:
+    """Requests the job of what waits for a worker again, since the queue may have lost it; does it beside the scheduler
+    while there is no queue; ends what no worker will finish, and the leases of workers that died."""
+
+    leased: LeasedJob
+    clock: Clock
+    _requested: dict[Any, float] = field(default_factory=dict)
+
+    def look(self, in_background: Background) -> None:
+        self._release_dead()
+        self._expire()
+        now = clock().monotonic()
+        self._requested = {key: self._requested.get(key, now) for key in self.leased.waiting_keys()}
+        for key, requested_at in self._requested.items():
+            if now - requested_at >= REQUEST_AGAIN_AFTER:
+                self._requested[key] = now
+                if not queue().enqueue(self.leased.job, key):
+                    in_background(self.leased.title.format(key), partial(self.leased.run, key))
+
+    def _release_dead(self) -> None:
+        if leases.dead_claims(self.leased.kind, clock(), worker_locks()):
+            with transaction():
+                leases.release_dead(self.leased.kind, clock(), worker_locks())
+
+    def _expire(self) -> None:
+        if not self.leased.kind.can_expire or not leases.any_unfinished(self.leased.kind):
+            return  # Without the lock that every write takes on SQLite.
+        with transaction():
+            ended = [(row.state, row.error) for row in self.leased.expired(self.clock)]
+        for state, error in ended:
+            log.warning("work_expired", kind=self.leased.kind.name, state=state, error=error)

@@ -1,0 +1,133 @@
+"""Watches what the whole shop stands on: the disks, the queue and its workers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from flask import current_app
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.config import Config
+from app.domain.alerts.alerts import end_alert, last_seen, raise_alert
+from app.domain.alerts.causes import Cause
+from app.domain.alerts.unwritten import note_alert, write_unwritten
+from app.ports import clock, queue
+from app.storage_faults import cause_of
+from app.transaction import transaction
+
+BETWEEN_LOOKS = 10.0  # Seconds, as those below.
+QUEUE_MAY_PAUSE = 20.0
+WORKERS_MAY_PAUSE = 60.0  # A worker that died is started again within seconds.
+SEEN_AGAIN_AFTER = 60.0
+CALM = timedelta(minutes=1)  # Without a further error, before a fault that requests met counts as over.
+MB = 1_000_000
+
+
+@dataclass
+class Condition:
+    """A fault that is looked for again and again: it raises its alert once it has lasted for `lasts`, notes every
+    minute that it goes on, and ends the alert when it is over."""
+
+    cause: Cause
+    subject: str = ""
+    lasts: float = 0.0
+    _since: float | None = None
+    _noted_at: float | None = None
+
+    def note(self, fault: str | None) -> None:
+        """`fault` is what is wrong, None while nothing is."""
+        now = clock().monotonic()
+        if fault is None:
+            self._since = self._noted_at = None
+            self._end()
+            return
+        self._since = now if self._since is None else self._since
+        is_noted = self._noted_at is not None and now - self._noted_at < SEEN_AGAIN_AFTER
+        if is_noted or now - self._since < self.lasts:
+            return
+        self._noted_at = now
+        raise_or_note(self.cause, fault, self.subject)
+
+    def _end(self) -> None:
+        """Requests may have met the same since; the fault is over when none has for a while."""
+        seen = last_seen(self.cause, subject=self.subject)
+        if seen is not None and abs(clock().now() - seen) >= CALM:
+            with transaction():
+                end_alert(clock(), self.cause, subject=self.subject)
+
+
+def raise_or_note(cause: Cause, detail: str, subject: str = "") -> None:
+    """Raise an alert of the whole machine, in memory where the database takes none."""
+    try:
+        with transaction():
+            raise_alert(clock(), cause, detail, subject=subject)
+    except SQLAlchemyError:
+        note_alert(clock(), cause, detail, subject=subject)
+
+
+@dataclass
+class MachineWatch:
+    _looked_at: float = field(default_factory=lambda: clock().monotonic())
+    _disk_full: Condition = field(default_factory=lambda: Condition(Cause.DISK_FULL))
+    _disk_fails: Condition = field(default_factory=lambda: Condition(Cause.DISK_IO_ERROR))
+    _database_fails: Condition = field(default_factory=lambda: Condition(Cause.DATABASE_IO_ERROR))
+    _queue_gone: Condition = field(default_factory=lambda: Condition(Cause.QUEUE_GONE, lasts=QUEUE_MAY_PAUSE))
+    _worker_gone: Condition = field(default_factory=lambda: Condition(Cause.WORKER_GONE, lasts=WORKERS_MAY_PAUSE))
+
+    def look(self) -> None:
+        if clock().monotonic() - self._looked_at < BETWEEN_LOOKS:
+            return
+        self._looked_at = clock().monotonic()
+        write_unwritten(transaction)
+        self._look_at_disks()
+        self._look_at_queue()
+
+    def _look_at_queue(self) -> None:
+        try:
+            idle = queue().idle_kinds()
+        except OSError as error:
+            self._queue_gone.note(str(error))
+            return  # Whether there are workers cannot be known; nor can they do anything.
+        self._queue_gone.note(None)
+        self._worker_gone.note(f"Jobs of the kind {' and '.join(idle)} are taken by no worker." if idle else None)
+
+    def _look_at_disks(self) -> None:
+        faults: dict[Cause, str] = {}
+        for cause, fault in disk_faults():
+            faults.setdefault(cause, fault)  # The folders lie on one disk mostly; the first says enough.
+        self._disk_full.note(faults.get(Cause.DISK_FULL))
+        self._disk_fails.note(faults.get(Cause.DISK_IO_ERROR))
+        self._database_fails.note(faults.get(Cause.DATABASE_IO_ERROR))
+
+
+def disk_faults() -> Iterator[tuple[Cause, str]]:
+    """Return what is wrong with the folders that the shop writes to, with the reason."""
+    config: Config = current_app.config["SHOP"]
+    for what, folder in config.data_folders.items():
+        if not folder.is_dir():
+            continue  # It is made when something is first put there.
+        try:
+            _write_probe(folder)
+        except OSError as error:
+            cause = cause_of(error) or Cause.DISK_IO_ERROR
+            is_database = what == "database" and cause is Cause.DISK_IO_ERROR
+            yield Cause.DATABASE_IO_ERROR if is_database else cause, f"{what} ({folder}): {error.strerror}."
+            continue
+        usage = shutil.disk_usage(folder)
+        if usage.free < config.alert_free_disk_mb * MB:
+            left = f"{usage.free // MB:,} MB of {usage.total // MB:,} MB are left"
+            yield Cause.DISK_FULL, f"{left} for {what} ({folder})."
+
+
+def _write_probe(folder: Path) -> None:
+    """Raises OSError where the folder's disk takes no data."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(bytes(4096))
+        file.flush()
+        os.fsync(file.fileno())

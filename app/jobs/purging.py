@@ -1,0 +1,82 @@
+"""What is kept only for a time, and its removal: every night, or now where a person says so."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import structlog
+from flask import current_app
+from sqlalchemy import func, select
+
+from app.config import Config
+from app.domain.alerts.models import Alert
+from app.domain.catalogue import images as pictures
+from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.orders import purge as orders
+from app.domain.relevance.trials.replays import REPLAY
+from app.domain.retention import clock_watch
+from app.domain.retention.clock_trust import ClockReading, MeasuredTime
+from app.domain.retention.purging import Purged, Retention, note_held_back, purge
+from app.domain.search.index import purge as search
+from app.domain.search.models import JobSlot
+from app.domain.search_statistics.counting import purge as counting
+from app.domain.shared.author import Author
+from app.domain.sites import audit
+from app.domain.sites import purge as sites
+from app.domain.sites.models import AuditEntry
+from app.domain.sites.sites import all_sites
+from app.domain.taxonomy.tasks.leased import TASK
+from app.domain.work import leases
+from app.extensions import db
+from app.ports import clock, images
+from app.transaction import transaction
+
+ENDED_ALERTS_KEPT = timedelta(days=90)
+
+RETENTIONS: tuple[Retention, ...] = (
+    *sites.RETENTIONS,
+    *orders.RETENTIONS,
+    *counting.RETENTIONS,
+    *search.RETENTIONS,
+    leases.retention(REPLAY, "replays"),
+    leases.retention(PICTURE, "uploads of pictures"),
+    leases.retention(TASK, "taxonomy tasks"),  # What they did and what products lost stays in the activity log.
+    Retention("ended alerts", Alert, dated=Alert.ended_at, is_old=lambda now: Alert.ended_at < now - ENDED_ALERTS_KEPT),
+)
+
+log = structlog.get_logger()
+
+
+def read_clock(measured: MeasuredTime | None = None) -> ClockReading:
+    """Note what the clock says, and the time that this process measured since it last did; None where it did not."""
+    config: Config = current_app.config["SHOP"]
+    with transaction():
+        return clock_watch.read_clock(clock(), measured, config.clock_tolerance, _newest_record)
+
+
+def _newest_record() -> datetime | None:
+    newest = [db.session.scalar(select(func.max(dated))) for dated in (AuditEntry.at, JobSlot.claimed_at)]
+    return max((at for at in newest if at is not None), default=None)
+
+
+def purge_records(is_confirmed: bool = False) -> list[Purged]:
+    with transaction():
+        return purge(clock(), RETENTIONS, is_confirmed)
+
+
+def purge_pictures(site_id: int, is_confirmed: bool = False) -> Purged:
+    purged = pictures.discard_unused(clock(), images(), site_id, is_confirmed)
+    with transaction():
+        note_held_back(clock(), purged, site_id)
+    return purged
+
+
+def purge_all(actor: str) -> list[Purged]:
+    """Remove everything that is old, because `actor` says that the clock is right."""
+    with transaction():
+        clock_watch.trust_clock(clock())
+        for site in all_sites():
+            summary = "Confirmed that the clock is right, and purged everything that is old"
+            audit.record(Author(site.id, actor, clock()), "purge.all", ("site", str(site.id)), summary)
+        purged = purge(clock(), RETENTIONS, is_confirmed=True)
+    return [*purged, *(purge_pictures(site.id, is_confirmed=True) for site in all_sites())]
