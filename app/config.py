@@ -4,17 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
+
+from sqlalchemy import make_url
 
 INSTANCE = Path("instance")
 REDIS_ADDRESS_FILE = "redis.url"
+SMTP_PORTS = {"starttls": 587, "tls": 465, "none": 25}
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
 class ConfigurationError(Exception):
     """The environment does not allow a start; the message says what to set."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpServer:
+    """`security` is `starttls`, `tls` (from the first byte on) or `none`."""
+
+    host: str = "localhost"
+    port: int = 587
+    user: str = ""
+    password: str = ""
+    security: str = "starttls"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +56,13 @@ class Config:
     ai_api_key: str = ""
     ai_model: str = ""
     trusted_proxies: int = 0
+    alert_email: tuple[str, ...] = ()
+    alert_email_from: str = ""
+    smtp: SmtpServer = SmtpServer()
+    alert_webhook_url: str | None = None
+    alert_webhook_secret: str = ""
+    alert_free_disk_mb: int = 512
+    clock_tolerance: timedelta = timedelta(days=1)
     password_memory_kib: int = 19_456
     testing: bool = False
     extra: Mapping[str, object] = field(default_factory=dict)
@@ -50,6 +75,20 @@ class Config:
     def counting_folder(self) -> Path:
         """Where searches wait to be counted: beside the index unless another folder is named."""
         return self.counting_dir or self.index_dir.parent / "counting"
+
+    @property
+    def data_folders(self) -> Mapping[str, Path]:
+        """Where the shop writes on this machine, by what lies there."""
+        database = make_url(self.database_url)
+        is_file = database.get_backend_name() == "sqlite" and database.database
+        of_database = {"database": Path(str(database.database)).parent} if is_file else {}
+        folders = {"index": self.index_dir, "pictures": self.media_dir, "counting": self.counting_folder}
+        return of_database | folders
+
+    @property
+    def lock_folder(self) -> Path:
+        """Where workers of this machine show that they live: beside the index."""
+        return self.index_dir.parent / "locks"
 
     @property
     def queue_prefix(self) -> str:
@@ -74,14 +113,54 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         search_engine=_choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "none")),
         host=env.get("HOST") or "127.0.0.1",
         port=_number(env, "PORT", 8000),
-        web_workers=_number(env, "WEB_WORKERS", 2),
+        web_workers=max(1, _number(env, "WEB_WORKERS", 2)),
         log_level=_choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
         metrics_token=env.get("METRICS_TOKEN") or None,
         ai_base_url=_ai_base_url(env),
         ai_api_key=env.get("AI_API_KEY") or "",
         ai_model=env.get("AI_MODEL") or "",
         trusted_proxies=_number(env, "TRUSTED_PROXIES", 0),
+        alert_email=_addresses(env, "ALERT_EMAIL"),
+        alert_email_from=next(iter((*_addresses(env, "ALERT_EMAIL_FROM"), *_addresses(env, "ALERT_EMAIL"))), ""),
+        smtp=_smtp(env),
+        alert_webhook_url=_webhook_url(env),
+        alert_webhook_secret=env.get("ALERT_WEBHOOK_SECRET") or "",
+        alert_free_disk_mb=_number(env, "ALERT_FREE_DISK_MB", 512),
+        clock_tolerance=timedelta(days=_number(env, "CLOCK_TOLERANCE_DAYS", 1)),
     )
+
+
+def _smtp(env: Mapping[str, str]) -> SmtpServer:
+    security = _choice(env, "SMTP_SECURITY", "starttls", tuple(SMTP_PORTS))
+    host, user = env.get("SMTP_HOST") or "localhost", env.get("SMTP_USER") or ""
+    if user and security == "none" and host not in LOCAL_HOSTS:
+        raise ConfigurationError("SMTP_USER is set; SMTP_SECURITY must be starttls or tls, not to send it in the open.")
+    port = _number(env, "SMTP_PORT", SMTP_PORTS[security])
+    return SmtpServer(host, port, user, env.get("SMTP_PASSWORD") or "", security)
+
+
+def _addresses(env: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """Addresses of e-mail, separated by commas."""
+    addresses = tuple(address.strip() for address in (env.get(name) or "").split(",") if address.strip())
+    for address in addresses:
+        if not re.fullmatch(r"[^@\s<>,]+@[^@\s<>,]+", address) or not address.isascii():
+            raise ConfigurationError(f"{name} holds {address!r}; it must be an address such as owner@shop.example.")
+    return addresses
+
+
+def _webhook_url(env: Mapping[str, str]) -> str | None:
+    """What alerts say travels in the open only within the machine."""
+    address = env.get("ALERT_WEBHOOK_URL") or None
+    if address is None:
+        return None
+    try:
+        parts = urlsplit(address)
+        secure, host, _ = parts.scheme == "https", parts.hostname, parts.port
+    except ValueError:
+        secure, host = False, None
+    if not host or not (secure or (parts.scheme == "http" and host in LOCAL_HOSTS)):
+        raise ConfigurationError("ALERT_WEBHOOK_URL must begin with https://, or with http:// and a local host.")
+    return address
 
 
 def _database_url(url: str) -> str:

@@ -1,15 +1,16 @@
-"""Translates what went wrong into an answer: a page, a fragment for htmx, or problem+json (RFC 9457)."""
+"""Error handlers: each error becomes a page, a fragment for htmx, or problem+json (RFC 9457)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import structlog
 from flask import Flask, Response, current_app, jsonify, redirect, render_template, request, url_for
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -27,7 +28,11 @@ from app.domain.shared.problems import (
 )
 from app.extensions import db, login_manager
 from app.htmx import redirect_page, wants_fragment
+from app.log_redaction import error_summary
+from app.logs import route
 from app.permissions import DECLARED, PUBLIC
+from app.storage_alerts import note_storage_fault
+from app.surfaces import current_surface
 
 log = structlog.get_logger()
 View = TypeVar("View", bound=Callable[..., Any])
@@ -55,6 +60,10 @@ TITLES = {
     503: "Not available just now",
 }
 OTHER_TITLE = "That did not work"
+STORAGE_FAILS = (
+    "The shop’s disk is full or fails, so nothing was saved. Who runs the shop knows of it. Try again in some minutes."
+)
+PASSWORD_FIELDS = ("password", "current")  # Of all forms, by name.
 PLAIN_WORDS = {
     404: "There is nothing at this address. It may have moved, or never have been here.",
     405: "This address cannot be used in that way.",
@@ -67,20 +76,22 @@ def init_errors(app: Flask) -> None:
     app.register_error_handler(CSRFError, _csrf_error)
     app.register_error_handler(HTTPException, http_error)
     app.register_error_handler(OperationalError, _database_error)
+    app.register_error_handler(DBAPIError, _storage_error)
+    app.register_error_handler(OSError, _storage_error)
     app.register_error_handler(Exception, _unexpected)
     login_manager.unauthorized_handler(_unauthorized)
 
 
 def serves_json(view: View) -> View:
-    """Declares that a view answers with JSON, whatever goes wrong and whoever asks; its address does not tell."""
+    """Declares that a view answers with JSON, whatever goes wrong, since its address does not show it."""
     setattr(view, SERVES_JSON, True)
     return view
 
 
 def wants_json() -> bool:
-    """True where JSON is served: the admin's REST paths and other views that say so, /v1, and who sends or asks for
-    JSON alone."""
-    if request.path.startswith("/v1/"):
+    """True on a surface that answers JSON, for the admin's REST paths and other views that declare it, and for clients
+    that send or accept JSON alone."""
+    if current_surface().answers_json:
         return True
     if wants_fragment():
         return False
@@ -103,10 +114,34 @@ def problem(status: int, code: str, detail: str, **more: Any) -> AnyResponse:
     elif wants_fragment():
         response = Response(render_template("_problem.html", title=title, detail=detail, **_lists(more)))
     else:
-        page = "admin/error.html" if request.path.startswith("/admin") else "storefront/error.html"
-        response = Response(render_template(page, status=status, title=title, detail=detail, **_lists(more)))
+        page, typed = current_surface().error_page, _typed_fields() if status == 503 else []
+        response = Response(
+            render_template(page, status=status, title=title, detail=detail, typed=typed, **_lists(more))
+        )
+    if status >= 500:
+        _keep_the_form(response)
     response.status_code = status
     return response
+
+
+def _typed_fields() -> list[tuple[str, str]]:
+    """What a form sent that could not be saved, for another try; without passwords, which no page repeats, and without
+    files, which it cannot."""
+    if request.method != "POST":
+        return []
+    try:
+        fields = list(request.form.items(multi=True))
+    except (OSError, HTTPException):  # The form itself was not to be read.
+        return []
+    return [(name, value) for name, value in fields if name not in PASSWORD_FIELDS]
+
+
+def _keep_the_form(response: AnyResponse) -> None:
+    """Trouble that a form met stands above the page and not in the form's place, unless the form names another place
+    (`hx-status`)."""
+    if request.method not in ("GET", "HEAD") and wants_fragment() and current_surface().news_id:
+        response.headers["HX-Retarget"] = f"#{current_surface().news_id}"
+        response.headers["HX-Reswap"] = "innerHTML show:top"
 
 
 def _lists(more: dict[str, Any]) -> dict[str, Any]:
@@ -124,30 +159,23 @@ def _domain_error(error: DomainError) -> AnyResponse:
     if isinstance(error, TooManyRequests):
         response.headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, Unauthenticated):
-        response.headers["WWW-Authenticate"] = _challenge(error)
+        # RFC 6750 section 3.1: an error of the token is named only where one was sent.
+        wrong_token = "Authorization" in request.headers and error.code != "invalid_credentials"
+        challenge = 'Bearer realm="shop", error="invalid_token"' if wrong_token else 'Bearer realm="shop"'
+        response.headers["WWW-Authenticate"] = challenge
     return response
 
 
-def _challenge(error: Unauthenticated) -> str:
-    """RFC 6750 section 3.1: what is wrong with a token is told only where one was sent."""
-    wrong_token = "Authorization" in request.headers and error.code != "invalid_credentials"
-    return 'Bearer realm="shop"' + (', error="invalid_token"' if wrong_token else "")
-
-
 def _csrf_error(error: CSRFError) -> AnyResponse:
-    """A token is that of a session: where signing in comes first, its lack says less than that of the session."""
-    if not current_user.is_authenticated and _needs_sign_in():
+    """CSRF tokens belong to sessions, so a route that needs a session answers that signing in comes first."""
+    view = current_app.view_functions.get(request.endpoint or "")
+    if not current_user.is_authenticated and getattr(view, DECLARED, PUBLIC) != PUBLIC:
         return _unauthorized()
     return problem(403, "csrf", "This form was open too long or did not come from this site. Reload and try again.")
 
 
-def _needs_sign_in() -> bool:
-    view = current_app.view_functions.get(request.endpoint or "")
-    return getattr(view, DECLARED, PUBLIC) != PUBLIC
-
-
 def http_error(error: HTTPException) -> AnyResponse:
-    """Also what flask-smorest, which would answer every page with JSON, is told to do."""
+    """The handler of HTTP errors, also of flask-smorest, whose own would answer pages with JSON."""
     status = error.code or 500
     if status < 400:
         return error.get_response()
@@ -168,17 +196,30 @@ def _plain(error: HTTPException) -> str:
 def _database_error(error: OperationalError) -> AnyResponse:
     """A database that is locked or away is a matter of waiting, not a fault of the request."""
     if not is_busy_or_away(error):
-        return _unexpected(error)
+        return _storage_error(error)
     db.session.rollback()
-    log.warning("database_unavailable", error=str(error.orig))
-    response = problem(503, "database_unavailable", "The database is busy. Nothing was saved. Try again in a moment.")
-    response.headers["Retry-After"] = "5"
+    log.warning("database_unavailable", error=error_summary(error))
+    return _unavailable("database_unavailable", "The database is busy. Nothing was saved. Try again in a moment.", 5)
+
+
+def _storage_error(error: DBAPIError | OSError) -> AnyResponse:
+    """A full or failing disk is nothing that the request could change, nor worth a traceback each time."""
+    if not note_storage_fault(error):
+        return _unexpected(error)
+    with suppress(SQLAlchemyError):
+        db.session.rollback()
+    return _unavailable("storage_unavailable", STORAGE_FAILS, 60)
+
+
+def _unavailable(code: str, words: str, seconds: int) -> AnyResponse:
+    response = problem(503, code, words)
+    response.headers["Retry-After"] = str(seconds)
     return response
 
 
 def _unexpected(error: Exception) -> AnyResponse:
     db.session.rollback()
-    log.exception("unexpected_error", path=request.path)
+    log.exception("unexpected_error", route=route())
     return problem(500, "internal_error", "Something broke on our side. It was noted.")
 
 

@@ -1,4 +1,4 @@
-"""Things that happened, told upward: a context publishes, app/subscribers.py says what follows.
+"""Events: a context publishes, app/subscribers.py says what follows.
 
 An event published within a transaction waits for its commit and is dropped when it rolls back. What
 must not be lost even when the process dies right after the commit goes into a table, not into an event.
@@ -27,7 +27,7 @@ def publish(event: object) -> None:
 
 
 def dispatch(events: list[object]) -> None:
-    """Equal events of one transaction are told once."""
+    """Call the subscribers; equal events of one transaction count once."""
     for event in dict.fromkeys(events):
         for handler in _subscribers.get(type(event), []):
             handler(event)

@@ -1,4 +1,4 @@
-"""What every request must keep to, and what every answer tells the browser to forbid."""
+"""Limits that every request must keep, and the security headers of every answer."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
 from flask.globals import request_ctx
+from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from werkzeug.exceptions import BadRequest, LengthRequired, RequestURITooLarge, UnsupportedMediaType
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.config import Config
 from app.domain.shared.problems import Forbidden
 from app.json_input import ShopRequest, StrictJSON
+from app.surfaces import current_surface
 
 MAX_QUERY = 8_192  # Characters of the query string.
 MAX_PARAMETERS = 250  # A listing reads 20 of 10 values each; those that only track visitors come on top.
@@ -41,16 +43,26 @@ HEADERS = {
 }
 
 
+class SessionOfPages(SecureCookieSessionInterface):
+    """Files that browsers keep for good are the same for everybody: reading the session, as the login extension does
+    after every request, must not mark them as varying by cookie."""
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        if "immutable" not in response.headers.get("Cache-Control", ""):
+            super().save_session(app, session, response)
+
+
 def init_guards(app: Flask, config: Config) -> None:
     app.request_class = ShopRequest
     app.json = StrictJSON(app)
+    app.session_interface = SessionOfPages()
     app.before_request(_refuse_broken_host)
     app.before_request(_refuse_oversized_query)
     app.before_request(_refuse_body_of_unknown_size)
     app.before_request(_refuse_foreign_origin)
     app.after_request(_set_headers)
     if config.production:
-        app.after_request(_insist_on_https)
+        app.after_request(_require_https)
     if hops := config.trusted_proxies:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
 
@@ -83,9 +95,8 @@ def _refuse_body_of_unknown_size() -> None:
 
 
 def _refuse_foreign_origin() -> None:
-    """Whatever changes something and comes with a session must come from a page of this very host. The
-    API is left out: it takes no cookies."""
-    if request.method in SAFE_METHODS or request.path.startswith("/v1/"):
+    """A request that changes something and may carry cookies must come from a page of this very host."""
+    if request.method in SAFE_METHODS or not current_surface().takes_cookies:
         return
     fetched_from = request.headers.get("Sec-Fetch-Site")
     if fetched_from is not None:
@@ -113,11 +124,11 @@ def _set_headers(response: Response) -> Response:
             headers.add(name, value)
     if response.mimetype == "text/html":
         headers.add("Vary", "HX-Request")
-    if request.path.startswith(("/admin", "/v1/")):
+    if current_surface().is_private:
         headers.setdefault("Cache-Control", "no-store")
     return response
 
 
-def _insist_on_https(response: Response) -> Response:
+def _require_https(response: Response) -> Response:
     response.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
     return response

@@ -1,29 +1,43 @@
-"""Logs: one event is one line of JSON on standard error, tied to its request and free of secrets and bodies."""
+"""Logs: one event is one line of JSON on standard error, tied to its request and free of secrets, bodies and whatever
+is personal."""
 
 from __future__ import annotations
 
+import io
 import logging
 import re
 import sys
 import time
 import uuid
-from collections.abc import MutableMapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, TextIO, cast
 
 import structlog
 from flask import Flask, Response, g, request
 
 from app import metrics
+from app.log_redaction import redact, traceback_text
 
 log = structlog.get_logger()
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
-SECRET_NAMES = re.compile(r"password|secret|token|authorization|cookie|api_?key|signature", re.IGNORECASE)
-SECRET_VALUES = re.compile(
-    r"(?:sk|rk|pk)_(?:live|test)_\w+|whsec_\w+|pst_\w+|(?:pi|seti)_\w+_secret_\w+|(?i:bearer\s+)\S+|eyJ[\w-]+\.[\w-]+\.[\w-]+"
-    r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
-)
 QUIET = ("static", "health.", "media.", "storefront.picture")  # Endpoints that say nothing worth a line each.
+
+
+class _Lenient(io.TextIOBase):
+    """Standard error, as it is at that moment. A line that a full disk refuses is lost, and fails nothing else."""
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            sys.stderr.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            sys.stderr.flush()
+
+
+_STANDARD_ERROR = _Lenient()
 
 
 def configure(level: str) -> None:
@@ -32,14 +46,14 @@ def configure(level: str) -> None:
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
+        structlog.processors.ExceptionRenderer(traceback_text),
         redact,
     ]
     render = structlog.processors.JSONRenderer(default=str, ensure_ascii=True)
     structlog.configure(
         processors=[*shared, render],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level)),
-        logger_factory=lambda *_: structlog.WriteLogger(sys.stderr),
+        logger_factory=lambda *_: structlog.WriteLogger(cast(TextIO, _STANDARD_ERROR)),
         cache_logger_on_first_use=False,
     )
     formatter = structlog.stdlib.ProcessorFormatter(
@@ -53,7 +67,7 @@ class _StandardError(logging.Handler):
     """Writes to what standard error is at that moment, where logging's own handler keeps what it once was."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        sys.stderr.write(f"{self.format(record)}\n")
+        _STANDARD_ERROR.write(f"{self.format(record)}\n")
 
 
 def _replace_root_handler(formatter: logging.Formatter, level: str) -> None:
@@ -65,23 +79,6 @@ def _replace_root_handler(formatter: logging.Formatter, level: str) -> None:
     handler.setFormatter(formatter)
     # Libraries talk more than is worth keeping; what they warn of is kept.
     root.setLevel(level if level in ("DEBUG", "ERROR") else "WARNING")
-
-
-def redact(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Keep what must not be read out of the log: values under telling names, and tell-tale values anywhere."""
-    for name, value in event.items():
-        event[name] = "[redacted]" if SECRET_NAMES.search(name) else _without_secrets(value)
-    return event
-
-
-def _without_secrets(value: Any) -> Any:
-    if isinstance(value, str):
-        return SECRET_VALUES.sub("[redacted]", value)
-    if isinstance(value, dict):
-        return dict(redact(None, "", dict(value)))
-    if isinstance(value, list | tuple):
-        return [_without_secrets(item) for item in value]
-    return value
 
 
 def init_logs(app: Flask, level: str) -> None:
@@ -106,15 +103,21 @@ def _finish(response: Response) -> Response:
     endpoint = request.endpoint or "none"
     metrics.count_request(request.method, endpoint, response.status_code, seconds)
     if not endpoint.startswith(QUIET):
-        # The query is left out: shoppers type personal things into search boxes.
+        # The rule stands for the path, which may name an order or a receipt by its token, and the query is left out:
+        # shoppers type personal things into search boxes.
         log.info(
             "request",
             method=request.method,
-            path=request.path[:300],
+            route=route(),
             status=response.status_code,
             ms=round(seconds * 1000, 1),
         )
     return response
+
+
+def route() -> str:
+    """The rule that the request's path matches, as `/c/<path:path>`; "none" where it matches none."""
+    return request.url_rule.rule if request.url_rule else "none"
 
 
 def _forget(_error: BaseException | None) -> None:

@@ -6,8 +6,10 @@ Labels only take values that the program defines (endpoints, methods it serves),
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 
-from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, Metric, generate_latest
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
@@ -19,6 +21,7 @@ SECONDS = Histogram(
     ["endpoint"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
+CONNECTIONS_ENDED = Counter("shop_connections_ended_total", "Connections that the web server ended.", ["reason"])
 JOBS = Counter("shop_jobs_total", "Jobs run by the worker.", ["job", "outcome"])
 
 
@@ -27,8 +30,32 @@ def count_request(method: str, endpoint: str, status: int, seconds: float) -> No
     SECONDS.labels(endpoint).observe(seconds)
 
 
-def exposition() -> bytes:
+def count_ended_connection(reason: str) -> None:
+    CONNECTIONS_ENDED.labels(reason).inc()
+
+
+class OpenAlerts:
+    """How many alerts are open, by cause, as the caller counted them. A gauge of the library would be
+    summed over the processes."""
+
+    def __init__(self, counts: Mapping[str, int]) -> None:
+        self._counts = counts
+
+    def collect(self) -> Iterator[Metric]:
+        family = GaugeMetricFamily("shop_alerts_open", "Open alerts.", labels=["cause"])
+        for cause, count in self._counts.items():
+            family.add_metric([cause], count)
+        yield family
+
+
+def exposition(open_alerts: Mapping[str, int]) -> bytes:
     """Prometheus text of all processes where the supervisor set PROMETHEUS_MULTIPROC_DIR, else of this one."""
+    alerts = CollectorRegistry()
+    alerts.register(OpenAlerts(open_alerts))
+    return _counted() + generate_latest(alerts)
+
+
+def _counted() -> bytes:
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return generate_latest(REGISTRY)
     registry = CollectorRegistry()

@@ -31,6 +31,7 @@ class Permission(StrEnum):
     MANAGE_POS = "manage_pos"
     MANAGE_USERS = "manage_users"
     MANAGE_SETTINGS = "manage_settings"
+    SEE_MACHINE = "see_machine"
     MANAGE_SITES = "manage_sites"
 
 
@@ -50,6 +51,7 @@ _ADMIN = _MERCHANDISER | {
     Permission.MANAGE_POS,
     Permission.MANAGE_USERS,
     Permission.MANAGE_SETTINGS,
+    Permission.SEE_MACHINE,
 }
 ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
     Role.MERCHANDISER: _MERCHANDISER,

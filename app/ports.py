@@ -7,11 +7,13 @@ from typing import Protocol
 
 from flask import current_app
 
+from app.domain.alerts.channel import AlertChannel
 from app.domain.catalogue.image_store import ImageStore
-from app.domain.search.counting.spool import NoSpool, Spool
+from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
-from app.domain.search.synonyms.source import MinedSuggestions, SuggestionSource
+from app.domain.search_statistics.counting.spool import NullSpool, Spool
 from app.domain.shared.clock import Clock
+from app.domain.work.locks import NoLocks, WorkerLocks
 
 EXTENSION = "shop-ports"
 
@@ -28,6 +30,11 @@ class JobQueue(Protocol):
         """Raises OSError with the reason when the queue does not answer."""
         ...
 
+    def idle_kinds(self) -> list[str] | None:
+        """Return the kinds of jobs that no worker takes; None where no queue is set up. Raises OSError when the queue
+        does not answer."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Ports:
@@ -36,7 +43,9 @@ class Ports:
     queue: JobQueue
     images: ImageStore
     suggestions: tuple[SuggestionSource, ...] = (MinedSuggestions(),)
-    counting: Spool = field(default_factory=NoSpool)
+    counting: Spool = field(default_factory=NullSpool)
+    alert_channels: tuple[AlertChannel, ...] = ()
+    worker_locks: WorkerLocks = field(default_factory=NoLocks)
 
 
 def _ports() -> Ports:
@@ -66,3 +75,11 @@ def suggestion_sources() -> tuple[SuggestionSource, ...]:
 
 def counting() -> Spool:
     return _ports().counting
+
+
+def alert_channels() -> tuple[AlertChannel, ...]:
+    return _ports().alert_channels
+
+
+def worker_locks() -> WorkerLocks:
+    return _ports().worker_locks

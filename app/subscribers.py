@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from app.domain.search.events import IndexChangesWaiting, RebuildRequested, WordsChanged
-from app.domain.search.synonyms.suggesting import SuggestionsRequested
-from app.domain.search.trying.replays import ReplayRequested
+from app.domain.alerts.alerts import AlertEnded, AlertRaised
+from app.domain.alerts.log_lines import log_ended, log_raised
+from app.domain.search.events import ConfigurationSaved, IndexChangesWaiting
 from app.domain.sites.stored_events import EventsStored
-from app.domain.taxonomy.tasks import TaskRequested
+from app.domain.work.kinds import WorkRequested
 from app.events import subscribe
 from app.jobs import words
+from app.jobs.leased import LEASED_JOBS
 from app.ports import queue
 
 
 def init_subscribers() -> None:
     subscribe(IndexChangesWaiting, apply_outbox)
-    subscribe(RebuildRequested, rebuild)
+    subscribe(WorkRequested, start_work)
     subscribe(EventsStored, deliver_events)
-    subscribe(TaskRequested, work_off_tasks)
-    subscribe(WordsChanged, publish_words)
-    subscribe(SuggestionsRequested, suggest)
-    subscribe(ReplayRequested, replay)
+    subscribe(ConfigurationSaved, publish_words)
+    subscribe(AlertRaised, log_raised)
+    subscribe(AlertEnded, log_ended)
 
 
 def apply_outbox(event: IndexChangesWaiting) -> None:
@@ -27,26 +27,14 @@ def apply_outbox(event: IndexChangesWaiting) -> None:
     queue().enqueue("indexing:apply_outbox", event.site_id)
 
 
-def rebuild(event: RebuildRequested) -> None:
-    queue().enqueue("indexing:rebuild", event.run_id)
+def start_work(event: WorkRequested) -> None:
+    queue().enqueue(LEASED_JOBS[event.kind].job, event.key)
 
 
 def deliver_events(_event: EventsStored) -> None:
     queue().enqueue("events:deliver")
 
 
-def work_off_tasks(event: TaskRequested) -> None:
-    queue().enqueue("taxonomy:work_off_slice", event.site_id)
-
-
-def publish_words(event: WordsChanged) -> None:
+def publish_words(event: ConfigurationSaved) -> None:
     """At once and in this process: what a merchandiser saved is served when the next page answers."""
     words.publish(event.site_id)
-
-
-def suggest(event: SuggestionsRequested) -> None:
-    queue().enqueue("suggesting:suggest", event.site_id)
-
-
-def replay(event: ReplayRequested) -> None:
-    queue().enqueue("trying:replay", event.replay_id)

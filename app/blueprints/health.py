@@ -11,10 +11,15 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import ports
+from app.blueprints.hosts import request_host
 from app.config import Config
+from app.domain.alerts.causes import Cause
+from app.domain.alerts.overview import count_by_cause
 from app.domain.search.engine import EngineState, IndexName
+from app.domain.search.index.healing import lost_indexes
 from app.domain.shared.problems import DomainError
 from app.domain.sites.models import Site
+from app.domain.sites.sites import site_by_host
 from app.extensions import csrf, db
 from app.metrics import exposition
 from app.permissions import public
@@ -50,7 +55,8 @@ def metrics() -> Response:
     expected = f"Bearer {config.metrics_token}"
     if not hmac.compare_digest(request.headers.get("Authorization", "").encode(), expected.encode()):
         abort(401)
-    return Response(exposition(), content_type=CONTENT_TYPE_LATEST)
+    counts = count_by_cause(ports.clock())
+    return Response(exposition({cause.key: counts.get(cause, 0) for cause in Cause}), content_type=CONTENT_TYPE_LATEST)
 
 
 def _outcome(check: Callable[[], None]) -> str:
@@ -77,14 +83,19 @@ def _queue() -> None:
 
 
 def _index() -> None:
-    """Down when no shop can be searched. One new shop that waits for its first rebuild takes nobody out of service."""
+    """Down when an index of the shop at this host is damaged or lost, at a host without a shop an index of any; or when
+    no shop can be searched. One new shop that waits for its first rebuild takes nobody out of service."""
+    engine = ports.search_engine()
     try:
-        states = [
-            ports.search_engine().status(site_id, IndexName.PRODUCTS).state
-            for site_id in db.session.scalars(select(Site.id).order_by(Site.id))
-        ]
+        site_ids = db.session.scalars(select(Site.id)).all()
+        here = site_by_host(request_host())
+        asked = [here.id] if here else site_ids
+        lost = sorted({lost.contents for site_id in asked for lost in lost_indexes(engine, site_id)})
+        states = {engine.status(site_id, IndexName.PRODUCTS).state for site_id in site_ids}
     except (DomainError, SQLAlchemyError) as error:
         db.session.rollback()
         raise Down("the index cannot be asked") from error
-    if states and all(state is EngineState.UNREACHABLE for state in states):
+    if lost:
+        raise Down(f"the index of {' and of '.join(lost)} cannot be read")
+    if states == {EngineState.UNREACHABLE}:
         raise Down("no index can be read")

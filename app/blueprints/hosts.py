@@ -1,11 +1,11 @@
-"""Which host a request asked for."""
+"""The host of a request."""
 
 from __future__ import annotations
 
 from flask import request
 
 
-def asked_host() -> str:
-    """The host in the form in which domains are kept: lower case, without port and final dot."""
+def request_host() -> str:
+    """Return the host in the form in which domains are stored: lower case, without port and final dot."""
     host, _, port = request.host.rpartition(":")
     return (host if port.isdigit() else request.host).lower().removesuffix(".")

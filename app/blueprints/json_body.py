@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 from flask import request
 
 from app.domain.shared.problems import Invalid, Problem
+from app.domain.shared.schema import Record
 
 LARGEST_TREE = 8 * 1024 * 1024  # Bytes: a taxonomy of 2,000 levels with long lists of values.
 
 
-def json_object(names: Collection[str]) -> dict[str, Any]:
-    """Raises Invalid for anything but an object, and for fields that nobody asked for, by name."""
+def json_body(record: Record) -> dict[str, Any]:
+    """Return the fields of the body. Raises Invalid with every one that is missing, unknown or of another type."""
     body = request.get_json()
     if not isinstance(body, dict):
         raise Invalid.one("not_an_object", "Send a JSON object.")
-    unknown = [name for name in body if name not in names]
-    if unknown:
-        raise Invalid([_unknown(name) for name in unknown])
-    return body
+    problems: list[Problem] = []
+    fields = record.read(body, "#", problems)
+    # A misspelt name is reported alone: the field that is missing for it is the same mistake.
+    if refused := [problem for problem in problems if problem.code == "unknown_field"] or problems:
+        raise Invalid(refused)
+    return fields
 
 
-def _unknown(name: str) -> Problem:
-    pointer = name[:100].replace("~", "~0").replace("/", "~1")
-    return Problem("unknown_field", f"There is no field {name[:100]!r} here.", f"#/{pointer}")
+def revision_in_address() -> int:
+    """Return the parameter `revision` of a client that sends no body with DELETE. Raises Invalid."""
+    text = request.args.get("revision", "")
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    raise Invalid.one("required", "Give the revision that you read.", "#/revision")

@@ -1,10 +1,13 @@
-"""Pictures of products, the same on every host: their names are made from their content and cannot be guessed."""
+"""Pictures of products: those of a site on its own hosts, and for who works on it wherever they are signed in."""
 
 from __future__ import annotations
 
 from flask import Blueprint, Response
+from flask_login import current_user
 
 from app import ports
+from app.blueprints.storefront.blueprint import current_shop
+from app.domain.shared.problems import NotFound
 from app.permissions import public
 
 bp = Blueprint("media", __name__)
@@ -19,4 +22,9 @@ HEADERS = {
 @bp.get("/media/<int(max=2147483647):site_id>/<file>")
 @public
 def picture(site_id: int, file: str) -> Response:
-    return Response(ports.images().read(site_id, file), mimetype="image/webp", headers=HEADERS)
+    headers = HEADERS
+    if site_id != current_shop().site_id:
+        if not (current_user.is_authenticated and current_user.site_id == site_id):
+            raise NotFound("There is no such picture.")
+        headers = HEADERS | {"Cache-Control": "private, max-age=31536000, immutable"}
+    return Response(ports.images().read(site_id, file), mimetype="image/webp", headers=headers)

@@ -1,4 +1,5 @@
-"""Checking a password for whoever signs in, in a browser or at /v1: one throttle for both."""
+"""Password check for browsers and for /v1, with one throttle for both. A browser may be known from before; what a
+program says of its device is not signed and proves nothing."""
 
 from __future__ import annotations
 
@@ -12,18 +13,25 @@ from app.domain.sites.passwords import DEMO_PASSWORD
 from app.transaction import transaction
 
 
-def checked_user(email: str, password: str) -> User:
-    """The user who gave the right password. A try is counted before the password is looked at, and the look, which
-    is slow on purpose, holds no transaction. Raises Invalid, TooManyRequests."""
+def checked_user(email: str, password: str, device_id: str | None = None) -> User:
+    """Return the user whose password it is. The attempt is counted before the check, which is slow on purpose and
+    holds no transaction: for the device where the user is known there, else for account and address.
+    Raises Invalid, TooManyRequests."""
     clock, address = ports.clock(), request.remote_addr or "unknown"
     email = accounts.normal_email(email)[:254]
     with transaction():
-        throttle.note_try(clock, email, address)
+        if device_id:
+            throttle.note_device_attempt(clock, device_id)
+        else:
+            throttle.note_attempt(clock, email, address)
     config: Config = current_app.config["SHOP"]
     refused = (DEMO_PASSWORD,) if config.production else ()
     user = accounts.check_password(password_memory(), email, password, refused)
     with transaction():
-        throttle.take_back(email, address)
+        if device_id:
+            throttle.forget_device_attempts(device_id)
+        else:
+            throttle.forget_attempt(email, address)
     return user
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from flask import Flask
+from pathlib import Path
 
-from app.cli import bundle, demo, index, search, sites, taxonomy, users
+from flask import Flask
+from flask_migrate import Migrate
+
+from app.cli import alerts, bundle, demo, index, search, sites, taxonomy, users
+from app.extensions import db
+
+MIGRATIONS = Path(__file__).parents[2] / "migrations"
 
 
 def register(app: Flask) -> None:
     """Add every command to `flask --app wsgi`."""
-    for module in (bundle, demo, index, sites, taxonomy, users):
+    Migrate(app, db, directory=str(MIGRATIONS), render_as_batch=True)
+    for module in (alerts, bundle, demo, index, sites, taxonomy, users):
         app.cli.add_command(module.group)
     app.cli.add_command(search.command)

@@ -9,9 +9,9 @@ import click
 from flask import current_app
 from flask.cli import AppGroup
 
+from app.cli.refusals import ACTOR, reports_refusals
 from app.cli.reports import print_report
-from app.cli.sites import chosen_site
-from app.cli.telling import ACTOR, telling
+from app.cli.sites import chosen_site, with_site
 from app.config import Config
 from app.domain.bundles.exporting import export_bundle
 from app.domain.bundles.importing import import_bundle
@@ -26,7 +26,7 @@ group = AppGroup("bundle", help="Move a shop, or a part of it, in and out.")
 @click.option("--site", "host", help="Host of the site to write to; made where there is none.")
 @click.option("--dry-run", is_flag=True, help="Write nothing, say what would happen.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@telling
+@reports_refusals
 def import_command(path: Path, host: str | None, dry_run: bool, as_json: bool) -> None:
     """Take the bundle at PATH (a folder or a .zip of it) into a site.
 
@@ -43,8 +43,8 @@ def import_command(path: Path, host: str | None, dry_run: bool, as_json: bool) -
 
 @group.command("export")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--site", "host", help="Host of the site; may be left out where there is one site only.")
-@telling
+@with_site
+@reports_refusals
 def export_command(path: Path, host: str | None) -> None:
     """Write a site as a bundle to PATH: a new folder, or a file whose name ends in .zip."""
     site = chosen_site(host)

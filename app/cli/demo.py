@@ -8,21 +8,22 @@ import click
 from flask import current_app
 from flask.cli import AppGroup
 
+from app.cli.refusals import ACTOR, reports_refusals
 from app.cli.reports import print_report
-from app.cli.telling import ACTOR, telling
 from app.config import Config
 from app.demo.shop import HOST, create_demo
 from app.domain.search.index import runs
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
 from app.domain.sites.sites import site_at
-from app.ports import clock, images, search_engine
+from app.ports import clock, images, search_engine, worker_locks
 from app.transaction import transaction
 
 group = AppGroup("demo", help="A shop to look at.")
 
 
 @group.command("create")
-@telling
+@reports_refusals
 def create_command() -> None:
     """Make the demo shop on localhost, once; refused in production."""
     config: Config = current_app.config["SHOP"]
@@ -33,4 +34,4 @@ def create_command() -> None:
     print_report(report)
     # So that the shop finds things as soon as the worker is there. One without an engine is a shop all the same.
     with suppress(Conflict), transaction():
-        runs.request_rebuild(clock(), search_engine(), site_at(HOST).id, runs.Scope.ALL, ACTOR)
+        runs.request_rebuild(Author(site_at(HOST).id, ACTOR, clock()), search_engine(), worker_locks(), runs.Scope.ALL)

@@ -9,47 +9,50 @@ from functools import partial
 import click
 from flask.cli import AppGroup
 
-from app.cli.sites import chosen_site
-from app.cli.telling import ACTOR, REFUSED, telling
-from app.domain.search.analytics import reports
+from app.cli.refusals import ACTOR, REFUSED, reports_refusals
+from app.cli.sites import chosen_site, with_site
+from app.domain.relevance.golden import check as golden_check
+from app.domain.relevance.overview import overview, status
 from app.domain.search.engine import EngineState
-from app.domain.search.index import builders, reconcile, runs
-from app.domain.search.index.indexing import Indexing, read_afresh
+from app.domain.search.index import reconcile, runs
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import RebuildRun
-from app.domain.search.overview import overview, status
-from app.domain.search.trying import golden_check
-from app.ports import clock, search_engine
+from app.domain.search_statistics.reports import analytics
+from app.domain.shared.author import Author
+from app.domain.work import leases
+from app.domain.work.context import read_afresh
+from app.ports import clock, search_engine, worker_locks
 from app.transaction import transaction
+from app.work_context import work_context
 
 SECONDS_BETWEEN_LOOKS = 0.5
 
 group = AppGroup("index", help="The search indexes of a site.")
-with_site = click.option("--site", "host", help="Host of the site; may be left out where there is one site only.")
 
 
 @group.command("rebuild")
 @with_site
 @click.option("--scope", type=click.Choice([*runs.Scope]), default="ALL", show_default=True)
 @click.option("--wait", is_flag=True, help="Do it in this process, or follow who does it, until it is done.")
-@telling
+@reports_refusals
 def rebuild_command(host: str | None, scope: str, wait: bool) -> None:
     """Build fresh indexes and swap them in. The exit status is 1 when a rebuild that was waited for failed."""
     site_id = chosen_site(host).id
     with transaction():
-        run, joined = runs.request_rebuild(clock(), search_engine(), site_id, scope, ACTOR)
+        run, joined = runs.request_rebuild(Author(site_id, ACTOR, clock()), search_engine(), worker_locks(), scope)
         run_id = run.id
     click.echo(f"{'Joined' if joined else 'Asked for'} rebuild {run_id}")
     if wait:
-        raise SystemExit(_tell(finished_run(site_id, run_id)))
+        raise SystemExit(_print_run(finished_run(site_id, run_id)))
 
 
 def finished_run(site_id: int, run_id: str) -> RebuildRun:
     """The run at its end, whoever brings it there. Its builder may have died where no scheduler runs to say so."""
-    means = _means()
+    context = work_context()
     while True:
-        rebuild(means, run_id, examine=partial(golden_check.hold_back, means))
-        means.commit(lambda: builders.end_dead_runs(means.clock, means.engine))
+        rebuild(context, run_id, examine=partial(golden_check.hold_back, context))
+        context.commit(lambda: leases.release_dead(runs.REBUILD, context.clock, context.locks))
+        context.commit(lambda: runs.expire_runs(context.clock, context.engine))
         read_afresh()
         run = runs.run_of(site_id, run_id)
         if run.finished_at is not None:
@@ -57,24 +60,24 @@ def finished_run(site_id: int, run_id: str) -> RebuildRun:
         time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
-def _tell(run: RebuildRun) -> int:
+def _print_run(run: RebuildRun) -> int:
     if run.error:
         click.echo(run.error, err=True)
-    if run.state == runs.FAILED:
-        click.echo(f"The rebuild failed. {overview.told(clock(), search_engine(), run).aftermath}", err=True)
+    if run.has_failed:
+        click.echo(f"The rebuild failed. {overview.summary(clock(), search_engine(), run).aftermath}", err=True)
         return REFUSED
     assert run.started_at and run.finished_at
     seconds = (run.finished_at - run.started_at).total_seconds()
-    click.echo(f"Done: {run.document_count:,} documents in {seconds:.1f} s")
+    click.echo(f"Done: {run.done:,} documents in {seconds:.1f} s")
     return 0
 
 
 @group.command("reconcile")
 @with_site
-@telling
+@reports_refusals
 def reconcile_command(host: str | None) -> None:
     """Compare the indexes with the database and repair what differs."""
-    report = reconcile.reconcile(_means(), chosen_site(host).id)
+    report = reconcile.reconcile(work_context(), chosen_site(host).id)
     if report is None:
         click.echo("There is no index to compare with. Run `index rebuild` first.", err=True)
         raise SystemExit(REFUSED)
@@ -83,15 +86,11 @@ def reconcile_command(host: str | None) -> None:
 
 @group.command("status")
 @with_site
-@telling
+@reports_refusals
 def status_command(host: str | None) -> None:
     """The state of search as JSON. The exit status is 1 unless the engine is healthy."""
     site_id = chosen_site(host).id
-    view = status.status_view(search_engine(), site_id, reports.searches_today(clock(), site_id))
+    view = status.status_view(search_engine(), site_id, analytics.searches_today(clock(), site_id))
     click.echo(json.dumps(view, indent=2, ensure_ascii=False))
     if view["engine"]["state"] != EngineState.HEALTHY:
         raise SystemExit(REFUSED)
-
-
-def _means() -> Indexing:
-    return Indexing(search_engine(), clock(), transaction)

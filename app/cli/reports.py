@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from app.domain.bundles.report import Report
+from app.domain.bundles.report import BundleReport
 
 SHOWN = 20
 
 
-def print_report(report: Report) -> None:
+def print_report(report: BundleReport) -> None:
     verb = "Would change" if report.dry_run else "Imported into"
     click.echo(f"{verb} {report.host}")
     click.echo(f"{'':24}{'added':>9}{'changed':>9}{'removed':>9}{'unchanged':>11}{'refused':>9}")
@@ -24,7 +24,7 @@ def print_report(report: Report) -> None:
         click.echo(note)
 
 
-def _print_refusals(report: Report) -> None:
+def _print_refusals(report: BundleReport) -> None:
     if report.refusals:
         click.echo("Left out:")
     for refusal in report.refusals[:SHOWN]:
@@ -34,7 +34,7 @@ def _print_refusals(report: Report) -> None:
         click.echo(f"  … and {report.refused_in_all - SHOWN:,} more (--json lists up to 1,000)")
 
 
-def _print_dropped(report: Report) -> None:
+def _print_dropped(report: BundleReport) -> None:
     if report.dropped:
         click.echo(f"Attribute values dropped: {report.dropped_in_all:,}")
     for dropped in report.dropped.values():

@@ -10,23 +10,23 @@ from dataclasses import replace
 import click
 from flask.cli import with_appcontext
 
-from app.cli.sites import chosen_site
-from app.cli.telling import telling
+from app.cli.refusals import reports_refusals
+from app.cli.sites import chosen_site, with_site
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.search.listings.browsing import SearchPage, read_request, search_listing
-from app.domain.search.live.publishing import served
-from app.domain.search.live.redirects import SEARCH_PATH
+from app.domain.search.serving.redirects import SEARCH_PATH
+from app.domain.search.serving.snapshot import served
 from app.ports import clock, search_engine
 
 
 @click.command("search")
 @click.argument("words", nargs=-1)
-@click.option("--site", "host", help="Host of the site; may be left out where there is one site only.")
+@with_site
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Products to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--batch", is_flag=True, help="Read a query a line from standard input, print one JSON object a line.")
 @with_appcontext
-@telling
+@reports_refusals
 def command(words: tuple[str, ...], host: str | None, limit: int, as_json: bool, batch: bool) -> None:
     """What the shop would show for WORDS: SKU, name and score of the first products."""
     shop = read_shop(chosen_site(host).id)

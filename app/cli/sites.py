@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from flask.cli import AppGroup
 
-from app.cli.telling import telling
+from app.cli.refusals import reports_refusals
 from app.domain.shared.problems import Invalid
 from app.domain.sites import sites
 from app.domain.sites.models import Site
@@ -13,6 +13,7 @@ from app.ports import clock
 from app.transaction import transaction
 
 group = AppGroup("site", help="The shops of this installation.")
+with_site = click.option("--site", "host", help="Host of the site; may be left out where there is one site only.")
 
 
 def chosen_site(host: str | None) -> Site:
@@ -30,7 +31,7 @@ def chosen_site(host: str | None) -> Site:
 @click.argument("host")
 @click.option("--name", required=True, help="What the shop calls itself.")
 @click.option("--currency", default="gbp", show_default=True, help="ISO 4217 code in lower case.")
-@telling
+@reports_refusals
 def create_command(host: str, name: str, currency: str) -> None:
     """Make a site that answers to HOST."""
     with transaction():
@@ -39,7 +40,7 @@ def create_command(host: str, name: str, currency: str) -> None:
 
 
 @group.command("list")
-@telling
+@reports_refusals
 def list_command() -> None:
     """Every site with its hosts, the primary one first."""
     for site in sites.all_sites():

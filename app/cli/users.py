@@ -6,8 +6,9 @@ import click
 from flask import current_app
 from flask.cli import AppGroup
 
-from app.cli.sites import chosen_site
-from app.cli.telling import ACTOR, telling
+from app.cli.refusals import ACTOR, reports_refusals
+from app.cli.sites import chosen_site, with_site
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid
 from app.domain.sites import accounts, audit
 from app.domain.sites.roles import Role
@@ -21,10 +22,10 @@ ROLES = click.Choice([role.value for role in Role])
 @group.command("create")
 @click.argument("email")
 @click.option("--role", "roles", type=ROLES, required=True, multiple=True, help="May be given several times.")
-@click.option("--site", "host", help="Host of the site; may be left out where there is one site only.")
+@with_site
 @click.option("--name", help="How the admin pages call this person; the address where left out.")
 @click.option("--password", help="Without one nobody can sign in until set-password.")
-@telling
+@reports_refusals
 def create_command(
     email: str, roles: tuple[str, ...], host: str | None, name: str | None, password: str | None
 ) -> None:
@@ -39,16 +40,16 @@ def create_command(
         for role in roles:
             accounts.grant(user, site.id, Role(role))
         summary = f"Gave {user.email} {', '.join(roles)}"
-        audit.record(clock(), site.id, ACTOR, "user.create", ("user", str(user.id)), summary)
-        told = f"{user.email} is {', '.join(roles)} of {site.name}"
+        audit.record(Author(site.id, ACTOR, clock()), "user.create", ("user", str(user.id)), summary)
+        granted = f"{user.email} is {', '.join(roles)} of {site.name}"
         can_sign_in = user.password_hash is not None
-    click.echo(told if can_sign_in else f"{told}; set a password with: user set-password {email}")
+    click.echo(granted if can_sign_in else f"{granted}; set a password with: user set-password {email}")
 
 
 @group.command("set-password")
 @click.argument("email")
 @click.option("--password", prompt=True, hide_input=True, confirmation_prompt=True, help="Asked for when left out.")
-@telling
+@reports_refusals
 def set_password_command(email: str, password: str) -> None:
     """Give a user a new password; all sessions of the user end."""
     with transaction():

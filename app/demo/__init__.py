@@ -1,1 +1,1 @@
-"""The demo shop: written for this project, made by the same bundle import that brings any shop in."""
+"""The demo shop: a bundle like any other shop's, and the command's use case that imports it."""

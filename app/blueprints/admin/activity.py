@@ -15,8 +15,8 @@ from app.permissions import Permission, requires
 @requires(Permission.MANAGE_SETTINGS)
 def activity() -> str:
     page = activity_of(current_user.site_id, page_number(request.args.get("p")))
-    return render_template("admin/activity.html", page=page, href=_address)
-
-
-def _address(number: int) -> str:
-    return url_for("admin.activity", p=number if number > 1 else None)
+    return render_template(
+        "admin/activity.html",
+        page=page,
+        href=lambda number: url_for("admin.activity", p=number if number > 1 else None),
+    )

@@ -20,7 +20,7 @@ TAKES_TEXTS |= {"admin.search_synonyms_import_look", "admin.search_synonyms_impo
 
 
 @bp.url_value_preprocessor
-def _let_pictures_and_texts_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
+def _raise_limits(endpoint: str | None, _values: dict[str, Any] | None) -> None:
     """This runs before anything reads the form."""
     if endpoint == "admin.product_image_add":
         request.max_content_length = LARGEST_UPLOAD + ROOM_FOR_FIELDS

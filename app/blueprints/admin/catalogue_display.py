@@ -1,4 +1,4 @@
-"""How the catalogue's pages write money and addresses."""
+"""Template filters and functions for money and addresses of the catalogue."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ bp.add_app_template_filter(format_money, "money")
 
 @bp.app_template_global("no_errors")
 def no_errors() -> FieldErrors:
-    """For parts of a page that are shown before anything was sent."""
+    """Return the errors of a form that was not sent yet."""
     return FieldErrors()
 
 
 @bp.app_template_global("picture_url")
 def picture_url(file: str, size: str = "") -> str:
-    """The address of a kept picture of the site that is worked on; `size` "small" for lists."""
+    """Return the address of a stored picture of the current site; `size` "small" for lists."""
     return url_for("media.picture", site_id=current_user.site_id, file=small(file) if size == "small" else file)
 
 
 @bp.app_template_global("in_shop")
 def in_shop(path: str) -> str:
-    """The address at which shoppers see a path of the site that is worked on."""
+    """Return the address at which shoppers see a path of the current site."""
     return shell().shop_url.rstrip("/") + path

@@ -6,8 +6,9 @@ from flask import render_template
 from flask_login import current_user
 
 from app import ports
+from app.blueprints.admin.alerts import alerts_in_sight
 from app.blueprints.admin.blueprint import bp
-from app.domain.search.overview.dashboard import dashboard as dashboard_of
+from app.domain.relevance.overview.dashboard import dashboard as dashboard_of
 from app.permissions import Permission, requires
 
 
@@ -15,4 +16,4 @@ from app.permissions import Permission, requires
 @requires(Permission.USE_ADMIN)
 def dashboard() -> str:
     board = dashboard_of(ports.clock(), ports.search_engine(), current_user.site_id)
-    return render_template("admin/dashboard.html", board=board)
+    return render_template("admin/dashboard.html", board=board, alerts=alerts_in_sight())

@@ -1,4 +1,4 @@
-"""What a stale form and the stored record differ in."""
+"""The differences between a stale form and the stored record."""
 
 from __future__ import annotations
 

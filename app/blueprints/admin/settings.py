@@ -6,9 +6,9 @@ from flask import flash, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response
 
-from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.author import current_author
 from app.domain.shared.problems import Invalid
 from app.domain.sites import shop_settings
 from app.permissions import Permission, requires
@@ -29,9 +29,7 @@ def settings_save() -> str | Response | tuple[str, int]:
     page_size = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 10 else None
     try:
         with transaction():
-            changed = shop_settings.save(
-                ports.clock(), current_user.site_id, current_user.display_name, name, page_size
-            )
+            changed = shop_settings.save(current_author(), name, page_size)
     except Invalid as invalid:
         return _page(name, typed, FieldErrors(invalid)), 400
     flash("Saved. Shoppers see it at once." if changed else "Nothing had changed.", "good")

@@ -1,4 +1,4 @@
-"""What stands around every page of the admin: the sections somebody may open, the shop, the way out."""
+"""The frame of every page of the admin: the sections that the user may open, the shop, signing out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROLE_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`under` is the beginning of the addresses that belong to it, where that is not its own address."""
+    """`under` are the prefixes of the addresses that belong to it, where they differ from its own."""
 
     label: str
     endpoint: str
@@ -33,54 +33,27 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class MenuGroup:
     label: str
     sections: tuple[Section, ...]
 
 
+_CATALOGUE, _TAXONOMY = Permission.MANAGE_CATALOGUE, Permission.MANAGE_TAXONOMY
+_SEARCH = ("/admin/search", "/admin/settings/search")
 GROUPS = (
-    Group("", (Section("Dashboard", "admin.dashboard", "home", Permission.USE_ADMIN),)),
-    Group(
+    MenuGroup("", (Section("Dashboard", "admin.dashboard", "home", Permission.USE_ADMIN),)),
+    MenuGroup(
         "Catalogue",
         (
-            Section(
-                "Products",
-                "admin.products_list",
-                "box",
-                Permission.MANAGE_CATALOGUE,
-                ("/admin/catalogue/product",),
-            ),
-            Section(
-                "Collections",
-                "admin.collections_list",
-                "stack",
-                Permission.MANAGE_CATALOGUE,
-                ("/admin/catalogue/collection",),
-            ),
-            Section(
-                "Taxonomy",
-                "admin.taxonomies_list",
-                "tree",
-                Permission.MANAGE_TAXONOMY,
-                ("/admin/catalogue/taxonomy",),
-            ),
+            Section("Products", "admin.products_list", "box", _CATALOGUE, ("/admin/catalogue/product",)),
+            Section("Collections", "admin.collections_list", "stack", _CATALOGUE, ("/admin/catalogue/collection",)),
+            Section("Taxonomy", "admin.taxonomies_list", "tree", _TAXONOMY, ("/admin/catalogue/taxonomy",)),
             Section("Pages", "admin.pages_list", "page", Permission.MANAGE_CONTENT, ("/admin/content/page",)),
         ),
     ),
-    Group("Sell", (Section("Orders", "admin.orders_list", "bag", Permission.MANAGE_ORDERS, ("/admin/orders",)),)),
-    Group(
-        "Find",
-        (
-            Section(
-                "Search",
-                "admin.search_overview",
-                "search",
-                Permission.MANAGE_SEARCH,
-                ("/admin/search", "/admin/settings/search"),
-            ),
-        ),
-    ),
-    Group(
+    MenuGroup("Sell", (Section("Orders", "admin.orders_list", "bag", Permission.MANAGE_ORDERS, ("/admin/orders",)),)),
+    MenuGroup("Find", (Section("Search", "admin.search_overview", "search", Permission.MANAGE_SEARCH, _SEARCH),)),
+    MenuGroup(
         "Shop",
         (
             Section("Users", "admin.users_list", "people", Permission.MANAGE_USERS, ("/admin/user",)),
@@ -117,7 +90,7 @@ class Shell:
 
 @bp.app_template_global("shell")
 def shell() -> Shell:
-    """Made once a page; it costs one query, for the sites."""
+    """Return the frame, made once a request with one query, for the sites."""
     if "shell" not in g:
         g.shell = _shell()
     made: Shell = g.shell
@@ -128,31 +101,27 @@ def _shell() -> Shell:
     sites = accounts.reachable_sites(current_user.user_id)
     own = next((site for site in sites if site.id == current_user.site_id), None)
     host = own.host if own else current_user.host
+    _, colon, port = request.host.partition(":")
     return Shell(
         site_name=current_user.site_name,
         host=host,
-        shop_url=_shop_url(host),
+        # The shop's own host at the port of this admin.
+        shop_url="/" if host == current_user.host else f"{request.scheme}://{host}{colon}{port}/",
         role_names=", ".join(ROLE_NAMES[role] for role in sorted(current_user.roles)),
         groups=tuple(_shown_groups()),
         sites=sites,
     )
 
 
-def _shop_url(host: str) -> str:
-    """The shop's own host at the port of this admin."""
-    _, colon, port = request.host.partition(":")
-    return "/" if host == current_user.host else f"{request.scheme}://{host}{colon}{port}/"
-
-
 def _shown_groups() -> Iterator[ShownGroup]:
     for group in GROUPS:
-        sections = tuple(_shown(section) for section in group.sections if _may_open(section))
+        sections = tuple(
+            _shown(section)
+            for section in group.sections
+            if section.endpoint in current_app.view_functions and allowed(current_user.roles, section.permission)
+        )
         if sections:
             yield ShownGroup(group.label, sections)
-
-
-def _may_open(section: Section) -> bool:
-    return section.endpoint in current_app.view_functions and allowed(current_user.roles, section.permission)
 
 
 def _shown(section: Section) -> ShownSection:

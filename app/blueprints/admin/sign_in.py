@@ -9,9 +9,11 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.device_cookie import known_device, remember_device
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.way_back import way_back
-from app.blueprints.hosts import asked_host
+from app.blueprints.admin.return_to import return_to
+from app.blueprints.author import current_author
+from app.blueprints.hosts import request_host
 from app.blueprints.password_check import checked_user, password_memory
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites import accounts, audit, sign_in_sessions
@@ -27,7 +29,7 @@ Answer = str | Response | tuple[str, int]
 
 @login_manager.user_loader
 def load_user(token: str) -> SignedIn | None:
-    found = sign_in_sessions.find_session(ports.clock(), token, asked_host())
+    found = sign_in_sessions.find_session(ports.clock(), token, request_host())
     if found and found.is_stale:
         _see(token)
     return found
@@ -45,7 +47,7 @@ def _see(token: str) -> None:
 @bp.get("/login")
 @public
 def sign_in() -> Answer:
-    wanted = way_back(request.args.get("next"))
+    wanted = return_to(request.args.get("next"))
     if current_user.is_authenticated:
         return redirect(wanted or url_for("admin.dashboard"))
     return _form(FieldErrors(), wanted)
@@ -54,13 +56,12 @@ def sign_in() -> Answer:
 @bp.post("/login")
 @public
 def sign_in_check() -> Answer:
-    wanted = way_back(request.form.get("next"))
+    wanted = return_to(request.form.get("next"))
     try:
         user = _checked(request.form.get("email", ""), request.form.get("password", ""))
     except Invalid as wrong:
         return _form(FieldErrors(wrong), wanted), 400
-    _admit(user)
-    return redirect(wanted or url_for("admin.dashboard"))
+    return _admitted(user, wanted)
 
 
 @bp.post("/logout")
@@ -87,7 +88,7 @@ def switch_site() -> Answer:
 @bp.get("/password")
 @requires(Permission.USE_ADMIN)
 def password() -> Answer:
-    return render_template("admin/password.html", errors=FieldErrors())
+    return render_template("admin/sign_in/password.html", errors=FieldErrors())
 
 
 @bp.post("/password")
@@ -98,33 +99,26 @@ def password_change() -> Answer:
         user = _checked(current_user.email, request.form.get("current", ""), "#/current")
         with transaction():
             accounts.set_password(password_memory(), user, request.form.get("password", ""))
-            audit.record(
-                ports.clock(),
-                current_user.site_id,
-                current_user.display_name,
-                "user.password",
-                ("user", str(user.id)),
-                "Changed their own password",
-            )
+            audit.record(current_author(), "user.password", ("user", str(user.id)), "Changed their own password")
     except Invalid as wrong:
-        return render_template("admin/password.html", errors=FieldErrors(wrong)), 400
-    _admit(user)
+        return render_template("admin/sign_in/password.html", errors=FieldErrors(wrong)), 400
+    response = _admitted(user)
     flash("Your password is changed. Everywhere else you are signed out.", "good")
-    return redirect(url_for("admin.dashboard"))
+    return response
 
 
 def _checked(email: str, password: str, pointer: str = "#") -> User:
     """Raises Invalid at the pointer, TooManyRequests."""
     try:
-        return checked_user(email, password)
+        return checked_user(email, password, known_device(email))
     except Invalid as wrong:
         problem = wrong.problems[0]
         raise Invalid.one(problem.code, problem.message, pointer) from None
 
 
-def _admit(user: User) -> None:
-    """A new session in place of whatever the browser brought."""
-    clock, host = ports.clock(), asked_host()
+def _admitted(user: User, wanted: str | None = None) -> Response:
+    """A new session in place of whatever the browser brought, and the way to the wanted page."""
+    clock, host = ports.clock(), request_host()
     site = site_by_host(host)
     if site is None:
         raise NotFound("There is no shop at this address.")
@@ -135,14 +129,12 @@ def _admit(user: User) -> None:
         token = sign_in_sessions.open_session(clock, user, host, site_id)
     session.clear()
     login_user(sign_in_sessions.find_session(clock, token, host))
+    response = redirect(wanted or url_for("admin.dashboard"))
+    remember_device(response, user)
+    return response
 
 
 def _form(errors: FieldErrors, wanted: str | None) -> str:
-    return render_template(
-        "admin/login.html", errors=errors, email=request.form.get("email", ""), wanted=wanted or "", site=_site_name()
-    )
-
-
-def _site_name() -> str:
-    site = site_by_host(asked_host())
-    return site.name if site else ""
+    site = site_by_host(request_host())
+    context = {"errors": errors, "email": request.form.get("email", ""), "wanted": wanted or ""}
+    return render_template("admin/sign_in/login.html", site=site.name if site else "", **context)

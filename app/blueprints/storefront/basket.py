@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from flask import make_response, redirect, request
 from werkzeug.wrappers import Response
 
 from app import ports
-from app.blueprints.storefront import pace
-from app.blueprints.storefront.basket_cookie import basket_token, keep_basket
+from app.blueprints.storefront import rate_limit
+from app.blueprints.storefront.attribution import note_added
+from app.blueprints.storefront.basket_cookie import basket_token, set_basket_cookies
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import drawn
-from app.blueprints.storefront.trail import note_added
 from app.domain.catalogue.rules import LONGEST_SKU
-from app.domain.merchandising.product_page import small_pictures
-from app.domain.orders import filling
-from app.domain.orders.basket import Basket
-from app.domain.orders.filling import Filled
+from app.domain.merchandising.product_page import PagePicture, small_pictures
+from app.domain.orders import basket_contents
+from app.domain.orders.basket import Basket, BasketLine
+from app.domain.orders.basket_contents import BasketChange
+from app.domain.orders.models import OrderLine
 from app.domain.orders.purge import UNTOUCHED
 from app.domain.shared.problems import Conflict, DomainError, Invalid, NotFound, TooManyRequests
 from app.htmx import wants_fragment
@@ -26,8 +29,8 @@ from app.transaction import transaction
 
 REFUSALS = (Conflict, Invalid, NotFound, TooManyRequests)
 STATUS = {NotFound: 404, TooManyRequests: 429, Conflict: 409}
-SILENT = ("", "")
-TOLD = {
+NO_NOTICE = ("", "")
+NOTICES = {
     "added": ("Added to your basket.", "good"),
     "short": ("We have fewer than you asked for: your basket holds all that are left.", "warn"),
     "removed": ("Removed from your basket.", "good"),
@@ -38,7 +41,7 @@ TOLD = {
 @bp.get("/basket")
 @public
 def basket() -> Response:
-    return basket_page(*TOLD.get(request.args.get("told", ""), SILENT))
+    return basket_page(*NOTICES.get(request.args.get("told", ""), NO_NOTICE))
 
 
 @bp.post("/basket")
@@ -48,11 +51,12 @@ def basket_add() -> Response:
     site_id, token = current_shop().site_id, basket_token()
     try:
         with transaction():
-            filled = filling.add(ports.clock(), site_id, token, sku, quantity, lambda: pace.allows(pace.BASKETS))
+            may_begin = partial(rate_limit.allows, rate_limit.BASKETS)
+            change = basket_contents.add(ports.clock(), site_id, token, sku, quantity, may_begin)
     except REFUSALS as error:
         return _not_added(error)
-    note_added(filled.product_id)
-    return _kept(_added(filled), filled)
+    note_added(change.product_id)
+    return _with_cookies(_added(change), change)
 
 
 @bp.post("/basket/lines/<int(max=2147483647):line_id>")
@@ -63,44 +67,47 @@ def basket_change(line_id: int) -> Response:
     site_id, token = current_shop().site_id, basket_token()
     try:
         with transaction():
-            filled = filling.change(ports.clock(), site_id, token, line_id, quantity)
+            change = basket_contents.change(ports.clock(), site_id, token, line_id, quantity)
     except REFUSALS as error:
         return basket_page(error.message, "bad", _status(error))
-    return _kept(_changed(filled), filled)
+    return _with_cookies(_changed(change), change)
 
 
-def basket_page(told: str = "", kind: str = "", status: int = 200) -> Response:
-    """The basket with a word about what just happened, which is good, warn or bad; with htmx only the part that
-    changes."""
+def basket_page(notice: str = "", kind: str = "", status: int = 200) -> Response:
+    """The basket with a notice, whose kind is good, warn or bad; with htmx only the part that changes."""
     shop = current_shop()
-    held = filling.basket_of(shop.site_id, basket_token())
+    held = basket_contents.basket_of(shop.site_id, basket_token())
     template = "storefront/_basket.html" if wants_fragment() else "storefront/basket.html"
-    return private(template, status, told=told, kind=kind, days_kept=UNTOUCHED.days, **shown(held))
+    return private(template, status, told=notice, kind=kind, days_kept=UNTOUCHED.days, **shown(held))
 
 
 def shown(held: Basket) -> dict[str, Any]:
     """What templates need to show a basket."""
-    ids = {line.product_id for line in held.lines if line.product_id is not None}
-    pictures = small_pictures(current_shop(), ids) if ids else {}
-    return {"basket": held, "items": held.items, "pictures": pictures}
+    return {"basket": held, "items": held.items, "pictures": pictures_of(held.lines)}
+
+
+def pictures_of(lines: Iterable[BasketLine | OrderLine]) -> dict[int, PagePicture]:
+    """The small picture of each line's product, by the product's id."""
+    ids = {line.product_id for line in lines if line.product_id is not None}
+    return small_pictures(current_shop(), ids) if ids else {}
 
 
 def private(template: str, status: int = 200, **context: Any) -> Response:
-    """A page that is one shopper's: nobody keeps it, not even their own browser for the back button."""
+    """A page for one shopper, which no cache may store, not even the browser for its back button."""
     answer = make_response(drawn(template, shop=current_shop(), **context), status)
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
 
-def _added(filled: Filled) -> Response:
+def _added(change: BasketChange) -> Response:
     if wants_fragment():
-        return private("storefront/_added.html", filled=filled, refused="")
-    return redirect(f"/basket?told={'short' if filled.short else 'added'}", 303)
+        return private("storefront/_added.html", change=change, refused="")
+    return redirect(f"/basket?told={'short' if change.short else 'added'}", 303)
 
 
 def _not_added(error: DomainError) -> Response:
     if wants_fragment():
-        answer = private("storefront/_added.html", _status(error), filled=None, refused=error.message)
+        answer = private("storefront/_added.html", _status(error), change=None, refused=error.message)
     else:
         answer = basket_page(error.message, "bad", _status(error))
     if isinstance(error, TooManyRequests):
@@ -108,16 +115,16 @@ def _not_added(error: DomainError) -> Response:
     return answer
 
 
-def _changed(filled: Filled) -> Response:
+def _changed(change: BasketChange) -> Response:
     """With htmx, the basket as it is now; the cookie is the same as before."""
-    told = "short" if filled.short else "" if filled.quantity else "removed"
+    notice = "short" if change.short else "" if change.quantity else "removed"
     if wants_fragment():
-        return basket_page(*TOLD.get(told, SILENT))
-    return redirect(f"/basket?told={told}" if told else "/basket", 303)
+        return basket_page(*NOTICES.get(notice, NO_NOTICE))
+    return redirect(f"/basket?told={notice}" if notice else "/basket", 303)
 
 
-def _kept(answer: Response, filled: Filled) -> Response:
-    keep_basket(answer, filled.token, filled.items)
+def _with_cookies(answer: Response, change: BasketChange) -> Response:
+    set_basket_cookies(answer, change.token, change.items)
     return answer
 
 

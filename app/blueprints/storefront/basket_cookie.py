@@ -21,13 +21,13 @@ def basket_token() -> str | None:
     return token if 0 < len(token) <= LONGEST_TOKEN else None
 
 
-def keep_basket(response: Response, token: str, items: int) -> None:
+def set_basket_cookies(response: Response, token: str, items: int) -> None:
     """As long as the basket itself is kept untouched."""
     _set(response, _name(), token, UNTOUCHED, httponly=True)
     _set(response, COUNT, str(items), UNTOUCHED, httponly=False)
 
 
-def keep_order(response: Response, token: str) -> None:
+def set_order_cookies(response: Response, token: str) -> None:
     """The basket was ordered: there is nothing in it, and who ordered is soon forgotten by this browser."""
     _set(response, _name(), token, AFTER_ORDER, httponly=True)
     _set(response, COUNT, "0", AFTER_ORDER, httponly=False)

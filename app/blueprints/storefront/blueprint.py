@@ -8,63 +8,63 @@ from flask.sansio.app import App
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import ports
-from app.blueprints.hosts import asked_host
-from app.blueprints.storefront.keeping import KeptParts
-from app.blueprints.storefront.pace import BASKETS, SEARCHES, Pace
+from app.blueprints.hosts import request_host
+from app.blueprints.storefront.fragment_cache import FragmentCache
+from app.blueprints.storefront.rate_limit import BASKETS, SEARCHES, RateLimit
 from app.domain.merchandising.shop import Shop, ShopWindow
-from app.domain.search.live.publishing import STOP_WORDS
-from app.domain.search.live.served import Served
-from app.domain.search.live.window import WordsWindow
+from app.domain.search.serving.cache import ServingCache
+from app.domain.search.serving.served import Served
+from app.domain.search.serving.snapshot import STOP_WORDS
 from app.domain.shared.problems import NotFound
 from app.extensions import csrf
 
 bp = Blueprint("storefront", __name__)
 csrf.exempt(bp)  # A token would need a session, and with it pages that differ for everybody; see origin.py.
 WINDOW = "shop-window"
-WORDS = "shop-words-window"
-KEPT_LISTINGS = "shop-kept-listings"
-KEPT_CARDS = "shop-kept-cards"
+SERVING = "shop-serving-cache"
+LISTING_CACHE = "shop-listing-cache"
+CARD_CACHE = "shop-card-cache"
 LISTINGS = 200  # A listing is some 30 kB and a card 0.5 kB, so that a process keeps a few megabytes.
 CARDS = 5_000
 
 
 @bp.record_once
 def _begin(state: BlueprintSetupState) -> None:
-    keep_nothing_yet(state.app)
+    empty_caches(state.app)
 
 
-def keep_nothing_yet(app: App) -> None:
-    """The memory of a process that begins."""
+def empty_caches(app: App) -> None:
+    """As a process begins with them."""
     app.extensions[WINDOW] = ShopWindow()
-    app.extensions[WORDS] = WordsWindow()
-    app.extensions[KEPT_LISTINGS] = KeptParts(LISTINGS)
-    app.extensions[KEPT_CARDS] = KeptParts(CARDS)
-    app.extensions[SEARCHES], app.extensions[BASKETS] = Pace(), Pace()
+    app.extensions[SERVING] = ServingCache()
+    app.extensions[LISTING_CACHE] = FragmentCache(LISTINGS)
+    app.extensions[CARD_CACHE] = FragmentCache(CARDS)
+    app.extensions[SEARCHES], app.extensions[BASKETS] = RateLimit(), RateLimit()
 
 
 def current_shop() -> Shop:
     """The shop of the host that was asked. Raises NotFound for a host that is no shop's."""
     if "shop" not in g:
         window: ShopWindow = current_app.extensions[WINDOW]
-        g.shop = window.shop_at(ports.clock(), asked_host())
+        g.shop = window.shop_at(ports.clock(), request_host())
     shop: Shop = g.shop
     return shop
 
 
-def served_words(shop: Shop) -> Served:
+def served_configuration(shop: Shop) -> Served:
     """The synonyms, rules and stop words that shoppers are served now."""
-    window: WordsWindow = current_app.extensions[WORDS]
-    return window.served(ports.clock(), shop.site_id, shop.settings[STOP_WORDS])
+    cache: ServingCache = current_app.extensions[SERVING]
+    return cache.served(ports.clock(), shop.site_id, shop.settings[STOP_WORDS])
 
 
-def kept_listings() -> KeptParts:
-    kept: KeptParts = current_app.extensions[KEPT_LISTINGS]
-    return kept
+def listing_cache() -> FragmentCache:
+    cache: FragmentCache = current_app.extensions[LISTING_CACHE]
+    return cache
 
 
-def kept_cards() -> KeptParts:
-    kept: KeptParts = current_app.extensions[KEPT_CARDS]
-    return kept
+def card_cache() -> FragmentCache:
+    cache: FragmentCache = current_app.extensions[CARD_CACHE]
+    return cache
 
 
 def shop_or_none() -> Shop | None:

@@ -9,15 +9,14 @@ from flask import redirect, request
 from werkzeug.wrappers import Response
 
 from app import ports
-from app.blueprints.storefront.basket import basket_page, private, shown
-from app.blueprints.storefront.basket_cookie import basket_token, keep_order
+from app.blueprints.storefront.attribution import note_ordered
+from app.blueprints.storefront.basket import basket_page, pictures_of, private, shown
+from app.blueprints.storefront.basket_cookie import basket_token, set_order_cookies
 from app.blueprints.storefront.blueprint import bp, current_shop
-from app.blueprints.storefront.trail import note_ordered
-from app.domain.merchandising.product_page import small_pictures
-from app.domain.orders import filling
+from app.domain.orders import basket_contents
 from app.domain.orders.checkout import BasketChanged, place
 from app.domain.orders.contact import Contact
-from app.domain.orders.models import Order
+from app.domain.orders.models import OPEN
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.shared.problems import Invalid, NotFound, TooManyRequests
 from app.permissions import public
@@ -31,27 +30,29 @@ TOO_LATE = "Your basket changed while you were here. Please look at the lines th
 @public
 def checkout() -> Response:
     site_id, token = current_shop().site_id, basket_token()
-    held = filling.basket_of(site_id, token)
+    held = basket_contents.basket_of(site_id, token)
     if held.can_be_ordered:
         return _form(Contact())
     if held.lines:
         return redirect("/basket?told=mend", 303)
-    placed = filling.order_by_token(site_id, token) if token else None
-    was_ordered = placed is not None and placed.status != filling.OPEN
+    placed = basket_contents.order_by_token(site_id, token) if token else None
+    was_ordered = placed is not None and placed.status != OPEN
     return redirect(f"/order/{token}" if was_ordered else "/basket", 303)
 
 
 @bp.post("/checkout")
 @public
 def checkout_place() -> Response:
-    contact, seen = _typed(), request.form.get("seen", "")
+    texts = (request.form.get(name, "")[:LONGEST_FIELD] for name in ("name", "email", "phone", "note"))
+    contact, seen = Contact(*texts), request.form.get("seen", "")
     site_id, token = current_shop().site_id, basket_token() or ""
     try:
         with transaction():
             placed = place(
                 ports.clock(), site_id, token, contact, seen, request.remote_addr or "unknown", _secret_of_form()
             )
-            sold = _sold(placed.order) if placed.is_new else []
+            lines = placed.order.lines if placed.is_new else []
+            sold = [(line.product_id, line.unit_price * line.quantity) for line in lines if line.product_id is not None]
     except Invalid as error:
         return _form(contact, 400, errors={problem.pointer[2:]: problem.message for problem in error.problems})
     except BasketChanged as error:
@@ -64,24 +65,24 @@ def checkout_place() -> Response:
         return basket_page(error.message, "bad", 404)
     note_ordered(sold)
     answer = redirect(f"/order/{placed.token}", 303)
-    keep_order(answer, placed.token)
+    set_order_cookies(answer, placed.token)
     return answer
 
 
 @bp.get("/order/<token>")
 @public
 def order(token: str) -> Response:
-    """What was ordered, for whoever has the token: the shopper, and whom they give the address to."""
+    """The page of an order, for everybody who has its token."""
     shop = current_shop()
-    placed = filling.order_by_token(shop.site_id, token)
-    if placed is None or placed.status == filling.OPEN:
+    placed = basket_contents.order_by_token(shop.site_id, token)
+    if placed is None or placed.status == OPEN:
         raise NotFound("There is no such order, or it was collected long ago.")
-    return private("storefront/order.html", order=placed, pictures=_pictures(placed), items=0)
+    return private("storefront/order.html", order=placed, pictures=pictures_of(placed.lines), items=0)
 
 
 def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = None, refused: str = "") -> Response:
     """The form with the basket as it is now; a basket that cannot be ordered is shown itself."""
-    held = filling.basket_of(current_shop().site_id, basket_token())
+    held = basket_contents.basket_of(current_shop().site_id, basket_token())
     if not held.can_be_ordered:
         return basket_page(TOO_LATE, "bad", status)
     context: dict[str, Any] = {
@@ -95,21 +96,6 @@ def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = N
     return private("storefront/checkout.html", status, **context, **shown(held))
 
 
-def _sold(order: Order) -> list[tuple[int, int]]:
-    """Each line's product and what the line costs."""
-    return [(line.product_id, line.unit_price * line.quantity) for line in order.lines if line.product_id is not None]
-
-
 def _secret_of_form() -> str:
     """Made with the form, so that only who was shown it knows which order came from it."""
     return request.form.get("form", "")[:LONGEST_FIELD]
-
-
-def _typed() -> Contact:
-    texts = (request.form.get(name, "")[:LONGEST_FIELD] for name in ("name", "email", "phone", "note"))
-    return Contact(*texts)
-
-
-def _pictures(placed: Order) -> dict[int, Any]:
-    ids = {line.product_id for line in placed.lines if line.product_id is not None}
-    return dict(small_pictures(current_shop(), ids))

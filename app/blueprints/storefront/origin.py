@@ -1,8 +1,8 @@
 """The shop's own forms, against forgery.
 
 They carry no token: a token belongs to a session, and the shop has none, so that a page is the same for everybody and
-can be kept. Instead what changes something must not have come from another site's page, which browsers tell of each
-request that is not just a link (Sec-Fetch-Site, before that Origin, before that Referer). A request that tells nothing
+can be kept. Instead what changes something must not have come from another site's page, which browsers say of each
+request that is not just a link (Sec-Fetch-Site, before that Origin, before that Referer). A request that says nothing
 comes from no browser: a program, which has no shopper's cookie to abuse. The cookie that names a basket does not
 travel with other sites' forms either (SameSite).
 """

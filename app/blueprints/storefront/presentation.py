@@ -8,7 +8,7 @@ from typing import Any
 from flask import current_app, request
 from markupsafe import Markup
 
-from app.blueprints.storefront.blueprint import bp, current_shop, kept_cards, shop_or_none
+from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, shop_or_none
 from app.domain.catalogue.image_store import small
 from app.domain.catalogue.pictures import picture_path, shape_among, shape_path
 from app.domain.merchandising.colours import colour_of
@@ -60,7 +60,7 @@ def card(card: Mapping[str, Any], eager: bool) -> Markup:
     shop = current_shop()
     template = current_app.jinja_env.get_template("storefront/_card.html")
     key = (shop.site_id, shop.currency, eager, *card.values())
-    return kept_cards().part(key, lambda: template.module.draw(card, eager))  # type: ignore[attr-defined]
+    return card_cache().get(key, lambda: template.module.draw(card, eager))  # type: ignore[attr-defined]
 
 
 @bp.app_template_filter("card_picture")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flask import request
 
+from app.blueprints.storefront.attribution import note_opened
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.blueprints.storefront.presentation import drawn
-from app.blueprints.storefront.trail import note_opened
 from app.domain.merchandising.product_page import product_page
 from app.permissions import public
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from flask import Response, make_response, redirect, request
 
 from app import ports
-from app.blueprints.storefront.blueprint import bp, current_shop, served_words
+from app.blueprints.storefront.attribution import note_search
+from app.blueprints.storefront.blueprint import bp, current_shop, served_configuration
 from app.blueprints.storefront.presentation import drawn, wants_listing
-from app.blueprints.storefront.trail import note_search
 from app.domain.search.listings.browsing import read_request, search_listing
-from app.domain.search.live.plan import plan
-from app.domain.search.live.redirects import SEARCH_PATH
+from app.domain.search.serving.plan import plan
+from app.domain.search.serving.redirects import SEARCH_PATH
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import public
 
@@ -22,7 +22,7 @@ def search() -> Response:
     asked = read_request(shop, SEARCH_PATH, request.args.items(multi=True))
     if not asked.words and not asked.is_filtered:
         return make_response(drawn("storefront/search_start.html", shop=shop))
-    served, now = served_words(shop), ports.clock().now()
+    served, now = served_configuration(shop), ports.clock().now()
     elsewhere = plan(asked.words, served, now).redirect
     if elsewhere is not None:
         note_search(asked, (), None, ruled=True)

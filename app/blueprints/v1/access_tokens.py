@@ -41,7 +41,7 @@ class Claims:
 
 
 def key_for(purpose: str) -> bytes:
-    """32 bytes that tell nothing about the secret nor about the keys for other purposes."""
+    """32 bytes that reveal nothing about the secret nor about the keys for other purposes."""
     config: Config = current_app.config["SHOP"]
     return hmac.digest(config.secret_key.encode(), f"shop/v1/{purpose}".encode(), "sha256")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from itertools import chain, islice
 from typing import Any, NoReturn
 
@@ -14,17 +14,16 @@ from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
+from app.blueprints.v1.fields import ANY_TEXT
 from app.domain.shared.problems import Invalid, Problem
+from app.domain.shared.schema import Strict, problems_of
 from app.errors import http_error
 from app.extensions import csrf
 from app.permissions import View
 
-REQUIRED = {fields.Field.default_error_messages[name] for name in ("required", "null")}
-UNKNOWN = Schema().error_messages["unknown"]
-WHOLE_BODY = "_schema"
-MOST_PROBLEMS = 1_000  # Told at once.
+MOST_PROBLEMS = 1_000  # Reported at once.
+TOO_MANY_FIELDS = "too_many_fields"
 MOST_NAMES = 50  # In one object; no shape has half as many.
-TOO_MANY_NAMES = f"An object here has at most {MOST_NAMES} fields."
 
 
 class Shape(Schema):
@@ -33,13 +32,24 @@ class Shape(Schema):
     def on_bind_field(self, field_name: str, field_obj: fields.Field) -> None:
         first, *others = field_name.split("_")
         field_obj.data_key = field_obj.data_key or first + "".join(word.title() for word in others)
+        if isinstance(field_obj, Strict):  # The codes of /v1 are older than those of the admin.
+            field_obj.wrong_type_code, field_obj.null_code = "invalid", "required"
 
     @pre_load
     def refuse_many_names(self, data: Any, **_more: Any) -> Any:
         """Before each of them is looked at, which takes seconds for as many as fit into a body."""
         if isinstance(data, dict) and len(data) > MOST_NAMES:
-            raise ValidationError(TOO_MANY_NAMES)
+            raise ValidationError([Problem(TOO_MANY_FIELDS, f"An object here has at most {MOST_NAMES} fields.")])
         return data
+
+
+class Body(Shape):
+    """What is sent. Its description says what holds for every text in it: strict JSON has no NUL."""
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field) -> None:
+        super().on_bind_field(field_name, field_obj)
+        if isinstance(field_obj, fields.String):
+            field_obj.metadata = ANY_TEXT | dict(field_obj.metadata)
 
 
 class ProblemShape(Shape):
@@ -55,11 +65,11 @@ class ProblemShape(Shape):
     instance = fields.Str(required=True)
     code = fields.Str(required=True, metadata={"description": "A stable word for programs."})
     errors = fields.List(fields.Nested(lambda: OneProblemShape()), metadata={"description": "Every one, at once."})
-    current_revision = fields.Int(metadata={"description": "Of what somebody else saved first."})
+    current_revision = fields.Int(metadata={"description": "Of what another user saved first."})
 
 
 class OneProblemShape(Shape):
-    """One thing to mend; `levelId` and `attributeId` as they were sent."""
+    """One thing to fix; `levelId` and `attributeId` as they were sent."""
 
     code = fields.Str(required=True)
     pointer = fields.Str(required=True, metadata={"description": "A JSON pointer (RFC 6901) with a leading `#`."})
@@ -88,7 +98,13 @@ class StrictParser(FlaskParser):
     def handle_error(self, error: ValidationError, req: Request, schema: Schema, **_statuses: Any) -> NoReturn:
         """Raises Invalid."""
         found = chain.from_iterable(problems_of(messages) for messages in error.normalized_messages().values())
-        raise Invalid(list(islice(found, MOST_PROBLEMS)))
+        not_an_object = Problem("not_an_object", "Send a JSON object.")
+        raise Invalid(
+            [
+                not_an_object if problem.pointer == "#" and problem.code != TOO_MANY_FIELDS else problem
+                for problem in islice(found, MOST_PROBLEMS)
+            ]
+        )
 
 
 class ApiBlueprint(Blueprint):
@@ -107,42 +123,17 @@ class ApiBlueprint(Blueprint):
         def decorate(view: View) -> View:
             for status in problems:
                 view = self.alt_response(status, problem_name(status))(view)
-            told: View = self.doc(operationId=name)(view)
-            return told
+            described: View = self.doc(operationId=name)(view)
+            return described
 
         return decorate
 
     def open_to_all(self, view: View) -> View:
         """Says in the description that no token is needed."""
-        told: View = self.doc(security=[])(view)
-        return told
+        described: View = self.doc(security=[])(view)
+        return described
 
 
 def problem_name(status: int) -> str:
     """What the description calls this kind of problem; flask-smorest itself names the first."""
     return "BAD_REQUEST" if status == 400 else f"PROBLEM_{status}"
-
-
-def problems_of(messages: Mapping[Any, Any] | Sequence[str], at: str = "#") -> Iterator[Problem]:
-    """marshmallow's messages, which nest like the body, as a list with JSON pointers."""
-    if isinstance(messages, Mapping):
-        for name, inner in messages.items():
-            yield from problems_of(inner, at if name == WHOLE_BODY else f"{at}/{_escaped(str(name))}")
-    else:
-        yield from (_problem(str(text), at) for text in messages)
-
-
-def _problem(text: str, at: str) -> Problem:
-    if text == TOO_MANY_NAMES:
-        return Problem("too_many_fields", text, at)
-    if at == "#":
-        return Problem("not_an_object", "Send a JSON object.", at)
-    if text == UNKNOWN:
-        return Problem("unknown_field", "There is no such field here.", at)
-    if text in REQUIRED:
-        return Problem("required", "This is required.", at)
-    return Problem("invalid", text, at)
-
-
-def _escaped(name: str) -> str:
-    return name[:100].replace("~", "~0").replace("/", "~1")

@@ -8,11 +8,11 @@ from flask import request
 from werkzeug.exceptions import HTTPException
 
 from app import ports
-from app.blueprints.hosts import asked_host
+from app.blueprints.hosts import request_host
 from app.blueprints.password_check import checked_user
 from app.blueprints.v1 import access_tokens
 from app.blueprints.v1.api import ApiBlueprint
-from app.blueprints.v1.auth_shapes import LoginBody, LogoutBody, RefreshBody, TokensShape
+from app.blueprints.v1.auth_shapes import LOGOUT_BODY, LoginBody, RefreshBody, TokensShape
 from app.blueprints.v1.bearer import sent_claims
 from app.domain.shared.problems import Invalid, NotFound, Unauthenticated
 from app.domain.sites import accounts, api_sessions
@@ -36,7 +36,7 @@ def login(body: dict[str, Any]) -> dict[str, Any]:
     The tokens are for the shop at whose host this is asked. Five wrong passwords for an account within a quarter of
     an hour, in a browser or here, make the next tries wait; so do twenty tries a minute from one address.
     """
-    site = site_by_host(asked_host())
+    site = site_by_host(request_host())
     if site is None:
         raise NotFound("There is no shop at this address.")
     site_id = site.id
@@ -65,7 +65,7 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
     """
     key = access_tokens.key_for("refresh-tokens")
     with transaction():
-        granted = api_sessions.refresh(ports.clock(), key, body["refresh_token"], asked_host(), body.get("device_id"))
+        granted = api_sessions.refresh(ports.clock(), key, body["refresh_token"], request_host(), body.get("device_id"))
     if isinstance(granted, Unauthenticated):
         raise granted
     return _tokens(granted)
@@ -75,22 +75,27 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
 @public
 @bp.open_to_all
 @bp.described("logout")
-@bp.doc(requestBody={"required": False, "content": {"application/json": {"schema": LogoutBody}}})
+@bp.doc(
+    requestBody={
+        "required": False,
+        "content": {kind: {"schema": LOGOUT_BODY} for kind in ("application/json", "text/plain")},
+    }
+)
 @bp.response(204)
 def logout() -> None:
     """End the session of the access token, which may be over, or else of the refresh token. Ends well in any case.
 
     What a body says that makes no sense counts as not said.
     """
-    said = _said_at_the_end()
-    session_id = _session_to_end(said.get("refreshToken"))
-    because = Because.PIN_LOCKOUT if said.get("reason") == Because.PIN_LOCKOUT.value else Because.LOGOUT
+    body = _lenient_body()
+    session_id = _session_to_end(body.get("refreshToken"))
+    because = Because.PIN_LOCKOUT if body.get("reason") == Because.PIN_LOCKOUT.value else Because.LOGOUT
     if session_id:
         with transaction():
             api_sessions.end(ports.clock(), session_id, because)
 
 
-def _said_at_the_end() -> dict[str, Any]:
+def _lenient_body() -> dict[str, Any]:
     """Also as text, which is all that a page that is closed can still send."""
     try:
         body = request.get_json(force=True)
@@ -105,7 +110,7 @@ def _session_to_end(refresh_token: object) -> str | None:
     except Unauthenticated:
         key = access_tokens.key_for("refresh-tokens")
         sent = refresh_token if isinstance(refresh_token, str) else ""
-        return api_sessions.session_of_refresh_token(key, sent, asked_host())
+        return api_sessions.session_of_refresh_token(key, sent, request_host())
 
 
 def _tokens(granted: Granted) -> dict[str, Any]:

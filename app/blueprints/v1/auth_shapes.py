@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from marshmallow import fields, validate
 
-from app.blueprints.v1.api import Shape
-from app.blueprints.v1.fields import Moment
+from app.blueprints.v1.api import Body, Shape
+from app.blueprints.v1.fields import ShortLine, UtcTime
 from app.domain.sites.api_sessions import Audience, Because
 from app.domain.sites.passwords import LONGEST as LONGEST_PASSWORD
 
-ONE_LINE = validate.Regexp(r"[^\x00-\x1f\x7f]{1,100}\Z", error="A line of 1 to 100 characters, please.")
 
-
-class LoginBody(Shape):
+class LoginBody(Body):
     email = fields.Str(required=True, validate=validate.Length(max=254), metadata={"example": "admin@demo.test"})
     password = fields.Str(
         required=True, validate=validate.Length(max=LONGEST_PASSWORD), metadata={"example": "demo-password-1"}
     )
-    device_id = fields.Str(
-        validate=ONE_LINE, metadata={"description": "Binds the session to a device, which then refreshes with it."}
+    device_id = ShortLine(
+        metadata={"description": "Binds the session to a device: every refresh must then give the same `deviceId`."}
     )
-    device_name = fields.Str(validate=ONE_LINE, metadata={"description": "For people.", "example": "Stockroom import"})
+    device_name = ShortLine(metadata={"description": "For people.", "example": "Stockroom import"})
     audience = fields.Enum(
         Audience,
         by_value=True,
@@ -29,18 +29,28 @@ class LoginBody(Shape):
     )
 
 
-class RefreshBody(Shape):
+class RefreshBody(Body):
     refresh_token = fields.Str(required=True, validate=validate.Length(max=200))
-    device_id = fields.Str(validate=ONE_LINE)
+    device_id = ShortLine(
+        metadata={
+            "description": "Required where the session was opened with one, and then the same: without it the answer "
+            "is 400 (`required` at `#/deviceId`), with another the session ends (401 `session_revoked`). Else it "
+            "counts for nothing."
+        }
+    )
 
 
-class LogoutBody(Shape):
-    refresh_token = fields.Str(
-        validate=validate.Length(max=200), metadata={"description": "Where there is no access token to send."}
-    )
-    reason = fields.Str(
-        validate=validate.OneOf([Because.LOGOUT.value, Because.PIN_LOCKOUT.value]), load_default=Because.LOGOUT.value
-    )
+# Signing out ends well whatever is sent, so nothing that is sent breaks a rule.
+LOGOUT_BODY: dict[str, Any] = {
+    "description": "An object, of which these two are read; everything else is passed over.",
+    "properties": {
+        "refreshToken": {"description": "A text. Where there is no access token to send."},
+        "reason": {
+            "description": f"`{Because.PIN_LOCKOUT.value}`; anything else counts as `{Because.LOGOUT.value}`.",
+            "default": Because.LOGOUT.value,
+        },
+    },
+}
 
 
 class UserShape(Shape):
@@ -54,10 +64,10 @@ class TokensShape(Shape):
     token = fields.Str(required=True, metadata={"description": "The access token: `Authorization: Bearer <token>`."})
     token_type = fields.Str(required=True, metadata={"example": "Bearer"})
     expires_in = fields.Int(required=True, metadata={"description": "Seconds.", "example": 900})
-    expires_at = Moment(required=True)
+    expires_at = UtcTime(required=True)
     refresh_token = fields.Str(required=True, metadata={"description": "For one use."})
     session_id = fields.Str(required=True)
-    session_expires_at = Moment(required=True, metadata={"description": "24 hours after signing in, whatever comes."})
+    session_expires_at = UtcTime(required=True, metadata={"description": "24 hours after signing in, whatever comes."})
     user = fields.Nested(UserShape, required=True)
     agent = fields.Raw(required=True, allow_none=True, metadata={"description": "null: the user is no till agent."})
     locations = fields.List(fields.Raw(), required=True, metadata={"description": "Where the user may work at a till."})

@@ -9,9 +9,10 @@ from typing import Any
 from flask import g, request
 
 from app import ports
-from app.blueprints.hosts import asked_host
+from app.blueprints.hosts import request_host
 from app.blueprints.v1 import access_tokens
 from app.blueprints.v1.access_tokens import Claims
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Forbidden, Unauthenticated
 from app.domain.sites import api_sessions
 from app.domain.sites.api_sessions import ApiCaller, Audience
@@ -42,6 +43,11 @@ def caller() -> ApiCaller:
     return found
 
 
+def calling_author() -> Author:
+    """Return the caller as the author of a change."""
+    return Author(caller().site_id, caller().display_name, ports.clock())
+
+
 def sent_claims() -> Claims:
     """What the sent token says about itself. Raises Unauthenticated for none, or one that is not ours."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
@@ -54,4 +60,4 @@ def _identified() -> ApiCaller:
     claims = sent_claims()
     if claims.is_over(ports.clock().now()):
         raise Unauthenticated("token_expired", "This token is over. Get another with the refresh token.")
-    return api_sessions.find_caller(ports.clock(), claims.session_id, claims.user_id, asked_host(), claims.roles)
+    return api_sessions.find_caller(ports.clock(), claims.session_id, claims.user_id, request_host(), claims.roles)

@@ -31,7 +31,7 @@ MEANINGS: dict[int, tuple[str, str]] = {
     ),
     403: ("The user's role, or the plan of the shop, does not allow this.", "forbidden"),
     404: ("There is no such thing on this shop.", "not_found"),
-    409: ("The state of things does not allow it now, or somebody else saved first (`stale_revision`).", "conflict"),
+    409: ("The state of things does not allow it now, or another user saved first (`stale_revision`).", "conflict"),
     413: ("The body is too large.", "request_entity_too_large"),
     415: ("The body is not JSON.", "unsupported_media_type"),
     429: ("Too many tries; `Retry-After` says how many seconds to wait.", "too_many_requests"),
@@ -84,8 +84,8 @@ def describe_problems(spec: APISpec) -> None:
         body = {"schema": ProblemShape, "example": _example(status, code)}
         response: dict[str, Any] = {"description": meaning, "content": {PROBLEM: body}}
         if status in HEADERS:
-            header, told = HEADERS[status]
-            response["headers"] = {header: {"description": told, "schema": {"type": "string"}}}
+            header, meaning_of_header = HEADERS[status]
+            response["headers"] = {header: {"description": meaning_of_header, "schema": {"type": "string"}}}
         spec.components.response(problem_name(status), response, lazy=True)
 
 

@@ -1,4 +1,4 @@
-"""Fields that take what they say and nothing like it: marshmallow's own turn "yes" into true and 2.5 into 2."""
+"""Fields of /v1 besides the strict ones of all JSON."""
 
 from __future__ import annotations
 
@@ -10,22 +10,14 @@ from marshmallow import ValidationError, fields, validate
 from app.domain.shared.times import rfc3339
 
 LONGEST_NUMBER = 7  # Digits in an address.
-
-
-class Flag(fields.Boolean):
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
-        if not isinstance(value, bool):
-            raise self.make_error("invalid", input=value)
-        return value
-
-
-class Whole(fields.Integer):
-    """Written as one: 3.0, which JSON Schema would take, is refused as it is in the admin's JSON."""
-
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise self.make_error("invalid", input=value)
-        return value
+# What texts hold, as a description says it: in the regular expressions of ECMA 262, which need anchors.
+ANY_TEXT = {"pattern": r"^[^\u0000]*$"}
+# The rule of the domain (app/domain/shared/text.py), in which white space of any kind is a space.
+_NO_LINE = r"\u0000-\u0008\u000e-\u001b\u007f-\u0084\u0086-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff"
+_NO_BLOCK = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff"
+_BLANK = r"\s\u001c-\u001f\u0085"
+LINE = {"pattern": f"^[^{_NO_LINE}]*[^{_BLANK}{_NO_LINE}][^{_NO_LINE}]*$"}
+BLOCK = {"pattern": f"^[^{_NO_BLOCK}]*$"}
 
 
 class NumberInAddress(fields.Integer):
@@ -35,7 +27,16 @@ class NumberInAddress(fields.Integer):
         return int(value)
 
 
-class Moment(fields.String):
+class ShortLine(fields.String):
+    """1 to 100 characters without a control character."""
+
+    def __init__(self, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
+        rule = validate.Regexp(r"[^\x00-\x1f\x7f]{1,100}\Z", error="A line of 1 to 100 characters, please.")
+        described = {"pattern": r"^[^\u0000-\u001f\u007f]{1,100}$"}
+        super().__init__(validate=rule, metadata=described | dict(metadata or {}), **kwargs)
+
+
+class UtcTime(fields.String):
     """In UTC, to the second."""
 
     def __init__(self, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:

@@ -6,10 +6,9 @@ from typing import Any
 
 from flask import Response, jsonify, request, url_for
 
-from app import ports
 from app.blueprints.json_body import LARGEST_TREE
 from app.blueprints.v1.api import ApiBlueprint
-from app.blueprints.v1.bearer import caller, requires_token
+from app.blueprints.v1.bearer import caller, calling_author, requires_token
 from app.blueprints.v1.taxonomy_shapes import (
     EXAMPLE,
     ActivateBody,
@@ -24,10 +23,10 @@ from app.blueprints.v1.taxonomy_shapes import (
 )
 from app.domain.shared.paging import Paged
 from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.life import activation, lifecycle
-from app.domain.taxonomy.life.lifecycle import TaxonomyRow
-from app.domain.taxonomy.life.saving import prepare, store
-from app.domain.taxonomy.life.views import data_view, saved_view, view_of
+from app.domain.taxonomy.lifecycle import activation, creation
+from app.domain.taxonomy.lifecycle.listing import TaxonomyRow, list_taxonomies
+from app.domain.taxonomy.lifecycle.saving import prepare, store
+from app.domain.taxonomy.lifecycle.views import data_view, saved_view, view_of
 from app.permissions import Permission
 from app.transaction import transaction
 
@@ -47,9 +46,7 @@ def _let_trees_in(endpoint: str | None, _values: dict[str, Any] | None) -> None:
 @bp.response(200, TaxonomiesShape)
 def taxonomies(query: dict[str, int]) -> Paged[TaxonomyRow]:
     """The taxonomies of the shop, the active one first, then by name."""
-    number, size = query["page_number"], query["page_size"]
-    rows = lifecycle.list_taxonomies(caller().site_id)
-    return Paged(rows[(number - 1) * size : number * size], number, size, len(rows))
+    return Paged.cut(list_taxonomies(caller().site_id), query["page_number"], query["page_size"])
 
 
 @bp.post("")
@@ -59,10 +56,9 @@ def taxonomies(query: dict[str, int]) -> Paged[TaxonomyRow]:
 @bp.response(201, CreatedShape)
 def create(body: dict[str, Any]) -> tuple[Response, int, dict[str, str]]:
     """A new taxonomy, which is not the active one yet."""
-    who = caller()
     texts = body["name"], body["description"]
     with transaction():
-        made = lifecycle.create(ports.clock(), who.site_id, *texts, body["sample"], who.display_name)
+        made = creation.create(calling_author(), *texts, body["sample"])
         view = view_of(made)
     location = url_for("v1_taxonomies.taxonomy", taxonomy_id=view["id"])
     return jsonify({"id": view["id"], "taxonomy": view}), 201, {"Location": location}
@@ -85,13 +81,12 @@ def taxonomy(taxonomy_id: str) -> Response:
 def structure(body: dict[str, Any], taxonomy_id: str) -> Response:
     """Save the whole tree on the revision that was read.
 
-    All or nothing: every problem is told at once, naming its `levelId` and `attributeId`; when somebody else saved
+    All or nothing: every problem is told at once, naming its `levelId` and `attributeId`; when another user saved
     first the answer is 409 with `currentRevision`. Products that lose their level or values are not counted here: the
     admin shows that before it saves.
     """
-    who = caller()
     prepared = prepare(
-        who.site_id,
+        caller().site_id,
         taxonomy_id,
         body["revision"],
         body["name"],
@@ -101,7 +96,7 @@ def structure(body: dict[str, Any], taxonomy_id: str) -> Response:
         [ValueRename(**rename) for rename in body["value_renames"]],
     )
     with transaction():
-        return jsonify(saved_view(store(ports.clock(), prepared, who.display_name)))
+        return jsonify(saved_view(store(calling_author(), prepared)))
 
 
 @bp.delete("/<taxonomy_id>")
@@ -110,9 +105,8 @@ def structure(body: dict[str, Any], taxonomy_id: str) -> Response:
 @bp.response(204)
 def delete(taxonomy_id: str) -> None:
     """Remove a taxonomy with its change log. The active one cannot be deleted."""
-    who = caller()
     with transaction():
-        lifecycle.delete(ports.clock(), who.site_id, taxonomy_id, who.display_name)
+        creation.delete(calling_author(), taxonomy_id)
 
 
 @bp.post("/<taxonomy_id>/activate")
@@ -122,7 +116,6 @@ def delete(taxonomy_id: str) -> None:
 @bp.response(200, ActivatedShape)
 def activate(body: dict[str, Any], taxonomy_id: str) -> dict[str, Any]:
     """Make this the shop's taxonomy. The plan of the shop must include the taxonomy engine."""
-    who = caller()
     with transaction():
-        switched = activation.activate(ports.clock(), who.site_id, taxonomy_id, body["confirm_name"], who.display_name)
+        switched = activation.activate(calling_author(), taxonomy_id, body["confirm_name"])
     return {"id": taxonomy_id, "active": True, "switched": switched}

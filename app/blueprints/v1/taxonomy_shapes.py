@@ -6,13 +6,16 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from app.blueprints.v1.api import Shape
-from app.blueprints.v1.fields import Few, Flag, Moment, NumberInAddress, Unread, Whole
+from app.blueprints.v1.api import Body, Shape
+from app.blueprints.v1.fields import ANY_TEXT, BLOCK, LINE, Few, NumberInAddress, Unread, UtcTime
+from app.domain.shared.schema import Flag, Whole
 from app.domain.taxonomy.levels.attribute import AttributeType
-from app.domain.taxonomy.taxonomies import LONGEST_NAME
+from app.domain.taxonomy.lifecycle.revisions import LONGEST_NOTE
+from app.domain.taxonomy.taxonomies import LONGEST_DESCRIPTION, LONGEST_NAME
 
 MOST_RENAMES = 1_000
-NAME = {"minLength": 1, "maxLength": LONGEST_NAME}  # Told here and checked by the domain, in its own words.
+NAME = {"minLength": 1, "maxLength": LONGEST_NAME, **LINE}  # Told here and checked by the domain, in its own words.
+DESCRIPTION = {"maxLength": LONGEST_DESCRIPTION, **BLOCK}
 EXAMPLE: dict[str, Any] = {
     "revision": 4,
     "name": "Outdoor",
@@ -35,7 +38,7 @@ EXAMPLE: dict[str, Any] = {
 }
 
 
-class ValidationShape(Shape):
+class ValidationShape(Body):
     mandatory = fields.Bool()
     min_length = fields.Int()
     max_length = fields.Int()
@@ -45,19 +48,21 @@ class ValidationShape(Shape):
     error_message = fields.Str()
 
 
-class AttributeShape(Shape):
+class AttributeShape(Body):
     attribute_id = fields.Str(metadata={"description": "`new-…` or none for a new one, which gets an id."})
     name = fields.Str(required=True)
     type = fields.Str(required=True, validate=validate.OneOf([kind.value for kind in AttributeType]))
     help_text = fields.Str()
-    allowed_values = fields.List(fields.Str(), metadata={"description": "Of the SELECT types, in their order."})
+    allowed_values = fields.List(
+        fields.Str(metadata=ANY_TEXT), metadata={"description": "Of the SELECT types, in their order."}
+    )
     validation = fields.Nested(ValidationShape)
     display_on_product_page = fields.Bool()
     display_label = fields.Str()
     display_order = fields.Int(metadata={"description": "The place decides; what is sent is ignored."})
 
 
-class LevelShape(Shape):
+class LevelShape(Body):
     level_id = fields.Str(metadata={"description": "`new-…` or none for a new one, which gets an id."})
     name = fields.Str(required=True)
     description = fields.Str()
@@ -76,8 +81,8 @@ class TaxonomyShape(Shape):
     catalogue_id = fields.Str(required=True)
     revision = fields.Int(required=True, metadata={"description": "Rises with every save, from 1."})
     root_levels = Unread(fields.Nested(LevelShape), required=True)
-    created_at = Moment(required=True)
-    updated_at = Moment(required=True)
+    created_at = UtcTime(required=True)
+    updated_at = UtcTime(required=True)
 
 
 class TaxonomyRowShape(Shape):
@@ -88,7 +93,7 @@ class TaxonomyRowShape(Shape):
     levels = fields.Int(required=True)
     products = fields.Int(required=True, metadata={"description": "That carry a level; 0 unless it is the active one."})
     revision = fields.Int(required=True)
-    updated_at = Moment(required=True)
+    updated_at = UtcTime(required=True)
 
 
 class PageQuery(Shape):
@@ -122,9 +127,9 @@ class TaxonomyDataShape(Shape):
     )
 
 
-class CreateBody(Shape):
+class CreateBody(Body):
     name = fields.Str(required=True, metadata=NAME)
-    description = fields.Str(load_default="")
+    description = fields.Str(load_default="", metadata=DESCRIPTION)
     sample = Flag(load_default=False, metadata={"description": "Begin with the levels of a sample."})
 
 
@@ -133,21 +138,23 @@ class CreatedShape(Shape):
     taxonomy = fields.Nested(TaxonomyShape, required=True)
 
 
-class ValueRenameBody(Shape):
+class ValueRenameBody(Body):
     level_id = fields.Str(required=True)
     attribute_id = fields.Str(required=True)
     value = fields.Str(required=True)
     renamed = fields.Str(required=True)
 
 
-class StructureBody(Shape):
+class StructureBody(Body):
     revision = Whole(
         load_default=None, allow_none=True, metadata={"description": "The one that was read; absent counts as 0."}
     )
     name = fields.Str(required=True, metadata=NAME)
-    description = fields.Str(metadata={"description": "Left out, it stays as it is."})
+    description = fields.Str(metadata=DESCRIPTION | {"description": "Left out, it stays as it is."})
     root_levels = Unread(fields.Nested(LevelShape), required=True, metadata={"description": "The whole tree."})
-    note = fields.Str(load_default="", metadata={"description": "For the change log."})
+    note = fields.Str(
+        load_default="", metadata={"description": "For the change log.", "maxLength": LONGEST_NOTE, **BLOCK}
+    )
     value_renames = Few(
         fields.Nested(ValueRenameBody),
         MOST_RENAMES,
@@ -167,7 +174,7 @@ class SavedShape(Shape):
     )
 
 
-class ActivateBody(Shape):
+class ActivateBody(Body):
     confirm_name = fields.Str(
         load_default=None,
         allow_none=True,

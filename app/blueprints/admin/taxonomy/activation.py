@@ -10,14 +10,14 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.taxonomy.taxonomies import NO_ERRORS, ONE
+from app.blueprints.author import current_author
 from app.domain.merchandising.level_categories import categories_by_level
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.life.activation import activate, activation_impact
-from app.domain.taxonomy.life.lifecycle import count_levels
+from app.domain.taxonomy.lifecycle.activation import activate, activation_impact
+from app.domain.taxonomy.lifecycle.listing import count_levels
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.products.classification import has_engine
-from app.domain.taxonomy.task_kinds import FAILED, UNFINISHED
 from app.domain.taxonomy.tasks.restore_preview import can_restore, restore, restore_preview, takes_back
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
 from app.htmx import wants_fragment
@@ -38,11 +38,11 @@ def taxonomy_activation(taxonomy_id: str) -> Answer:
 @requires(Permission.ACTIVATE_TAXONOMY)
 def taxonomy_activate(taxonomy_id: str) -> Answer:
     """A plan without the engine is answered by 403."""
-    typed, actor = request.form.get("confirmName", ""), current_user.display_name
+    typed = request.form.get("confirmName", "")
     try:
         with transaction():
             name = taxonomy_of(current_user.site_id, taxonomy_id).name
-            switched = activate(ports.clock(), current_user.site_id, taxonomy_id, typed, actor)
+            switched = activate(current_author(), taxonomy_id, typed)
     except Invalid as error:
         return _activation_page(taxonomy_id, FieldErrors(error), typed)
     flash(f"“{name}” is the active taxonomy now.{AFTER_A_SWITCH if switched else ''}", "good")
@@ -60,7 +60,7 @@ def taxonomy_restore(taxonomy_id: str) -> Answer:
 def taxonomy_restore_begin(taxonomy_id: str) -> Answer:
     try:
         with transaction():
-            restore(ports.clock(), current_user.site_id, taxonomy_id, current_user.display_name)
+            restore(current_author(), taxonomy_id)
     except Conflict:
         return _restore_page(taxonomy_id)
     return redirect(url_for("admin.taxonomy_restore", taxonomy_id=taxonomy_id))
@@ -71,7 +71,7 @@ def _activation_page(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, typed: s
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     impact = activation_impact(site_id, taxonomy_id)
     page = render_template(
-        "admin/taxonomy/activate.html",
+        "admin/taxonomy/activation/activate.html",
         taxonomy=taxonomy,
         levels=count_levels(taxonomy.root_levels),
         impact=impact,
@@ -91,7 +91,7 @@ def _restore_page(taxonomy_id: str) -> Answer:
     site_id, asked = current_user.site_id, "dry-run" in request.args
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     task, preview, refused = tasks.latest(site_id, (tasks.Kind.RESTORE,)), None, None
-    is_busy = task is not None and task.state in UNFINISHED
+    is_busy = task is not None and task.is_unfinished
     try:
         takes_back(site_id, taxonomy_id)
         preview = restore_preview(ports.clock(), site_id, taxonomy_id) if asked and not is_busy else None
@@ -100,10 +100,10 @@ def _restore_page(taxonomy_id: str) -> Answer:
     context = {"taxonomy": taxonomy, "preview": preview, "refused": refused, "is_busy": is_busy}
     if asked and wants_fragment():
         return make_response(
-            render_template("admin/taxonomy/_restore_preview.html", **context), 409 if refused else 200
+            render_template("admin/taxonomy/activation/_restore_preview.html", **context), 409 if refused else 200
         )
     is_news = is_busy or (not refused and _is_news(task, taxonomy_id))
-    page = render_template("admin/taxonomy/restore.html", task=task if is_news else None, **context)
+    page = render_template("admin/taxonomy/activation/restore.html", task=task if is_news else None, **context)
     return make_response(page, 409 if refused else 200)
 
 
@@ -111,4 +111,4 @@ def _is_news(task: TaxonomyTask | None, taxonomy_id: str) -> bool:
     """The outcome of the last task is, until there is something to restore again."""
     if task is None or task.parameters["taxonomyId"] != taxonomy_id:
         return False
-    return task.state == FAILED or not can_restore(task.site_id, taxonomy_id)
+    return task.has_failed or not can_restore(task.site_id, taxonomy_id)

@@ -12,7 +12,7 @@ from app.blueprints.admin.taxonomy.attribute_form import AttributeForm
 from app.blueprints.admin.taxonomy.editor import editor_page
 from app.blueprints.admin.taxonomy.panel import panel_of
 from app.domain.shared.problems import Invalid, NotFound
-from app.domain.taxonomy.editor import editing as drafts
+from app.domain.taxonomy.editor import drafts
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 
@@ -31,9 +31,8 @@ def taxonomy_attribute(taxonomy_id: str) -> Answer:
     status = panel.errors.status if panel.errors else 200
     if not wants_fragment():
         return editor_page(editing, level_id, panel, status)
-    template = "_attribute_preview" if intent == "preview" else "_attribute_form"
     page = render_template(
-        f"admin/taxonomy/{template}.html",
+        "admin/taxonomy/attribute/_preview.html" if intent == "preview" else "admin/taxonomy/attribute/_form.html",
         editing=editing,
         taxonomy=editing.taxonomy,
         level_id=level_id,

@@ -11,20 +11,20 @@ from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.form_numbers import sent_id
 from app.domain.shared.problems import Invalid, Problem
-from app.domain.taxonomy.editor.edits import (
+from app.domain.taxonomy.editor.attribute_edits import (
     AddAttribute,
     ChangeAttribute,
     DeleteAttribute,
-    Edit,
     MoveAttribute,
     OverrideAttribute,
     RenameElsewhere,
 )
+from app.domain.taxonomy.editor.level_edits import Edit
 from app.domain.taxonomy.editor.pasting import Pasted, pasted
 from app.domain.taxonomy.levels.attribute import AttributeType
 from app.domain.taxonomy.levels.values import NUMBER
-from app.domain.taxonomy.structure.checking import check_structure
-from app.domain.taxonomy.structure.validation import MOST_VALUES
+from app.domain.taxonomy.validation.rules import MOST_VALUES
+from app.domain.taxonomy.validation.structure import check_structure
 
 NEW = "new"
 UNSAVED = re.compile(r"new-a[0-9]+")
@@ -170,7 +170,7 @@ class AttributeForm:
         if rules:
             found["validation"] = rules
         places = [place for place, row in enumerate(form.rows) if not row.is_blank]
-        problems += [*_told_twice(form.rows), *_problems_of(found, self.attribute_id, places)]
+        problems += [*_duplicates(form.rows), *_problems_of(found, self.attribute_id, places)]
         if problems:
             raise Invalid(problems)
         return found
@@ -208,12 +208,12 @@ class AttributeForm:
             return self
         form = self.after("paste")
         if form.new_values and form.told:
-            told = " ".join(f"“{line[:80]}” {reason}" for line, reason in form.told.refused[:3])
-            problems.append(Problem("cannot_be_added", told, "#/newValues"))
+            reasons = " ".join(f"“{line[:80]}” {reason}" for line, reason in form.told.refused[:3])
+            problems.append(Problem("cannot_be_added", reasons, "#/newValues"))
         return form
 
 
-def _told_twice(rows: tuple[ValueRow, ...]) -> Iterator[Problem]:
+def _duplicates(rows: tuple[ValueRow, ...]) -> Iterator[Problem]:
     """Two values cannot become one by renaming: only one of them would take its products along."""
     seen: set[str] = set()
     for place, row in enumerate(rows):
@@ -269,7 +269,7 @@ def _without(form: AttributeForm, place: int | None) -> AttributeForm:
     return replace(form, rows=rows, removed=(*form.removed, *([gone] if gone else [])))
 
 
-def _put_back(form: AttributeForm, place: int | None) -> AttributeForm:
+def _restore_attribute(form: AttributeForm, place: int | None) -> AttributeForm:
     if place is None or place >= len(form.removed):
         return form
     was = form.removed[place]
@@ -291,7 +291,7 @@ _ACTIONS: Mapping[str, Callable[[AttributeForm, int | None], AttributeForm]] = {
     "up": lambda form, place: _swapped(form, place, -1),
     "down": lambda form, place: _swapped(form, place, 1),
     "remove": _without,
-    "restore": _put_back,
+    "restore": _restore_attribute,
     "paste": lambda form, _: _added(form),
     "split": lambda form, _: _added(form, split_at_commas=True),
     "sort": lambda form, _: replace(form, rows=tuple(sorted(form.rows, key=lambda row: row.text.casefold()))),

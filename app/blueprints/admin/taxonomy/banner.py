@@ -11,17 +11,18 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.author import current_author
+from app.domain.relevance.overview.overview import latest_summary
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
 from app.domain.search.index.rebuilt import Unindexed, products_rebuilt_since, unindexed
-from app.domain.search.index.run_story import RunStory
-from app.domain.search.overview.overview import latest_story
+from app.domain.search.index.run_summary import RunSummary
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
 from app.domain.taxonomy.products.restorable import restorable_products
-from app.domain.taxonomy.task_kinds import DONE
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
+from app.domain.work.states import State
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -33,7 +34,7 @@ Answer = str | AnyResponse
 
 
 @dataclass(frozen=True, slots=True)
-class Banner:
+class IndexBanner:
     """`is_behind`: the shop's index was made before the taxonomy was last saved. `run` is a rebuild that runs, or
     the one that has made good for this save. `unindexed`: changes of single records that search does not have.
     `awaits_tasks`: tasks may still come of the save."""
@@ -41,22 +42,22 @@ class Banner:
     taxonomy_id: str
     is_behind: bool
     is_set_up: bool
-    run: RunStory | None
+    run: RunSummary | None
     unindexed: Unindexed
     tasks: tuple[TaxonomyTask, ...]
     awaits_tasks: bool
 
 
-def banner_of(site_id: int, taxonomy: Taxonomy) -> Banner | None:
+def banner_of(site_id: int, taxonomy: Taxonomy) -> IndexBanner | None:
     """None for a taxonomy that the shop does not use."""
     if not is_active(taxonomy):
         return None
     engine, age = ports.search_engine(), ports.clock().now() - taxonomy.updated_at
     is_behind = not products_rebuilt_since(site_id, taxonomy.updated_at)
-    run = latest_story(ports.clock(), engine, site_id)
+    run = latest_summary(ports.clock(), engine, site_id)
     found = _tasks(site_id, taxonomy)
     follows = run is not None and (run.is_unfinished or (run.started_at or run.created_at) >= taxonomy.updated_at)
-    return Banner(
+    return IndexBanner(
         taxonomy_id=taxonomy.id,
         is_behind=is_behind,
         is_set_up=engine.status(site_id, IndexName.PRODUCTS).state is not EngineState.NOT_SET_UP,
@@ -84,7 +85,7 @@ def _tasks(site_id: int, taxonomy: Taxonomy) -> tuple[TaxonomyTask, ...]:
 def _is_news(task: TaxonomyTask, taxonomy: Taxonomy) -> bool:
     if task.created_at < taxonomy.updated_at:
         return False
-    return task.state != DONE or (task.finished_at or task.created_at) > ports.clock().now() - RECENT
+    return task.state != State.DONE or (task.finished_at or task.created_at) > ports.clock().now() - RECENT
 
 
 @bp.get("/catalogue/taxonomy/<taxonomy_id>/banner")
@@ -92,9 +93,10 @@ def _is_news(task: TaxonomyTask, taxonomy: Taxonomy) -> bool:
 def taxonomy_banner(taxonomy_id: str) -> Answer:
     """Asked for again and again while something is under way: `part` is `reindex` or `tasks`."""
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
-    part = "tasks" if request.args.get("part") == "tasks" else "reindex"
+    is_of_tasks = request.args.get("part") == "tasks"
+    template = "admin/taxonomy/banner/_tasks.html" if is_of_tasks else "admin/taxonomy/banner/_reindex.html"
     banner = banner_of(current_user.site_id, taxonomy)
-    return render_template(f"admin/taxonomy/_banner_{part}.html", taxonomy=taxonomy, banner=banner)
+    return render_template(template, taxonomy=taxonomy, banner=banner)
 
 
 @bp.post("/catalogue/taxonomy/<taxonomy_id>/rebuild")
@@ -105,14 +107,12 @@ def taxonomy_rebuild(taxonomy_id: str) -> Answer:
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     try:
         with transaction():
-            runs.request_rebuild(
-                ports.clock(), ports.search_engine(), site_id, runs.Scope.PRODUCTS, current_user.display_name
-            )
+            runs.request_rebuild(current_author(), ports.search_engine(), ports.worker_locks(), runs.Scope.PRODUCTS)
     except Conflict as conflict:
         refused = conflict.message
     if wants_fragment():
         banner = banner_of(site_id, taxonomy_of(site_id, taxonomy.id))
-        return render_template("admin/taxonomy/_banner_reindex.html", taxonomy=taxonomy, banner=banner, refused=refused)
+        return render_template("admin/taxonomy/banner/_reindex.html", taxonomy=taxonomy, banner=banner, refused=refused)
     if refused:
         flash(refused, "bad")
     return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, saved=1))

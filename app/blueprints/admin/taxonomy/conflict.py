@@ -1,4 +1,4 @@
-"""When somebody else saved the taxonomy first: both sides, and the ways on."""
+"""A draft whose taxonomy another user saved first: both changes, rebase and discard."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from flask import flash, redirect, render_template, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
-from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.domain.taxonomy.editor import editing as drafts
+from app.blueprints.author import current_author
+from app.domain.taxonomy.editor import drafts
 from app.domain.taxonomy.editor.draft_conflict import draft_conflict
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -34,7 +34,7 @@ def taxonomy_conflict(taxonomy_id: str) -> Answer:
 def taxonomy_rebase(taxonomy_id: str) -> Answer:
     """Do one's own edits again on what is stored now. Nothing is saved by that."""
     with transaction():
-        rebased = drafts.rebase_draft(ports.clock(), current_user.site_id, taxonomy_id, current_user.user_id)
+        rebased = drafts.rebase_draft(current_author(), taxonomy_id, current_user.user_id)
     for sentence in rebased.refused[:MOST_TOLD]:
         flash(f"Not done again: {sentence}", "warn")
     if len(rebased.refused) > MOST_TOLD:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from flask import flash, make_response, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
-from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.display import numbered
 from app.blueprints.admin.taxonomy.attribute_form import attribute_edit
 from app.blueprints.admin.taxonomy.banner import banner_of, to_restore
 from app.blueprints.admin.taxonomy.edits import level_edits
 from app.blueprints.admin.taxonomy.panel import Panel, panel_of
-from app.blueprints.admin.taxonomy.tree import ShownTree, shown_tree
+from app.blueprints.admin.taxonomy.tree import ShownTree, drawn_levels, shown_tree
+from app.blueprints.author import current_author
 from app.domain.shared.problems import DomainError, Invalid, NotFound
-from app.domain.taxonomy.editor import editing as drafts
-from app.domain.taxonomy.editor.editing import Edited, Editing, StaleDraft
-from app.domain.taxonomy.editor.edits import Edit
+from app.domain.taxonomy.editor import drafts
+from app.domain.taxonomy.editor.drafts import Edited, Editing, StaleDraft
+from app.domain.taxonomy.editor.level_edits import Edit
 from app.domain.taxonomy.levels.flat import FlatLevels, siblings
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import Permission, requires
@@ -52,12 +52,14 @@ def taxonomy_level(taxonomy_id: str) -> Answer:
     page = url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, level=level_id, attribute=attribute_id or None)
     if not wants_fragment():
         return redirect(page)
-    context = _context(editing, level_id, panel_of(editing, level_id))
-    if request.args.get("version", editing.token) == editing.token:
-        answer = make_response(render_template("admin/taxonomy/_level.html", **context))
+    is_current = request.args.get("version", editing.token) == editing.token
+    drawn = [level_id] if is_current and level_id else None
+    context = _context(editing, level_id, panel_of(editing, level_id), drawn)
+    if is_current:
+        answer = make_response(render_template("admin/taxonomy/editor/_level.html", **context))
     else:
         late = {"refusal": OTHER_WINDOW, "whole": True, "keeps_panel": False}
-        answer = make_response(render_template("admin/taxonomy/_changes.html", **context | late))
+        answer = make_response(render_template("admin/taxonomy/editor/_changes.html", **context | late))
     answer.headers["HX-Replace-Url"] = page
     return answer
 
@@ -68,8 +70,7 @@ def taxonomy_draft(taxonomy_id: str) -> Answer:
     """One edit; the field `edit` names it."""
     try:
         with transaction():
-            site_id, user_id = current_user.site_id, current_user.user_id
-            edited = drafts.edit(ports.clock(), site_id, taxonomy_id, user_id, _wanted, _token())
+            edited = drafts.edit(current_author(), taxonomy_id, current_user.user_id, _wanted, _token())
     except StaleDraft as error:
         return _late(taxonomy_id, error)
     except NotFound:
@@ -105,12 +106,9 @@ def taxonomy_discard(taxonomy_id: str) -> Answer:
 def taxonomy_details(taxonomy_id: str) -> Answer:
     """The taxonomy's own name and description, saved at once."""
     name, description = request.form.get("name", ""), request.form.get("description", "")
-    user = current_user
     try:
         with transaction():
-            drafts.change_details(
-                ports.clock(), user.site_id, taxonomy_id, user.user_id, name, description, user.display_name
-            )
+            drafts.change_details(current_author(), taxonomy_id, current_user.user_id, name, description)
     except Invalid as error:
         return _refused(taxonomy_id, error)
     flash("Saved the name and the description.", "good")
@@ -123,16 +121,17 @@ def editor_page(editing: Editing, level_id: str | None, panel: Panel, status: in
         "banner": banner,
         "restorable": to_restore(current_user.site_id) if banner else 0,
     }
-    return make_response(render_template("admin/taxonomy/editor.html", **context), status)
+    return make_response(render_template("admin/taxonomy/editor/page.html", **context), status)
 
 
-def _context(editing: Editing, level_id: str | None, panel: Panel) -> dict[str, Any]:
-    tree = shown_tree(editing, level_id)
+def _context(
+    editing: Editing, level_id: str | None, panel: Panel, drawn: Collection[str] | None = None
+) -> dict[str, Any]:
+    tree = shown_tree(editing, level_id, drawn)
     return {
         "editing": editing,
         "taxonomy": editing.taxonomy,
         "tree": tree,
-        "counts": tree.counts,
         "level_id": level_id,
         "level": editing.levels.get(level_id) if level_id else None,
         "panel": panel,
@@ -162,29 +161,30 @@ def _wanted(levels: FlatLevels) -> Edit | Sequence[Edit]:
     return level_edits(request.form, levels)
 
 
-def _turned(taxonomy_id: str, turn: Callable[..., Edited], told: str, nothing: str) -> Answer:
+def _turned(taxonomy_id: str, turn: Callable[..., Edited], label: str, nothing: str) -> Answer:
     try:
         with transaction():
-            edited = turn(ports.clock(), current_user.site_id, taxonomy_id, current_user.user_id, _token())
+            edited = turn(current_author(), taxonomy_id, current_user.user_id, _token())
     except StaleDraft as error:
         return _late(taxonomy_id, error)
-    return _changed(edited, told.format(edited.step.label) if edited.step else nothing)
+    return _changed(edited, label.format(edited.step.label) if edited.step else nothing)
 
 
-def _changed(edited: Edited, told: str) -> Answer:
+def _changed(edited: Edited, summary: str) -> Answer:
     """What the edit changed, part by part; without htmx the page anew."""
     editing = edited.after
     level_id = _looked_at(edited)
-    context = _context(editing, level_id, panel_of(editing, level_id))
+    drawn = drawn_levels(edited.before, editing, level_id, _marked())
+    context = _context(editing, level_id, panel_of(editing, level_id), drawn)
     tree: ShownTree = context["tree"]
     losing = sum((tree.products or {}).get(gone, 0) for gone in edited.before.levels if gone not in editing.levels)
     if losing:
         loses = "loses its level" if losing == 1 else "lose their level"
-        told = f"{told}: {numbered(losing, 'product')} {loses} when you save"
+        summary = f"{summary}: {numbered(losing, 'product')} {loses} when you save"
     if not wants_fragment():
-        flash(f"{told}.", "plain")
+        flash(f"{summary}.", "plain")
         return _to_editor(editing.taxonomy.id, level_id)
-    change = {"change": tree.since(edited.before, _marked()), "told": told, "losing": losing}
+    change = {"change": tree.since(edited.before, _marked()), "summary": summary, "losing": losing}
     return _parts(context | change, level_id)
 
 
@@ -201,9 +201,9 @@ def _looked_at(edited: Edited) -> str | None:
 
 
 def _parts(context: dict[str, Any], level_id: str | None, status: int = 200) -> AnyResponse:
-    """`keep` is sent by a window whose panel holds what somebody types: it stays as it is."""
+    """`keep` is sent by a window whose panel holds what a user types: it stays as it is."""
     keeps = {"keeps_panel": "keep" in request.form}
-    answer = make_response(render_template("admin/taxonomy/_changes.html", **keeps | context), status)
+    answer = make_response(render_template("admin/taxonomy/editor/_changes.html", **keeps | context), status)
     taxonomy_id = context["taxonomy"].id
     if not keeps["keeps_panel"]:
         answer.headers["HX-Replace-Url"] = url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, level=level_id)

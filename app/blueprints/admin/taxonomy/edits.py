@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.editor.edits import (
+from app.domain.taxonomy.editor.level_edits import (
     AddLevel,
-    AddLevels,
     ChangeLevel,
     DeleteLevel,
     Direction,
@@ -16,6 +15,7 @@ from app.domain.taxonomy.editor.edits import (
     ShiftLevel,
 )
 from app.domain.taxonomy.editor.level_lines import level_lines
+from app.domain.taxonomy.editor.levels_added import AddLevels
 from app.domain.taxonomy.levels.flat import FlatLevels, siblings
 
 Form = Mapping[str, str]

@@ -11,9 +11,9 @@ from flask_login import current_user
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.taxonomy.editor import EDITOR
 from app.domain.shared.problems import NotFound
-from app.domain.taxonomy.editor import editing as drafts
+from app.domain.taxonomy.editor import drafts
 from app.domain.taxonomy.levels.flat import FlatLevels, branch, path
-from app.domain.taxonomy.structure.sent import DEEPEST
+from app.domain.taxonomy.validation.sent import DEEPEST
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 
@@ -22,7 +22,7 @@ LONGEST_WORDS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MoveTarget:
     """A level that could take another below it; `way` names those above it."""
 
     level_id: str
@@ -47,11 +47,11 @@ def taxonomy_move(taxonomy_id: str) -> str:
         "places": found[:MOST_SHOWN],
         "more": max(0, len(found) - MOST_SHOWN),
     }
-    template = "_move_dialog" if wants_fragment() else "move"
-    return render_template(f"admin/taxonomy/{template}.html", **context)
+    template = "admin/taxonomy/move/_dialog.html" if wants_fragment() else "admin/taxonomy/move/page.html"
+    return render_template(template, **context)
 
 
-def _places(levels: FlatLevels, level_id: str) -> Iterator[Place]:
+def _places(levels: FlatLevels, level_id: str) -> Iterator[MoveTarget]:
     """Not below itself, not where it stands already, and not so deep that what is below it would not fit."""
     own = set(branch(levels, level_id))
     depths = {found: len(path(levels, found)) for found in levels}
@@ -59,9 +59,9 @@ def _places(levels: FlatLevels, level_id: str) -> Iterator[Place]:
     for found, level in levels.items():
         if found in own or found == levels[level_id]["parentLevelId"] or depths[found] + height > DEEPEST:
             continue
-        yield Place(found, level["name"], " › ".join(levels[above]["name"] for above in path(levels, found)[:-1]))
+        yield MoveTarget(found, level["name"], " › ".join(levels[above]["name"] for above in path(levels, found)[:-1]))
 
 
-def _matches(place: Place, words: str) -> bool:
+def _matches(place: MoveTarget, words: str) -> bool:
     text = f"{place.way} {place.name}".casefold()
     return all(word in text for word in words.casefold().split())

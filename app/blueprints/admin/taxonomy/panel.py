@@ -14,9 +14,9 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.taxonomy.attribute_form import NEW, AttributeForm
 from app.domain.shared.problems import DomainError, Invalid, Problem
-from app.domain.taxonomy.editor.editing import Editing
-from app.domain.taxonomy.editor.held_values import NOTHING, HeldValues, held_values
-from app.domain.taxonomy.editor.warnings import SplitValue, TypeConflict, conflicts_of, split_values
+from app.domain.taxonomy.editor.drafts import Editing
+from app.domain.taxonomy.editor.stored_values import NOTHING, StoredValues, stored_values
+from app.domain.taxonomy.editor.warnings import SplitValue, TypeConflict, split_values, type_conflicts
 from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
 from app.domain.taxonomy.levels.flat import FlatLevels, attribute_of, path
 
@@ -67,7 +67,7 @@ class Panel:
     own: Sequence[ShownAttribute]
     inherited: Sequence[ShownAttribute]
     form: AttributeForm | None
-    held: HeldValues
+    held: StoredValues
     errors: FieldErrors
     typed: Mapping[str, str]
 
@@ -148,11 +148,11 @@ def _errors(error: DomainError | None) -> FieldErrors:
     return FieldErrors(error) if error else NO_ERRORS
 
 
-def _held(editing: Editing, level_id: str, form: AttributeForm | None) -> HeldValues:
+def _held(editing: Editing, level_id: str, form: AttributeForm | None) -> StoredValues:
     if form is None or not form.is_stored:
         return NOTHING
     taxonomy = editing.taxonomy
-    return held_values(taxonomy.site_id, taxonomy.id, editing.levels, level_id, form.attribute_id)
+    return stored_values(taxonomy.site_id, taxonomy.id, editing.levels, level_id, form.attribute_id)
 
 
 def _own(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
@@ -210,17 +210,17 @@ def type_name(stored: str) -> str:
 
 @bp.app_template_global("taxonomy_type_conflicts")
 def taxonomy_type_conflicts(editing: Editing) -> Sequence[TypeConflict]:
-    return conflicts_of(editing.levels)
+    return type_conflicts(editing.levels, editing.base, editing.base_root_levels)
 
 
 @bp.app_template_global("taxonomy_split_values")
 def taxonomy_split_values(editing: Editing) -> Sequence[SplitValue]:
-    return split_values(editing.levels)
+    return split_values(editing.levels, editing.base)
 
 
 @bp.app_template_global("problem_field")
 def problem_field(problem: Problem) -> str:
-    """The id of the field of the panel at which a problem of the tree is to be mended."""
+    """The id of the field of the panel at which a problem of the tree is to be fixed."""
     _, attribute, place = problem.pointer.partition("/attributes/")
     if not attribute:
         last = problem.pointer.rpartition("/")[2]

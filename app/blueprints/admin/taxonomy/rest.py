@@ -8,14 +8,14 @@ from flask import jsonify, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response
 
-from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.taxonomy.bodies import CREATE, DUPLICATE, IMPACT, STRUCTURE, body_of, renames_in
-from app.blueprints.json_body import json_object
-from app.domain.taxonomy.life import activation, lifecycle
-from app.domain.taxonomy.life.impact import impact
-from app.domain.taxonomy.life.saving import checked_proposal, prepare, store
-from app.domain.taxonomy.life.views import activation_view, data_view, saved_view, view_of
+from app.blueprints.admin.taxonomy.bodies import ACTIVATE, CREATE, DUPLICATE, IMPACT, STRUCTURE, renames_in
+from app.blueprints.author import current_author
+from app.blueprints.json_body import json_body
+from app.domain.taxonomy.lifecycle import activation, creation
+from app.domain.taxonomy.lifecycle.impact import impact
+from app.domain.taxonomy.lifecycle.saving import checked_proposal, prepare, store
+from app.domain.taxonomy.lifecycle.views import activation_view, data_view, saved_view, view_of
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.errors import serves_json
@@ -39,7 +39,7 @@ def taxonomy_data(taxonomy_id: str) -> Response:
 def taxonomy_structure(taxonomy_id: str) -> Response:
     """A description that is left out stays as it is."""
     taxonomy_of(current_user.site_id, taxonomy_id)
-    body = body_of(STRUCTURE)
+    body = json_body(STRUCTURE)
     prepared = prepare(
         current_user.site_id,
         taxonomy_id,
@@ -51,7 +51,7 @@ def taxonomy_structure(taxonomy_id: str) -> Response:
         renames_in(body),
     )
     with transaction():
-        view = saved_view(store(ports.clock(), prepared, current_user.display_name))
+        view = saved_view(store(current_author(), prepared))
     return jsonify(view)
 
 
@@ -61,7 +61,7 @@ def taxonomy_structure(taxonomy_id: str) -> Response:
 def taxonomy_impact(taxonomy_id: str) -> Response:
     """Of a tree that could be saved; another one is answered with its problems, as a save would be."""
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
-    body = body_of(IMPACT)
+    body = json_body(IMPACT)
     levels, renames = checked_proposal(taxonomy, body["rootLevels"], renames_in(body))
     return jsonify(impact(current_user.site_id, taxonomy, levels, renames).as_json())
 
@@ -70,12 +70,10 @@ def taxonomy_impact(taxonomy_id: str) -> Response:
 @serves_json
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_create() -> Response:
-    body = body_of(CREATE)
+    body = json_body(CREATE)
     texts = body["name"], body.get("description") or ""
     with transaction():
-        made = lifecycle.create(
-            ports.clock(), current_user.site_id, *texts, bool(body.get("sample")), current_user.display_name
-        )
+        made = creation.create(current_author(), *texts, bool(body.get("sample")))
         return _made(made)
 
 
@@ -84,9 +82,9 @@ def taxonomy_create() -> Response:
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_duplicate(taxonomy_id: str) -> Response:
     taxonomy_of(current_user.site_id, taxonomy_id)
-    name = body_of(DUPLICATE)["name"]
+    name = json_body(DUPLICATE)["name"]
     with transaction():
-        made = lifecycle.duplicate(ports.clock(), current_user.site_id, taxonomy_id, name, current_user.display_name)
+        made = creation.duplicate(current_author(), taxonomy_id, name)
         return _made(made)
 
 
@@ -95,7 +93,7 @@ def taxonomy_duplicate(taxonomy_id: str) -> Response:
 @requires(Permission.ACTIVATE_TAXONOMY)
 def taxonomy_delete(taxonomy_id: str) -> Response:
     with transaction():
-        lifecycle.delete(ports.clock(), current_user.site_id, taxonomy_id, current_user.display_name)
+        creation.delete(current_author(), taxonomy_id)
     return Response(status=204)
 
 
@@ -112,11 +110,9 @@ def taxonomy_activation_impact(taxonomy_id: str) -> Response:
 def taxonomy_activate_rest(taxonomy_id: str) -> Response:
     """The first activation needs no body."""
     taxonomy_of(current_user.site_id, taxonomy_id)
-    confirm_name = json_object({"confirmName"}).get("confirmName") if request.content_length else None
+    confirm_name = json_body(ACTIVATE).get("confirmName") if request.content_length else None
     with transaction():
-        switched = activation.activate(
-            ports.clock(), current_user.site_id, taxonomy_id, confirm_name, current_user.display_name
-        )
+        switched = activation.activate(current_author(), taxonomy_id, confirm_name)
     return jsonify({"id": taxonomy_id, "active": True, "switched": switched})
 
 

@@ -9,17 +9,17 @@ from flask import flash, make_response, redirect, render_template, request, url_
 from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
-from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.display import numbered
 from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.author import current_author
 from app.domain.shared.problems import Conflict, Invalid, StaleRevision
-from app.domain.taxonomy.editor import editing as drafts
-from app.domain.taxonomy.editor.editing import Editing, StaleDraft
+from app.domain.taxonomy.editor import drafts
+from app.domain.taxonomy.editor.drafts import Editing, StaleDraft
 from app.domain.taxonomy.levels.attribute import AttributeType
-from app.domain.taxonomy.life.impact import AttributeImpact, Impact, ValueImpact, impact
-from app.domain.taxonomy.life.saving import Saved
-from app.domain.taxonomy.life.unfit import UnfitImpact
+from app.domain.taxonomy.lifecycle.impact import AttributeImpact, Impact, ValueImpact, impact
+from app.domain.taxonomy.lifecycle.invalid_values import InvalidValuesImpact
+from app.domain.taxonomy.lifecycle.saving import SavedTaxonomy
 from app.domain.taxonomy.taxonomies import is_active
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -58,12 +58,13 @@ def taxonomy_review(taxonomy_id: str) -> Answer:
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_review_save(taxonomy_id: str) -> Answer:
     site_id, user_id = current_user.site_id, current_user.user_id
-    note, token, actor = request.form.get("note", ""), request.form.get("version", ""), current_user.display_name
+    note, token = request.form.get("note", ""), request.form.get("version", "")
     try:
         prepared = drafts.prepare_draft(site_id, taxonomy_id, user_id, token, note)
         with transaction():
-            saved = drafts.save_draft(ports.clock(), user_id, token, prepared, actor)
-            told, level_id = _told(saved), _edited_level(saved)
+            saved = drafts.save_draft(current_author(), user_id, token, prepared)
+            level_id = _edited_level(saved)
+            summary = f"Saved {saved.taxonomy.name} as revision {saved.taxonomy.revision:,}."
     except StaleDraft:
         return _review(taxonomy_id, FieldErrors(Conflict(CHANGED)), note, 409)
     except StaleRevision:
@@ -74,7 +75,7 @@ def taxonomy_review_save(taxonomy_id: str) -> Answer:
     except Conflict as error:
         flash(error.message, "plain")
         return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))
-    flash(told, "good")
+    flash(summary, "good")
     return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, level=level_id, saved=1))
 
 
@@ -89,13 +90,13 @@ def _review(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, note: str = "", s
 
 
 def _page(editing: Editing, errors: FieldErrors = NO_ERRORS, note: str = "", status: int = 200) -> Answer:
-    """What a save would do can be told only of a tree that can be saved."""
+    """Only a tree that can be saved has consequences."""
     taxonomy = editing.taxonomy
     found = None
     if not editing.problems:
         found = impact(taxonomy.site_id, taxonomy, editing.root_levels, editing.renames)
     page = render_template(
-        "admin/taxonomy/review.html",
+        "admin/taxonomy/review/page.html",
         editing=editing,
         taxonomy=taxonomy,
         active=is_active(taxonomy),
@@ -107,18 +108,13 @@ def _page(editing: Editing, errors: FieldErrors = NO_ERRORS, note: str = "", sta
     return make_response(page, status)
 
 
-def _edited_level(saved: Saved) -> str | None:
+def _edited_level(saved: SavedTaxonomy) -> str | None:
     """The level that was edited last, by the id that it has now; the editor goes back to it."""
     level_id = request.form.get("level") or None
     return saved.ids.get(level_id, level_id) if level_id else None
 
 
-def _told(saved: Saved) -> str:
-    name, revision = saved.taxonomy.name, saved.taxonomy.revision
-    return f"Saved {name} as revision {revision:,}."
-
-
-def _holders(entry: AttributeImpact | ValueImpact | UnfitImpact) -> dict[str, str]:
+def _holders(entry: AttributeImpact | ValueImpact | InvalidValuesImpact) -> dict[str, str]:
     """As the list of products asks for those at the level and below that hold it."""
     found = {"level": entry.level_id, "attribute": entry.attribute_id}
     return found | ({"value": entry.value} if isinstance(entry, ValueImpact) else {})
@@ -150,10 +146,10 @@ def consequences(found: Impact) -> Iterator[Consequence]:
 
 def _otherwise_defined(found: Impact) -> Iterator[Consequence]:
     """Of attributes that get another type or other rules."""
-    for unfit in found.values_unfit:
-        what = f"becomes {TYPE_WORDS[unfit.type]}" if unfit.is_retyped else "gets other rules"
-        text = f"“{unfit.name}” {what}; products whose value does not fit have no valid one then."
-        yield Consequence(text, unfit.products, _holders(unfit))
+    for invalid in found.values_invalid:
+        what = f"becomes {TYPE_WORDS[invalid.type]}" if invalid.is_retyped else "gets other rules"
+        text = f"“{invalid.name}” {what}; products whose value does not fit have no valid one then."
+        yield Consequence(text, invalid.products, _holders(invalid))
     for required in found.attributes_required:
         text = f"“{required.name}” becomes mandatory; products without it are incomplete then."
         yield Consequence(text, required.products, {"level": required.level_id}, loses=False)

@@ -6,15 +6,15 @@ from flask import flash, make_response, redirect, render_template, request, url_
 from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
-from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.taxonomy.review import consequences
+from app.blueprints.author import current_author
 from app.domain.catalogue.listing import page_number
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.taxonomy.life import revisions
-from app.domain.taxonomy.life.impact import impact
-from app.domain.taxonomy.life.saving import prepare_earlier, store
+from app.domain.taxonomy.lifecycle import revisions
+from app.domain.taxonomy.lifecycle.impact import impact
+from app.domain.taxonomy.lifecycle.saving import prepare_earlier, store
 from app.domain.taxonomy.taxonomies import is_active, taxonomy_of
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -45,7 +45,7 @@ def taxonomy_revisions_compare(taxonomy_id: str) -> Answer:
         return _log_page(taxonomy_id, "Tick the two revisions that you want to compare.", 400)
     older, newer = sorted(picked)
     return render_template(
-        "admin/taxonomy/revisions_compare.html",
+        "admin/taxonomy/revisions/compare.html",
         taxonomy=taxonomy,
         older=revisions.revision_of(site_id, taxonomy_id, older),
         newer=revisions.revision_of(site_id, taxonomy_id, newer),
@@ -72,11 +72,11 @@ def taxonomy_revision_bring_back(taxonomy_id: str, revision: int) -> Answer:
     try:
         prepared = prepare_earlier(site_id, taxonomy_id, revision, seen, note)
         with transaction():
-            saved = store(ports.clock(), prepared, current_user.display_name)
-            told = f"Brought back revision {revision:,} as revision {saved.taxonomy.revision:,}."
+            saved = store(current_author(), prepared)
+            message = f"Brought back revision {revision:,} as revision {saved.taxonomy.revision:,}."
     except (Invalid, Conflict) as error:
         return _back_page(taxonomy_id, revision, FieldErrors(error), note)
-    flash(told, "good")
+    flash(message, "good")
     return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, saved=1))
 
 
@@ -88,7 +88,7 @@ def _picked() -> set[int]:
 def _log_page(taxonomy_id: str, refusal: str = "", status: int = 200) -> Answer:
     site_id = current_user.site_id
     page = render_template(
-        "admin/taxonomy/revisions.html",
+        "admin/taxonomy/revisions/list.html",
         taxonomy=taxonomy_of(site_id, taxonomy_id),
         page=revisions.revisions(site_id, taxonomy_id, page_number(request.args.get("p"))),
         href=lambda number: url_for("admin.taxonomy_revisions", taxonomy_id=taxonomy_id, p=number),
@@ -105,7 +105,7 @@ def _back_page(taxonomy_id: str, revision: int, errors: FieldErrors = NO_ERRORS,
     renames = revisions.renames_between(site_id, taxonomy_id, taxonomy.revision, revision)
     found = impact(site_id, taxonomy, wanted.root_levels, renames)
     page = render_template(
-        "admin/taxonomy/revisions_back.html",
+        "admin/taxonomy/revisions/revert.html",
         taxonomy=taxonomy,
         wanted=wanted,
         sentences=revisions.what_changed(site_id, taxonomy_id, taxonomy.revision, revision),

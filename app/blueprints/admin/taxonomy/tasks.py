@@ -12,21 +12,22 @@ from flask_login import current_user
 
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.author import current_author
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.tasks import lost_values, story
-from app.domain.taxonomy.tasks.story import TaskStory
+from app.domain.taxonomy.tasks import lost_values
+from app.domain.taxonomy.tasks.summary import TaskSummary, describe_value, summary_of
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.ports import clock
 from app.transaction import transaction
 
 
-@bp.app_template_filter("task_story")
-def task_story(task: TaxonomyTask | TaskStory) -> TaskStory:
+@bp.app_template_filter("task_summary")
+def task_summary(task: TaxonomyTask | TaskSummary) -> TaskSummary:
     """A task as `_task.html` asks about it; pages hand it the row."""
-    return task if isinstance(task, TaskStory) else story.story_of(task, tasks.is_unanswered(clock(), task))
+    return task if isinstance(task, TaskSummary) else summary_of(task, tasks.is_unanswered(clock(), task))
 
 
 @bp.get("/catalogue/taxonomy/tasks/<task_id>")
@@ -34,23 +35,23 @@ def task_story(task: TaxonomyTask | TaskStory) -> TaskStory:
 def taxonomy_task(task_id: str) -> str:
     """The card asks for itself again and again while the task is unfinished. Once the state is another than the page
     knows (`was`), the change is announced."""
-    task = task_story(tasks.task_of(current_user.site_id, task_id))
+    task = task_summary(tasks.task_of(current_user.site_id, task_id))
     if not wants_fragment():
-        return render_template("admin/taxonomy/task.html", task=task)
+        return render_template("admin/taxonomy/tasks/page.html", task=task)
     changed = task.state != request.args.get("was")
-    return render_template("admin/taxonomy/_task_card.html", task=task, announced=changed)
+    return render_template("admin/taxonomy/tasks/_card.html", task=task, announced=changed)
 
 
 @bp.post("/catalogue/taxonomy/tasks/<task_id>/resume")
 @requires(Permission.MANAGE_CATALOGUE)
 def taxonomy_task_resume(task_id: str) -> ResponseReturnValue:
-    """A failed task goes on where it was. One that somebody else has sent on meanwhile is shown as it is now."""
+    """A failed task goes on where it was. One that another user has sent on meanwhile is shown as it is now."""
     with suppress(Conflict), transaction():
-        tasks.resume(clock(), current_user.site_id, task_id, current_user.display_name)
+        tasks.resume(current_author(), task_id)
     if not wants_fragment():
         return redirect(url_for("admin.taxonomy_task", task_id=task_id))
-    task = task_story(tasks.task_of(current_user.site_id, task_id))
-    return render_template("admin/taxonomy/_task_card.html", task=task, announced=True)
+    task = task_summary(tasks.task_of(current_user.site_id, task_id))
+    return render_template("admin/taxonomy/tasks/_card.html", task=task, announced=True)
 
 
 @bp.get("/catalogue/taxonomy/tasks/<task_id>/lost")
@@ -70,4 +71,4 @@ def _table(site_id: int, task_id: str) -> Iterator[str]:
     yield spreadsheet.BEGINNING + spreadsheet.lines([("Product", "SKU", "Attribute", "Value")])
     for lost in lost_values.lost_values(site_id, task_id):
         product = str(lost["productId"]), lost["sku"]
-        yield spreadsheet.lines([(*product, name, story.told_value(value)) for name, value in lost["values"].items()])
+        yield spreadsheet.lines([(*product, name, describe_value(value)) for name, value in lost["values"].items()])

@@ -6,15 +6,16 @@ from flask import flash, make_response, redirect, render_template, request, url_
 from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
-from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.taxonomy.banner import to_restore
+from app.blueprints.author import current_author
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.life import lifecycle
-from app.domain.taxonomy.structure.sample import SAMPLE_LEVELS
+from app.domain.taxonomy.lifecycle import creation
+from app.domain.taxonomy.lifecycle.listing import count_levels, taxonomy_list
 from app.domain.taxonomy.taxonomies import LONGEST_NAME, is_active, taxonomy_of
+from app.domain.taxonomy.validation.sample import SAMPLE_LEVELS
 from app.permissions import Permission, allowed, requires
 from app.transaction import transaction
 
@@ -30,8 +31,8 @@ Answer = str | AnyResponse
 def taxonomies_list() -> Answer:
     site_id = current_user.site_id
     return render_template(
-        "admin/taxonomy/list.html",
-        found=lifecycle.taxonomy_list(site_id),
+        "admin/taxonomy/taxonomies/list.html",
+        found=taxonomy_list(site_id),
         tasks=tasks.unfinished(site_id),
         restorable=to_restore(site_id),
         may_activate=allowed(current_user.roles, Permission.ACTIVATE_TAXONOMY),
@@ -48,10 +49,10 @@ def taxonomy_new() -> Answer:
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_add() -> Answer:
     sent = {name: request.form.get(name, "") for name in ("name", "description", "start")}
-    site_id, actor, sample = current_user.site_id, current_user.display_name, sent["start"] == "sample"
+    sample = sent["start"] == "sample"
     try:
         with transaction():
-            made = lifecycle.create(ports.clock(), site_id, sent["name"], sent["description"], sample, actor)
+            made = creation.create(current_author(), sent["name"], sent["description"], sample)
             taxonomy_id, name = made.id, made.name
     except (Invalid, Conflict) as error:
         return _new_page(sent, FieldErrors(error))
@@ -70,10 +71,10 @@ def taxonomy_copy(taxonomy_id: str) -> Answer:
 @bp.post(f"{ONE}/copy")
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_copy_save(taxonomy_id: str) -> Answer:
-    name, actor = request.form.get("name", ""), current_user.display_name
+    name = request.form.get("name", "")
     try:
         with transaction():
-            made = lifecycle.duplicate(ports.clock(), current_user.site_id, taxonomy_id, name, actor)
+            made = creation.duplicate(current_author(), taxonomy_id, name)
             made_id, made_name = made.id, made.name
     except (Invalid, Conflict) as error:
         return _copy_page(taxonomy_id, name, FieldErrors(error))
@@ -93,7 +94,7 @@ def taxonomy_removal(taxonomy_id: str) -> Answer:
 def taxonomy_remove(taxonomy_id: str) -> Answer:
     try:
         with transaction():
-            name = lifecycle.delete(ports.clock(), current_user.site_id, taxonomy_id, current_user.display_name)
+            name = creation.delete(current_author(), taxonomy_id)
     except Conflict as error:
         return _removal_page(taxonomy_id, FieldErrors(error))
     flash(f"Deleted the taxonomy “{name}”.", "good")
@@ -101,27 +102,31 @@ def taxonomy_remove(taxonomy_id: str) -> Answer:
 
 
 def _warn_of_namesakes(name: str) -> None:
-    found = lifecycle.namesakes(current_user.site_id, name)
+    found = creation.namesakes(current_user.site_id, name)
     if len(found) > 1:
         ids = ", ".join(found)
         flash(f"{len(found)} taxonomies are called “{name}” now (ids {ids}). Rename one to tell them apart.", "warn")
 
 
 def _new_page(sent: dict[str, str], errors: FieldErrors = NO_ERRORS) -> Answer:
-    levels = lifecycle.count_levels(SAMPLE_LEVELS)
-    page = render_template("admin/taxonomy/new.html", sent=sent, errors=errors, sample_levels=levels)
+    levels = count_levels(SAMPLE_LEVELS)
+    page = render_template("admin/taxonomy/taxonomies/new.html", sent=sent, errors=errors, sample_levels=levels)
     return make_response(page, errors.status if errors else 200)
 
 
 def _copy_page(taxonomy_id: str, name: str, errors: FieldErrors = NO_ERRORS) -> Answer:
     source = taxonomy_of(current_user.site_id, taxonomy_id)
-    levels = lifecycle.count_levels(source.root_levels)
-    page = render_template("admin/taxonomy/copy.html", source=source, levels=levels, name=name, errors=errors)
+    levels = count_levels(source.root_levels)
+    page = render_template(
+        "admin/taxonomy/taxonomies/copy.html", source=source, levels=levels, name=name, errors=errors
+    )
     return make_response(page, errors.status if errors else 200)
 
 
 def _removal_page(taxonomy_id: str, errors: FieldErrors = NO_ERRORS) -> Answer:
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
-    levels = lifecycle.count_levels(taxonomy.root_levels)
+    levels = count_levels(taxonomy.root_levels)
     context = {"taxonomy": taxonomy, "levels": levels, "is_active": is_active(taxonomy), "errors": errors}
-    return make_response(render_template("admin/taxonomy/removal.html", **context), errors.status if errors else 200)
+    return make_response(
+        render_template("admin/taxonomy/taxonomies/removal.html", **context), errors.status if errors else 200
+    )

@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 
 from flask import url_for
 
 from app.blueprints.admin.blueprint import bp
-from app.domain.taxonomy.editor.editing import Editing
-from app.domain.taxonomy.editor.outline import Outline, OutlineChange, Row, differences, outline
-from app.domain.taxonomy.life.counts import LevelCount, products_by_level
+from app.domain.taxonomy.editor.drafts import Editing
+from app.domain.taxonomy.editor.outline import Outline, OutlineChange, differences
+from app.domain.taxonomy.levels.flat import branch, changed_levels, path
+from app.domain.taxonomy.lifecycle.counts import products_by_level
 from app.domain.taxonomy.taxonomies import is_active
 
 NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9-]", re.ASCII)
@@ -32,29 +34,18 @@ class ShownTree:
 
     @cached_property
     def outline(self) -> Outline:
-        return outline(self.editing.levels, self.editing.base, self.products, self.problems)
+        return Outline(self.editing.levels, self.editing.base, self.products, self.problems)
 
     @cached_property
     def problems(self) -> Counter[str]:
         """How many each level has."""
         return Counter(problem.level_id for problem in self.editing.problems if problem.level_id)
 
-    @cached_property
-    def counts(self) -> dict[str, LevelCount]:
-        """Empty unless the taxonomy is in use."""
-        rows = self.outline.rows.values()
-        return {row.level_id: LevelCount(row.direct or 0, row.rolled_up or 0) for row in rows if self._counted(row)}
-
-    def _counted(self, row: Row) -> bool:
-        return row.direct is not None
-
     def since(self, before: Editing, marked: Collection[str]) -> OutlineChange:
         """What differs from the tree that a window shows, in which the rows of `marked` levels carry the sign of a
         problem. So the problems from before need not be found anew."""
-        shown, own = (outline(one.levels, one.base, self.products, {}) for one in (before, self.editing))
-        change = differences(shown, own)
-        told = set(change.changed)
-        signs = [found for found in {*marked, *self.problems} if found in own.rows and found not in told]
+        change = differences(Outline(before.levels, before.base, self.products, {}), self.outline)
+        signs = {*marked, *self.problems}.intersection(self.editing.levels).difference(change.changed)
         return replace(change, changed=[*change.changed, *signs])
 
     def is_open(self, level_id: str) -> bool:
@@ -62,20 +53,24 @@ class ShownTree:
         return level_id in self.opened or not self.outline.is_large
 
 
-def shown_tree(editing: Editing, level_id: str | None) -> ShownTree:
+def shown_tree(editing: Editing, level_id: str | None, drawn: Collection[str] | None = None) -> ShownTree:
+    """`drawn` are the levels of which the answer draws anything; None for all."""
     taxonomy = editing.taxonomy
-    products = products_by_level(taxonomy.site_id) if is_active(taxonomy) else None
+    counted = None if drawn is None else set(chain.from_iterable(branch(editing.levels, found) for found in drawn))
+    products = products_by_level(taxonomy.site_id, counted) if is_active(taxonomy) else None
     address = url_for("admin.taxonomy_editor", taxonomy_id=taxonomy.id)
-    return ShownTree(editing, products, address, level_id, frozenset(_way(editing, level_id)))
+    way = path(editing.levels, level_id)[:-1] if level_id in editing.levels else ()
+    return ShownTree(editing, products, address, level_id, frozenset(way))
 
 
-def _way(editing: Editing, level_id: str | None) -> set[str]:
-    found: set[str] = set()
-    level = editing.levels.get(level_id) if level_id else None
-    while level is not None and (above := level["parentLevelId"]) is not None:
-        found.add(above)
-        level = editing.levels[above]
-    return found
+def drawn_levels(before: Editing, after: Editing, level_id: str | None, marked: Collection[str]) -> set[str] | None:
+    """The levels that an edit draws anew; None for all, where some came, went or moved."""
+    was, now = ([(found, level["parentLevelId"]) for found, level in one.levels.items()] for one in (before, after))
+    if before.base is not after.base or was != now:
+        return None
+    changed = (level["levelId"] for level in changed_levels(after.levels, before.levels))
+    wrong = (problem.level_id for problem in after.problems)
+    return {*changed, *wrong, *marked, level_id} & after.levels.keys()
 
 
 @bp.app_template_filter("element_id")

@@ -15,6 +15,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.form_numbers import sent_revision
 from app.blueprints.admin.taxonomy.form import typed_texts
+from app.blueprints.author import current_author
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 from app.domain.shared.problems import Invalid, NotFound, StaleRevision
 from app.domain.taxonomy.products.saving import ActiveTaxonomy, active_with_tree, fill_gaps
@@ -28,7 +29,7 @@ Answer = str | AnyResponse
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WorklistRequest:
     """What the address of the worklist says."""
 
     level_id: str
@@ -36,7 +37,7 @@ class Asked:
     page: int
 
     @classmethod
-    def read(cls, parameters: Mapping[str, str]) -> Asked:
+    def read(cls, parameters: Mapping[str, str]) -> WorklistRequest:
         order = WorkOrder.CHANGED if parameters.get("sort") == WorkOrder.CHANGED else WorkOrder.NAME
         level_id = parameters.get("level", "")[:LONGEST_WORDS].replace("\0", "")
         return cls(level_id, order, page_number(parameters.get("p")))
@@ -54,12 +55,12 @@ class Asked:
 @bp.get(WORKLIST)
 @requires(Permission.MANAGE_CATALOGUE)
 def taxonomy_worklist() -> Answer:
-    asked = Asked.read(request.args)
+    asked = WorklistRequest.read(request.args)
     taxonomy = active_with_tree(ports.clock(), current_user.site_id)
     context = _context(asked, taxonomy)
-    template = "admin/taxonomy/_worklist.html" if wants_fragment() else "admin/taxonomy/worklist.html"
+    template = "admin/taxonomy/worklist/_worklist.html" if wants_fragment() else "admin/taxonomy/worklist/page.html"
     answer = make_response(render_template(template, **context))
-    shown: Asked = context["asked"]
+    shown: WorklistRequest = context["asked"]
     answer.headers["HX-Replace-Url"] = shown.href(p=shown.page)
     return answer
 
@@ -69,12 +70,11 @@ def taxonomy_worklist() -> Answer:
 def taxonomy_worklist_fill(product_id: int) -> Answer:
     """Save what was typed for one product; its row again, or the news that it is complete."""
     texts = {name: found for name, found in typed_texts(request.form).items() if any(found)}
-    site_id, actor = current_user.site_id, current_user.display_name
     problem: str | None = None
     refused: frozenset[str] = frozenset()
     try:
         with transaction():
-            _, dropped = fill_gaps(ports.clock(), site_id, product_id, sent_revision(request.form), texts, actor)
+            _, dropped = fill_gaps(current_author(), product_id, sent_revision(request.form), texts)
         refused = frozenset(one.attribute_id for one in dropped)
     except (StaleRevision, Invalid) as error:
         problem, refused = error.message, frozenset(texts)
@@ -83,20 +83,20 @@ def taxonomy_worklist_fill(product_id: int) -> Answer:
 
 
 def _row_answer(product_id: int, typed: Mapping[str, tuple[str, ...]], problem: str | None) -> Answer:
-    site_id, asked = current_user.site_id, Asked.read(request.args)
+    site_id, asked = current_user.site_id, WorklistRequest.read(request.args)
     taxonomy = active_with_tree(ports.clock(), site_id)
     row = work_row(site_id, taxonomy.tree, product_id, typed) if taxonomy else None
     if row is None or taxonomy is None:
         raise NotFound("There is no such product on this site.")
     if not wants_fragment():
-        flash(*_told(row, problem))
+        flash(*_message(row, problem))
         return redirect(asked.href(p=asked.page))
     summary = None if row.inputs else work_summary(site_id, taxonomy.tree, asked.level_id)
     context = {"row": row, "problem": problem, "asked": asked, "summary": summary}
-    return make_response(render_template("admin/taxonomy/_worklist_saved.html", **context), 409 if problem else 200)
+    return make_response(render_template("admin/taxonomy/worklist/_saved.html", **context), 409 if problem else 200)
 
 
-def _told(row: WorkRow, problem: str | None) -> tuple[str, str]:
+def _message(row: WorkRow, problem: str | None) -> tuple[str, str]:
     wrong = problem or " ".join(message for one in row.inputs for message in one.problems)
     if wrong:
         return f"{row.name}: {wrong}", "warn"
@@ -105,7 +105,7 @@ def _told(row: WorkRow, problem: str | None) -> tuple[str, str]:
     return f"{row.name} is complete.", "good"
 
 
-def _context(asked: Asked, taxonomy: ActiveTaxonomy | None) -> dict[str, Any]:
+def _context(asked: WorklistRequest, taxonomy: ActiveTaxonomy | None) -> dict[str, Any]:
     """A list that is worked off gets shorter, so a page beyond its end is the last one."""
     if taxonomy is None:
         return {"taxonomy": None, "asked": asked, "fragment": wants_fragment()}

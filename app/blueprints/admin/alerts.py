@@ -1,0 +1,61 @@
+"""The open alerts: on the dashboard and as JSON. Those of the whole machine are for admins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Response, jsonify, url_for
+from flask_login import current_user
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.domain.alerts.causes import Cause
+from app.domain.alerts.overview import OpenAlert, alerts_of
+from app.domain.shared.times import rfc3339
+from app.permissions import Permission, allowed, requires
+
+# Where one acts on it, where that is in the admin: by cause, of a job that fails by its name.
+SEARCH = ("admin.search_overview", "Open Search")
+SYNONYMS = ("admin.search_synonyms", "Open Synonyms")
+PAGES = {Cause.INDEX_DAMAGED: SEARCH, Cause.INDEX_NOT_REBUILT: SEARCH}
+PAGES_OF_JOBS = {
+    "rebuild": SEARCH,
+    "reconcile": SEARCH,
+    "replay": SEARCH,
+    "suggest": SYNONYMS,
+    "suggestions": SYNONYMS,
+    "task": ("admin.taxonomies_list", "Open Taxonomy"),
+}
+
+
+@bp.get("/rest/alerts")
+@requires(Permission.USE_ADMIN)
+def alerts_rest() -> Response:
+    return jsonify(items=[as_json(alert) for alert in alerts_in_sight()])
+
+
+def alerts_in_sight() -> Sequence[OpenAlert]:
+    with_machine = allowed(current_user.roles, Permission.SEE_MACHINE)
+    return alerts_of(ports.clock(), current_user.site_id, with_machine)
+
+
+@bp.app_template_filter("alert_page")
+def alert_page(alert: OpenAlert) -> dict[str, str] | None:
+    """Return the address and the label of the link to where one acts."""
+    pages = PAGES_OF_JOBS.get(alert.subject) if alert.cause is Cause.JOB_FAILED_TWICE else PAGES.get(alert.cause)
+    return {"href": url_for(pages[0]), "label": pages[1]} if pages else None
+
+
+def as_json(alert: OpenAlert) -> dict[str, Any]:
+    return {
+        "cause": alert.cause.key,
+        "severity": alert.cause.severity.value,
+        "scope": "machine" if alert.is_of_machine else "site",
+        "subject": alert.subject,
+        "sentence": alert.cause.sentence,
+        "detail": alert.detail,
+        "advice": alert.cause.advice,
+        "firstSeenAt": rfc3339(alert.first_seen_at),
+        "lastSeenAt": rfc3339(alert.last_seen_at),
+    }

@@ -1,0 +1,226 @@
+"""Products: the list, and the editor's Details."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from flask import flash, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.form_differences import Difference
+from app.blueprints.admin.form_numbers import sent_ids
+from app.blueprints.admin.products.form import ProductForm
+from app.blueprints.admin.products.taxonomy import panel_context
+from app.blueprints.author import current_author
+from app.domain.catalogue import products, queries
+from app.domain.catalogue.listing import LONGEST_WORDS, ProductList
+from app.domain.merchandising.product_editor import ProductEditor, product_editor
+from app.domain.shared.problems import Conflict, Invalid
+from app.domain.sites.sites import currency_of
+from app.domain.taxonomy.product_list import product_list
+from app.domain.taxonomy.products.saving import SavedProduct, active_with_tree, create_product, save_product
+from app.htmx import redirect_page, wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+PRODUCT = "/catalogue/product/<int(max=2147483647):product_id>"
+NOT_SAVED = FieldErrors()
+NEW = ("admin/products/new.html", "admin/products/_new.html")  # The page, and what of it htmx swaps.
+EDIT = ("admin/products/edit.html", "admin/products/_edit.html")
+Answer = str | AnyResponse
+
+
+@bp.get("/catalogue/products")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_list() -> Answer:
+    """`choicesOf` names the level and the attribute of which the filters show choices. When another attribute is chosen
+    a value of the one before is none; filters whose choices are others now come along with the list."""
+    filters = ProductList.read(request.args)
+    level_id, _, attribute_id = request.args.get("choicesOf", f"{filters.level_id}|{filters.attribute}").rpartition("|")
+    if attribute_id != filters.attribute:
+        filters = replace(filters, value="")
+    return _list(filters, renews=(level_id, attribute_id) != (filters.level_id, filters.attribute))
+
+
+@bp.post("/catalogue/products/shown")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_show() -> Answer:
+    """Show or hide the selected products, then the list as it was."""
+    enabled = request.form.get("action") == "enable"
+    selected = sent_ids(request.form, "product")
+    with transaction():
+        changed = products.set_enabled(current_author(), selected, enabled)
+    flash(_summary(changed, enabled), "good")
+    filters = ProductList.read(request.args)
+    if wants_fragment():
+        return _list(filters, marked=selected)
+    return redirect(f"{url_for('admin.products_list')}?{filters.query(page=filters.page)}")
+
+
+@bp.get("/catalogue/products/manufacturers")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_manufacturers() -> Answer:
+    words = request.args.get("manufacturer", "")[:LONGEST_WORDS]
+    names = queries.manufacturers(current_user.site_id, words)
+    return render_template("admin/products/_manufacturers.html", names=names)
+
+
+@bp.get("/catalogue/product/new")
+@requires(Permission.MANAGE_CATALOGUE)
+def product_new() -> Answer:
+    return _new_page(ProductForm.blank())
+
+
+@bp.post("/catalogue/product/new")
+@requires(Permission.MANAGE_CATALOGUE)
+def product_create() -> Answer:
+    form = ProductForm.typed(request.form)
+    if intent := request.form.get("intent"):
+        return _rows_or_page(form.after(intent), _new_page)
+    form = form.without_blank_rows()
+    try:
+        draft = form.draft(currency_of(current_user.site_id))
+        with transaction():
+            made = create_product(current_author(), draft, form.terms, form.taxonomy.panel())
+            product_id = made.saved.product.id
+    except (Invalid, Conflict) as error:
+        return _new_page(form, FieldErrors(error))
+    flash("Added. Search shows it in a few seconds. Pictures and categories can be added now.", "good")
+    _flash_what_was_left(made)
+    address = url_for("admin.product_edit", product_id=product_id)
+    return redirect_page(address) if wants_fragment() else redirect(address)
+
+
+@bp.get(PRODUCT)
+@requires(Permission.MANAGE_CATALOGUE)
+def product_edit(product_id: int) -> Answer:
+    return _editor(product_id)
+
+
+@bp.post(PRODUCT)
+@requires(Permission.MANAGE_CATALOGUE)
+def product_save(product_id: int) -> Answer:
+    form = ProductForm.typed(request.form)
+    if intent := request.form.get("intent"):
+        return _rows_or_page(form.after(intent), lambda changed: _editor(product_id, changed))
+    form = form.without_blank_rows()
+    try:
+        draft = form.draft(currency_of(current_user.site_id))
+        with transaction():
+            panel = form.taxonomy.panel()
+            saved = save_product(current_author(), product_id, form.revision, draft, form.terms, panel)
+    except (Invalid, Conflict) as error:
+        return _editor(product_id, form, FieldErrors(error))
+    return _after_save(product_id, form, saved)
+
+
+@bp.post(f"{PRODUCT}/delete")
+@requires(Permission.MANAGE_CATALOGUE)
+def product_delete(product_id: int) -> Answer:
+    with transaction():
+        name = products.delete(current_author(), product_id)
+    flash(f"Deleted {name}. Search forgets it in a few seconds.", "good")
+    address = url_for("admin.products_list")
+    return redirect_page(address) if wants_fragment() else redirect(address)
+
+
+def _list(filters: ProductList, marked: Collection[int] = (), renews: bool = False) -> Answer:
+    """`marked` are rows that just changed; `renews` brings the filters by attribute along."""
+    page = product_list(current_user.site_id, filters)
+    template = "admin/products/_results.html" if wants_fragment() else "admin/products/list.html"
+    context = {"page": page, "marked": marked, "fragment": wants_fragment(), "renews": renews}
+    answer = make_response(render_template(template, **context))
+    answer.headers["HX-Push-Url"] = f"{url_for('admin.products_list')}?{filters.query(page=filters.page)}".rstrip("?")
+    return answer
+
+
+def _summary(changed: int, enabled: bool) -> str:
+    if changed == 0:
+        return "Nothing to change: they are all " + ("in the shop already." if enabled else "hidden already.")
+    products_named = "1 product" if changed == 1 else f"{changed:,} products"
+    return f"{products_named} {'shown in' if enabled else 'hidden from'} the shop. Search follows in a few seconds."
+
+
+def _new_page(form: ProductForm, errors: FieldErrors = NOT_SAVED) -> Answer:
+    site_id = current_user.site_id
+    context = {"form": form, "errors": errors, "currency": currency_of(site_id)}
+    return _answer(
+        NEW, context | panel_context(active_with_tree(ports.clock(), site_id), form), errors.status if errors else 200
+    )
+
+
+def _editor(product_id: int, form: ProductForm | None = None, errors: FieldErrors = NOT_SAVED) -> Answer:
+    """The editor with what was typed, or with what is stored."""
+    editor = product_editor(ports.clock(), current_user.site_id, product_id)
+    return _editor_page(editor, form or ProductForm.of(editor.product, editor.currency), errors)
+
+
+def _editor_page(
+    editor: ProductEditor, form: ProductForm, errors: FieldErrors, made: SavedProduct | None = None
+) -> Answer:
+    stored = ProductForm.of(editor.product, editor.currency)
+    context = {
+        "editor": editor,
+        "currency": editor.currency,
+        "form": form.on(stored.revision) if errors.is_stale else form,
+        "differences": _differences(editor, form, stored) if errors.is_stale else [],
+        "errors": errors,
+        "saved": made.saved if made else None,
+        "dropped": made.dropped if made else (),
+        "not_applied": made.not_applied if made else None,
+    }
+    status = errors.status if errors and not made else 200
+    return _answer(EDIT, context | panel_context(editor.taxonomy, form), status)
+
+
+def _differences(editor: ProductEditor, form: ProductForm, stored: ProductForm) -> list[Difference]:
+    details = form.differences(stored)
+    if editor.taxonomy is None:
+        return details
+    return details + form.taxonomy.differences(stored.taxonomy, editor.taxonomy.tree)
+
+
+def _answer(templates: tuple[str, str], context: dict[str, object], status: int) -> Answer:
+    page, fragment = templates
+    return make_response(render_template(fragment if wants_fragment() else page, **context), status)
+
+
+def _rows_or_page(form: ProductForm, page: Callable[[ProductForm], Answer]) -> Answer:
+    """A button of the variants or, without JavaScript, of the level was pressed: nothing is saved."""
+    if wants_fragment():
+        removed = request.form["intent"].startswith("remove")
+        context = {"form": form, "errors": NOT_SAVED, "changed": True, "moved_focus": removed}
+        return render_template("admin/products/_variants.html", **context)
+    return page(form)
+
+
+def _after_save(product_id: int, form: ProductForm, made: SavedProduct) -> Answer:
+    """The fresh editor. What was refused, such as a list of search terms, stays where it was typed, to be fixed."""
+    if wants_fragment() or made.dropped:
+        editor = product_editor(ports.clock(), current_user.site_id, product_id)
+        shown = _with_refused_input(ProductForm.of(editor.product, editor.currency), form, made)
+        return _editor_page(editor, shown, FieldErrors(made.saved.refused_terms), made)
+    flash("Saved. Search shows it in a few seconds." if made.saved.changed else "Nothing had changed.", "good")
+    _flash_what_was_left(made)
+    return redirect(url_for("admin.product_edit", product_id=product_id))
+
+
+def _with_refused_input(stored: ProductForm, form: ProductForm, made: SavedProduct) -> ProductForm:
+    typed = form.taxonomy.texts
+    values = {one.attribute_id: typed[one.attribute_id] for one in made.dropped if one.has_input}
+    shown = stored.with_taxonomy(stored.taxonomy.with_texts(values))
+    return shown.with_terms(form.texts["searchTerms"]) if made.saved.refused_terms else shown
+
+
+def _flash_what_was_left(made: SavedProduct) -> None:
+    if made.saved.refused_terms:
+        flash(f"The search terms were not saved: {made.saved.refused_terms.message}", "warn")
+    if made.not_applied:
+        flash(made.not_applied, "warn")
+    for one in made.dropped:
+        flash(f"{one.label} “{one.text[:80]}” was not kept. {one.reason}", "warn")

@@ -1,0 +1,107 @@
+"""Analytics: what shoppers search for, what they do not find and what their searches lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flask import Response, render_template, request, stream_with_context
+from flask_login import current_user
+
+from app import ports
+from app.blueprints.admin import spreadsheet
+from app.blueprints.admin.blueprint import bp
+from app.domain.search_statistics.counting.sums import Sums
+from app.domain.search_statistics.reports import analytics, word_lists
+from app.domain.search_statistics.reports.measures import NONE, Period, percent, share
+from app.domain.search_statistics.reports.parameters import DAYS, ListName, ListRequest, days_of
+from app.domain.search_statistics.reports.word_lists import WordRow
+from app.domain.shared.money import decimal_text
+from app.htmx import wants_fragment
+from app.permissions import Permission, requires
+
+LISTS = f"any({', '.join(repr(name.value) for name in ListName)})"
+COUNTS = ("Searches", "Found nothing", "With clicks recorded", "Clicked", "Added to basket", "Ordered")
+WRITTEN_AT_ONCE = 500
+
+bp.add_app_template_filter(percent, "percent")
+bp.add_app_template_filter(share, "share")
+
+
+@bp.get("/search/analytics")
+@requires(Permission.MANAGE_SEARCH)
+def search_analytics() -> str:
+    report = analytics.report(ports.clock(), current_user.site_id, days_of(request.args))
+    return render_template("admin/search/analytics/page.html", report=report, periods=DAYS)
+
+
+@bp.get(f"/search/analytics/<{LISTS}:list_name>")
+@requires(Permission.MANAGE_SEARCH)
+def search_analytics_list(list_name: str) -> str:
+    """One list whole, page by page; the fragment is its table."""
+    listing = ListRequest.read(ListName(list_name), request.args)
+    period = analytics.period(ports.clock(), current_user.site_id, listing.days)
+    found = word_lists.page_of(current_user.site_id, period, listing)
+    tracking = analytics.tracking_status(current_user.site_id)
+    template = "admin/search/analytics/_results.html" if wants_fragment() else "admin/search/analytics/list.html"
+    return render_template(template, listing=listing, found=found, tracking=tracking, period=period, periods=DAYS)
+
+
+@bp.get(f"/search/analytics/<{LISTS}:list_name>.csv")
+@requires(Permission.MANAGE_SEARCH)
+def search_analytics_table(list_name: str) -> Response:
+    """The whole list for a spreadsheet, filtered and sorted as requested."""
+    site_id, listing = current_user.site_id, ListRequest.read(ListName(list_name), request.args)
+    period = analytics.period(ports.clock(), site_id, listing.days)
+    currency = analytics.tracking_status(site_id).currency
+    return _download(_words(site_id, period, listing, currency), f"searches-{list_name}", period)
+
+
+@bp.get("/search/analytics/days.csv")
+@requires(Permission.MANAGE_SEARCH)
+def search_analytics_days() -> Response:
+    """The figures of each day of the period."""
+    site_id = current_user.site_id
+    period = analytics.period(ports.clock(), site_id, days_of(request.args))
+    currency = analytics.tracking_status(site_id).currency
+    return _download(_days(site_id, period, currency), "searches-by-day", period)
+
+
+def _download(lines: Iterator[str], name: str, period: Period) -> Response:
+    answer = Response(stream_with_context(lines), mimetype="text/csv")
+    file = f"{name}-{period.days}-days-{period.today.isoformat()}.csv"
+    answer.headers["Content-Disposition"] = f'attachment; filename="{file}"'
+    return answer
+
+
+def _words(site_id: int, period: Period, listing: ListRequest, currency: str) -> Iterator[str]:
+    """Piece by piece: of 90 busy days it is megabytes."""
+    header = ("Search", *_counts_header(currency), "Results of the latest", "Latest search (UTC)")
+    yield spreadsheet.BEGINNING + spreadsheet.lines([header])
+    some = []
+    for row in word_lists.every_row(site_id, period, listing):
+        some.append(_word(row, currency))
+        if len(some) == WRITTEN_AT_ONCE:
+            yield spreadsheet.lines(some)
+            some.clear()
+    yield spreadsheet.lines(some)
+
+
+def _word(row: WordRow, currency: str) -> tuple[str, ...]:
+    finds = NONE if row.finds is None else str(row.finds)
+    return row.word, *_counts(row.sums, currency), finds, row.last_at.strftime("%Y-%m-%d %H:%M")
+
+
+def _days(site_id: int, period: Period, currency: str) -> Iterator[str]:
+    yield spreadsheet.BEGINNING + spreadsheet.lines([("Day", *_counts_header(currency))])
+    days = analytics.every_day(site_id, period)
+    yield spreadsheet.lines([(day.isoformat(), *_counts(sums, currency)) for day, sums in days])
+
+
+def _counts_header(currency: str) -> tuple[str, ...]:
+    return *COUNTS, f"Revenue ({currency.upper()})", "Clicked share", "Added to basket share", "Ordered share"
+
+
+def _counts(sums: Sums, currency: str) -> tuple[str, ...]:
+    counted = (sums.searches, sums.found_nothing, sums.followed, sums.clicked, sums.added_to_basket, sums.ordered)
+    shares = (percent(share(sums, name)) for name in ("clicked", "added_to_basket", "ordered"))
+    return *map(str, counted), decimal_text(sums.revenue, currency), *shares

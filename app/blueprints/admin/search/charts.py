@@ -1,0 +1,136 @@
+"""Shapes of daily figures for SVGs that are stretched to the room they have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from app.blueprints.admin.blueprint import bp
+from app.domain.search.index.drift import DriftDay, DriftHistory
+from app.domain.search_statistics.reports.measures import Measure, Period, amount
+
+STEP = 10  # Between two days.
+HEIGHT = 100
+ROOM = 4  # Above the highest and below the lowest, for the thickness of the line.
+SPARK_WIDTH, SPARK_HEIGHT = 96, 24
+SPARK_POINTS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class ChartDay:
+    """The strip of a day, with its figures as the text on hover."""
+
+    x: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """`line` and `before` are points of polylines, `area` those of the polygon below the line. `first` and `last` are
+    dates, `highest` a figure, as labels."""
+
+    width: int
+    line: str
+    area: str
+    before: str
+    days: tuple[ChartDay, ...]
+    first: str
+    last: str
+    highest: str
+    is_empty: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A part of a column, placed from the top; `kind` is the kind of difference that it stands for."""
+
+    kind: str
+    x: int
+    y: int
+    height: int
+
+
+@bp.app_template_global("chart_of")
+def chart_of(measure: Measure, period: Period, currency: str) -> Chart:
+    return chart(period.dates, measure.by_day, measure.by_day_before, lambda n: amount(measure.key, n, currency))
+
+
+def chart(
+    dates: Sequence[date],
+    figures: Sequence[int],
+    before: Sequence[int] | None,
+    label: Callable[[int], str],
+) -> Chart:
+    """`before` are the figures of as many days earlier, if they are known; both are drawn to the same scale."""
+    highest = max((*figures, *(before or ())), default=0)
+    width = STEP * len(dates)
+    line = _points(figures, highest)
+    return Chart(
+        width=width,
+        line=line,
+        area=f"{STEP // 2},{HEIGHT} {line} {width - STEP // 2},{HEIGHT}",
+        before=_points(before, highest) if before and any(before) else "",
+        days=tuple(_days(dates, figures, before, label)),
+        first=day_and_month(dates[0]),
+        last=day_and_month(dates[-1]),
+        highest=label(max(figures)),
+        is_empty=not any(figures),
+    )
+
+
+@bp.app_template_filter("sparkline")
+def sparkline(figures: Sequence[int]) -> str:
+    """The points of a polyline in a box of SPARK_WIDTH × SPARK_HEIGHT; many days are summed up to at most
+    SPARK_POINTS points."""
+    size = -(-len(figures) // SPARK_POINTS)
+    # From the end, so that the last point is made of whole days' figures like the others.
+    ends = range(len(figures), 0, -size)
+    sums = [sum(figures[max(0, end - size) : end]) for end in reversed(ends)]
+    highest, last = max(sums, default=0) or 1, max(1, len(sums) - 1)
+    points = [
+        (SPARK_WIDTH * place / last, _height(figure, highest, SPARK_HEIGHT, 2)) for place, figure in enumerate(sums)
+    ]
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
+@bp.app_template_filter("day_and_month")
+def day_and_month(day: date) -> str:
+    """A day without its year, where that is clear: "3 November"."""
+    return f"{day.day} {day:%B}"
+
+
+@bp.app_template_filter("drift_bars")
+def drift_bars(drift: DriftHistory) -> tuple[Bar, ...]:
+    """The tallest day reaches the top; a day without a difference, or not compared, is a line at the foot."""
+    tallest = max((day.total for day in drift.days), default=0) or 1
+    return tuple(bar for place, day in enumerate(drift.days) for bar in _bars(day, STEP * place, tallest))
+
+
+def _bars(day: DriftDay, x: int, tallest: int) -> list[Bar]:
+    found, foot = [], HEIGHT
+    for kind, number in (("missing", day.missing), ("stale", day.stale), ("extra", day.extra)):
+        if number:
+            height = max(3, number * (HEIGHT - ROOM) // tallest)
+            foot -= height
+            found.append(Bar(kind, x, max(0, foot), height))
+    return found or [Bar("none" if day.compared else "unknown", x, HEIGHT - 2, 2)]
+
+
+def _points(figures: Sequence[int], highest: int) -> str:
+    heights = [_height(figure, highest or 1, HEIGHT, ROOM) for figure in figures]
+    return " ".join(f"{STEP * place + STEP // 2},{y:.1f}" for place, y in enumerate(heights))
+
+
+def _height(figure: int, highest: int, height: int, room: int) -> float:
+    return height - room - (height - 2 * room) * figure / highest
+
+
+def _days(
+    dates: Sequence[date], figures: Sequence[int], before: Sequence[int] | None, label: Callable[[int], str]
+) -> list[ChartDay]:
+    days = []
+    for place, (day, figure) in enumerate(zip(dates, figures, strict=True)):
+        earlier = f"; {len(dates)} days before: {label(before[place])}" if before else ""
+        days.append(ChartDay(STEP * place, f"{day_and_month(day)}: {label(figure)}{earlier}"))
+    return days

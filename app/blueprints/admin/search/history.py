@@ -1,0 +1,62 @@
+"""The history of the Search section."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.author import current_author
+from app.domain.catalogue.listing import page_number
+from app.domain.relevance.history import history
+from app.domain.relevance.history.kinds import KINDS
+from app.domain.shared.problems import Conflict
+from app.domain.sites.sites import time_zone_of
+from app.htmx import wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+ENTRY = "/search/activity/<int(max=2147483647):entry_id>"
+
+
+@bp.get("/search/activity")
+@requires(Permission.MANAGE_SEARCH)
+def search_history() -> str:
+    kind = request.args.get("kind", "")
+    page = history.history(current_user.site_id, page_number(request.args.get("p")), kind)
+    template = "admin/search/history/_results.html" if wants_fragment() else "admin/search/history/list.html"
+    context = {"page": page, "kind": kind, "kinds": KINDS, "href": partial(_address, kind), "time_zone": _zone()}
+    return render_template(template, **context)
+
+
+@bp.get(ENTRY)
+@requires(Permission.MANAGE_SEARCH)
+def search_history_entry(entry_id: int) -> str:
+    """One change, what undoing it would change, and the button that does it."""
+    entry = history.entry(current_user.site_id, entry_id)
+    kind = request.args.get("kind", "")
+    return render_template("admin/search/history/entry.html", entry=entry, kind=kind, time_zone=_zone())
+
+
+@bp.post(f"{ENTRY}/undo")
+@requires(Permission.MANAGE_SEARCH)
+def search_history_undo(entry_id: int) -> Response:
+    try:
+        with transaction():
+            undone = history.undo(current_author(), entry_id)
+    except Conflict as conflict:
+        flash(conflict.message, "bad")
+    else:
+        flash(f"Undone: {undone}.", "good")
+    return redirect(url_for("admin.search_history", kind=request.form.get("kind") or None))
+
+
+def _address(kind: str, number: int) -> str:
+    return url_for("admin.search_history", kind=kind or None, p=number if number > 1 else None)
+
+
+def _zone() -> str:
+    return time_zone_of(current_user.site_id)

@@ -1,0 +1,61 @@
+"""The Search section's Overview: health, and rebuilds followed live."""
+
+from __future__ import annotations
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.author import current_author
+from app.domain.relevance.overview import overview
+from app.domain.search.index import runs
+from app.domain.search.index.run_summary import summary_of
+from app.domain.search_statistics.reports import analytics
+from app.domain.shared.problems import Conflict
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+ASKED = "The rebuild is asked for. Shoppers keep the old index until the new one is ready."
+
+
+@bp.get("/search")
+@requires(Permission.MANAGE_SEARCH)
+def search_overview() -> str:
+    shown = overview.overview(ports.clock(), ports.search_engine(), current_user.site_id)
+    glance = analytics.glance(ports.clock(), current_user.site_id)
+    return render_template("admin/search/overview/page.html", shown=shown, run=shown.run, glance=glance)
+
+
+@bp.get("/search/run")
+@requires(Permission.MANAGE_SEARCH)
+def search_run() -> str:
+    """The latest run's card, asked for again and again while the run is unfinished. Once its state is another than
+    the page knows (`was`), the cards come along and the change is announced."""
+    run = overview.latest_summary(ports.clock(), ports.search_engine(), current_user.site_id)
+    if run is None or run.state == request.args.get("was"):
+        return render_template("admin/search/overview/_run.html", run=run)
+    shown = overview.overview(ports.clock(), ports.search_engine(), current_user.site_id)
+    glance = analytics.glance(ports.clock(), current_user.site_id)
+    return render_template("admin/search/overview/_run_changed.html", shown=shown, run=shown.run, glance=glance)
+
+
+@bp.post("/search/rebuild")
+@requires(Permission.MANAGE_SEARCH)
+def search_rebuild() -> Response:
+    try:
+        with transaction():
+            run, joined = runs.request_rebuild(
+                current_author(), ports.search_engine(), ports.worker_locks(), request.form.get("scope", "")
+            )
+            told = summary_of(run)
+    except Conflict as conflict:
+        flash(conflict.message, "bad")
+    else:
+        flash(_joined(told.scope_name, told.requested_by) if joined else ASKED, "good")
+    return redirect(url_for("admin.search_overview"))
+
+
+def _joined(scope_name: str, requested_by: str) -> str:
+    return f"A rebuild was on its way already and serves yours too: {scope_name.lower()}, asked for by {requested_by}."

@@ -1,0 +1,85 @@
+"""Read a proposal from the form in which it is edited, or as JSON."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from flask import request
+from werkzeug.datastructures import MultiDict
+
+from app.blueprints.admin.form_numbers import sent_id
+from app.domain.catalogue.search_terms import split_terms
+from app.domain.relevance.trials import proposal
+from app.domain.relevance.trials.proposal import Proposal
+from app.domain.shared import strict_json
+from app.domain.shared.problems import Invalid
+
+BETWEEN_WORDS = re.compile(r"[,;\n\r]")
+MOST_MARKS = 5_000
+
+
+def sent_proposal(time_zone: str) -> Proposal:
+    """`?kind=` says of what kind the form is; a field `proposal` holds the JSON of one that was tried before. Times
+    without a zone are of the site's. Raises Invalid."""
+    if request.is_json:
+        return proposal.read(request.get_json())
+    if stored := request.form.get("proposal"):
+        return proposal.read(_parsed(stored))
+    kind = request.args.get("kind") or request.form.get("kind", "")
+    readers = {"synonym": _synonym, "rule": _rule, "terms": _terms}
+    fields = readers[kind](request.form, time_zone) if kind in readers else {}
+    return proposal.read({"kind": kind, "remove": bool(request.form.get("remove")), **fields})
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return strict_json.loads(text, MOST_MARKS)
+    except ValueError as error:
+        raise Invalid.one("malformed_json", f"What is to be tried is not valid JSON: {error}", "#/proposal") from error
+
+
+def _synonym(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:
+    words = [word for text in form.getlist("words") for word in BETWEEN_WORDS.split(text)]
+    named = {"type": form.get("type"), "root": form.get("root")}
+    return {"id": sent_id(form.get("id", "")), **named, "synonyms": [word for word in words if word.strip()]}
+
+
+def _rule(form: MultiDict[str, str], time_zone: str) -> dict[str, Any]:
+    text = form.get("bannerText", "").strip()
+    return {
+        "id": sent_id(form.get("id", "")),
+        "term": form.get("term"),
+        "pins": _pins(form),
+        "boosts": [sku for sku in form.getlist("boost") if sku.strip()],
+        "buries": [sku for sku in form.getlist("bury") if sku.strip()],
+        "redirectUrl": form.get("redirectUrl"),
+        "banner": {"text": text, "linkUrl": form.get("bannerLinkUrl")} if text else None,
+        "enabled": "enabled" in form or "enabledShown" not in form,
+        "startsAt": _moment(form.get("startsAt", ""), time_zone),
+        "endsAt": _moment(form.get("endsAt", ""), time_zone),
+    }
+
+
+def _pins(form: MultiDict[str, str]) -> list[dict[str, Any]]:
+    skus, positions = form.getlist("pin"), form.getlist("position")
+    counted = positions if len(positions) == len(skus) else [str(number) for number, _ in enumerate(skus, 1)]
+    pairs = zip(skus, counted, strict=True)
+    return [{"sku": sku, "position": sent_id(position) or None} for sku, position in pairs if sku.strip()]
+
+
+def _moment(text: str, time_zone: str) -> str | None:
+    if not text.strip():
+        return None
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return text  # Told by who reads it.
+    return (moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(time_zone))).isoformat()
+
+
+def _terms(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:
+    terms = [term for text in form.getlist("terms") for term in split_terms(text)]
+    return {"productId": sent_id(form.get("productId", "")), "terms": terms, "add": bool(form.get("add"))}

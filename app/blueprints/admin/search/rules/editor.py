@@ -1,0 +1,179 @@
+"""The editor of a search rule. Its buttons change only the form; saving writes it."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from flask import Response, flash, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.search.rules.form import RuleForm
+from app.blueprints.admin.search.rules.rules import DAYS, RULE, applied_counts
+from app.blueprints.author import current_author
+from app.domain.catalogue import queries
+from app.domain.catalogue.listing import LONGEST_WORDS
+from app.domain.relevance.rules import editing
+from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance.rules.rule import LONGEST_TERM, MOST_PLACED
+from app.domain.relevance.rules.summary import state_of, when_deleted
+from app.domain.relevance.rules.targets import leading_nowhere
+from app.domain.relevance.trials.without_effect import not_found
+from app.domain.search.engine import SearchUnavailable
+from app.domain.search.serving import snapshot, versions
+from app.domain.search.serving.rules import Rule
+from app.domain.shared.problems import Conflict, Invalid, Problem
+from app.domain.sites.shop_settings import shop_settings
+from app.htmx import redirect_page, wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+NOT_REFUSED = FieldErrors()
+LOOK_UP = "look"
+FOLLOWS = "Shoppers have it within two seconds."
+
+
+@bp.get("/search/ranking/new")
+@requires(Permission.MANAGE_SEARCH)
+def search_rule_new() -> AnyResponse:
+    """`term` begins a rule for a word; a word that has one leads to it. `pin` is a SKU to begin with."""
+    term = " ".join(request.args.get("term", "")[:LONGEST_TERM].split())
+    known = editing.rule_for(current_user.site_id, term) if term else None
+    if known is not None:
+        return redirect(url_for("admin.search_rule", rule_id=known.id))
+    form = RuleForm(term=term)
+    return _editor(None, form.after(f"pin:{request.args['pin'][:64]}") if request.args.get("pin") else form)
+
+
+@bp.post("/search/ranking/new")
+@requires(Permission.MANAGE_SEARCH)
+def search_rule_add() -> AnyResponse:
+    form = RuleForm.typed(request.form)
+    if intent := request.form.get("intent"):
+        return _placing(None, form.after(intent))
+    try:
+        with transaction():
+            rule = editing.add(current_author(), _rule(form, None))
+            rule_id, term = rule.id, rule.term
+    except (Invalid, Conflict) as error:
+        return _editor(None, form, FieldErrors(error))
+    flash(f"Added the rule for “{term}”. {FOLLOWS}", "good")
+    address = url_for("admin.search_rule", rule_id=rule_id)
+    return redirect_page(address) if wants_fragment() else redirect(address)
+
+
+@bp.get(RULE)
+@requires(Permission.MANAGE_SEARCH)
+def search_rule(rule_id: int) -> AnyResponse:
+    rule = editing.rule_of(current_user.site_id, rule_id)
+    return _editor(rule, RuleForm.of(rule, _zone()))
+
+
+@bp.post(RULE)
+@requires(Permission.MANAGE_SEARCH)
+def search_rule_save(rule_id: int) -> AnyResponse:
+    form, site_id = RuleForm.typed(request.form), current_user.site_id
+    if intent := request.form.get("intent"):
+        return _placing(editing.rule_of(site_id, rule_id), form.after(intent))
+    try:
+        with transaction():
+            sent = _rule(form, editing.rule_of(site_id, rule_id))
+            rule, changed = editing.change(current_author(), rule_id, form.revision, sent)
+    except (Invalid, Conflict) as error:
+        return _editor(editing.rule_of(site_id, rule_id), form, FieldErrors(error))
+    if wants_fragment():
+        return _editor(rule, RuleForm.of(rule, _zone()), saved=changed)
+    flash(f"Saved. {FOLLOWS}" if changed else "Nothing had changed.", "good")
+    return redirect(url_for("admin.search_rule", rule_id=rule_id))
+
+
+def _rule(form: RuleForm, stored: SearchRule | None) -> Rule:
+    """Raises Invalid with every problem, those of reading the form among them."""
+    problems: list[Problem] = []
+    rule = form.rule(_zone(), stored, problems)
+    if not problems:
+        return rule
+    try:
+        editing.checked(current_user.site_id, rule, stored)
+    except Invalid as invalid:
+        problems.extend(invalid.problems)
+    raise Invalid(problems)
+
+
+def _zone() -> ZoneInfo:
+    return ZoneInfo(shop_settings(current_user.site_id).time_zone)
+
+
+def _placing(rule: SearchRule | None, form: RuleForm) -> AnyResponse:
+    """A button of the products was pressed: nothing is saved, only the lists change."""
+    if not wants_fragment():
+        return _editor(rule, form)
+    intent = request.form["intent"]
+    context: dict[str, Any] = {"rule": rule, "form": form, "errors": NOT_REFUSED, "changed": True}
+    moved_focus = intent.startswith(("remove", "pin", "boost", "bury"))
+    rows = queries.products_by_sku(current_user.site_id, form.skus)
+    context |= {"idle": _idle(form)}
+    return make_response(
+        render_template("admin/search/rules/_placing.html", rows=rows, moved_focus=moved_focus, **context)
+    )
+
+
+def _editor(
+    rule: SearchRule | None,
+    form: RuleForm,
+    errors: FieldErrors = NOT_REFUSED,
+    saved: tuple[str, ...] | None = None,
+) -> Response:
+    """The editor of a rule, or of a new one. Over a stale revision it shows what was typed beside what is stored."""
+    context: dict[str, Any] = {"rule": rule, "errors": errors, "saved": saved, "stored": None, "changed": False}
+    zone = shop_settings(current_user.site_id).time_zone
+    if rule is not None and errors.is_stale:
+        context["stored"] = RuleForm.of(rule, ZoneInfo(zone))
+        form = form.on(rule.revision)
+    template = "admin/search/rules/_edit.html" if wants_fragment() else "admin/search/rules/edit.html"
+    context |= {"form": form, "rows": queries.products_by_sku(current_user.site_id, form.skus), "time_zone": zone}
+    context |= _looked_up() | _facts(rule) | {"idle": _idle(form), "same": _same(form, errors)}
+    return make_response(render_template(template, **context), errors.status if errors else 200)
+
+
+def _looked_up() -> dict[str, Any]:
+    """What the lookup found, where a browser without JavaScript asked for it."""
+    if request.form.get("intent") != LOOK_UP:
+        return {}
+    words = request.form.get("lookup", "")[:LONGEST_WORDS].strip()
+    return {"looked": queries.find_products(current_user.site_id, words), "words": words}
+
+
+def _idle(form: RuleForm) -> tuple[str, ...]:
+    """Boosted and buried products that the search does not find; none while search does not answer."""
+    site_id, now = current_user.site_id, ports.clock().now()
+    skus = (*form.boosts, *form.buries)[: 2 * MOST_PLACED]
+    try:
+        return not_found(ports.search_engine(), site_id, form.term[:LONGEST_TERM], skus, snapshot.served(site_id), now)
+    except SearchUnavailable:
+        return ()
+
+
+def _facts(rule: SearchRule | None) -> dict[str, Any]:
+    if rule is None:
+        return {}
+    now = ports.clock().now()
+    counts = applied_counts()
+    return {
+        "state": state_of(rule, now),
+        "is_synced": versions.is_live(rule, versions.serving_state(rule.site_id)),
+        "consequences": when_deleted(rule, now),
+        "nowhere": leading_nowhere(rule.site_id, rule.value.paths),
+        "applied": counts.get(rule.normalized_term, 0) if counts is not None else None,
+        "days": DAYS,
+    }
+
+
+def _same(form: RuleForm, errors: FieldErrors) -> SearchRule | None:
+    """The rule that has the term already, where the form was refused for that."""
+    taken = any(problem.code == "duplicate_term" for problem in errors.problems)
+    return editing.rule_for(current_user.site_id, form.term) if taken else None

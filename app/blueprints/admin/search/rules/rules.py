@@ -1,0 +1,164 @@
+"""Rules and ranking: the list of rules, and what its rows do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from flask import current_app, flash, jsonify, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.datastructures import MultiDict
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.form_numbers import sent_revision
+from app.blueprints.author import current_author
+from app.domain.catalogue.listing import LONGEST_WORDS, page_number
+from app.domain.relevance import publishing
+from app.domain.relevance.rules import editing, listing
+from app.domain.relevance.rules.listing import ListedRule, Narrowed, RuleOrder, RuleQuery
+from app.domain.relevance.rules.summary import RuleState, when_deleted
+from app.domain.relevance.rules.targets import leading_nowhere
+from app.domain.search.settings import stored_settings
+from app.domain.search_statistics.counting import queries as counting
+from app.domain.sites.shop_settings import shop_settings
+from app.errors import wants_json
+from app.htmx import redirect_page, wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+RULE = "/search/ranking/<int(max=2147483647):rule_id>"
+TREES = "/admin/merchandising"
+DAYS = 30  # For which the list says how often a rule applied.
+Answer = str | AnyResponse
+NARROWED = (
+    (Narrowed.ALL, "All rules"),
+    (Narrowed.LIVE, "Applying now"),
+    (Narrowed.SCHEDULED, "Scheduled"),
+    (Narrowed.PAUSED, "Paused"),
+    (Narrowed.ENDED, "Ended"),
+    (Narrowed.UNSYNCED, "Not in search yet"),
+)
+ORDERS = (
+    (RuleOrder.TERM, "By term"),
+    (RuleOrder.CHANGED, "Latest change first"),
+    (RuleOrder.APPLIED, "Applied most often"),
+)
+
+
+@bp.get("/search/ranking")
+@requires(Permission.MANAGE_SEARCH)
+def search_ranking() -> Answer:
+    """A page, its list alone, or JSON, as the client asks."""
+    query = query_in(request.args)
+    if wants_json():
+        return jsonify(_list_json(listing.rules(current_user.site_id, query, ports.clock().now())))
+    template = "admin/search/rules/_results.html" if wants_fragment() else "admin/search/rules/list.html"
+    return render_template(template, **_shown(query))
+
+
+@bp.post(f"{RULE}/pause")
+@requires(Permission.MANAGE_SEARCH)
+def search_rule_pause(rule_id: int) -> Answer:
+    return _switched(rule_id, "Paused. Shoppers see the usual results for “{}” in a moment.", pause=True)
+
+
+@bp.post(f"{RULE}/resume")
+@requires(Permission.MANAGE_SEARCH)
+def search_rule_resume(rule_id: int) -> Answer:
+    return _switched(rule_id, "Resumed. The rule for “{}” applies again in a moment.", pause=False)
+
+
+@bp.post(f"{RULE}/delete")
+@requires(Permission.MANAGE_SEARCH)
+def search_rule_delete(rule_id: int) -> AnyResponse:
+    with transaction():
+        term = editing.delete(current_author(), rule_id, sent_revision(request.form))
+    flash(f"Deleted the rule for “{term}”. The activity of the Search section can bring it back.", "good")
+    address = url_for("admin.search_ranking")
+    return redirect_page(address) if wants_fragment() else redirect(address)
+
+
+@bp.post("/search/ranking/resync")
+@requires(Permission.MANAGE_SEARCH)
+def search_rules_resync() -> AnyResponse:
+    with transaction():
+        publishing.publish(ports.clock(), current_user.site_id)
+    flash("Search has everything that was saved.", "good")
+    return redirect(url_for("admin.search_ranking"))
+
+
+def query_in(given: MultiDict[str, str]) -> RuleQuery:
+    """What cannot be understood is as if it were not said."""
+    narrowed, order = given.get("state", ""), given.get("order", "")
+    page = given.get("p") or given.get("pageNumber")
+    return RuleQuery(
+        words=" ".join(given.get("q", "")[:LONGEST_WORDS].split()),
+        narrowed=Narrowed(narrowed) if narrowed in set(Narrowed) else Narrowed.ALL,
+        order=RuleOrder(order) if order in set(RuleOrder) else RuleOrder.TERM,
+        page=page_number(page),
+        page_size=_page_size(given.get("pageSize", "")),
+    )
+
+
+def _page_size(text: str) -> int:
+    """1 to 100 (conventions: Lists)."""
+    sent = int(text) if text.isascii() and text.isdigit() and len(text) < 4 else listing.PAGE_SIZE
+    return max(1, min(sent, 100))
+
+
+def applied_counts() -> Mapping[str, int] | None:
+    """By normalised term; None where the site counts no searches."""
+    site_id = current_user.site_id
+    if not stored_settings(site_id).tracking:
+        return None
+    return counting.applied_counts(site_id, counting.site_today(ports.clock(), site_id), DAYS)
+
+
+def _shown(query: RuleQuery) -> dict[str, object]:
+    now = ports.clock().now()
+    found = listing.rules(current_user.site_id, query, now, applied_counts())
+    return {
+        "found": found,
+        "query": query,
+        "narrowed": NARROWED,
+        "orders": ORDERS,
+        "days": DAYS,
+        "time_zone": shop_settings(current_user.site_id).time_zone,
+        "trees_address": _trees_address(),
+        "nowhere": leading_nowhere(current_user.site_id, _led_to(found.page.items)),
+        "when_deleted": {row.rule.id: when_deleted(row.rule, now) for row in found.page.items},
+    }
+
+
+def _led_to(rows: Sequence[ListedRule]) -> list[str]:
+    """Where the rules lead that shoppers meet now or will meet by themselves."""
+    met = [row.rule for row in rows if row.state in (RuleState.LIVE, RuleState.SCHEDULED)]
+    return [path for rule in met for path in rule.value.paths]
+
+
+def _trees_address() -> str | None:
+    """Where the order of products in a category is set, once there is such a page."""
+    known = any(rule.rule == TREES for rule in current_app.url_map.iter_rules())
+    return TREES if known else None
+
+
+def _list_json(found: listing.RuleList) -> dict[str, object]:
+    page = found.page
+    return {
+        "items": [row.rule.as_json(row.is_synced) for row in page.items],
+        "pageNumber": page.page_number,
+        "pageSize": page.page_size,
+        "totalItems": page.total_items,
+        "totalPages": page.total_pages,
+    }
+
+
+def _switched(rule_id: int, message: str, pause: bool) -> Answer:
+    act = editing.pause if pause else editing.resume
+    with transaction():
+        term = act(current_author(), rule_id).term
+    if not wants_fragment():
+        flash(message.format(term), "good")
+        return redirect(url_for("admin.search_ranking"))
+    return render_template("admin/search/rules/_results.html", just_changed=rule_id, **_shown(query_in(request.args)))

@@ -1,0 +1,68 @@
+"""The Settings of the Search section."""
+
+from __future__ import annotations
+
+from flask import current_app, flash, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.search.settings_form import SearchSettingsForm
+from app.blueprints.author import current_author
+from app.domain.search import settings
+from app.domain.search.engine import IndexName
+from app.domain.shared.problems import Invalid
+from app.htmx import wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+NO_ERRORS = FieldErrors()
+
+
+@bp.get("/settings/search")
+@requires(Permission.MANAGE_SEARCH)
+def search_settings() -> str:
+    return _page(SearchSettingsForm(settings.stored_settings(current_user.site_id)))
+
+
+@bp.post("/settings/search")
+@requires(Permission.MANAGE_SEARCH)
+def search_settings_save() -> str | Response | tuple[str, int]:
+    form = SearchSettingsForm.typed(request.form)
+    if intent := request.form.get("intent"):
+        return _after_button(form.after(intent))
+    try:
+        with transaction():
+            saved = settings.save(current_author(), form.settings)
+    except Invalid as invalid:
+        return _page(form, FieldErrors(invalid)), 400
+    flash(f"Saved: {', '.join(saved.changed)}." if saved.changed else "Nothing had changed.", "good")
+    if saved.content_search_came_on:
+        flash("Rebuild pages and collections on the Overview, so that search holds all of them.", "plain")
+    return redirect(url_for("admin.search_settings"))
+
+
+def _after_button(form: SearchSettingsForm) -> str:
+    """Show the changed list of filters; nothing is saved."""
+    if not wants_fragment():
+        return _page(form)
+    return render_template("admin/search/settings/_filters.html", form=form, errors=NO_ERRORS, **_choices())
+
+
+def _page(form: SearchSettingsForm, errors: FieldErrors = NO_ERRORS) -> str:
+    engine = ports.search_engine()
+    return render_template(
+        "admin/search/settings/page.html",
+        form=form,
+        errors=errors,
+        engine_name=current_app.config["SHOP"].search_engine,
+        products=engine.status(current_user.site_id, IndexName.PRODUCTS),
+        content=engine.status(current_user.site_id, IndexName.CONTENT),
+        **_choices(),
+    )
+
+
+def _choices() -> dict[str, object]:
+    return {"choices": settings.filter_choices(current_user.site_id), "most": settings.MOST_FILTERS}

@@ -1,0 +1,47 @@
+"""The form of a synonym: what was typed, kept as text, and what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from werkzeug.datastructures import MultiDict
+
+from app.blueprints.admin.form_numbers import sent_revision
+from app.domain.relevance.synonyms.group import LONGEST_WORD, split_words
+from app.domain.relevance.synonyms.models import Synonym
+from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
+
+
+@dataclass(frozen=True, slots=True)
+class SynonymForm:
+    """`root` counts only for the type that has one, so that it is not lost while somebody changes his mind.
+    `revision` 0 is a synonym that is not saved yet."""
+
+    type: SynonymType = SynonymType.EQUIVALENT
+    root: str = ""
+    words: str = ""
+    revision: int = 0
+
+    @classmethod
+    def about(cls, word: str) -> SynonymForm:
+        """A new one for a word that shoppers search, perhaps in vain: what else should it find?"""
+        word = " ".join(word[:LONGEST_WORD].split())
+        return cls(SynonymType.ONE_WAY, word) if word else cls()
+
+    @classmethod
+    def of(cls, synonym: Synonym) -> SynonymForm:
+        return cls(SynonymType(synonym.type), synonym.root or "", ", ".join(synonym.words), synonym.revision)
+
+    @classmethod
+    def typed(cls, sent: MultiDict[str, str]) -> SynonymForm:
+        one_way = sent.get("type") == SynonymType.ONE_WAY.value
+        kind = SynonymType.ONE_WAY if one_way else SynonymType.EQUIVALENT
+        return cls(kind, sent.get("root", ""), sent.get("words", ""), sent_revision(sent))
+
+    def group(self) -> SynonymGroup:
+        root = self.root if self.type.has_root else None
+        return SynonymGroup(self.type, root, tuple(split_words(self.words)))
+
+    def on(self, revision: int) -> SynonymForm:
+        """What was typed, to be saved over another revision."""
+        return replace(self, revision=revision)

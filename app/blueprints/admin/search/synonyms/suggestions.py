@@ -1,0 +1,46 @@
+"""Asking for more synonyms, and how that goes."""
+
+from __future__ import annotations
+
+from flask import redirect, render_template, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.author import current_author
+from app.domain.relevance.synonyms import suggesting
+from app.domain.relevance.synonyms.source import AI
+from app.domain.relevance.synonyms.suggesting import SuggestionSummary
+from app.htmx import wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+
+@bp.post("/search/synonyms/suggest")
+@requires(Permission.MANAGE_SEARCH)
+def search_synonyms_suggest() -> str | Response:
+    with transaction():
+        suggesting.request(current_author())
+    if not wants_fragment():
+        return redirect(url_for("admin.search_synonyms"))
+    return render_template("admin/search/synonyms/_suggest.html")
+
+
+@bp.get("/search/synonyms/suggest")
+@requires(Permission.MANAGE_SEARCH)
+def search_synonyms_suggesting() -> str:
+    """Asked again and again while a search is under way. What it brought waits for a press, since somebody may be
+    editing the list."""
+    return render_template("admin/search/synonyms/_suggest.html", offers_list=True)
+
+
+@bp.app_template_global("suggestion_run")
+def suggestion_run() -> SuggestionSummary | None:
+    return suggesting.latest(ports.clock(), current_user.site_id)
+
+
+@bp.app_template_global("asks_ai")
+def asks_ai() -> bool:
+    """Whether a language model is set up on this server."""
+    return any(source.name == AI for source in ports.suggestion_sources())

@@ -1,0 +1,217 @@
+"""Synonyms: the list with its suggestions, and the page of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import flash, jsonify, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.form_numbers import sent_id, sent_revision
+from app.blueprints.admin.search.synonyms.form import SynonymForm
+from app.blueprints.author import current_author
+from app.domain.relevance import publishing
+from app.domain.relevance.synonyms import editing, queries
+from app.domain.relevance.synonyms.evidence import describe_evidence
+from app.domain.relevance.synonyms.listing import StatusFilter, SynonymList
+from app.domain.relevance.synonyms.models import LIVE, Synonym
+from app.domain.search.serving import versions
+from app.domain.shared.problems import Conflict, Invalid
+from app.errors import wants_json
+from app.htmx import wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+SYNONYM = "/search/synonyms/<int(max=2147483647):synonym_id>"
+NO_ERRORS = FieldErrors()
+Answer = str | AnyResponse
+
+bp.add_app_template_filter(describe_evidence, "describe_evidence")
+
+
+@bp.get("/search/synonyms")
+@requires(Permission.MANAGE_SEARCH)
+def search_synonyms() -> Answer:
+    """`word` begins a new synonym for a word. As JSON the list is of every status unless the address names one."""
+    if wants_json():
+        return _json(SynonymList.read(request.args, StatusFilter.ANY))
+    listing = SynonymList.read(request.args)
+    if wants_fragment():
+        return _results(listing)
+    form = SynonymForm.about(request.args["word"]) if "word" in request.args else None
+    return _page(listing, form)
+
+
+@bp.get("/search/synonyms/new")
+@requires(Permission.MANAGE_SEARCH)
+def search_synonym_new() -> Answer:
+    form = SynonymForm.about(request.args.get("word", ""))
+    if wants_fragment():
+        return _form(form)
+    return _page(SynonymList.read(request.args), form)
+
+
+@bp.post("/search/synonyms")
+@requires(Permission.MANAGE_SEARCH)
+def search_synonym_add() -> Answer:
+    form = SynonymForm.typed(request.form)
+    try:
+        with transaction():
+            synonym = editing.add(current_author(), form.group())
+            added = synonym.id
+    except (Invalid, Conflict) as error:
+        return _refused(form, None, FieldErrors(error))
+    return _done("Added. Shoppers' searches use it within seconds.", marked=added)
+
+
+@bp.get(SYNONYM)
+@requires(Permission.MANAGE_SEARCH)
+def search_synonym(synonym_id: int) -> Answer:
+    """Its row as a form for htmx, else the page about it."""
+    synonym = editing.synonym_of(current_user.site_id, synonym_id)
+    if wants_fragment():
+        return _open_row(SynonymForm.of(synonym), synonym, "form")
+    return _about(synonym, SynonymForm.of(synonym))
+
+
+@bp.post(SYNONYM)
+@requires(Permission.MANAGE_SEARCH)
+def search_synonym_save(synonym_id: int) -> Answer:
+    """A live synonym is changed; a suggestion is accepted as it was edited."""
+    synonym, form = editing.synonym_of(current_user.site_id, synonym_id), SynonymForm.typed(request.form)
+    act: Callable[..., object] = editing.change if synonym.status == LIVE else editing.accept
+    try:
+        with transaction():
+            changed = act(current_author(), synonym_id, form.revision, form.group())
+    except (Invalid, Conflict) as error:
+        return _refused(form, editing.synonym_of(current_user.site_id, synonym_id), FieldErrors(error))
+    return _done("Saved. Shoppers' searches use it within seconds." if changed else "Nothing had changed.", synonym_id)
+
+
+@bp.post(f"{SYNONYM}/accept")
+@requires(Permission.MANAGE_SEARCH)
+def search_synonym_accept(synonym_id: int) -> Answer:
+    synonym = editing.synonym_of(current_user.site_id, synonym_id)
+    try:
+        with transaction():
+            editing.accept(current_author(), synonym_id, sent_revision(request.form))
+    except Invalid as invalid:
+        return _refused(SynonymForm.of(synonym), synonym, FieldErrors(invalid))
+    return _done("Accepted. Shoppers' searches use it within seconds.", synonym_id)
+
+
+@bp.post(f"{SYNONYM}/reject")
+@requires(Permission.MANAGE_SEARCH)
+def search_synonym_reject(synonym_id: int) -> Answer:
+    with transaction():
+        editing.reject(current_author(), synonym_id, sent_revision(request.form))
+    return _done("Rejected. It will not be suggested again.")
+
+
+@bp.post("/search/synonyms/reject")
+@requires(Permission.MANAGE_SEARCH)
+def search_synonyms_reject_shown() -> Answer:
+    """`shown` is once for each suggestion its id and revision, as in 12:1."""
+    pairs = [text.partition(":")[::2] for text in request.form.getlist("shown")]
+    shown = {sent_id(one) or 0: sent_id(revision) or 0 for one, revision in pairs}
+    with transaction():
+        rejected = editing.reject_shown(current_author(), shown)
+    if rejected < len(shown):
+        return _done(f"Rejected {rejected} of {len(shown)}. The others had changed since you looked.")
+    return _done("Rejected. They will not be suggested again.")
+
+
+@bp.get(f"{SYNONYM}/delete")
+@requires(Permission.MANAGE_SEARCH)
+def search_synonym_ask_delete(synonym_id: int) -> Answer:
+    """What deleting changes, and the button that does it."""
+    synonym = editing.synonym_of(current_user.site_id, synonym_id)
+    if wants_fragment():
+        return _open_row(SynonymForm.of(synonym), synonym, "delete")
+    return _about(synonym, SynonymForm.of(synonym), deleting=True)
+
+
+@bp.post(f"{SYNONYM}/delete")
+@requires(Permission.MANAGE_SEARCH)
+def search_synonym_delete(synonym_id: int) -> Answer:
+    with transaction():
+        written = editing.delete(current_author(), synonym_id, sent_revision(request.form))
+    return _done(f"Deleted {written}.")
+
+
+@bp.post("/search/synonyms/resync")
+@requires(Permission.MANAGE_SEARCH)
+def search_synonyms_resync() -> Answer:
+    with transaction():
+        publishing.publish(ports.clock(), current_user.site_id)
+    return _done("All saved synonyms and rules are live; every part of the shop has them within two seconds.")
+
+
+def _json(listing: SynonymList) -> AnyResponse:
+    state = versions.serving_state(current_user.site_id)
+    found = queries.synonyms(current_user.site_id, listing, state)
+    return jsonify(
+        {
+            "items": [synonym.as_json(state) for synonym in found.items],
+            "pageNumber": found.page_number,
+            "pageSize": found.page_size,
+            "totalItems": found.total_items,
+            "totalPages": found.total_pages,
+        }
+    )
+
+
+def _list_context(listing: SynonymList, marked: int | None = None) -> dict[str, Any]:
+    page = queries.synonym_page(current_user.site_id, listing)
+    return {"page": page, "listing": listing, "marked": marked, "fragment": wants_fragment()}
+
+
+def _results(listing: SynonymList, marked: int | None = None, saved: bool = False) -> str:
+    return render_template("admin/search/synonyms/_results.html", saved=saved, **_list_context(listing, marked))
+
+
+def _page(listing: SynonymList, form: SynonymForm | None, errors: FieldErrors = NO_ERRORS) -> AnyResponse:
+    context = _list_context(listing) | {"form": form, "errors": errors, "synonym": None, "saved": False}
+    page = render_template("admin/search/synonyms/list.html", **context)
+    return make_response(page, errors.status if errors else 200)
+
+
+def _form(form: SynonymForm, synonym: Synonym | None = None, errors: FieldErrors = NO_ERRORS) -> AnyResponse:
+    context = {"form": form, "synonym": synonym, "errors": errors, "listing": SynonymList.read(request.args)}
+    page = render_template("admin/search/synonyms/_form.html", **context)
+    return make_response(page, errors.status if errors else 200)
+
+
+def _open_row(form: SynonymForm, synonym: Synonym, part: str) -> str:
+    context = {"form": form, "synonym": synonym, "errors": NO_ERRORS, "listing": SynonymList.read(request.args)}
+    return render_template("admin/search/synonyms/_open.html", part=part, **context)
+
+
+def _about(synonym: Synonym, form: SynonymForm, errors: FieldErrors = NO_ERRORS, deleting: bool = False) -> AnyResponse:
+    state = versions.serving_state(current_user.site_id)
+    context = {"synonym": synonym, "form": form, "errors": errors, "deleting": deleting, "listing": SynonymList()}
+    page = render_template("admin/search/synonyms/about.html", synced=synonym.is_synced(state), **context)
+    return make_response(page, errors.status if errors else 200)
+
+
+def _refused(form: SynonymForm, synonym: Synonym | None, errors: FieldErrors) -> Answer:
+    """What was typed stays, over the revision that is stored now: saving again puts it in place of that."""
+    if synonym is not None and errors.is_stale:
+        form = form.on(synonym.revision)
+    if wants_fragment():
+        return _form(form, synonym, errors)
+    return _page(SynonymList(), form, errors) if synonym is None else _about(synonym, form, errors)
+
+
+def _done(message: str, marked: int | None = None) -> Answer:
+    """The list as it was, with the row that changed marked."""
+    flash(message, "good")
+    listing = SynonymList.read(request.args)
+    if wants_fragment():
+        return _results(listing, marked, saved=True)
+    return redirect(f"{url_for('admin.search_synonyms')}?{listing.query(page=listing.page)}".rstrip("?"))

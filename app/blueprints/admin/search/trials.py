@@ -1,0 +1,130 @@
+"""Before you save: what a synonym, a rule or search terms would change, side by side."""
+
+from __future__ import annotations
+
+import json
+
+from flask import jsonify, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.search.proposal_form import sent_proposal
+from app.blueprints.admin.search.tabs import tab_of_kind
+from app.blueprints.author import current_author
+from app.domain.relevance.trials import replays
+from app.domain.relevance.trials.comparison import comparison_json
+from app.domain.relevance.trials.proposal import Proposal, as_json
+from app.domain.relevance.trials.trial import LONGEST_SEARCH, Tried, try_out
+from app.domain.search.engine import SearchUnavailable, TrialsUnsupported
+from app.domain.shared.problems import Invalid, NotFound
+from app.domain.sites.shop_settings import shop_settings
+from app.errors import wants_json
+from app.htmx import wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+Answer = str | Response | tuple[str, int]
+
+
+@bp.post("/search/try")
+@requires(Permission.MANAGE_SEARCH)
+def search_try() -> Answer:
+    """Changes nothing. `query` compares that search instead of those that the change is about."""
+    query = _query()
+    if _wants_json():
+        return _as_json(_tried(sent_proposal(_time_zone()), query))
+    try:
+        return answer(sent_proposal(_time_zone()), query)
+    except (Invalid, NotFound) as error:
+        if wants_json():
+            raise
+        status = 404 if isinstance(error, NotFound) else 400
+        return _page(problems=_messages(error)), status
+
+
+def answer(proposal: Proposal, query: str = "") -> str:
+    """The comparison as a fragment, or as a page of its own where a browser without JavaScript asks. Raises Invalid
+    and NotFound; that search does not answer, or cannot preview such a change, is a sentence in its place."""
+    try:
+        tried = _tried(proposal, query)
+    except (SearchUnavailable, TrialsUnsupported) as error:
+        return _page(problems=[error.message])
+    return _page(tried=tried, query=query)
+
+
+def _tried(proposal: Proposal, query: str) -> Tried:
+    return try_out(ports.search_engine(), ports.clock(), current_user.site_id, proposal, query)
+
+
+def _page(tried: Tried | None = None, query: str = "", problems: list[str] | None = None) -> str:
+    is_one = request.form.get("part") == "one"
+    fragment = "admin/search/trials/_one.html" if is_one else "admin/search/trials/_trial.html"
+    proposal = as_json(tried.proposal) if tried is not None else None
+    return render_template(
+        fragment if wants_fragment() else "admin/search/trials/page.html",
+        tried=tried,
+        proposal=json.dumps(proposal, ensure_ascii=False) if proposal else None,
+        query=query,
+        problems=problems or [],
+        tab_of=tab_of_kind(proposal["kind"] if proposal else request.args.get("kind")),
+    )
+
+
+def _messages(error: Invalid | NotFound) -> list[str]:
+    return [problem.message for problem in error.problems] if isinstance(error, Invalid) else [error.message]
+
+
+def _as_json(tried: Tried) -> Response:
+    items = [comparison_json(comparison) for comparison in tried.comparisons]
+    return jsonify({"proposal": as_json(tried.proposal), "note": tried.note or None, "items": items})
+
+
+def _query() -> str:
+    sent = request.form.get("query", "") or request.args.get("query", "")
+    return " ".join(sent[:LONGEST_SEARCH].split())
+
+
+def _wants_json() -> bool:
+    wanted = request.accept_mimetypes.best_match(["text/html", "application/json"], default="text/html")
+    return bool(wanted == "application/json")
+
+
+def _time_zone() -> str:
+    return shop_settings(current_user.site_id).time_zone
+
+
+@bp.post("/search/replays")
+@requires(Permission.MANAGE_SEARCH)
+def search_replay_request() -> Answer:
+    try:
+        proposal = sent_proposal(_time_zone())
+    except Invalid as invalid:
+        if wants_json():
+            raise
+        return _page(problems=_messages(invalid)), 400
+    with transaction():
+        replay_id = replays.request(current_author(), proposal).id
+    if wants_fragment():
+        return _replay(replay_id)
+    return redirect(url_for("admin.search_replay", replay_id=replay_id))
+
+
+@bp.get("/search/replays/<replay_id>")
+@requires(Permission.MANAGE_SEARCH)
+def search_replay(replay_id: str) -> Answer:
+    """A replay asks for itself again while it is unfinished."""
+    return _replay(replay_id)
+
+
+def _replay(replay_id: str) -> str:
+    story = replays.replay_of(ports.clock(), current_user.site_id, replay_id)
+    template = "admin/search/trials/_replay.html" if wants_fragment() else "admin/search/trials/replay.html"
+    proposal = as_json(story.proposal)
+    return render_template(
+        template,
+        replay=story,
+        proposal=json.dumps(proposal, ensure_ascii=False),
+        tab_of=tab_of_kind(proposal["kind"]),
+    )

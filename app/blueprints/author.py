@@ -1,0 +1,12 @@
+"""The signed-in user as the author of a change."""
+
+from __future__ import annotations
+
+from flask_login import current_user
+
+from app.domain.shared.author import Author
+from app.ports import clock
+
+
+def current_author() -> Author:
+    return Author(current_user.site_id, current_user.display_name, clock())

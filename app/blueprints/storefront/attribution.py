@@ -1,0 +1,171 @@
+"""Record searches, and what follows from them, for the statistics. No page reads any of it, and nothing here can fail
+or delay a page: the journey is kept in a signed cookie of the shopper's browser, events go to a spool."""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
+from urllib.parse import parse_qs, urlsplit
+
+from flask import Response, after_this_request, current_app, g, request
+from itsdangerous import BadSignature, Signer
+
+from app import ports
+from app.blueprints.storefront import rate_limit
+from app.blueprints.storefront.blueprint import current_shop
+from app.domain.merchandising.shop import Shop
+from app.domain.search.listings.listing import ListingRequest
+from app.domain.search.serving.redirects import SEARCH_PATH
+from app.domain.search.settings import CLICKS, TRACKING
+from app.domain.search_statistics.counting import attribution as rules
+from app.domain.search_statistics.counting.attribution import Attributed, EventContext, Journey, ResultsPage
+from app.domain.search_statistics.counting.days import day_at
+from app.domain.search_statistics.counting.events import Event, EventKind
+from app.domain.search_statistics.counting.journey_codec import from_text, to_text
+from app.domain.search_statistics.counting.words import countable
+
+COOKIE = "trail"
+LONGEST_COOKIE = 4_096
+PERSON = "_user_id"  # Key of the signed-in user in a session of flask-login.
+# User agents of programs.
+BOT = re.compile(
+    r"(?<!cu)bot\b|bot[/;_-]|crawl|spider|slurp|archiver|scrap|preview|facebookexternalhit|mediapartners|feedfetcher|"
+    r"lighthouse|pingdom|uptime|monitor|validator|google-|yandex|baidu|duckduckgo|bingbot|semrush|ahrefs",
+    re.IGNORECASE,
+)
+
+
+def note_search(asked: ListingRequest, hit_ids: Sequence[str], found: int | None, ruled: bool) -> None:
+    """Record a page of results with these documents of the index; `found` is None where a rule redirects."""
+    word = countable(asked.words)
+    if word is not None:
+        page = ResultsPage(word, rules.ids_of(hit_ids), found, _is_first(asked), ruled)
+        _note(lambda journey, context: rules.searched(journey, context, page))
+
+
+def note_opened(product_id: int) -> None:
+    """Record a product page. A referrer must be a page of results; without one, the latest page that showed the product
+    is assumed."""
+    referrer = request.headers.get("Referer")
+    if not referrer:
+        _note(lambda journey, context: rules.opened(journey, context, product_id))
+    elif word := _word_of_results(referrer):
+        _note(lambda journey, context: rules.opened(journey, context, product_id, word))
+
+
+def note_added(product_id: int) -> None:
+    """Record that a product went into the basket."""
+    _note(lambda journey, context: rules.added(journey, context, product_id))
+
+
+def note_ordered(lines: Iterable[tuple[int, int]]) -> None:
+    """Record an order of (product id, amount of its line in minor units)."""
+    bought = tuple(lines)
+    _note(lambda journey, context: rules.ordered(journey, context, bought))
+
+
+def _is_first(asked: ListingRequest) -> bool:
+    return asked.page == 1 and not asked.is_filtered and asked.sort is None
+
+
+def _word_of_results(referrer: str) -> str | None:
+    try:
+        parts = urlsplit(referrer)
+    except ValueError:
+        return None
+    if parts.netloc != request.host or parts.path != SEARCH_PATH:
+        return None
+    return countable(parse_qs(parts.query).get("q", [""])[0])
+
+
+def _note(change: Callable[[Journey, EventContext], Attributed]) -> None:
+    shop = current_shop()
+    if not shop.settings[TRACKING] or request.method == "HEAD" or not _is_a_shopper():
+        return
+    try:
+        now = ports.clock().now()
+        context = EventContext(shop.site_id, now, day_at(now, shop.time_zone), shop.settings[CLICKS])
+        before = _journey(shop)
+        after, events = change(rules.current(before, now), context)
+    except Exception:  # Whatever goes wrong here, the page is what matters.
+        current_app.logger.exception("search_not_noted")
+        return
+    if any(event.kind is EventKind.SEARCHED for event in events) and not rate_limit.allows(rate_limit.SEARCHES):
+        return
+    if after != before:
+        _keep_after_this(shop, after)
+    if events:
+        _count_after_this(events)
+
+
+def _is_a_shopper() -> bool:
+    """Neither a program that says so, nor a prefetched page, nor staff."""
+    agent = request.headers.get("User-Agent", "")
+    purpose = request.headers.get("Sec-Purpose", "") + request.headers.get("Purpose", "")
+    return bool(agent) and not BOT.search(agent) and "prefetch" not in purpose and not _is_staff()
+
+
+def _is_staff() -> bool:
+    """Read the session's cookie apart from the page's own session, which stays untouched so that the page stays
+    cacheable. Whether the session has ended does not matter: signing out removes the user from it."""
+    if current_app.config["SESSION_COOKIE_NAME"] not in request.cookies:
+        return False
+    session = current_app.session_interface.open_session(current_app._get_current_object(), request)  # type: ignore[attr-defined]
+    return session is not None and PERSON in session
+
+
+def _journey(shop: Shop) -> Journey:
+    if "journey" not in g:
+        g.journey = _read(shop, request.cookies.get(_cookie_name(), ""))
+    journey: Journey = g.journey
+    return journey
+
+
+def _read(shop: Shop, cookie: str) -> Journey:
+    if not cookie or len(cookie) > LONGEST_COOKIE:
+        return Journey()
+    try:
+        return from_text(urlsafe_b64decode(_signer(shop).unsign(cookie)))
+    except (BadSignature, ValueError):
+        return Journey()
+
+
+def _keep_after_this(shop: Shop, journey: Journey) -> None:
+    first = "journey_kept" not in g
+    g.journey = g.journey_kept = journey
+    if first:
+        after_this_request(lambda response: _keep(shop, response))
+
+
+def _keep(shop: Shop, response: Response) -> Response:
+    """Set the cookie; only the shopper's own browser may cache the response that carries it."""
+    if response.status_code < 400:
+        value = _signer(shop).sign(urlsafe_b64encode(to_text(g.journey_kept))).decode()
+        secure = current_app.config["SESSION_COOKIE_SECURE"]
+        response.set_cookie(
+            _cookie_name(), value, max_age=rules.ORDER, secure=secure, httponly=True, samesite="Lax", path="/"
+        )
+        response.headers.setdefault("Cache-Control", "private")
+    return response
+
+
+def _count_after_this(events: list[Event]) -> None:
+    def count(response: Response) -> Response:
+        if response.status_code < 400:
+            ports.counting().note(events)
+        return response
+
+    after_this_request(count)
+
+
+def _cookie_name() -> str:
+    return f"__Host-{COOKIE}" if current_app.config["SESSION_COOKIE_SECURE"] else COOKIE
+
+
+def _signer(shop: Shop) -> Signer:
+    """Sign per shop: a journey is not valid in another shop of the same server."""
+    return Signer(
+        current_app.config["SECRET_KEY"], salt=f"{COOKIE}-{shop.site_id}", key_derivation="hmac", digest_method=sha256
+    )

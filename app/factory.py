@@ -1,0 +1,126 @@
+"""Makes the application: read create_app top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flask import Flask
+
+from app import jobs
+from app.adapters import sqlite
+from app.adapters.ai import AiSuggestions
+from app.adapters.clock import ServerClock, SystemClock
+from app.adapters.counting_spool import FileSpool
+from app.adapters.file_locks import FileLocks
+from app.adapters.images import FileImages
+from app.adapters.null_engine import NullEngine
+from app.adapters.queue import NoQueue, RqQueue
+from app.adapters.whoosh import WhooshEngine
+from app.config import Config, from_environment
+from app.domain.alerts.channel import AlertChannel
+from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
+from app.domain.search.index import outbox
+from app.domain.search_statistics.counting import term_starts
+from app.domain.sites import versioning
+from app.errors import init_errors
+from app.extensions import csrf, db, login_manager
+from app.guards import init_guards
+from app.logs import init_logs
+from app.permissions import check_every_route_declares
+from app.ports import EXTENSION, JobQueue, Ports
+from app.storage_alerts import note_storage_fault
+from app.subscribers import init_subscribers
+
+
+def create_app(config: Config | None = None, ports: Ports | None = None, surfaces: bool = True) -> Flask:
+    """Without `surfaces` it has no pages, and no commands but those that run jobs. Raises ConfigurationError when the
+    environment does not allow a start."""
+    config = config or from_environment()
+    app = Flask(__name__)
+    app.config.from_mapping(flask_settings(config))
+
+    init_logs(app, config.log_level)
+    init_guards(app, config)
+    db.init_app(app)
+    login_manager.init_app(app)
+    csrf.init_app(app)
+    app.extensions[EXTENSION] = ports = ports or _ports(config)
+
+    with app.app_context():
+        sqlite.prepare(db.engine)
+        if isinstance(ports.clock, ServerClock):
+            ports.clock.follow(db.engine)
+        versioning.listen(db.session)
+        outbox.listen(db.session)
+        term_starts.listen(db.session)
+
+    init_subscribers()
+    init_errors(app)
+    jobs.register(app)
+    if surfaces:
+        _add_surfaces(app)
+    return app
+
+
+def _add_surfaces(app: Flask) -> None:
+    """Loaded only here: half of the code, which those who only run jobs neither wait for nor hold in memory."""
+    from app import blueprints, cli
+
+    blueprints.register_blueprints(app)
+    cli.register(app)
+    check_every_route_declares(app)
+
+
+def _ports(config: Config) -> Ports:
+    engine = WhooshEngine(config.index_dir) if config.search_engine == "whoosh" else NullEngine()
+    queue: JobQueue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
+    return Ports(
+        search_engine=engine,
+        clock=SystemClock() if config.database_url.startswith("sqlite") else ServerClock(SystemClock()),
+        queue=queue,
+        images=FileImages(config.media_dir),
+        suggestions=_suggestion_sources(config),
+        counting=FileSpool(config.counting_folder, notes=note_storage_fault),
+        worker_locks=FileLocks(config.lock_folder),
+        alert_channels=tuple(channels_of_alerts(config)),
+    )
+
+
+def _suggestion_sources(config: Config) -> tuple[SuggestionSource, ...]:
+    """The shop's own words always; a language model where one is set up."""
+    if config.ai_base_url is None:
+        return (MinedSuggestions(),)
+    return (MinedSuggestions(), AiSuggestions(config.ai_base_url, config.ai_api_key, config.ai_model))
+
+
+def channels_of_alerts(config: Config) -> Iterator[AlertChannel]:
+    """Loaded only where they are set up."""
+    if config.alert_email:
+        from app.adapters.mail import MailChannel
+
+        yield MailChannel(config.smtp, config.alert_email_from, config.alert_email)
+    if config.alert_webhook_url is not None:
+        from app.adapters.webhook import WebhookChannel
+
+        yield WebhookChannel(config.alert_webhook_url, config.alert_webhook_secret)
+
+
+def flask_settings(config: Config) -> dict[str, object]:
+    secure = config.production
+    return {
+        "SHOP": config,
+        "TESTING": config.testing,
+        "SECRET_KEY": config.secret_key,
+        "SQLALCHEMY_DATABASE_URI": config.database_url,
+        "SQLALCHEMY_ENGINE_OPTIONS": {"hide_parameters": True},
+        "SESSION_COOKIE_NAME": "__Host-shop" if secure else "shop",
+        "SESSION_COOKIE_HTTPONLY": True,
+        "SESSION_COOKIE_SAMESITE": "Lax",
+        "SESSION_COOKIE_SECURE": secure,
+        "WTF_CSRF_TIME_LIMIT": None,
+        "WTF_CSRF_CHECK_DEFAULT": True,
+        "MAX_CONTENT_LENGTH": 256 * 1024,
+        "MAX_FORM_PARTS": 2_000,
+        "MAX_FORM_MEMORY_SIZE": 512 * 1024,
+        **config.extra,
+    }

@@ -1,0 +1,75 @@
+"""What never reaches a log line: secrets, addresses of people, and the values that a database names in its errors."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import traceback
+from collections.abc import Iterator, MutableMapping
+from typing import Any
+
+from sqlalchemy.exc import DBAPIError
+from structlog.typing import ExcInfo
+
+REDACTED = "[redacted]"
+SECRET_NAMES = re.compile(r"password|secret|token|authorization|cookie|api_?key|signature", re.IGNORECASE)
+SECRET_VALUES = re.compile(
+    r"(?:sk|rk|pk)_(?:live|test)_\w+|whsec_\w+|pst_\w+|(?:pi|seti)_\w+_secret_\w+|(?i:bearer\s+)\S+|eyJ[\w-]+\.[\w-]+\.[\w-]+"
+    r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
+    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"  # Addresses of e-mail.
+    r"|\$?argon2\w+\$[^\s'\"]+"
+)
+
+
+def redact(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Redact secrets: values under the names of secrets, and values that look like secrets anywhere."""
+    for name, value in event.items():
+        event[name] = REDACTED if SECRET_NAMES.search(name) else _without_secrets(value)
+    return event
+
+
+def _without_secrets(value: Any) -> Any:
+    if isinstance(value, str):
+        return SECRET_VALUES.sub(REDACTED, value)
+    if isinstance(value, dict):
+        return dict(redact(None, "", dict(value)))
+    if isinstance(value, list | tuple):
+        return [_without_secrets(item) for item in value]
+    return value
+
+
+def error_summary(error: BaseException) -> str:
+    """The error in a line. Of a database's error its kind alone: the rest may quote what was to be stored."""
+    return _database_error(error) or f"{type(error).__name__}: {error}"
+
+
+def traceback_text(exc_info: ExcInfo) -> str:
+    """The traceback with the summary of each error of a database in place of its own words."""
+    text = "".join(traceback.format_exception(*exc_info))
+    for error in _chain(exc_info[1]):
+        if (summary := _database_error(error)) and str(error):
+            text = text.replace(str(error), summary)
+    return text.rstrip("\n")
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what led to it, outermost first; those of a database quote the ones further in."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _database_error(error: BaseException) -> str | None:
+    """None for what is no error of a database."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if isinstance(cause, sqlite3.Error):
+        code = getattr(cause, "sqlite_errorname", "")
+    elif cause is not None and hasattr(cause, "sqlstate"):
+        code = f"SQLSTATE {cause.sqlstate}"
+    elif isinstance(error, DBAPIError):
+        code = ""
+    else:
+        return None
+    return f"{type(cause).__name__} {code}".rstrip()

@@ -1,0 +1,48 @@
+"""What the shop stores is for its own user alone: among it are addresses, orders and hashes of passwords."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.config import INSTANCE, Config, ConfigurationError
+
+UMASK = 0o077
+OTHERS = 0o007
+SQLITE = "sqlite:///"
+
+
+def keep_private(config: Config) -> list[str]:
+    """New files are the user's own from now on. What others could read is taken from them; a sentence for each.
+    Raises ConfigurationError for what belongs to somebody else and stands open to everybody."""
+    os.umask(UMASK)
+    return [_closed(path) for path in _stored(config) if path.exists() and path.stat().st_mode & UMASK]
+
+
+def say_private(config: Config) -> None:
+    """Keep what is stored private, and tell the operator what had to be changed."""
+    for sentence in keep_private(config):
+        print(sentence, file=sys.stderr)
+
+
+def _stored(config: Config) -> Iterator[Path]:
+    yield from (INSTANCE.absolute(), config.index_dir, config.media_dir, config.counting_folder)
+    if config.database_url.startswith(SQLITE):
+        database = config.database_url.removeprefix(SQLITE)
+        yield from (Path(database + ending) for ending in ("", "-wal", "-shm") if database)
+
+
+def _closed(path: Path) -> str:
+    mode = path.stat().st_mode
+    try:
+        path.chmod(mode & ~UMASK & 0o7777)
+    except PermissionError:
+        if mode & OTHERS:
+            raise ConfigurationError(
+                f"Other users of this machine can read {path}, and it belongs to another user: "
+                f"let its owner run chmod go-rwx {path}, or start the shop as its owner."
+            ) from None
+        return f"The group of {path} can read it, which its owner may change with chmod go-rwx {path}."
+    return f"Other users of this machine could read {path}; now only its owner can."

@@ -1,0 +1,32 @@
+// Where the focus goes and what comes into sight, when a page or a fragment arrives.
+
+// On a phone the tab of this page may lie beyond the edge.
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
+// The summary of a refused form is read first.
+const focus = (root) => root.querySelector?.("[data-focus]")?.focus();
+focus(document);
+document.addEventListener("htmx:after:swap", (event) => focus(event.target));
+
+// Escape closes what a link opened in its own place, and whoever closed it stands on that link again.
+let opened = null;
+document.addEventListener("click", (event) => {
+  opened = event.target.closest("[data-opens]")?.dataset.opens ?? opened;
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.defaultPrevented) return;
+  event.target.closest?.("[data-esc]")?.querySelector("[data-closes]")?.click();
+});
+document.addEventListener("htmx:after:swap", () => {
+  const opener = opened && document.querySelector(`[data-opens="${CSS.escape(opened)}"]`);
+  if (!opener) return;
+  opened = null;
+  if (document.activeElement === document.body) opener.focus();
+});
+
+// An answer that lands away from its button comes into sight.
+document.addEventListener("htmx:after:swap", (event) => {
+  const target = event.detail?.ctx?.target;
+  if (!target?.matches?.("[data-show]")) return;
+  target.scrollIntoView({ block: target.offsetHeight > innerHeight ? "start" : "nearest" });
+});

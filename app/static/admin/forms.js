@@ -1,0 +1,51 @@
+// Forms: unsaved changes, Ctrl+Enter, and buttons that show that they work.
+
+const typed = (form) => form.matches("form[data-warn]");
+const dirty = new Set();
+
+// Leaving with unsaved changes asks first, in forms that carry data-warn.
+document.addEventListener("input", (event) => {
+  const form = event.target.form;
+  if (form && typed(form) && !event.target.matches("[data-harmless]")) dirty.add(form);
+});
+const forget = (event) => dirty.delete(event.target);
+document.addEventListener("submit", forget);
+document.addEventListener("reset", forget);
+document.addEventListener("htmx:after:swap", () => {
+  for (const form of dirty) if (!form.isConnected) dirty.delete(form);
+  for (const mark of document.querySelectorAll("form[data-warn] [data-unsaved]")) dirty.add(mark.closest("form"));
+});
+window.addEventListener("beforeunload", (event) => {
+  if ([...dirty].some((form) => form.isConnected)) event.preventDefault();
+});
+
+// Ctrl+Enter saves from any field.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  const form = event.target.form;
+  if (!form) return;
+  event.preventDefault();
+  const button = form.querySelector("button.primary");
+  if (!button?.disabled) form.requestSubmit(button || undefined);
+});
+
+// A pressed button shows that it works; a page that comes back from the browser's memory shows it ready again.
+document.addEventListener("submit", (event) => {
+  const button = event.submitter;
+  if (!button || !button.dataset.busy) return;
+  if (event.defaultPrevented && !event.target.hasAttribute("hx-post")) return;
+  setTimeout(() => {
+    button.dataset.text = button.textContent;
+    button.textContent = button.dataset.busy;
+    button.disabled = true;
+  });
+});
+const ready = () => {
+  for (const button of document.querySelectorAll("button[data-text]")) {
+    button.textContent = button.dataset.text;
+    button.disabled = false;
+    delete button.dataset.text;
+  }
+};
+window.addEventListener("pageshow", ready);
+document.addEventListener("htmx:finally:request", ready);

@@ -1,0 +1,27 @@
+// What HTML cannot say by itself, for every page of the admin; pages work without it, except for dialogs in browsers
+// without invoker commands.
+import "./forms.js";
+import "./selection.js";
+import "./focus.js";
+
+// When no answer comes, what was typed stays and the page says so.
+document.addEventListener("htmx:error", (event) => {
+  const place = document.getElementById("flashes");
+  if (!place || event.detail?.error?.name === "AbortError") return;
+  const note = document.createElement("p");
+  note.className = "note bad";
+  note.textContent = "The shop did not answer, so nothing was saved. What you typed is still here: try again.";
+  place.replaceChildren(note);
+  note.scrollIntoView({ block: "nearest" });
+});
+
+// Dialogs, where the browser does not know invoker commands.
+if (!("command" in HTMLButtonElement.prototype)) {
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[commandfor]");
+    const dialog = button && document.getElementById(button.getAttribute("commandfor"));
+    if (!dialog) return;
+    if (button.getAttribute("command") === "show-modal") dialog.showModal();
+    else dialog.close();
+  });
+}

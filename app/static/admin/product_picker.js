@@ -1,0 +1,36 @@
+// A lookup of products: a click, or the arrow keys and Enter, put the SKU of a found product into the field.
+import "./page.js";
+
+const close = (picker) => picker.querySelector("[data-picks]").replaceChildren();
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-pick]");
+  const picker = button?.closest("[data-picker]");
+  if (!picker) return;
+  const input = picker.querySelector("input");
+  const note = document.createElement("p");
+  note.className = "help";
+  note.textContent = button.dataset.name;
+  input.value = button.dataset.pick;
+  picker.querySelector("[data-picks]").replaceChildren(note);
+  input.focus();
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+});
+
+document.addEventListener("keydown", (event) => {
+  const picker = event.target.closest?.("[data-picker]");
+  if (!picker) return;
+  const found = [...picker.querySelectorAll("[data-pick]")];
+  const input = picker.querySelector("input");
+  if (event.key === "Escape" && found.length) {
+    event.preventDefault();
+    close(picker);
+    input.focus();
+    return;
+  }
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step || !found.length) return;
+  event.preventDefault();
+  const next = found.indexOf(document.activeElement) + step;
+  (found[next] || (next < 0 ? input : found.at(-1))).focus();
+});

@@ -1,0 +1,41 @@
+// Rows of a list are dragged by their grip, so that text in them can still be selected. Where one is dropped elsewhere
+// within its list it says so: `row:moved`, with the place that it had.
+
+const list = (element) => element.closest?.("[data-order], [data-pins]");
+const place = (row) => [...list(row).children].filter((one) => one.matches("[data-row]")).indexOf(row);
+let dragged = null;
+let from = 0;
+
+document.addEventListener("pointerdown", (event) => {
+  const row = event.target.closest("[data-grip]")?.closest("[data-row]");
+  if (row && list(row)) row.draggable = true;
+});
+document.addEventListener("pointerup", (event) => {
+  event.target.closest?.("[data-row]")?.removeAttribute("draggable");
+});
+document.addEventListener("dragstart", (event) => {
+  const row = event.target.closest?.("[data-row][draggable]");
+  if (!row || !list(row)) return;
+  dragged = row;
+  from = place(row);
+  event.dataTransfer.effectAllowed = "move";
+  event.dataTransfer.setData("text/plain", "");
+  row.classList.add("dragged");
+});
+document.addEventListener("dragover", (event) => {
+  const over = dragged && event.target.closest?.("[data-row]");
+  if (!over || list(over) !== list(dragged)) return;
+  event.preventDefault();
+  if (over === dragged) return;
+  const box = over.getBoundingClientRect();
+  if (event.clientY < box.top + box.height / 2) over.before(dragged);
+  else over.after(dragged);
+});
+document.addEventListener("dragend", () => {
+  if (!dragged) return;
+  const row = dragged;
+  dragged = null;
+  row.classList.remove("dragged");
+  row.removeAttribute("draggable");
+  if (list(row)) row.dispatchEvent(new CustomEvent("row:moved", { bubbles: true, detail: { from, to: place(row) } }));
+});

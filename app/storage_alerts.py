@@ -1,0 +1,16 @@
+"""A full or failing disk is an alert and one line in the log, wherever it shows, and not a traceback each time."""
+
+from __future__ import annotations
+
+from app.domain.alerts.unwritten import note_alert
+from app.ports import clock
+from app.storage_faults import cause_of, describe_fault
+
+
+def note_storage_fault(error: BaseException) -> bool:
+    """Note the alert where the error is a fault of the storage; False for any other, which is the caller's."""
+    cause = cause_of(error)
+    if cause is None:
+        return False
+    note_alert(clock(), cause, describe_fault(error))
+    return True

@@ -1,0 +1,37 @@
+"""The table of surfaces by path prefix: how each authenticates, what its errors look like, whether answers are private.
+
+A new surface is a row here and a blueprint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import request
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """`takes_cookies`: a browser may send a session or basket along, so requests that change something must come from
+    a page of this host. `answers_json`: errors are problem+json whatever the client asks for; elsewhere they are
+    `error_page` unless the request wants JSON or a fragment. `is_private`: nothing may be stored by caches. `news_id`
+    is the element of each of its pages that shows what happened."""
+
+    prefix: str
+    takes_cookies: bool = True
+    answers_json: bool = False
+    error_page: str = "storefront/error.html"
+    is_private: bool = False
+    news_id: str | None = None
+
+
+SURFACES = (
+    Surface("/v1/", takes_cookies=False, answers_json=True, is_private=True),  # Bearer tokens: blueprints/v1/bearer.py.
+    # Sessions: permissions.requires.
+    Surface("/admin", error_page="admin/error.html", is_private=True, news_id="flashes"),
+    Surface("/"),  # The storefront, pictures and health: public.
+)
+
+
+def current_surface() -> Surface:
+    return next((surface for surface in SURFACES if request.path.startswith(surface.prefix)), SURFACES[-1])

@@ -1,0 +1,45 @@
+"""Load the application, listen beside other processes of this kind, serve until SIGTERM. Another application than the
+shop is named as `module:name`."""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import socket
+import sys
+
+from app.config import Config, ConfigurationError, from_environment
+from app.web_server.server import WebServer
+
+
+def main(application: str = "wsgi:app") -> int:
+    try:
+        config = from_environment()
+    except ConfigurationError as trouble:
+        print(trouble, file=sys.stderr)
+        return 1
+    module, _, name = application.partition(":")
+    loaded = getattr(importlib.import_module(module), name)
+    try:
+        listener = _listener(config)
+    except OSError as trouble:
+        print(f"{config.host}:{config.port} cannot be listened at ({trouble.strerror}).", file=sys.stderr)
+        return 1
+    server = WebServer(loaded, listener, behind_proxy=config.trusted_proxies > 0)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: server.stop())
+    server.run()
+    return 0
+
+
+def _listener(config: Config) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(config.host, config.port, type=socket.SOCK_STREAM)[0]
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    listener.bind(address)
+    return listener
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

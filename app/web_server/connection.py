@@ -1,0 +1,195 @@
+"""One connection: what it waits for, whether its client keeps the lowest rate, and how it is refused."""
+
+from __future__ import annotations
+
+import socket
+import time
+from enum import IntEnum
+from typing import Any
+
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
+
+from app.domain.sites.throttle import network
+from app.web_server.lanes import Lane, lane_of
+from app.web_server.refusals import Refusal, TooSlow
+
+LARGEST_BODY = 9 * 1024 * 1024  # Bytes; every address has a lower limit of its own.
+HEADER_SECONDS = 10.0
+LOWEST_RATE = 4_096  # Bytes per second of a body or an answer: a picture of 5 MB may take twenty minutes.
+RATE_SECONDS = 10.0  # Over which that is measured.
+IDLE_SECONDS = 30.0  # Between two requests.
+NEW_SECONDS = 0.25  # For who has only just come to send.
+CLOSING_SECONDS = 2.0  # For a refused client to stop sending, so that it reads the answer.
+
+
+class Phase(IntEnum):
+    """What a connection waits for, its client first."""
+
+    ASKING = 1  # The request is not here, or not as a whole.
+    READING = 2  # The answer is not taken yet.
+    IDLE = 3  # Kept for another request.
+    CLOSING = 4
+    WORKING = 5  # It waits for us.
+
+
+class Request(HTTPRequestParser):
+    """A request that is read only as far as it may be accepted. One with too large a body, or with one of unknown size,
+    comes to the application without it, to be refused in the form of its address."""
+
+    path = ""  # Until it is known.
+    chunked: bool
+    content_length: int
+
+    @property
+    def lane(self) -> Lane:
+        return lane_of(self.command.upper(), "/" + self.path.lstrip("/"))
+
+    def received(self, data: bytes) -> int:
+        """Pass over blank lines before the request. As empty requests they would restart the time for its headers."""
+        begun = data if self.header_plus or self.headers_finished else data.lstrip()
+        blank = len(data) - len(begun)
+        return blank + int(super().received(begun)) if begun else blank
+
+    def parse_header(self, header_plus: bytes) -> None:
+        try:
+            super().parse_header(header_plus)
+        except ValueError as error:
+            raise ParsingError("Bad URI") from error
+        if self.chunked:
+            self.headers["TRANSFER_ENCODING"] = "chunked"
+        if self.chunked or self.content_length > LARGEST_BODY:
+            self.headers["CONNECTION"] = "close"
+            self.chunked, self.content_length, self.body_rcv = False, 0, None
+            self.expect_continue = False
+
+
+class Connection(HTTPChannel):
+    parser_class = Request
+    requests: list[Request]
+    close_when_flushed: bool
+    will_close: bool
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        self.since = time.monotonic()
+        self._moved_since = self.since
+        self._moved = 0  # Bytes in either direction since then.
+        self._served = 0
+        self._closing = False
+        self._seen: tuple[Phase, int, Request | None] = (Phase.ASKING, 0, None)
+        super().__init__(*arguments, **named)
+        self.network = network(self.addr[0])
+
+    @property
+    def phase(self) -> Phase:
+        if self._closing:
+            return Phase.CLOSING
+        if self.total_outbufs_len:
+            return Phase.READING
+        if self.requests:
+            return Phase.WORKING
+        return Phase.IDLE if self._served and self.request is None else Phase.ASKING
+
+    def has_waited(self, now: float) -> bool:
+        """Whether it waits for its client so long that a client in earnest would have sent, or read, by now."""
+        return now - self.since >= NEW_SECONDS
+
+    def is_stalled(self, now: float) -> bool:
+        """To be called about once a second, for what moved meanwhile."""
+        self._note_phase(now)
+        phase = self.phase
+        sends_body = phase is Phase.ASKING and self.request is not None and self.request.headers_finished
+        if sends_body or phase is Phase.READING:
+            return self._is_below_lowest_rate(now)
+        longest = {Phase.ASKING: HEADER_SECONDS, Phase.IDLE: IDLE_SECONDS, Phase.CLOSING: CLOSING_SECONDS}
+        return now - self.since > longest.get(phase, float("inf"))
+
+    def _note_phase(self, now: float) -> None:
+        seen = (self.phase, self._served, self.request)
+        if seen != self._seen:
+            self._seen, self.since = seen, now
+            self._moved_since, self._moved = now, 0
+
+    def _is_below_lowest_rate(self, now: float) -> bool:
+        """Measured anew every few seconds, since the system takes the first part of an answer at once."""
+        if now - self._moved_since < RATE_SECONDS:
+            return False
+        moved, self._moved_since, self._moved = self._moved, now, 0
+        return moved < LOWEST_RATE * RATE_SECONDS
+
+    def give_up(self) -> None:
+        """End the connection; a client that began a request is told why."""
+        with self.requests_lock:
+            if self.phase is Phase.ASKING and self.request is not None:
+                self.refuse(self.request, TooSlow("The request came too slowly.", self.request.path))
+            else:
+                self.handle_close()  # Waitress's `will_close` would wait for the client to read.
+
+    def refuse(self, request: Request, refusal: Refusal) -> None:
+        """To be called with the lock of the requests held."""
+        request.error, request.completed = refusal, True
+        self.requests.append(request)
+        self.request = None
+        self.server.add_task(self)
+
+    # What follows extends waitress's channel.
+
+    def received(self, data: bytes) -> bool:
+        self._moved += len(data)
+        is_taken = False if self._closing else bool(super().received(data))
+        self._note_phase(time.monotonic())
+        return is_taken
+
+    def send(self, data: bytes, do_close: bool = True) -> int:
+        sent: int = super().send(data, do_close)
+        self._moved += sent
+        return sent
+
+    def service(self) -> None:
+        self._served += 1
+        try:
+            super().service()
+        except BaseException:  # Logged by the thread, which goes on; the connection would wait for us for ever.
+            with self.requests_lock:
+                self.close_when_flushed, self.requests = True, []
+            raise
+        finally:
+            self._note_phase(time.monotonic())
+            self._note_change()
+
+    def write_soon(self, data: Any) -> int:
+        length: int = super().write_soon(data)
+        if self.total_outbufs_len:
+            self._note_change()
+        return length
+
+    def _note_change(self) -> None:
+        """Wake the loop after what a thread did, as waitress does before it is done."""
+        if self.connected:
+            self.server.changed(self)
+            self.server.pull_trigger()
+
+    def del_channel(self, map: dict[int, Any] | None = None) -> None:
+        self.server.forget(self._fileno)
+        super().del_channel(map)
+
+    def add_channel(self, map: dict[int, Any] | None = None) -> None:
+        super().add_channel(map)
+        self.server.changed(self)
+
+    def readable(self) -> bool:
+        return self._closing or bool(super().readable())
+
+    def handle_write(self) -> None:
+        """A connection that is to be closed is closed for sending first: a client that still sends would else lose the
+        answer with the connection."""
+        if not self.close_when_flushed or self.will_close:
+            super().handle_write()
+            return
+        self._flush_exception(self._flush_some)
+        if self.connected and not self.total_outbufs_len and not self.will_close:
+            self.close_when_flushed, self._closing = False, True
+            try:
+                self.socket.shutdown(socket.SHUT_WR)
+            except OSError:
+                self.will_close = True

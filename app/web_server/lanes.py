@@ -1,0 +1,56 @@
+"""The table of lanes: which requests share threads, so that none of a kind keeps those of another waiting."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+UPLOADS = "POST|PUT|PATCH|DELETE"
+ANY = "[A-Z]+"
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """`threads` answer at once, `waiting` requests wait for one of them; more are refused. A request belongs to the
+    first lane of which a line fits its method and path."""
+
+    name: str
+    threads: int
+    waiting: int
+    paths: re.Pattern[str]
+
+    def takes(self, method: str, path: str) -> bool:
+        return self.paths.match(f"{method} {path}") is not None
+
+
+def _lines(*lines: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{line})" for line in lines))
+
+
+# A browser asks for the thirty files of a page at once. Signing in costs memory and 50 ms by design.
+FILES = f"{ANY} /(?:static|media|picture)/"
+QUICK = Lane("health and files", 2, 200, _lines(f"{ANY} /(?:healthz|readyz|metrics)$", FILES))
+SIGN_IN = Lane("sign-in", 2, 20, _lines(f"{ANY} /admin/(?:login|logout)$", f"{ANY} /v1/auth/"))
+BULK = Lane(
+    "bulk",
+    2,
+    20,
+    _lines(
+        "POST /admin/catalogue/product/[0-9]+/images$",
+        "POST /admin/catalogue/products/classify$",
+        f"{ANY} /admin/search/analytics/.*[.]csv$",
+        f"{ANY} /admin/search/synonyms/(?:import|export)",
+        "POST /admin/search/(?:try|terms/try)$",
+        f"{ANY} /admin/search/test$",
+        f"{ANY} /admin/catalogue/taxonomy/tasks/[^/]+/lost$",
+        f"{ANY} /admin/catalogue/taxonomy/[^/]+/(?:structure|impact|activation|activation-impact)$",
+        f"{ANY} /admin/catalogue/taxonomy/[^/]+/(?:review|restore|conflict)$",
+        f"(?:{UPLOADS}) /v1/admin/",
+    ),
+)
+PAGES = Lane("pages", 4, 400, _lines(".*"))
+LANES = (QUICK, SIGN_IN, BULK, PAGES)
+
+
+def lane_of(method: str, path: str) -> Lane:
+    return next(lane for lane in LANES if lane.takes(method, path))

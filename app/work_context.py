@@ -1,0 +1,12 @@
+"""The one context of work that outlasts a transaction, for jobs, commands and views."""
+
+from __future__ import annotations
+
+from app.domain.search.context import SearchContext
+from app.ports import clock, search_engine, worker_locks
+from app.transaction import transaction
+
+
+def work_context() -> SearchContext:
+    """Return the clock, transactions, the search engine and the locks of workers of this application."""
+    return SearchContext(clock(), transaction, search_engine(), locks=worker_locks())
