@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
+import gc
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from flask import Flask
+from structlog.testing import capture_logs
+from structlog.typing import EventDict
 
 from app import create_app
 from app.adapters.counting_spool import FileSpool
+from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.whoosh import WhooshEngine
-from app.config import Config
-from app.domain.search.index.indexing import Indexing
+from app.domain.alerts import unwritten
+from app.domain.search.context import SearchContext
 from app.extensions import db
-from app.ports import Ports, search_engine
+from app.ports import Ports, search_engine, worker_locks
 from app.supervisor import embedded_redis
 from app.transaction import transaction
+from tests.account import Account
 from tests.databases import KINDS, NAMED, Databases, PostgresqlDatabases, databases
 from tests.examples import ALL
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
-from tests.ready_app import application
+from tests.ready_app import application, config_for
 
 
-def config_for(database_url: str, folder: Path) -> Config:
-    return Config(
-        environment="testing",
-        secret_key="a key for tests that is long enough to be one",
-        database_url=database_url,
-        index_dir=folder / "index",
-        media_dir=folder / "media",
-        password_memory_kib=8,
-        log_level="ERROR",
-        testing=True,
-    )
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Account())
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and the modules that they import stay: the garbage collector need not walk them every time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_report_header() -> str:
@@ -89,6 +94,13 @@ def database_url(all_databases: Databases) -> Iterator[str]:
 
 
 @pytest.fixture
+def own_database_url(all_databases: Databases) -> Iterator[str]:
+    """For tests that change the schema."""
+    with all_databases.own() as url:
+        yield url
+
+
+@pytest.fixture
 def clock() -> StoppedClock:
     return StoppedClock()
 
@@ -114,6 +126,7 @@ def app(
         queue=queue,
         images=images,
         counting=FileSpool(config.counting_folder),
+        worker_locks=FileLocks(config.lock_folder),
     )
     made = application(config, ports)
     yield made
@@ -130,10 +143,27 @@ def context(app: Flask) -> Iterator[None]:
 
 
 @pytest.fixture
-def indexing(app: Flask, clock: StoppedClock) -> Indexing:
+def indexing(app: Flask, clock: StoppedClock) -> SearchContext:
     """What applies, rebuilds and reconciles, with the real engine."""
     with app.app_context():
-        return Indexing(search_engine(), clock, transaction)
+        return SearchContext(clock, transaction, search_engine(), locks=worker_locks())
+
+
+@pytest.fixture(autouse=True)
+def _alerts_in_memory_are_of_one_test() -> Iterator[None]:
+    yield
+    unwritten._unwritten.clear()
+    unwritten._logged_at.clear()
+
+
+@pytest.fixture
+def log_lines() -> Iterator[list[EventDict]]:
+    """The log lines of the test, also those below the level that the tests are run with."""
+    before = structlog.get_config()["wrapper_class"]
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
+    with capture_logs() as captured:
+        yield captured
+    structlog.configure(wrapper_class=before)
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, time
 
-from app.domain.search.counting.models import SearchDay, SearchWordDay
-from app.domain.search.counting.windows import SUMMED, WordChange, include
+from app.domain.search_statistics.counting.aggregation import WordChange
+from app.domain.search_statistics.counting.daily_counts import aggregate_by_site, write_counts
+from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay
+from app.domain.search_statistics.counting.rolling_sums import add
+from app.domain.search_statistics.counting.spool import EventBatch
+from app.domain.search_statistics.counting.sums import SUMMED
+from app.domain.shared.clock import Clock
 from app.extensions import db
+
+
+def count_batch(clock: Clock, batch: EventBatch) -> bool:
+    return write_counts(clock, batch.id, aggregate_by_site(batch))
 
 
 def count(site_id: int, today: date, day: date, word: str, finds: int | None = 3, **counts: int) -> None:
@@ -19,7 +28,7 @@ def count(site_id: int, today: date, day: date, word: str, finds: int | None = 3
         for name in SUMMED:
             setattr(row, name, getattr(row, name) + getattr(change, name))
     db.session.flush()
-    include(site_id, today, [change])
+    add(site_id, today, [change])
 
 
 def _empty(model: type, key: tuple, change: WordChange) -> SearchWordDay | SearchDay:

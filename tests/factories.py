@@ -5,19 +5,22 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from itertools import count
 
-from app.domain.catalogue.models import Collection, Page, Product
+from app.domain.catalogue.models import Collection, Page, PictureUpload, Product
 from app.domain.orders.models import Order, OrderLine
-from app.domain.search.live.models import SearchRule, Synonym
-from app.domain.search.live.served import SynonymGroup, SynonymType, normalized_term
+from app.domain.relevance.golden.models import GoldenSearch
+from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance.synonyms.group import fingerprint
+from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.trials.models import SearchReplay
 from app.domain.search.models import RebuildRun
-from app.domain.search.synonyms.group import fingerprint
-from app.domain.search.trying.models import GoldenSearch, SearchReplay
+from app.domain.search.serving.rules import normalized_term
+from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.sites import accounts
 from app.domain.sites.models import Domain, Site, User
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
-from app.domain.taxonomy.structure.checking import check_structure
+from app.domain.taxonomy.validation.structure import check_structure
 from app.extensions import db
 from tests.fakes.clock import StoppedClock
 
@@ -74,7 +77,7 @@ def make_order(site: Site, product: Product | None = None, status: str = "SUBMIT
 
 
 def make_run(site: Site, state: str = "done", **more: object) -> RebuildRun:
-    fields = {"scope": "ALL", "requested_by": "Mia Moss", "created_at": WHEN, "document_count": 0} | more
+    fields = {"scope": "ALL", "requested_by": "Mia Moss", "created_at": WHEN, "done": 0} | more
     return _kept(RebuildRun(id=f"run-{next(_numbers)}", site_id=site.id, state=state, generations={}, **fields))
 
 
@@ -110,6 +113,12 @@ def make_replay(site: Site, **more: object) -> SearchReplay:
     proposal = {"kind": "synonym", "remove": False, "type": "EQUIVALENT", "synonyms": ["mug", "cup"]}
     fields = {"state": "done", "done": 0, "report": {}, "requested_by": "Mia Moss", "created_at": WHEN} | more
     return _kept(SearchReplay(id=f"replay-{next(_numbers)}", site_id=site.id, **({"proposal": proposal} | fields)))
+
+
+def make_upload(product: Product, **more: object) -> PictureUpload:
+    fields = {"state": "done", "error": "This is no picture.", "requested_by": "Mia Moss", "created_at": WHEN} | more
+    names = {"id": f"upload-{next(_numbers)}", "file": "x.upload", "name": "tent.png"}
+    return _kept(PictureUpload(site_id=product.site_id, product_id=product.id, **(names | fields)))
 
 
 def make_rule(site: Site, term: str | None = None, **more: object) -> SearchRule:

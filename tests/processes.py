@@ -43,6 +43,10 @@ class RunningShop:
         assert self._process is not None
         return self._process.pid
 
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
     def start(self) -> RunningShop:
         with self.log.open("ab") as log:
             before = log.tell()
@@ -93,8 +97,9 @@ class RunningShop:
 
 
 def plain_environment() -> dict[str, str]:
-    """This process's environment without the settings of a shop, able to import it from any folder."""
+    """This process's environment without the settings of a shop, able to import it from any folder and to keep its byte
+    code, which the next process need not compile again."""
     folders = ("INDEX_DIR", "MEDIA_DIR", "COUNTING_DIR")
-    ours = ("SHOP_ENV", "SECRET_KEY", "DATABASE_URL", "REDIS_URL", *folders, "HOST", "PORT")
+    ours = ("SHOP_ENV", "SECRET_KEY", "DATABASE_URL", "REDIS_URL", *folders, "HOST", "PORT", "PYTHONDONTWRITEBYTECODE")
     rest = {name: value for name, value in os.environ.items() if name not in ours}
     return rest | {"PYTHONPATH": str(ROOT)}

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from app.domain.catalogue.models import Page, Product, Variant
+from app.domain.search.context import SearchContext
 from app.domain.search.engine import IndexName, SearchRequest
 from app.domain.search.index import runs
-from app.domain.search.index.indexing import Indexing
+from app.domain.shared.author import Author
 from app.domain.sites.models import Domain, Site
 from app.extensions import db
 from app.transaction import transaction
@@ -40,13 +41,13 @@ def add_page(site_id: int, seo_name: str, body: str = "") -> Page:
     return page
 
 
-def request(indexing: Indexing, site_id: int, scope: str = "ALL") -> str:
+def request(indexing: SearchContext, site_id: int, scope: str = "ALL") -> str:
     with transaction():
-        run, _ = runs.request_rebuild(indexing.clock, indexing.engine, site_id, scope, "tests")
+        run, _ = runs.request_rebuild(Author(site_id, "tests", indexing.clock), indexing.engine, indexing.locks, scope)
     return run.id
 
 
-def found(indexing: Indexing, site_id: int, index: IndexName = IndexName.PRODUCTS, words: str = "") -> set[str]:
+def found(indexing: SearchContext, site_id: int, index: IndexName = IndexName.PRODUCTS, words: str = "") -> set[str]:
     """The SKUs, or the names of pages and collections, that a search finds."""
     result = indexing.engine.search(site_id, index, SearchRequest(words=words, per_page=1000))
     return {str(hit.card.get("sku") or hit.card["name"]) for hit in result.hits}

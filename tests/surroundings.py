@@ -1,4 +1,5 @@
-"""What a test finds on this machine or does without."""
+"""What a test or a benchmark finds on this machine or does without. The benchmarks' environment has no pytest, which
+takes these two exceptions of the standard library for a skip and a failure."""
 
 from __future__ import annotations
 
@@ -7,8 +8,7 @@ import os
 import shutil
 from pathlib import Path
 from typing import NoReturn
-
-import pytest
+from unittest import SkipTest
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
@@ -17,8 +17,8 @@ DATA = ROOT.parent / "shared" / "data"
 def missing(what: str) -> NoReturn:
     """Skips; fails where everything must be there (SHOP_TESTS_REQUIRE_ALL=1)."""
     if os.environ.get("SHOP_TESTS_REQUIRE_ALL") == "1":
-        pytest.fail(f"{what}, and SHOP_TESTS_REQUIRE_ALL is set")
-    pytest.skip(what)
+        raise AssertionError(f"{what}, and SHOP_TESTS_REQUIRE_ALL is set")
+    raise SkipTest(what)
 
 
 def real_bundle(name: str) -> Path:
@@ -27,6 +27,14 @@ def real_bundle(name: str) -> Path:
     if not bundle.is_dir():
         missing(f"the bundle {name} is not beside the repository")
     return bundle
+
+
+def relevance_data() -> Path:
+    """The folder with real queries and rated answers to them."""
+    folder = DATA / "relevance"
+    if not folder.is_dir():
+        missing("the real queries are not beside the repository")
+    return folder
 
 
 def google_taxonomy() -> Path:
@@ -47,7 +55,8 @@ def postgresql_programs() -> Path:
 
 
 def chromium() -> str:
-    for name in ("chromium", "chromium-browser", "google-chrome"):
+    """The headless shell where there is one: it starts a third of the processes."""
+    for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"):
         if found := shutil.which(name):
             return found
-    missing("no Chromium is installed (on Debian: apt install chromium)")
+    missing("no Chromium is installed (on Debian: apt install chromium-headless-shell)")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.life.saving import Saved, prepare, prepare_earlier, store
+from app.domain.taxonomy.lifecycle.saving import SavedTaxonomy, prepare, prepare_earlier, store
 
 
 def save_structure(
@@ -22,13 +23,14 @@ def save_structure(
     note: str = "",
     renames: Sequence[ValueRename] = (),
     known_ids: Collection[str] = (),
-) -> Saved:
+) -> SavedTaxonomy:
     texts = name, description
     prepared = prepare(site_id, taxonomy_id, revision, *texts, raw_levels, note, renames, known_ids)
-    return store(clock, prepared, actor)
+    return store(Author(site_id, actor, clock), prepared)
 
 
 def bring_back(
     clock: Clock, site_id: int, taxonomy_id: str, wanted: int, revision: int, actor: str, note: str = ""
-) -> Saved:
-    return store(clock, prepare_earlier(site_id, taxonomy_id, wanted, revision, note), actor)
+) -> SavedTaxonomy:
+    prepared = prepare_earlier(site_id, taxonomy_id, wanted, revision, note)
+    return store(Author(site_id, actor, clock), prepared)

@@ -2,11 +2,12 @@
 
 import os
 import stat
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from app.config import Config, ConfigurationError, from_environment
+from app.config import Config, ConfigurationError, SmtpServer, from_environment
 
 
 @pytest.fixture(autouse=True)
@@ -64,3 +65,60 @@ def test_searches_wait_beside_the_index_unless_another_folder_is_named(elsewhere
     assert from_environment({}).counting_folder == elsewhere / "instance" / "counting"
     assert from_environment({"INDEX_DIR": "/data/index"}).counting_folder == Path("/data/counting")
     assert from_environment({"COUNTING_DIR": "/data/spool"}).counting_folder == Path("/data/spool")
+
+
+def test_alerts_go_to_nobody_unless_somebody_is_named() -> None:
+    config = from_environment({})
+    assert (config.alert_email, config.alert_webhook_url, config.alert_free_disk_mb) == ((), None, 512)
+
+
+def test_the_mail_server_of_alerts() -> None:
+    env = {
+        "ALERT_EMAIL": "a@shop.test, b@shop.test",
+        "SMTP_HOST": "mail.test",
+        "SMTP_SECURITY": "tls",
+        "SMTP_USER": "u",
+    }
+    config = from_environment(env | {"SMTP_PASSWORD": "p"})
+    assert config.alert_email == ("a@shop.test", "b@shop.test") and config.alert_email_from == "a@shop.test"
+    assert config.smtp == SmtpServer("mail.test", 465, "u", "p", "tls")
+    assert from_environment(env | {"ALERT_EMAIL_FROM": "shop@shop.test"}).alert_email_from == "shop@shop.test"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ALERT_EMAIL", "nobody"),
+        ("ALERT_EMAIL", "a@b.test\r\nBcc: c@d.test"),
+        ("ALERT_EMAIL_FROM", "Shop <shop@shop.test>"),
+        ("ALERT_WEBHOOK_URL", "http://hooks.example/alerts"),
+        ("ALERT_WEBHOOK_URL", "ftp://localhost/alerts"),
+        ("ALERT_WEBHOOK_URL", "https://"),
+        ("ALERT_WEBHOOK_URL", "https://[::1/alerts"),
+        ("ALERT_WEBHOOK_URL", "https://hooks.example:port/"),
+        ("SMTP_SECURITY", "ssl"),
+        ("ALERT_FREE_DISK_MB", "-1"),
+    ],
+)
+def test_a_wrong_setting_of_alerts_is_named(name: str, value: str) -> None:
+    with pytest.raises(ConfigurationError, match=name):
+        from_environment({name: value})
+
+
+@pytest.mark.parametrize("address", ["https://hooks.example/x", "http://localhost:9/x", "http://127.0.0.1/x"])
+def test_a_webhook_is_encrypted_or_on_this_machine(address: str) -> None:
+    assert from_environment({"ALERT_WEBHOOK_URL": address}).alert_webhook_url == address
+
+
+def test_a_password_is_not_sent_in_the_open() -> None:
+    env = {"SMTP_HOST": "mail.test", "SMTP_SECURITY": "none", "SMTP_USER": "u"}
+    with pytest.raises(ConfigurationError, match="SMTP_SECURITY"):
+        from_environment(env)
+    assert from_environment(env | {"SMTP_HOST": "localhost"}).smtp.user == "u"
+
+
+def test_how_long_a_shop_may_be_off_before_its_clock_is_in_doubt_is_set_in_days() -> None:
+    assert from_environment({}).clock_tolerance == timedelta(days=1)
+    assert from_environment({"CLOCK_TOLERANCE_DAYS": "4"}).clock_tolerance == timedelta(days=4)
+    with pytest.raises(ConfigurationError, match="CLOCK_TOLERANCE_DAYS"):
+        from_environment({"CLOCK_TOLERANCE_DAYS": "a week"})

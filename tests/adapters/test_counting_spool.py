@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from app.adapters.counting_spool import MOST_TRIES, FileSpool
-from app.domain.search.counting.events import Event, Kind, as_json, from_json
+from app.domain.search_statistics.counting.events import Event, EventKind, as_json, from_json
 
 WHEN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-EVERYTHING = Event(Kind.ORDERED, 3, "ten\u2028t “für” 👪", date(2026, 11, 19), WHEN, 4, True, True, 12_345)
+EVERYTHING = Event(EventKind.ORDERED, 3, "ten\u2028t “für” 👪", date(2026, 11, 19), WHEN, 4, True, True, 12_345)
 
 
 def searched(word: str) -> Event:
-    return Event(Kind.SEARCHED, 1, word, WHEN.date(), WHEN, 3, True)
+    return Event(EventKind.SEARCHED, 1, word, WHEN.date(), WHEN, 3, True)
 
 
 @pytest.fixture
@@ -36,12 +36,12 @@ def drained(spool: FileSpool) -> list[Event]:
 
 def test_what_was_noted_comes_out_once_and_in_order(spool: FileSpool) -> None:
     events = [EVERYTHING, searched("tent"), searched("stove")]
-    assert not spool.waits()
+    assert not spool.has_pending()
     spool.note(events[:2])
     spool.note(events[2:])
-    assert spool.waits()
+    assert spool.has_pending()
     assert drained(spool) == events
-    assert not spool.waits() and drained(spool) == []
+    assert not spool.has_pending() and drained(spool) == []
 
 
 def test_a_batch_that_was_not_done_comes_again_under_its_name_before_newer_ones(spool: FileSpool) -> None:
@@ -68,9 +68,9 @@ def test_many_events_come_in_parts_that_are_the_same_again(tmp_path: Path) -> No
     assert [event.word for batch in first for event in batch.events] == words
     assert max(len(batch.id) for batch in first) <= 64
     for batch in first:
-        assert spool.waits()
+        assert spool.has_pending()
         spool.done(batch.id)
-    assert not spool.waits() and list(tmp_path.glob("*.batch")) == []
+    assert not spool.has_pending() and list(tmp_path.glob("*.batch")) == []
 
 
 def test_nothing_more_is_set_aside_while_batches_wait(spool: FileSpool, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_batch_that_fails_again_and_again_is_put_out_of_the_way_and_the_others
         spool = FileSpool(tmp_path, part=10)
     (bad,) = tmp_path.glob("*.bad")
     assert b'"bad"' in bad.read_bytes() and b"tent" not in bad.read_bytes()
-    assert not spool.waits() and list(tmp_path.glob("*.tried")) == []
+    assert not spool.has_pending() and list(tmp_path.glob("*.tried")) == []
     assert len(set(found)) == 2
 
 
@@ -140,7 +140,7 @@ def test_a_folder_that_cannot_be_written_fails_nobody(tmp_path: Path) -> None:
     spool = FileSpool(tmp_path / "file" / "counting")
     spool.note([searched("tent")])
     spool.note([searched("tent")])
-    assert not spool.waits()
+    assert not spool.has_pending()
 
 
 def _note_many(folder: Path, name: str) -> None:
@@ -150,7 +150,7 @@ def _note_many(folder: Path, name: str) -> None:
 
 
 def test_many_processes_note_while_one_drains(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")  # A new interpreter would import the application first.
     writers = [context.Process(target=_note_many, args=(tmp_path, name)) for name in "abc"]
     for writer in writers:
         writer.start()

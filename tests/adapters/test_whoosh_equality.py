@@ -11,10 +11,11 @@ import pytest
 from whoosh import columns, query, reading, scoring, searching
 
 from app.adapters.whoosh import WhooshEngine
-from app.adapters.whoosh.schema import TEXT_FIELDS, VALUE_SEPARATOR
-from app.adapters.whoosh.scoring import FIELD_B, FIELD_WEIGHTS, K1, field_scores, word_matches
+from app.adapters.whoosh.schema import VALUE_SEPARATOR
+from app.adapters.whoosh.scoring import field_scores, word_matches
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import SearchRequest, ValueFilter
+from app.domain.search.ranking.weights import K1, TEXT_FIELDS
 from app.domain.search.text import words
 from tests.adapters.whoosh_catalogue import (
     BRANDS,
@@ -39,7 +40,7 @@ def directory(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def searcher(directory: Path) -> Iterator[searching.Searcher]:
-    field_b = {f"{field}_B": b for field, b in FIELD_B.items()}
+    field_b = {f"{name}_B": field.b for name, field in TEXT_FIELDS.items()}
     with whoosh_searcher(directory, weighting=scoring.BM25F(K1=K1, **field_b)) as searcher:
         yield searcher
 
@@ -64,14 +65,14 @@ def whoosh_scores(searcher: searching.Searcher, asked: query.Query) -> dict[int,
 @pytest.mark.parametrize("word", [*words(" ".join(THINGS)), *words(" ".join(TRAITS)), "acme"])
 def test_a_word_scores_in_each_field_as_whoosh_scores_it(view: View, searcher: searching.Searcher, word: str) -> None:
     for field in TEXT_FIELDS:
-        scored = field_scores(view, field, word.encode())
+        scored = field_scores(view, field, word)
         ours = {} if scored is None else dict(zip(scored[0].tolist(), scored[1].tolist(), strict=True))
         assert live(view, ours) == pytest.approx(whoosh_scores(searcher, query.Term(field, word)), rel=1e-6)
 
 
 @pytest.mark.parametrize("word", words(" ".join(THINGS)))
 def test_weighted_fields_add_up_as_in_whoosh(view: View, searcher: searching.Searcher, word: str) -> None:
-    asked = query.Or([query.Term(field, word, boost=FIELD_WEIGHTS[field]) for field in TEXT_FIELDS])
+    asked = query.Or([query.Term(name, word, boost=field.weight) for name, field in TEXT_FIELDS.items()])
     matches = word_matches(view, word)
     exact = matches.fields >= 1 << len(TEXT_FIELDS)
     assert not exact.any(), "the words of this catalogue are in no field of codes"

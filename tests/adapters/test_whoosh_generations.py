@@ -4,30 +4,38 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import random
 import shutil
 import signal
 import stat
+import struct
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from app.adapters.whoosh import WhooshEngine
 from app.adapters.whoosh.commits import damaged_files, read_commit
+from app.adapters.whoosh.file_bytes import FilePart
 from app.domain.search.engine import (
-    BuildInProgress,
     Delete,
     EngineState,
     IndexDocument,
     SearchRequest,
     SearchUnavailable,
+    Sort,
     Upsert,
+    ValueFilter,
 )
 from tests.adapters.whoosh_catalogue import PRODUCTS, SITE, apply, built, generation_directory, product
+from tests.examples import examples
 
 EVERYTHING = SearchRequest(per_page=0)
+READERS = 2
 fork = multiprocessing.get_context("fork")
 
 
@@ -119,11 +127,129 @@ def test_damage_is_found_before_it_is_searched_and_told_in_a_sentence(tmp_path: 
             content[spot] ^= 1 << chance.randrange(8)
             path.write_bytes(content)
     engine = WhooshEngine(tmp_path)
-    with pytest.raises(SearchUnavailable, match="Rebuild to mend it"):
+    with pytest.raises(SearchUnavailable, match="Rebuild to fix it"):
         engine.search(SITE, PRODUCTS, EVERYTHING)
     status = engine.status(SITE, PRODUCTS)
     assert status.state is EngineState.UNREACHABLE
     assert status.error and "Rebuild" in status.error
+
+
+QUERIES = (
+    EVERYTHING,
+    SearchRequest(words="red tent", facets=("brand", "colour"), range_facets=("price",), per_page=100),
+    SearchRequest(sort=Sort.NAME, per_page=100, filters=(ValueFilter("brand", ("Acme",)),)),
+)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_what_is_done_to_the_files_of_an_open_index_is_noticed_by_the_next_search(tmp_path: Path, seed: int) -> None:
+    """A bit flipped, or the end cut off, in place: what the open view keeps in memory hides none of it."""
+    engine = built(tmp_path, 30)
+    chance = random.Random(seed)
+    for request in chance.sample(QUERIES, chance.randint(0, 3)):
+        engine.search(SITE, PRODUCTS, request)
+    spoil(chance.choice(segment_files(tmp_path)), chance)
+    for request in QUERIES:
+        with pytest.raises(SearchUnavailable, match="Rebuild to fix it"):
+            engine.search(SITE, PRODUCTS, request)
+    assert engine.status(SITE, PRODUCTS).state is EngineState.UNREACHABLE
+
+
+def spoil(path: Path, chance: random.Random) -> None:
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        if chance.random() < 0.3:
+            file.truncate(chance.randrange(size))
+            return
+        place = file.seek(chance.randrange(size))
+        byte = file.read(1)[0]
+        file.seek(place)
+        file.write(bytes([byte ^ 1 << chance.randrange(8)]))
+
+
+@pytest.mark.parametrize("name", ["*.seg", "*.toc", "manifest.json"])
+def test_a_file_that_is_gone_is_told_by_the_status_while_open_readers_go_on(tmp_path: Path, name: str) -> None:
+    engine = built(tmp_path, 30)
+    assert total(engine) == 30
+    (path,) = generation_directory(tmp_path).glob(name)
+    path.rename(tmp_path / "away")
+    assert total(engine) == 30
+    assert engine.status(SITE, PRODUCTS).state is EngineState.UNREACHABLE
+    path.write_bytes(b"{}")
+    assert engine.status(SITE, PRODUCTS).state is EngineState.UNREACHABLE
+
+
+def test_a_file_that_was_put_back_from_a_copy_is_read_anew(tmp_path: Path) -> None:
+    engine = built(tmp_path, 30)
+    (path,) = segment_files(tmp_path)
+    shutil.copy(path, tmp_path / "copy")
+    (tmp_path / "copy").replace(path)
+    assert engine.status(SITE, PRODUCTS).state is EngineState.HEALTHY
+    assert total(engine) == 30
+
+
+def test_bits_that_the_disk_lost_by_itself_are_found_by_comparing_checksums_and_told_to_every_process(
+    tmp_path: Path,
+) -> None:
+    """They leave size and time of the file as they were."""
+    engine, other = built(tmp_path, 30), WhooshEngine(tmp_path)
+    assert total(other) == 30
+    (path,) = segment_files(tmp_path)
+    before = path.stat()
+    spoil(path, random.Random(0))  # A bit flipped.
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert other.status(SITE, PRODUCTS).state is EngineState.HEALTHY
+    with pytest.raises(SearchUnavailable, match=path.name):
+        engine.verify(SITE, PRODUCTS)
+    assert other.status(SITE, PRODUCTS).state is EngineState.UNREACHABLE
+    with pytest.raises(SearchUnavailable, match=path.name):
+        total(other)
+    built(tmp_path, 31)
+    assert total(other) == 31
+
+
+def test_a_file_that_the_disk_does_not_give_back_is_damaged_for_every_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, other = built(tmp_path, 30), WhooshEngine(tmp_path)
+    assert total(engine) == total(other) == 30
+
+    def fail(*_arguments: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FilePart, "__getitem__", fail)
+        patch.setattr("app.adapters.whoosh.commits.digest_of", fail)
+        for _ in range(2):
+            with pytest.raises(SearchUnavailable):
+                engine.search(SITE, PRODUCTS, SearchRequest(words="tent"))
+    assert other.status(SITE, PRODUCTS).state is EngineState.UNREACHABLE
+
+
+ERRORS = (
+    OSError(5, "Input/output error"), zlib.error("bad"), struct.error("short"), IndexError("list"), KeyError("name"),
+    EOFError(), pickle.UnpicklingError("bad"), ValueError("buffer"), UnicodeDecodeError("utf-8", b"x", 0, 1, "bad"),
+    OverflowError("large"), MemoryError(), AssertionError("no column"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_whatever_reading_raises_is_an_index_that_cannot_be_read_and_the_next_search_opens_it_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    engine = built(tmp_path, 30)
+    assert total(engine) == 30
+
+    def fail(*_arguments: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FilePart, "__getitem__", fail)
+        with pytest.raises(SearchUnavailable, match="cannot be read"):
+            engine.search(SITE, PRODUCTS, SearchRequest(words="tent"))
+        with pytest.raises(SearchUnavailable, match="cannot be read"):
+            list(engine.digests(SITE, PRODUCTS))
+    assert total(engine) == 30
 
 
 def test_a_rebuild_mends_a_damaged_index_for_an_engine_that_had_given_up(tmp_path: Path) -> None:
@@ -276,62 +402,77 @@ def test_checksums_are_durable_before_the_table_that_needs_them(
     assert steps[steps.index(".json") :] == [".json", "synced", ".toc", "synced"]
 
 
-def test_a_build_in_another_process_holds_the_lock_as_long_as_it_lives(tmp_path: Path) -> None:
-    built(tmp_path, 10)
+def test_a_build_in_another_process_gives_way_to_a_later_one_and_publishes_nothing(tmp_path: Path) -> None:
+    engine = built(tmp_path, 10)
     started, finish = fork.Event(), fork.Event()
 
     def build() -> None:
         generation = WhooshEngine(tmp_path).start_generation(SITE, PRODUCTS)
+        generation.add(product(number) for number in range(50))
+        generation.seal()
         started.set()
         finish.wait(30)
+        with pytest.raises(SearchUnavailable), WhooshEngine(tmp_path).exclusive(SITE, PRODUCTS):
+            generation.publish([])
         generation.discard()
 
     builder = fork.Process(target=build)
     builder.start()
     assert started.wait(30)
-    with pytest.raises(BuildInProgress):
-        WhooshEngine(tmp_path).start_generation(SITE, PRODUCTS)
+    later = engine.start_generation(SITE, PRODUCTS)
     finish.set()
     builder.join(30)
-    WhooshEngine(tmp_path).start_generation(SITE, PRODUCTS).discard()
+    assert builder.exitcode == 0
+    assert total(engine) == 10
+    later.add(product(number) for number in range(20))
+    later.seal()
+    with engine.exclusive(SITE, PRODUCTS):
+        later.publish([])
+    assert total(engine) == 20
+    assert not any(name.endswith(".tmp") for name in generations(tmp_path))
 
 
 # Swaps
 
 
-def test_a_thousand_swaps_under_readers_lose_nobody_and_pile_nothing_up(tmp_path: Path) -> None:
+def test_many_swaps_under_readers_lose_nobody_and_pile_nothing_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each generation holds products of one mark only, so a mixed answer would show two marks."""
+    monkeypatch.setattr("os.fsync", lambda _descriptor: None)  # Readers see the same with and without.
     _publish_marked(tmp_path, 0)
-    stop, failures = fork.Event(), fork.Queue()
-    readers = [fork.Process(target=_read_until, args=(tmp_path, stop, failures)) for _ in range(2)]
-    for reader in readers:
-        reader.start()
-    for mark in range(1, 1_001):
-        _publish_marked(tmp_path, mark)
-        assert len(generations(tmp_path)) <= 4
-    stop.set()
-    for reader in readers:
-        reader.join(30)
-    assert failures.empty(), failures.get()
-    assert [reader.exitcode for reader in readers] == [0, 0]
+    most = 2 + 2 * READERS  # The live one and the next; a reader holds two while it goes from one to another.
+    with _reading(_read_until, tmp_path):
+        for mark in range(1, examples(1_000)):
+            _publish_marked(tmp_path, mark)
+            assert len(generations(tmp_path)) <= most
     assert total(WhooshEngine(tmp_path)) == 20
 
 
 def test_commits_under_readers_are_seen_whole(tmp_path: Path) -> None:
     """Every commit replaces two products by each other's mark; no reader may see one without the other."""
     _publish_marked(tmp_path, 0)
+    with _reading(_read_pairs_until, tmp_path):
+        engine = WhooshEngine(tmp_path)
+        for mark in range(1, 150):
+            apply(engine, Upsert(_marked(7, mark)), Upsert(_marked(8, mark)))
+
+
+@contextmanager
+def _reading(read_until: Callable[..., None], directory: Path) -> Iterator[None]:
+    """Processes that read meanwhile, and end with the test whether it fails or not."""
     stop, failures = fork.Event(), fork.Queue()
-    readers = [fork.Process(target=_read_pairs_until, args=(tmp_path, stop, failures)) for _ in range(2)]
+    readers = [fork.Process(target=read_until, args=(directory, stop, failures), daemon=True) for _ in range(READERS)]
     for reader in readers:
         reader.start()
-    engine = WhooshEngine(tmp_path)
-    for mark in range(1, 150):
-        apply(engine, Upsert(_marked(7, mark)), Upsert(_marked(8, mark)))
-    stop.set()
-    for reader in readers:
-        reader.join(30)
+    try:
+        yield
+    finally:
+        stop.set()
+        for reader in readers:
+            reader.join(30)
     assert failures.empty(), failures.get()
-    assert [reader.exitcode for reader in readers] == [0, 0]
+    assert [reader.exitcode for reader in readers] == [0] * READERS
 
 
 def _read_pairs_until(
@@ -345,7 +486,7 @@ def _read_pairs_until(
         if len(hits) != 20 or len(marks) != 2 or len(set(marks)) != 1:
             failures.put(f"{len(hits)} hits, marks {marks}")
         reads += 1
-        time.sleep(0.001)
+        time.sleep(0.005)
 
 
 def _publish_marked(directory: Path, mark: int) -> None:
@@ -356,7 +497,8 @@ def _publish_marked(directory: Path, mark: int) -> None:
     with engine.exclusive(SITE, PRODUCTS):
         generation.publish([])
     generation.discard()
-    apply(engine, Upsert(_marked(3, mark)))
+    if mark % 5 == 0:
+        apply(engine, Upsert(_marked(3, mark)))
 
 
 def _marked(number: int, mark: int) -> IndexDocument:
@@ -372,4 +514,4 @@ def _read_until(directory: Path, stop: multiprocessing.synchronize.Event, failur
         if result.total != 20 or len(marks) != 1 or len(result.facets["mark"]) != 1:
             failures.put(f"{result.total} hits of the marks {marks}")
         reads += 1
-        time.sleep(0.001)
+        time.sleep(0.005)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.adapters.whoosh import WhooshEngine
-from app.adapters.whoosh.spelling import one_edit_away
 from app.domain.search.engine import Delete, IndexDocument, SearchRequest, SearchResult, Sort, Upsert, ValueFilter
+from app.domain.search.ranking.spelling import one_edit_away
 from tests.adapters.whoosh_catalogue import PRODUCTS, SITE, apply
 
 
@@ -161,8 +161,8 @@ def test_what_bots_ask_for_is_remembered_within_a_budget(tmp_path: Path, monkeyp
     for number in range(500):
         searched(engine, f"bot{number} word{number}")
     recent = engine._reader(SITE, PRODUCTS).view()._recent
-    assert recent._used <= 50_000
-    assert len(recent._kept) < 120
+    assert recent.size <= 50_000
+    assert len(recent) < 120
 
 
 def test_the_order_by_name_holds_across_large_and_small_segments(

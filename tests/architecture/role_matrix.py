@@ -36,6 +36,7 @@ OPEN: Rows = {
     ("GET", "/picture/<shape>/<name>.svg"): EVERYBODY,
     ("GET", "/media/<site_id>/<file>"): EVERYBODY,
     ("GET", "/static/<filename>"): EVERYBODY,
+    ("GET", "/static/v-<version>/<filename>"): EVERYBODY,
     ("GET", "/healthz"): EVERYBODY,
     ("GET", "/readyz"): EVERYBODY,
     ("GET", "/metrics"): EVERYBODY,
@@ -46,6 +47,7 @@ OPEN: Rows = {
 
 SHELL: Rows = {
     ("GET", "/admin/"): STAFF,
+    ("GET", "/admin/rest/alerts"): STAFF,
     ("POST", "/admin/site"): STAFF,
     ("GET", "/admin/password"): STAFF,
     ("POST", "/admin/password"): STAFF,
@@ -173,6 +175,8 @@ CATALOGUE: Rows = {
     ("POST", f"{PRODUCT}/categories"): STAFF,
     ("POST", f"{PRODUCT}/categories/<node_id>/remove"): STAFF,
     ("POST", f"{PRODUCT}/images"): STAFF,
+    ("GET", f"{PRODUCT}/images/uploads"): STAFF,
+    ("POST", f"{PRODUCT}/images/uploads/<upload_id>/dismiss"): STAFF,
     ("POST", f"{PRODUCT}/images/<image_id>/describe"): STAFF,
     ("POST", f"{PRODUCT}/images/<image_id>/move"): STAFF,
     ("POST", f"{PRODUCT}/images/<image_id>/remove"): STAFF,

@@ -30,6 +30,7 @@ from tests.factories import (
     make_synonym,
     make_task,
     make_taxonomy,
+    make_upload,
     make_user,
 )
 
@@ -51,13 +52,14 @@ RECORDS = (
     "taxonomy_id",
     "task_id",
     "replay_id",
+    "upload_id",
     "golden_id",
     "synonym_id",
     "rule_id",
     "entry_id",
 )
 COMMON = {
-    "filename": "admin.css",
+    "filename": "admin/base.css",
     "file": "x.webp",
     "list_name": "top",
     "line_id": "1",
@@ -66,6 +68,7 @@ COMMON = {
     "seo_name": "nothing",
     "shape": "wide",
     "token": "nothing",
+    "version": "0",
     "name": "x",
 }
 
@@ -150,6 +153,7 @@ def _records(site: Site) -> dict[str, str]:
         "product_id": str(product.id),
         "order_id": make_order(site, product).id,
         "image_id": str(image.id),
+        "upload_id": make_upload(product).id,
         "node_id": str(node.id),
         "page_id": str(make_page(site).id),
         "collection_id": str(make_collection(site).id),

@@ -12,6 +12,7 @@ from app.guards import POLICY
 from tests.architecture.role_matrix import OPEN, Principal
 from tests.architecture.shop_for_routes import Shops, address, build_shops, client_of, routes
 from tests.page_client import check_page
+from tests.snapshots import built
 
 FORGERIES: dict[str, dict[str, str]] = {
     "no token": {},
@@ -32,8 +33,7 @@ SHOPPERS_ROUTES = ("/basket", "/basket/lines/<line_id>", "/checkout")
 @pytest.fixture
 def shops(app: Flask) -> Shops:
     app.config["WTF_CSRF_ENABLED"] = False
-    with app.app_context():
-        return build_shops()
+    return built(app, build_shops)
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)

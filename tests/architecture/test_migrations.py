@@ -14,15 +14,15 @@ from sqlalchemy import inspect
 
 from app import create_app
 from app.extensions import db
-from tests.conftest import config_for
+from tests.ready_app import config_for
 from tests.surroundings import ROOT
 
 MIGRATIONS = str(ROOT / "migrations")
 
 
 @pytest.fixture
-def empty_app(database_url: str, tmp_path: Path) -> Iterator[Flask]:
-    app = create_app(config_for(database_url, tmp_path))
+def empty_app(own_database_url: str, tmp_path: Path) -> Iterator[Flask]:
+    app = create_app(config_for(own_database_url, tmp_path))
     with app.app_context():
         db.drop_all()
         yield app

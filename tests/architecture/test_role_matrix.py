@@ -23,6 +23,7 @@ from tests.architecture.shop_for_routes import (
     names_a_record,
     routes,
 )
+from tests.snapshots import built
 
 Row = tuple[str, str]
 FROM_HERE = {"Sec-Fetch-Site": "same-origin"}  # As a browser says it of the forms of a page.
@@ -31,8 +32,7 @@ FROM_HERE = {"Sec-Fetch-Site": "same-origin"}  # As a browser says it of the for
 @pytest.fixture
 def shops(app: Flask) -> Shops:
     app.config["WTF_CSRF_ENABLED"] = False
-    with app.app_context():
-        return build_shops()
+    return built(app, build_shops)
 
 
 def test_every_route_has_a_row_and_every_row_a_route(app: Flask) -> None:

@@ -1,9 +1,18 @@
 """Who runs the shop can see whether it works and what it counts."""
 
 import dataclasses
+import shutil
+from pathlib import Path
 
 import pytest
 from flask import Flask
+
+from app.domain.search.context import SearchContext
+from app.domain.search.index.rebuild import rebuild
+from app.transaction import transaction
+from tests.searching import add_product, add_site, request
+
+HOSTS = ("shop.test", "other.test", "127.0.0.1:8000")  # The last is no shop's.
 
 
 def test_the_process_is_up(client) -> None:
@@ -23,6 +32,42 @@ def test_a_queue_that_is_down_is_named(client, queue) -> None:
     assert answer.json["status"] == "down"
     assert answer.json["checks"]["queue"] == "down: the queue does not answer"
     assert answer.json["checks"]["database"] == "ok"
+
+
+@pytest.fixture
+def site_id(indexing: SearchContext) -> int:
+    with transaction():
+        site_id = add_site().id
+        add_product(site_id, "tent")
+    rebuild(indexing, request(indexing, site_id))
+    return site_id
+
+
+@pytest.mark.usefixtures("context")
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [("products", "products"), ("content", "pages and collections")],
+)
+def test_an_index_that_is_damaged_or_lost_is_named_though_another_shop_can_be_searched(
+    client, indexing: SearchContext, site_id: int, tmp_path: Path, name: str, named: str
+) -> None:
+    with transaction():
+        other = add_site("other.test").id
+    rebuild(indexing, request(indexing, other))
+    assert client.get("/readyz").json["checks"]["index"] == "ok"
+    shutil.rmtree(tmp_path / "index" / str(site_id) / name)
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json["checks"]["index"] == f"down: the index of {named} cannot be read"
+    statuses = {host: client.get("/readyz", base_url=f"http://{host}").status_code for host in HOSTS}
+    assert statuses == {"shop.test": 503, "other.test": 200, "127.0.0.1:8000": 503}
+
+
+@pytest.mark.usefixtures("context")
+def test_a_new_shop_that_waits_for_its_first_rebuild_takes_no_other_out_of_service(client, site_id: int) -> None:
+    with transaction():
+        add_site("new.test")
+    assert client.get("/readyz").status_code == 200
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """One event is one line of JSON, tied to its request, and nothing secret is in it."""
 
+import io
 import json
 import logging
 
@@ -48,7 +49,7 @@ def test_a_request_is_one_line_under_the_id_that_the_answer_carries(logged) -> N
     assert answer.headers["X-Request-ID"] == "from-the-proxy-1"
     (line,) = logged()
     assert line["event"] == "request"
-    assert (line["method"], line["path"], line["status"]) == ("GET", "/page", 200)
+    assert (line["method"], line["route"], line["status"]) == ("GET", "/page", 200)
     assert line["request_id"] == "from-the-proxy-1"
     assert "jane" not in json.dumps(line)
 
@@ -88,6 +89,23 @@ def test_secrets_are_kept_out_wherever_they_stand(logged, secret: str) -> None:
     assert secret not in json.dumps(lines)
 
 
+def test_paths_that_match_no_route_are_not_logged(logged) -> None:
+    logged.client.get("/order/a-token-with-a-slip")
+    (line,) = logged()
+    assert (line["route"], line["status"]) == ("none", 404) and "slip" not in json.dumps(line)
+
+
 def test_passwords_in_addresses_are_kept_out(logged) -> None:
     structlog.get_logger().info("connecting", url="postgresql://shop:hunter2@db/shop")
     assert "hunter2" not in json.dumps(logged())
+
+
+def test_a_line_that_a_full_disk_refuses_fails_nothing_else(monkeypatch):
+    init_logs(Flask(__name__), "INFO")
+    with io.TextIOWrapper(io.FileIO("/dev/full", "w"), write_through=True) as full:
+        monkeypatch.setattr("sys.stderr", full)
+        structlog.get_logger().error("lost")
+        logging.getLogger("a.library").error("lost")
+        monkeypatch.undo()
+        with pytest.raises(OSError):
+            full.write("a line")

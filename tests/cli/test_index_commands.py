@@ -12,15 +12,18 @@ from flask import Flask
 from sqlalchemy import delete, select, update
 
 from app.cli.index import finished_run
-from app.domain.catalogue.bulk import INDEX_IS_TOLD
+from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product
-from app.domain.search.index import builders, runs
-from app.domain.search.models import OutboxEntry, ReconcileReport
-from app.domain.search.trying import golden
+from app.domain.relevance.golden import searches as golden
+from app.domain.search.index import runs
+from app.domain.search.index.runs import REBUILD
+from app.domain.search.models import OutboxEntry, RebuildRun, ReconcileReport
+from app.domain.shared.author import Author
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
+from app.domain.work import leases
 from app.extensions import db
-from app.ports import search_engine
+from app.ports import search_engine, worker_locks
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
@@ -52,9 +55,9 @@ def test_a_rebuild_from_the_command_line_is_held_back_by_golden_searches_too(app
     with app.app_context(), transaction():
         site_id = db.session.scalars(select(Site.id)).one()
         change_settings(site_id, {"search-golden-hold": True})
-        golden.add(clock, site_id, golden.GoldenDraft("gas", "stove-1", 1), "Mia")
+        golden.add(Author(site_id, "Mia", clock), golden.Expectation("gas", "stove-1", 1))
         renamed = update(Product).where(Product.sku == "stove-1").values(name="Cooker")
-        db.session.execute(renamed, execution_options=INDEX_IS_TOLD)
+        db.session.execute(renamed, execution_options=INDEXED_SEPARATELY)
     result = run(app, "index", "rebuild", "--wait")
     assert result.exit_code == 1
     assert "“gas” (stove-1 not found)" in result.output
@@ -64,10 +67,10 @@ def test_a_rebuild_whose_builder_died_is_not_waited_for_without_end(app: Flask, 
     with app.app_context():
         with transaction():
             site_id = db.session.scalars(select(Site.id)).one()
-            joined, _ = runs.request_rebuild(clock, search_engine(), site_id, "ALL", "tests")
-            assert builders.take_up(clock, joined.id, lease=timedelta(0))
+            joined, _ = runs.request_rebuild(Author(site_id, "tests", clock), search_engine(), worker_locks(), "ALL")
+            assert leases.claim(REBUILD, clock, RebuildRun.id == joined.id, lease=timedelta(0))
             run_id = joined.id
-        assert finished_run(site_id, run_id).state == runs.FAILED
+        assert finished_run(site_id, run_id).has_failed
 
 
 def test_a_rebuild_that_is_not_waited_for_is_asked_for(app: Flask, queue: RecordingQueue) -> None:
@@ -138,7 +141,8 @@ def test_a_site_that_fails_does_not_keep_the_others_from_their_nightly_turn(app:
         db.session.execute(delete(OutboxEntry))
     result = run(app, "jobs", "run", "reconcile")
     assert result.exit_code == 1
-    assert f"failed for site {first};" in result.output
+    assert f"reconcile failed for site {first}: The index of products could not be compared." in result.output
+    assert "is damaged" in result.output
     with app.app_context():
         assert second in db.session.scalars(select(ReconcileReport.site_id)).all()
 

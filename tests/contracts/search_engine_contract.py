@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
 from app.domain.search.engine import (
-    BuildInProgress,
+    MOST_FACET_VALUES,
     Change,
     Delete,
     EngineState,
     IndexDocument,
     IndexName,
+    Pin,
     RangeFilter,
     SearchEngine,
     SearchRequest,
     SearchUnavailable,
     Sort,
+    TrialsUnsupported,
     Upsert,
     ValueFilter,
 )
@@ -76,6 +79,10 @@ class SearchEngineContract:
     def shop(self, engine: SearchEngine) -> SearchEngine:
         rebuild(engine, SHOES)
         return engine
+
+    def damage(self, engine: SearchEngine) -> None:
+        """Spoil what is stored of the live index of products, behind the back of an engine that has it open."""
+        raise NotImplementedError
 
     # What is found
 
@@ -239,7 +246,46 @@ class SearchEngineContract:
         (hit,) = engine.search(SITE, PRODUCTS, SearchRequest(words="creme")).hits
         assert (hit.id, hit.card) == ("é1", card)
 
+    # Bounds
+
+    def test_pages_end_at_the_result_window_and_the_total_does_not(
+        self, engine: SearchEngine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("app.domain.search.engine.RESULT_WINDOW", 8)
+        rebuild(engine, [shoe(n, "Shoe") for n in range(1, 13)])
+        pages = [SearchRequest(words="shoe", sort=Sort.PRICE_ASC, page=page, per_page=5) for page in (1, 2, 3, 10**9)]
+        results = engine.search_many(SITE, PRODUCTS, pages)
+        assert [len(result.hits) for result in results] == [5, 3, 0, 0]
+        assert {result.total for result in results} == {12}
+        pinned = found(engine, "shoe", pins=(Pin("P1", 8), Pin("P2", 9)), page=2, per_page=5)
+        assert (pinned[-1], len(pinned)) == ("P1", 3)
+
+    def test_a_facet_names_its_commonest_values_up_to_a_limit(self, engine: SearchEngine) -> None:
+        colours = [f"Colour {n:04}" for n in range(MOST_FACET_VALUES + 5)]
+        first = shoe(1, "Painter's shoe", colours=tuple(colours))
+        rebuild(engine, [first, shoe(2, "Shoe", colours=(colours[-1],))])
+        result = engine.search(SITE, PRODUCTS, SearchRequest(facets=("colour",)))
+        assert len(result.facets["colour"]) == MOST_FACET_VALUES
+        assert result.facets["colour"][:2] == ((colours[-1], 2), (colours[0], 1))
+
+    # Many searches at once
+
+    def test_many_searches_are_answered_in_their_order(self, shop: SearchEngine) -> None:
+        requests = [SearchRequest(words=words) for words in ("walking", "nothing at all", "jacket", "walking")]
+        results = shop.search_many(SITE, PRODUCTS, requests)
+        assert results == [shop.search(SITE, PRODUCTS, request) for request in requests]
+        assert [hit.id for result in results[::2] for hit in result.hits] == ["P2", "P3"]
+        assert shop.search_many(SITE, PRODUCTS, []) == []
+
     # Changes
+
+    def test_a_fresh_search_has_every_change_although_another_thread_is_reading(self, shop: SearchEngine) -> None:
+        def names(number: int) -> list[object]:
+            apply(shop, Upsert(shoe(number, f"Fresh {number}")))
+            return found(shop, f"fresh {number}", fresh=True, correct=False, prefix_last=False)
+
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(names, range(100, 120))) == [[f"P{number}"] for number in range(100, 120)]
 
     def test_a_change_is_found_at_once_and_replaces_what_was(self, shop: SearchEngine) -> None:
         apply(shop, Upsert(shoe(2, "Climbing boots", colours=("Orange",))), Delete("P4"), Upsert(shoe(6, "Laces")))
@@ -284,8 +330,10 @@ class SearchEngineContract:
     def test_without_an_index_search_says_so(self, engine: SearchEngine) -> None:
         for ask in (
             lambda: engine.search(SITE, PRODUCTS, SearchRequest(words="shoes")),
+            lambda: engine.search_many(SITE, PRODUCTS, [SearchRequest(words="shoes")]),
             lambda: engine.explain(SITE, PRODUCTS, SearchRequest(words="shoes"), "P1"),
             lambda: list(engine.digests(SITE, PRODUCTS)),
+            lambda: engine.verify(SITE, PRODUCTS),
             lambda: apply(engine, Delete("P1")),
         ):
             with pytest.raises(SearchUnavailable, match="Rebuild"):
@@ -293,6 +341,36 @@ class SearchEngineContract:
         status = engine.status(SITE, PRODUCTS)
         assert (status.state, status.documents) == (EngineState.UNREACHABLE, None)
         assert status.error
+
+    def test_an_index_that_was_damaged_while_it_served_answers_no_more_and_says_so(self, shop: SearchEngine) -> None:
+        assert found(shop, "shoes")
+        self.damage(shop)
+        for ask in (
+            lambda: shop.search(SITE, PRODUCTS, SearchRequest(words="running shoes", facets=("brand",))),
+            lambda: shop.search_many(SITE, PRODUCTS, [SearchRequest(sort=Sort.NAME)]),
+            lambda: shop.explain(SITE, PRODUCTS, SearchRequest(words="shoes"), "P1"),
+            lambda: shop.trial(SITE, PRODUCTS, [Delete("P1")]).__enter__(),
+            lambda: list(shop.digests(SITE, PRODUCTS)),
+            lambda: shop.verify(SITE, PRODUCTS),
+            lambda: apply(shop, Delete("P1")),
+        ):
+            with pytest.raises(SearchUnavailable, match="Rebuild"):
+                ask()
+        status = shop.status(SITE, PRODUCTS)
+        assert (status.state, status.documents) == (EngineState.UNREACHABLE, None)
+        assert status.error
+
+    def test_a_new_generation_takes_the_place_of_a_damaged_index(self, shop: SearchEngine) -> None:
+        self.damage(shop)
+        rebuild(shop, SHOES[:2])
+        shop.verify(SITE, PRODUCTS)
+        assert shop.status(SITE, PRODUCTS).state is EngineState.HEALTHY
+        assert set(found(shop)) == {"P1", "P2"}
+
+    def test_an_index_that_is_whole_passes_its_verification(self, shop: SearchEngine) -> None:
+        apply(shop, Delete("P1"))
+        shop.verify(SITE, PRODUCTS)
+        assert set(found(shop)) == {"P2", "P3", "P4", "P5"}
 
     def test_a_generation_is_invisible_until_published(self, shop: SearchEngine) -> None:
         generation = shop.start_generation(SITE, PRODUCTS)
@@ -313,20 +391,30 @@ class SearchEngineContract:
         rebuild(shop, SHOES[:1])
         assert found(shop) == ["P1"]
 
-    def test_one_build_at_a_time(self, shop: SearchEngine) -> None:
+    @pytest.mark.parametrize("is_sealed", [False, True])
+    def test_a_later_build_takes_the_place_of_one_in_the_making(self, shop: SearchEngine, is_sealed: bool) -> None:
+        late = shop.start_generation(SITE, PRODUCTS)
+        late.add([shoe(7, "Sandals")])
+        if is_sealed:
+            late.seal()
+        shop.start_generation(SITE, IndexName.CONTENT).discard()
         generation = shop.start_generation(SITE, PRODUCTS)
-        with pytest.raises(BuildInProgress):
-            shop.start_generation(SITE, PRODUCTS)
-        other_index = shop.start_generation(SITE, IndexName.CONTENT)
-        other_index.discard()
-        generation.discard()
-        shop.start_generation(SITE, PRODUCTS).discard()
+        with pytest.raises(SearchUnavailable), shop.exclusive(SITE, PRODUCTS):
+            late.publish([]) if is_sealed else late.seal()
+        late.discard()
+        assert set(found(shop)) == {"P1", "P2", "P3", "P4", "P5"}
+        generation.add([shoe(8, "Slippers")])
+        assert generation.seal() == 1
+        with shop.exclusive(SITE, PRODUCTS):
+            generation.publish([])
+        assert found(shop) == ["P8"]
 
     def test_an_empty_generation_is_an_index_that_finds_nothing(self, engine: SearchEngine) -> None:
         rebuild(engine, [])
         assert found(engine, "shoes") == found(engine) == []
         result = engine.search(SITE, PRODUCTS, SearchRequest(facets=("brand",), range_facets=("price",)))
         assert (result.total, dict(result.facets), result.ranges["price"].count) == (0, {"brand": ()}, 0)
+        assert engine.search(SITE, PRODUCTS, SearchRequest(words="shoes")).full_matches == 0
         apply(engine, Upsert(SHOES[0]))
         assert found(engine, "shoes") == ["P1"]
 
@@ -354,7 +442,33 @@ class SearchEngineContract:
             list(pool.map(add, range(8)))
         assert shop.status(SITE, PRODUCTS).documents == 13
 
+    # Trials
+
+    def test_a_trial_answers_as_the_index_would_after_the_changes_and_changes_nothing(self, shop: SearchEngine) -> None:
+        if not shop.supports_trials:
+            with pytest.raises(TrialsUnsupported), shop.trial(SITE, PRODUCTS, []):
+                pass
+            return
+        changes = [Upsert(shoe(2, "Climbing boots")), Delete("P4"), Delete("P99")]
+        asked = [SearchRequest(words=words, facets=("brand",)) for words in ("climbing", "shoes", "walking", "")]
+        before = shop.search_many(SITE, PRODUCTS, asked)
+        with shop.trial(SITE, PRODUCTS, changes) as trial:
+            tried = trial.search_many(SITE, PRODUCTS, asked)
+            assert [trial.search(SITE, PRODUCTS, one) for one in asked] == tried
+            assert shop.search_many(SITE, PRODUCTS, asked) == before
+        apply(shop, *changes)
+        assert shop.search_many(SITE, PRODUCTS, asked) == tried != before
+
     # Why
+
+    def test_an_explanation_comes_with_each_hit_that_asks_for_it(self, shop: SearchEngine) -> None:
+        request = SearchRequest(words="running shoes", pins=(Pin("P5", 2),), explain=True)
+        hits = shop.search(SITE, PRODUCTS, request).hits
+        assert len(hits) > 2
+        assert [hit.explanation for hit in hits] == [shop.explain(SITE, PRODUCTS, request, hit.id) for hit in hits]
+        assert [hit.explanation.rank for hit in hits if hit.explanation] == list(range(1, len(hits) + 1))
+        plain = shop.search(SITE, PRODUCTS, replace(request, explain=False)).hits
+        assert [hit.explanation for hit in plain] == [None] * len(hits)
 
     def test_explains_a_found_document(self, shop: SearchEngine) -> None:
         why = shop.explain(SITE, PRODUCTS, SearchRequest(words="running shoes"), "P4")

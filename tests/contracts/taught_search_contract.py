@@ -19,7 +19,7 @@ from app.domain.search.engine import (
     Sort,
     ValueFilter,
 )
-from app.domain.search.live.served import SynonymGroup, SynonymSet, SynonymType
+from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
 from app.domain.search.text import query_words
 from tests.contracts.search_engine_contract import PRODUCTS, SITE, found, rebuild, shoe
 from tests.examples import examples
@@ -321,7 +321,7 @@ class TaughtSearchContract:
         generation.add([shoe(7, "Sandals"), IndexDocument("P8", "Boots")])
         generation.seal()
         asked = SearchRequest(words="sandal", pins=(Pin("P8", 1),), facets=("brand",))
-        assert [hit.id for hit in generation.search(asked).hits] == ["P8", "P7"]
+        assert [hit.id for hit in generation.preview().search(SITE, PRODUCTS, asked).hits] == ["P8", "P7"]
         assert found(parts, "sandal", correct=False) == []
         generation.discard()
         assert set(found(parts)) == {f"P{n}" for n in range(1, 7)}

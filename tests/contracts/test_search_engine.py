@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from app.adapters.null_engine import NullEngine
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import EngineState, IndexName, SearchEngine, SearchRequest, SearchUnavailable
+from tests.adapters.reference_engine import ReferenceEngine
+from tests.adapters.whoosh_catalogue import generation_directory
 from tests.contracts.search_engine_contract import SearchEngineContract
 from tests.contracts.taught_search_contract import TaughtSearchContract
 
@@ -15,6 +18,24 @@ class TestWhooshEngine(SearchEngineContract, TaughtSearchContract):
     @pytest.fixture
     def engine(self, tmp_path: Path) -> SearchEngine:
         return WhooshEngine(tmp_path / "index")
+
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> None:
+        self.folder = tmp_path / "index"
+
+    def damage(self, engine: SearchEngine) -> None:
+        for segment in generation_directory(self.folder).glob("*.seg"):
+            os.truncate(segment, 100)
+
+
+class TestReferenceEngine(SearchEngineContract, TaughtSearchContract):
+    @pytest.fixture
+    def engine(self) -> SearchEngine:
+        return ReferenceEngine()
+
+    def damage(self, engine: SearchEngine) -> None:
+        assert isinstance(engine, ReferenceEngine)
+        engine.damaged.update(engine.live)
 
 
 class TestNullEngine:
@@ -27,14 +48,19 @@ class TestNullEngine:
         engine = NullEngine()
         for ask in (
             lambda: engine.search(1, IndexName.PRODUCTS, SearchRequest()),
+            lambda: engine.search_many(1, IndexName.PRODUCTS, [SearchRequest()]),
             lambda: engine.explain(1, IndexName.PRODUCTS, SearchRequest(), "P1"),
             lambda: engine.apply(1, IndexName.PRODUCTS, []),
             lambda: engine.trial(1, IndexName.PRODUCTS, []),
             lambda: engine.start_generation(1, IndexName.PRODUCTS),
             lambda: engine.digests(1, IndexName.PRODUCTS),
+            lambda: engine.verify(1, IndexName.PRODUCTS),
         ):
             with pytest.raises(SearchUnavailable, match="not set up"):
                 ask()
+
+    def test_says_that_it_has_no_trials(self) -> None:
+        assert not NullEngine().supports_trials
 
     def test_has_nothing_to_lock_or_to_forget(self) -> None:
         with NullEngine().exclusive(1, IndexName.PRODUCTS):

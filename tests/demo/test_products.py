@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
 
 import pytest
 
-from app.demo.categories import MERCHANDISING
-from app.demo.content import COLLECTIONS
-from app.demo.products import demo_products
-from app.demo.taxonomy import TAXONOMY
+from app.demo.shop import BUNDLE, HOST, NAME
+from app.domain.sites.passwords import DEMO_PASSWORD
 from app.domain.taxonomy.levels.attribute import AttributeType
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.levels.values import check_values
-from app.domain.taxonomy.structure.checking import check_structure
+from app.domain.taxonomy.validation.structure import check_structure
+
+
+def document(name: str) -> Any:
+    return json.loads((BUNDLE / name).read_text(encoding="utf-8"))
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (BUNDLE / name).read_text(encoding="utf-8").splitlines()]
+
+
+TAXONOMY = document("taxonomy.json")["taxonomies"][0]
 
 
 @pytest.fixture(scope="module")
 def products() -> list[dict[str, Any]]:
-    return list(demo_products())
+    return rows("products.jsonl")
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +44,7 @@ def test_there_are_three_hundred_and_no_two_are_the_same(products: list[dict[str
 
 
 def test_the_shop_is_the_same_each_time(products: list[dict[str, Any]]):
-    assert products == list(demo_products())
+    assert products == rows("products.jsonl")
 
 
 def test_there_is_some_of_everything(products: list[dict[str, Any]]):
@@ -77,10 +87,16 @@ def test_every_level_at_the_end_has_products(products: list[dict[str, Any]], tre
 
 def test_every_named_sku_is_there(products: list[dict[str, Any]]):
     known = {product["sku"] for product in products}
-    named = {sku for collection in COLLECTIONS for sku in collection["skus"]}
-    waiting = list(MERCHANDISING["trees"][0]["nodes"])
+    named = {sku for collection in rows("collections.jsonl") for sku in collection["skus"]}
+    waiting = list(document("merchandising.json")["trees"][0]["nodes"])
     while waiting:
         node = waiting.pop()
         named |= set(node.get("products", ()))
         waiting += node["children"]
     assert named <= known
+
+
+def test_the_site_and_its_users_are_those_that_the_code_names():
+    site = document("site.json")
+    assert (site["name"], site["domains"][0]) == (NAME, {"host": HOST, "primary": True})
+    assert {user["password"] for user in document("users.json")} == {DEMO_PASSWORD}

@@ -50,7 +50,7 @@ def stocked(shop: RunningShop) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    arguments = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=chromium(), args=arguments)
         yield opened

@@ -1,4 +1,4 @@
-"""The way of a word through the Search section: searched in vain, seen, mended, ranked, bought, counted."""
+"""The way of a word through the Search section: searched in vain, seen, fixed, ranked, bought, counted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.test_from_rebuild_to_shop import sign_in
 from tests.processes import RunningShop
@@ -61,8 +61,13 @@ def test_a_rule_pins_a_product_and_shows_a_banner(page: Page, shopper: Page) -> 
     name = page.get_by_role("heading", level=1).inner_text()
     page.goto("/admin/search/ranking/new?term=lamp")
     page.get_by_label("Find a product").fill(name)
-    page.get_by_role("button", name=re.compile("^Pin")).first.click()
+    held: list[Route] = []
+    page.route(re.compile("ranking/new"), lambda route: held.append(route))
+    page.locator("#found").get_by_role("button", name=f"Pin {name}", exact=True).click()
     page.get_by_label("Text", exact=True).fill("Lamps are new this week")
+    expect(page.get_by_role("button", name="Add the rule")).to_be_disabled()  # Until the pin is in the form.
+    held.pop().continue_()
+    page.unroute(re.compile("ranking/new"))
     page.get_by_role("button", name="Add the rule").click()
     expect(page).to_have_url(re.compile(r"/admin/search/ranking"))
     until(shopper, "/search?q=Lamp", lambda: first_result(shopper) == last)

@@ -154,7 +154,8 @@ def test_the_name_of_the_taxonomy_is_saved_only_by_its_button(page: Page) -> Non
     saved: list[str] = []
     page.on("request", lambda request: saved.append(request.url) if request.url.endswith("/details") else None)
     page.once("dialog", lambda dialog: dialog.dismiss())
-    row(page, "Tents").get_by_role("link").click()
+    with page.expect_event("dialog"):
+        row(page, "Tents").get_by_role("link").click()
     expect(page.locator("#panel").get_by_role("textbox", name="Name")).to_have_value("Nam")
     expect(item(page, "Tents")).to_have_attribute("aria-selected", "false")
     page.once("dialog", lambda dialog: dialog.accept())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
@@ -18,6 +18,7 @@ class Chat(HTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.asked: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
+        self.received_headers: list[Mapping[str, str]] = []
         self.status, self.body = 200, b""
         self.headers: dict[str, str] = {}
         self.drips = ""
@@ -42,6 +43,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         sent = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.asked.append(json.loads(sent) | {"path": self.path})
+        self.server.received_headers.append(dict(self.headers))
         self.server.keys.append(self.headers.get("Authorization"))
         if self.server.drips:
             self._drip()

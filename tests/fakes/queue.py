@@ -4,11 +4,13 @@ from __future__ import annotations
 
 
 class RecordingQueue:
-    """Remembers what was asked for in `jobs`; `down` makes it refuse."""
+    """Remembers what was asked for in `jobs`; `down` makes it refuse, and no worker takes the
+    kinds in `idle`."""
 
     def __init__(self) -> None:
         self.jobs: list[tuple[str, tuple[object, ...]]] = []
         self.down = False
+        self.idle: list[str] | None = []
 
     def enqueue(self, job: str, *args: object) -> bool:
         if not self.down:
@@ -18,3 +20,7 @@ class RecordingQueue:
     def ping(self) -> None:
         if self.down:
             raise OSError("the queue is down")
+
+    def idle_kinds(self) -> list[str] | None:
+        self.ping()
+        return self.idle

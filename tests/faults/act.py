@@ -1,4 +1,4 @@
-"""One deed of a shop in a process of its own: `python -m tests.faults.act DEED [ARGUMENT]`.
+"""One deed of a shop in a process of its own.
 
 The shop is the one that the environment names, its engine the real one with the fault that FAULT describes.
 What was acknowledged to the outside is printed, a line each, the moment it is.
@@ -6,38 +6,57 @@ What was acknowledged to the outside is printed, a line each, the moment it is.
 
 from __future__ import annotations
 
+import gc
 import itertools
+import logging
 import os
 import random
-import sys
+import resource
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
 
 from flask import Flask
-from sqlalchemy import select
+from flask.cli import ScriptInfo
+from sqlalchemy import event, select
 from sqlalchemy.exc import OperationalError
+from werkzeug.serving import make_server
 
-from app import create_app
-from app.adapters.clock import SystemClock
+from app.adapters.clock import ServerClock, SystemClock
+from app.adapters.counting_spool import FileSpool
+from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.whoosh import WhooshEngine
-from app.config import from_environment
+from app.config import Config, from_environment
 from app.domain.catalogue.models import Product
+from app.domain.orders import basket_contents
+from app.domain.orders.checkout import place
+from app.domain.orders.contact import Contact
 from app.domain.search.index import runs
+from app.domain.search.index.runs import REBUILD
+from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
 from app.domain.shared.problems import StaleRevision
 from app.domain.sites.models import Site
-from app.domain.taxonomy.life import activation, saving
+from app.domain.taxonomy.lifecycle import activation, saving
 from app.domain.taxonomy.tasks import running
 from app.domain.taxonomy.taxonomies import taxonomy_of
+from app.domain.work import leases
 from app.extensions import db
-from app.jobs import events, indexing
-from app.jobs.scheduled import SCHEDULED
-from app.ports import Ports, clock, search_engine
+from app.factory import channels_of_alerts
+from app.jobs import counting, events, indexing, machine, trials
+from app.jobs.scheduled import run_scheduled
+from app.ports import Ports, clock, search_engine, worker_locks
+from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
+from app.work_context import work_context
+from tests.fakes.clock import SetClock
 from tests.faults.faulty_engine import FaultyEngine
 from tests.faults.killed_in_database import kill_at
+from tests.ready_app import durable_application
 from tests.searching import add_product
 from worker import make_worker
 
@@ -48,7 +67,21 @@ def shop() -> Flask:
     config = from_environment()
     engine = FaultyEngine(WhooshEngine(config.index_dir), os.environ.get("FAULT", ""))
     queue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
-    return create_app(config, Ports(engine, SystemClock(), queue, FileImages(config.media_dir)))
+    images, spool, locks = (
+        FileImages(config.media_dir),
+        FileSpool(config.counting_folder, notes=note_storage_fault),
+        FileLocks(config.lock_folder),
+    )
+    channels = tuple(channels_of_alerts(config))
+    ports = Ports(engine, _clock(config), queue, images, counting=spool, worker_locks=locks, alert_channels=channels)
+    return durable_application(config, ports)
+
+
+def _clock(config: Config) -> Clock:
+    """The machine's is one that the test can set, where it names a file."""
+    file = os.environ.get("CLOCK_FILE")
+    own = SetClock(Path(file)) if file else SystemClock()
+    return own if config.database_url.startswith("sqlite") else ServerClock(own)
 
 
 def say(*words: object) -> None:
@@ -59,22 +92,29 @@ def site_id() -> int:
     return db.session.scalars(select(Site.id).order_by(Site.id)).first() or 0
 
 
-def ask() -> str:
+def ask(scope: str = "PRODUCTS") -> str:
     with transaction():
-        run, joined = runs.request_rebuild(clock(), search_engine(), site_id(), "PRODUCTS", "tests")
+        author = Author(site_id(), "tests", clock())
+        run, joined = runs.request_rebuild(author, search_engine(), worker_locks(), scope)
         run_id = run.id
     say("joined" if joined else "asked", run_id)
     return run_id
 
 
-def rebuild() -> None:
-    indexing.rebuild(ask())
+def rebuild(scope: str = "PRODUCTS") -> None:
+    indexing.rebuild(ask(scope))
+
+
+def save_and_rebuild() -> None:
+    save("1")
+    rebuild()
+    save("1")
 
 
 def build() -> None:
     """What waits already."""
-    for run in runs.waiting_runs():
-        indexing.rebuild(run.id)
+    for run_id in leases.free_keys(REBUILD, clock()):
+        indexing.rebuild(run_id)
 
 
 def ask_often(times: str) -> None:
@@ -102,9 +142,9 @@ def save(times: str) -> None:
 
 def saves(times: int, announce: Callable[[str], object] = str) -> Iterator[str]:
     """What was done, each announced before its commit and told after it, or refused by the database; 0 times is for
-    ever."""
+    ever. Touches what the shop began with and its own products: what another saver made has one teller."""
     rng = random.Random()
-    known = list(db.session.scalars(select(Product.sku)))
+    known = list(db.session.scalars(select(Product.sku).where(Product.sku.startswith("sku-"))))
     for number in itertools.count() if times == 0 else range(times):
         try:
             with transaction():
@@ -130,9 +170,36 @@ def save_one(rng: random.Random, known: list[str], sku: str) -> str:
     return f"saved {product.sku} {product.name}"
 
 
+def rebuild_without_memory(point: str) -> None:
+    """From that point on the process gets no more than it has."""
+    engine = search_engine()
+    assert isinstance(engine, FaultyEngine)
+    engine.plan(point, _take_no_more_memory)
+    rebuild()
+
+
+def _take_no_more_memory() -> None:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize(), resource.RLIM_INFINITY))
+    gc.collect()
+
+
 def apply() -> None:
     indexing.apply_outbox(site_id())
     say("applied")
+
+
+def browse() -> None:
+    """Looks at the shop as a shopper and a monitor do, and says what they are answered whenever that changes."""
+    client, known = shop_of_this_process.test_client(), ""
+    while True:
+        paths = {"search": "/search?q=name", "category": "/c/all?uncached=1", "ready": "/readyz"}
+        statuses = {name: client.get(path, base_url="http://shop.test").status_code for name, path in paths.items()}
+        seen = " ".join(f"{name} {status}" for name, status in statuses.items())
+        if seen != known:
+            known = seen
+            say(seen)
+        time.sleep(0.05)
 
 
 def lock(seconds: str) -> None:
@@ -145,8 +212,28 @@ def work(kind: str) -> None:
     make_worker(shop_of_this_process, [kind]).work(logging_level="WARNING")
 
 
+def scheduler() -> None:
+    application = shop_of_this_process
+    application.cli.main(["scheduler"], obj=ScriptInfo(create_app=lambda: application))
+
+
+def watch_machine() -> None:
+    """The scheduler, which looks at the machine all the time and believes at once what it sees."""
+    machine.BETWEEN_LOOKS, machine.CALM = 0.2, timedelta(seconds=1)
+    machine.QUEUE_MAY_PAUSE = machine.WORKERS_MAY_PAUSE = 0.5
+    scheduler()
+
+
+def serve() -> None:
+    """Answers requests; says its address."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # Without a line for each request.
+    server = make_server("127.0.0.1", 0, shop_of_this_process, threaded=True)
+    say(f"http://127.0.0.1:{server.server_port}")
+    server.serve_forever()
+
+
 def job(name: str) -> None:
-    SCHEDULED[name].run()
+    run_scheduled(name)
     say("done")
 
 
@@ -155,7 +242,7 @@ def activate(point: str) -> None:
     db.session.rollback()
     kill_at(point)
     with transaction():
-        activation.activate(clock(), 1, "garden", "Garden", "tests")
+        activation.activate(Author(1, "tests", clock()), "garden", "Garden")
     say("activated")
 
 
@@ -166,13 +253,15 @@ def save_structure(point: str) -> None:
     prepared = saving.prepare(1, "camping", revision, "Camping", "", levels)
     kill_at(point)
     with transaction():
-        saving.store(clock(), prepared, "tests")
+        saving.store(Author(1, "tests", clock()), prepared)
     say("saved")
 
 
 def save_structure_often(times: str) -> None:
     """From ten threads at once, each on the revision that it read a moment before."""
     application = shop_of_this_process
+    # On a busy machine the last of so many may wait longer than the shop lets anybody wait.
+    event.listen(db.engine, "connect", lambda connection, _: connection.execute("PRAGMA busy_timeout=60000"))
 
     def save_mine(thread: int) -> None:
         with application.app_context():
@@ -192,7 +281,7 @@ def _saved_structure(level_id: str) -> str:
     try:
         prepared = saving.prepare(1, "camping", revision, "Camping", "", levels)
         with transaction():
-            saving.store(clock(), prepared, level_id)
+            saving.store(Author(1, level_id, clock()), prepared)
     except StaleRevision as stale:
         db.session.rollback()
         return f"stale {stale.current_revision} {level_id}"
@@ -211,8 +300,32 @@ def deliver(point: str) -> None:
 def work_off_tasks(point: str, batch: str) -> None:
     """Does the site's tasks, so many products at a time, and is killed at a point."""
     kill_at(point)
-    running.work_off(running.Means(clock(), transaction, batch=int(batch)), 1)
+    running.work_off(work_context(), 1, batch=int(batch))
     say("worked")
+
+
+def order(token: str, point: str) -> None:
+    """A shopper orders their basket, and the process is killed at a point."""
+    seen = basket_contents.basket_of(1, token).seen
+    db.session.rollback()
+    kill_at(point)
+    with transaction():
+        placed = place(clock(), 1, token, Contact("Mia Moss", "mia@home.test"), seen, form="of this form alone " * 3)
+        number = placed.order.number
+    say("ordered", number, "now" if placed.is_new else "before")
+
+
+def drain(point: str) -> None:
+    """Counts the searches that wait, and is killed at a point."""
+    kill_at(point)
+    counting.drain()
+    say("drained")
+
+
+def replay(replay_id: str, point: str) -> None:
+    """Replays searches on a change, and is killed at a point."""
+    kill_at(point)
+    say(trials.replay(replay_id))
 
 
 DEEDS: dict[str, Callable[..., object]] = {
@@ -222,16 +335,25 @@ DEEDS: dict[str, Callable[..., object]] = {
         ask_often,
         build,
         rebuild,
+        rebuild_without_memory,
+        save_and_rebuild,
         save,
         apply,
+        browse,
         lock,
         work,
+        scheduler,
+        watch_machine,
+        serve,
         job,
         activate,
         save_structure,
         save_structure_often,
         deliver,
         work_off_tasks,
+        order,
+        drain,
+        replay,
     )
 }
 
@@ -241,7 +363,3 @@ def main(arguments: Sequence[str]) -> None:
     shop_of_this_process = shop()
     with shop_of_this_process.app_context():
         DEEDS[arguments[0]](*arguments[1:])
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -1,32 +1,32 @@
-"""Processes of a shop under test. Most are forked from one that has loaded the application already: a second saved
-for each, which many tests make minutes."""
+"""Processes of a shop under test. Most are forks (tests/forks.py)."""
 
 from __future__ import annotations
 
-import multiprocessing
+import ctypes
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from tests.surroundings import ROOT
+from tests.faults import act
+from tests.forks import fork
 
-MODULE = "tests.faults.act"
+PR_SET_PTRACER, ANYBODY = 0x59616D61, ctypes.c_ulong(-1)
 _numbers = count(1)
 
 
 class Deed:
     """A running process. What it says goes to a file, so that it stays when the process is killed."""
 
-    def __init__(self, process: BaseProcess | subprocess.Popen[bytes], output: Path) -> None:
+    def __init__(self, process: BaseProcess, output: Path) -> None:
         self._process = process
         self._output = output
         self._read = 0
+        self._tracer: subprocess.Popen[bytes] | None = None
 
     @property
     def pid(self) -> int:
@@ -40,10 +40,7 @@ class Deed:
 
     @property
     def is_running(self) -> bool:
-        return self._status() is None
-
-    def _status(self) -> int | None:
-        return self._process.poll() if isinstance(self._process, subprocess.Popen) else self._process.exitcode
+        return self._process.exitcode is None
 
     def line(self) -> str:
         """The next thing it says."""
@@ -53,10 +50,9 @@ class Deed:
 
     def finish(self, seconds: float = 60) -> int:
         """Its exit status, negative for the signal that ended it."""
-        until(lambda: not self.is_running, seconds)
-        status = self._status()
-        assert status is not None
-        return status
+        self._process.join(seconds)
+        assert self._process.exitcode is not None, "waited in vain"
+        return self._process.exitcode
 
     def signal(self, name: str) -> None:
         os.kill(self.pid, signal.Signals[f"SIG{name}"])
@@ -65,71 +61,50 @@ class Deed:
         """Waits for a process that stops itself, as SIGSTOP does."""
         until(lambda: _state(self.pid) == "T")
 
+    def trace(self, strace: Sequence[str], messages: Path) -> None:
+        """Have strace interfere with a process that waits for it stopped."""
+        self.until_stopped()
+        command = ["strace", "-f", "-p", str(self.pid), "-o", os.devnull, *strace]
+        with messages.open("wb") as log:
+            self._tracer = subprocess.Popen(command, stderr=log)
+        until(lambda: f"Process {self.pid} attached" in messages.read_text())
+        self.signal("CONT")
+
     def end(self) -> None:
         """Whatever it is doing, and reap it."""
         if self.is_running:
             self.signal("KILL")
-        if isinstance(self._process, subprocess.Popen):
-            self._process.wait()
-        else:
-            self._process.join()
-            self._process.close()
+        if self._tracer:
+            self._tracer.wait()
+        self._process.join()
+        self._process.close()
 
 
-def run_program(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Deed:
+def do(deed: Sequence[str], folder: Path, environment: Mapping[str, str], strace: Sequence[str] = ()) -> Deed:
+    """A deed of tests/faults/act.py, whose system calls strace makes fail."""
     output = _output(folder)
-    with output.open("wb") as said, (folder / "errors.log").open("ab") as errors:
-        return Deed(subprocess.Popen(command, cwd=folder, env=environment, stdout=said, stderr=errors), output)
+    function = _act_when_traced if strace else act.main
+    process = fork(function, deed, folder=folder, environment=environment, output=output, errors=folder / "errors.log")
+    started = Deed(process, output)
+    if strace:
+        started.trace(strace, output.with_suffix(".strace"))
+    return started
 
 
-def do(deed: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Deed:
-    """A deed of tests/faults/act.py."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([MODULE])
-    output = _output(folder)
-    with _importable():
-        process = context.Process(target=_become, args=(deed, folder, dict(environment), output))
-        process.start()
-    return Deed(process, output)
-
-
-def traced(deed: Sequence[str], folder: Path, environment: Mapping[str, str], strace: Sequence[str]) -> Deed:
-    """A deed whose system calls are made to fail."""
-    tracer = ["strace", "-f", "-qq", "-o", os.devnull, *strace]
-    return run_program([*tracer, sys.executable, "-m", MODULE, *deed], folder, environment)
+def _act_when_traced(deed: Sequence[str]) -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PTRACER, ANYBODY)  # Some systems allow only a parent to trace.
+    os.kill(os.getpid(), signal.SIGSTOP)
+    act.main(deed)
 
 
 def until(condition: Callable[[], object], seconds: float = 30) -> None:
     deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
-class _importable:
-    """The server of forks is started with the first deed and finds the tests by this."""
-
-    def __enter__(self) -> None:
-        self._before = os.environ.get("PYTHONPATH")
-        os.environ["PYTHONPATH"] = str(ROOT)
-
-    def __exit__(self, *_error: object) -> None:
-        if self._before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = self._before
-
-
-def _become(deed: Sequence[str], folder: Path, environment: dict[str, str], output: Path) -> None:
-    """Runs in the fork: takes on the folder, the environment and the outputs of a program."""
-    from tests.faults import act
-
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(environment)
-    os.dup2(os.open(output, os.O_WRONLY | os.O_APPEND), 1)
-    os.dup2(os.open(folder / "errors.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT), 2)
-    act.main(list(deed))
+    while True:
+        before = time.monotonic()
+        if condition():
+            return
+        assert before < deadline, "waited in vain"
+        time.sleep(max(0.02, 5 * (time.monotonic() - before)))  # What costs much is looked at less often.
 
 
 def _output(folder: Path) -> Path:

@@ -14,8 +14,7 @@ from app.domain.search.engine import (
     IndexDocument,
     IndexName,
     SearchEngine,
-    SearchRequest,
-    SearchResult,
+    Searching,
 )
 
 POINTS = ("start", "started", "added", "sealed", "exclusive", "publish", "published", "discard")
@@ -35,6 +34,9 @@ class FaultyEngine:
         self._engine = engine
         self._point, _, description = plan.partition(":")
         self._happen = fault(description)
+
+    def plan(self, point: str, happen: Callable[[], None]) -> None:
+        self._point, self._happen = point, happen
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._engine, name)
@@ -76,8 +78,8 @@ class FaultyGeneration:
         self._engine.reach("sealed")
         return count
 
-    def search(self, request: SearchRequest) -> SearchResult:
-        return self._generation.search(request)
+    def preview(self) -> Searching:
+        return self._generation.preview()
 
     def publish(self, changes: Sequence[Change]) -> None:
         self._engine.reach("publish")

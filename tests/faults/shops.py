@@ -5,33 +5,32 @@ from __future__ import annotations
 import gc
 import os
 import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from sqlalchemy import select
 
-from app import create_app
+from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.queue import NoQueue
 from app.adapters.whoosh import WhooshEngine
+from app.domain.search.context import SearchContext
 from app.domain.search.engine import EngineState, IndexName, SearchRequest
-from app.domain.search.index import builders, wishes
+from app.domain.search.index import backlog, runs
 from app.domain.search.index.apply import apply_waiting
 from app.domain.search.index.documents import product_documents
-from app.domain.search.index.indexing import Indexing
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import RebuildRun
 from app.extensions import db
 from app.ports import JobQueue, Ports
 from app.transaction import transaction
-from tests.conftest import config_for
 from tests.fakes.clock import StoppedClock
 from tests.faults.act import saves
-from tests.faults.deeds import Deed, do, run_program, traced
+from tests.faults.deeds import Deed, do
 from tests.processes import plain_environment
+from tests.ready_app import application, config_for
 from tests.searching import add_product, add_site, request
 from tests.surroundings import ROOT, missing
 
@@ -42,11 +41,12 @@ SITE = 1
 class Shop:
     """A shop in `folder`, with a built index of a few products."""
 
-    def __init__(self, folder: Path, redis_url: str | None = None) -> None:
+    def __init__(self, folder: Path, redis_url: str | None = None, database_url: str | None = None) -> None:
         self.folder = folder
         self.redis_url = redis_url
+        self.clock_file: Path | None = None
         self.running: list[Deed] = []
-        self.config = config_for(f"sqlite:///{folder / 'shop.db'}", folder)
+        self.config = config_for(database_url or f"sqlite:///{folder / 'shop.db'}", folder)
 
     @property
     def index(self) -> Path:
@@ -68,35 +68,37 @@ class Shop:
             "INDEX_DIR": str(self.config.index_dir),
             "MEDIA_DIR": str(self.config.media_dir),
             "LOG_LEVEL": "ERROR",
+            "ALERT_FREE_DISK_MB": "1",
         }
-        return environment | ({"REDIS_URL": self.redis_url} if self.redis_url else {}) | more
+        queue = {"REDIS_URL": self.redis_url} if self.redis_url else {}
+        clock = {"CLOCK_FILE": str(self.clock_file)} if self.clock_file else {}
+        return environment | queue | clock | more
 
-    def do(self, *deed: str, fault: str = "", strace: tuple[str, ...] = ()) -> Deed:
-        """Start a deed of tests/faults/act.py, perhaps with a fault, perhaps with injected system calls."""
-        environment = self.environment(FAULT=fault)
-        started = traced(deed, self.folder, environment, strace) if strace else do(deed, self.folder, environment)
+    def do(self, *deed: str, fault: str = "", strace: tuple[str, ...] = (), **settings: str) -> Deed:
+        """Start a deed of tests/faults/act.py, perhaps with a fault, with injected system calls, or with settings."""
+        environment = self.environment(FAULT=fault, **settings)
+        started = do(deed, self.folder, environment, strace)
         self.running.append(started)
         return started
-
-    def scheduler(self) -> Deed:
-        command = [sys.executable, "-m", "flask", "--app", "wsgi", "scheduler"]
-        self.running.append(run_program(command, self.folder, self.environment()))
-        return self.running[-1]
 
     def end_all(self) -> None:
         for deed in self.running:
             deed.end()
 
     @contextmanager
-    def opened(self, minutes_from_now: int = 0, queue: JobQueue | None = None) -> Iterator[Indexing]:
+    def opened(self, minutes_from_now: int = 0, queue: JobQueue | None = None) -> Iterator[SearchContext]:
         """The shop in this process, as somebody sees it who comes some minutes later."""
         engine = WhooshEngine(self.config.index_dir)
         clock = StoppedClock(datetime.now(UTC) + timedelta(minutes=minutes_from_now))
-        app = create_app(self.config, Ports(engine, clock, queue or NoQueue(), FileImages(self.config.media_dir)))
+        locks = FileLocks(self.config.lock_folder)
+        images = FileImages(self.config.media_dir)
+        app = application(self.config, Ports(engine, clock, queue or NoQueue(), images, worker_locks=locks))
         with app.app_context():
-            yield Indexing(engine, clock, transaction)
-            db.session.remove()
-            db.engine.dispose()
+            try:
+                yield SearchContext(clock, transaction, engine, locks=locks)
+            finally:
+                db.session.remove()
+                db.engine.dispose()
 
     def run(self) -> tuple[str, str | None]:
         """State and error of the latest rebuild."""
@@ -104,6 +106,12 @@ class Shop:
             latest = select(RebuildRun.state, RebuildRun.error).order_by(RebuildRun.created_at.desc())
             row = db.session.execute(latest.limit(1)).one()
             return row.state, row.error
+
+    def runs(self) -> dict[str, str | None]:
+        """The errors of the rebuilds after the first, by state."""
+        with self.opened():
+            rows = db.session.execute(select(RebuildRun.state, RebuildRun.error).order_by(RebuildRun.created_at))
+            return {row.state: row.error for row in rows.all()[1:]}
 
     def save(self, times: int) -> list[str]:
         """Changes in this process; what was acknowledged."""
@@ -113,12 +121,16 @@ class Shop:
     def found(self) -> dict[str, str]:
         """The name that search shows for every SKU."""
         with self.opened() as indexing:
-            hits = indexing.engine.search(SITE, IndexName.PRODUCTS, SearchRequest(per_page=100_000)).hits
-            return {str(hit.card["sku"]): str(hit.card["name"]) for hit in hits}
+            return _found(indexing)
 
 
-def make_shop(folder: Path) -> Shop:
-    shop = Shop(folder)
+def _found(indexing: SearchContext) -> dict[str, str]:
+    hits = indexing.engine.search(SITE, IndexName.PRODUCTS, SearchRequest(per_page=100_000)).hits
+    return {str(hit.card["sku"]): str(hit.card["name"]) for hit in hits}
+
+
+def make_shop(folder: Path, database_url: str | None = None) -> Shop:
+    shop = Shop(folder, database_url=database_url)
     with shop.opened() as indexing:
         db.create_all()
         with transaction():
@@ -135,30 +147,35 @@ def check(shop: Shop, said: Sequence[str] = ()) -> None:
     index and database are equal, and the next rebuild leaves nothing lying about."""
     with shop.opened(minutes_from_now=10) as indexing:
         with transaction():
-            builders.end_dead_runs(indexing.clock, indexing.engine)
+            runs.expire_runs(indexing.clock, indexing.engine)
         assert not db.session.scalars(select(RebuildRun).where(RebuildRun.state == "running")).all()
-        apply_waiting(indexing, SITE)
-        _check_equal(indexing)
-    _check_acknowledged(shop, said)
+        check_applied(indexing, said)
     gc.collect()  # Engines of this process that nobody uses any more let go of what they read.
     with shop.opened(minutes_from_now=20) as indexing:
         run_id = request(indexing, SITE, "PRODUCTS")
         assert rebuild(indexing, run_id)
         assert db.session.get_one(RebuildRun, run_id).state == "done"
-        _check_equal(indexing)
-        assert wishes.all_of(SITE, IndexName.PRODUCTS) == []
+        check_equal(indexing)
+        assert backlog.all_of(SITE, IndexName.PRODUCTS) == []
     # Others stay only while a process reads them, this one for one.
     assert len(shop.generations) <= 4 and not any(name.endswith(".tmp") for name in shop.generations)
 
 
-def _check_equal(indexing: Indexing) -> None:
+def check_applied(indexing: SearchContext, said: Sequence[str]) -> None:
+    """The essence of the check, of a shop that is opened already."""
+    apply_waiting(indexing, SITE)
+    check_equal(indexing)
+    _check_acknowledged(_found(indexing), said)
+
+
+def check_equal(indexing: SearchContext) -> None:
     status = indexing.engine.status(SITE, IndexName.PRODUCTS)
     assert status.state is EngineState.HEALTHY, status.error
     wanted = {document.id: document.digest for document in product_documents(SITE)}
     assert dict(indexing.engine.digests(SITE, IndexName.PRODUCTS)) == wanted
 
 
-def _check_acknowledged(shop: Shop, said: Sequence[str]) -> None:
+def _check_acknowledged(found: Mapping[str, str], said: Sequence[str]) -> None:
     """The last word about each SKU holds. A change that was announced and not told any more may have come or not."""
     told: dict[str, list[str]] = {}
     announced: set[str] = set()
@@ -169,7 +186,6 @@ def _check_acknowledged(shop: Shop, said: Sequence[str]) -> None:
         elif words[0] in ("saved", "deleted"):
             announced.discard(words[1])
             told[words[1]] = words
-    found = shop.found()
     for sku in told.keys() - announced:
         assert found.get(sku) == (told[sku][2] if told[sku][0] == "saved" else None), told[sku]
 

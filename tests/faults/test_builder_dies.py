@@ -8,14 +8,16 @@ import signal
 import pytest
 from sqlalchemy import select
 
-from app.domain.search.index import builders
+from app.domain.search.index import runs
+from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import RebuildRun
 from app.extensions import db
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
 from tests.faults.deeds import until
 from tests.faults.faulty_engine import POINTS
-from tests.faults.shops import Shop, check, need_strace
+from tests.faults.shops import SITE, Shop, check, need_strace
+from tests.searching import request
 
 AFTER_THE_SWAP = ("published", "discard")
 
@@ -81,11 +83,26 @@ def test_a_builder_that_was_halted_past_its_lease_publishes_nothing(shop: Shop) 
     builder = shop.do("rebuild", fault="sealed:STOP")
     builder.until_stopped()
     with shop.opened(minutes_from_now=1) as indexing, transaction():
-        assert len(builders.end_dead_runs(indexing.clock, indexing.engine)) == 1
+        assert len(runs.expire_runs(indexing.clock, indexing.engine)) == 1
     builder.signal("CONT")
     assert builder.finish() == 0
     assert shop.live == before
     assert shop.run() == ("failed", "The process that built the index stopped before it was done.")
+    check(shop)
+
+
+def test_a_builder_that_was_halted_does_not_hinder_the_next(shop: Shop) -> None:
+    """F03: the next builds while the late one is still there, and removes what that has made."""
+    late = shop.do("rebuild", fault="sealed:STOP")
+    late.until_stopped()
+    with shop.opened(minutes_from_now=1) as indexing:
+        with transaction():
+            runs.expire_runs(indexing.clock, indexing.engine)
+        assert rebuild(indexing, request(indexing, SITE, "PRODUCTS"))
+    published = shop.live
+    late.signal("CONT")
+    assert late.finish() == 0
+    assert shop.live == published
     check(shop)
 
 

@@ -21,7 +21,7 @@ def run_has_ended(shop: Shop) -> bool:
 def test_a_save_is_found_in_time_although_the_queue_stays_down(shop: Shop, redis: EmbeddedRedis) -> None:
     """F14 and F15: the scheduler applies the outbox, and builds what nobody else does."""
     redis.stop(5)
-    shop.scheduler()
+    shop.do("scheduler")
     with shop.opened(queue=RqQueue(redis.url, shop.config.queue_prefix)):
         before = time.monotonic()
         with transaction():
@@ -53,6 +53,6 @@ def test_what_a_flushed_queue_forgot_is_asked_for_again(shop: Shop, redis: Embed
         assert connection.keys("*builds*")
         connection.flushall()
     shop.do("work", "builds")
-    shop.scheduler()
+    shop.do("scheduler")
     until(lambda: shop.run()[0] == "done", seconds=30)
     check(shop, said)

@@ -18,12 +18,13 @@ from sqlalchemy import func, select
 from app.adapters.queue import RqQueue
 from app.domain.catalogue.listing import ProductList
 from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.shared.author import Author
 from app.domain.sites.audit import LOST_VALUES
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import TaxonomyTask
-from app.domain.taxonomy.products.classification import classify, index_values
+from app.domain.taxonomy.products.classification import classification, index_values
 from app.domain.taxonomy.tasks import Kind
 from app.domain.taxonomy.tasks.bulk_assigning import assign_level
 from app.domain.taxonomy.tasks.chosen import chosen_products
@@ -35,7 +36,7 @@ from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import LEVELS, as_saved
 from tests.domain.taxonomy.tasks.conftest import shop as with_taxonomy
-from tests.factories import make_product
+from tests.factories import WHEN
 from tests.faults.deeds import until
 from tests.faults.shops import SITE, Shop
 
@@ -58,9 +59,21 @@ def model_tents(model_shop: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 def add_tents(number: int) -> None:
-    site, tree = db.session.get_one(Site, SITE), TaxonomyTree.parse(LEVELS)
-    for place in range(number):
-        classify(make_product(site, f"tent-{number}-{place}"), tree, "tents", {"sleeps": 2, "colour": ["Moss"]})
+    held = classification(TaxonomyTree.parse(LEVELS), "tents", {"sleeps": 2, "colour": ["Moss"]})
+    fields = {
+        "site_id": SITE,
+        "price": 1_250,
+        "created_at": WHEN,
+        "updated_at": WHEN,
+        "taxonomy_level_id": held.level_id,
+        "taxonomy_attributes": held.values,
+        "completeness_score": held.score,
+    }
+    skus = [f"tent-{number}-{place}" for place in range(number)]
+    tents = [Product(sku=sku, name=f"Product {sku}", seo_name=sku, **fields) for sku in skus]
+    db.session.add_all(tents)
+    db.session.flush()
+    index_values(tents)
 
 
 @pytest.fixture
@@ -75,7 +88,7 @@ def ask() -> None:
     """All tents become boots."""
     with transaction():
         chosen = chosen_products(SITE, [], ProductList.parse("level=tents"))
-        assign_level(clock(), SITE, chosen, "boots", "tests")
+        assign_level(Author(SITE, "tests", clock()), chosen, "boots")
 
 
 def check(shop: Shop, products: int = TENTS) -> TaxonomyTask:
@@ -141,9 +154,9 @@ def test_killed_around_its_first_commit(shop: Shop, point: str) -> None:
 
 def test_the_work_of_a_worker_that_is_killed_is_done_by_the_next(shop: Shop, redis: EmbeddedRedis) -> None:
     """F32: with a real worker, whose job outlives it or not."""
+    with shop.opened(), transaction():
+        add_tents(MANY)
     with shop.opened(queue=RqQueue(redis.url, shop.config.queue_prefix)):
-        with transaction():
-            add_tents(MANY)
         first = shop.do("work", "default")
         ask()
     until(lambda: has_begun(shop))
@@ -229,7 +242,7 @@ def test_every_kind_of_work_is_done_once_however_often_its_worker_is_killed(
         elif kind is Kind.RECOMPUTE:
             forget_scores(half_clay)
     with shop.opened(), transaction():
-        tasks.request(clock(), SITE, kind, request_of(kind, half_clay), "tests")
+        tasks.request(Author(SITE, "tests", clock()), kind, request_of(kind, half_clay))
     kills = 0
     for number in range(2, MOST_STATEMENTS, 9):
         status = shop.do("work_off_tasks", f"statement:{number}", "3").finish()

@@ -8,14 +8,14 @@ import pytest
 from sqlalchemy import select
 
 from app.adapters.counting_spool import MOST_TRIES
-from app.domain.search.counting.events import Event, Kind
-from app.domain.search.counting.models import SearchDay
-from app.domain.search.counting.writing import count_batch
+from app.domain.search_statistics.counting.events import Event, EventKind
+from app.domain.search_statistics.counting.models import SearchDay
 from app.extensions import db
 from app.jobs.counting import drain
 from app.jobs.scheduler import Scheduler
 from app.ports import counting
 from app.transaction import transaction
+from tests.counted_searches import count_batch
 from tests.factories import make_site
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
@@ -36,7 +36,7 @@ def scheduler() -> Scheduler:
 
 
 def search(site_id: int, times: int = 1) -> None:
-    counting().note([Event(Kind.SEARCHED, site_id, "tent", NOW.date(), NOW, 3, True)] * times)
+    counting().note([Event(EventKind.SEARCHED, site_id, "tent", NOW.date(), NOW, 3, True)] * times)
 
 
 def counted() -> int:
@@ -49,17 +49,17 @@ def test_what_waits_is_counted_once(site_id: int) -> None:
     search(site_id, 2)
     drain()
     drain()
-    assert counted() == 3 and not counting().waits()
+    assert counted() == 3 and not counting().has_pending()
 
 
 def test_a_worker_that_dies_after_the_commit_counts_nothing_twice(site_id: int, clock: StoppedClock) -> None:
     search(site_id)
     with counting().batches() as waiting, transaction():
         count_batch(clock, next(waiting))
-    assert counting().waits()
+    assert counting().has_pending()
     search(site_id)
     drain()
-    assert counted() == 2 and not counting().waits()
+    assert counted() == 2 and not counting().has_pending()
 
 
 def test_a_worker_that_dies_before_the_commit_loses_nothing(site_id: int, clock: StoppedClock) -> None:
@@ -72,12 +72,12 @@ def test_a_worker_that_dies_before_the_commit_loses_nothing(site_id: int, clock:
 
 
 def test_a_batch_that_cannot_be_counted_holds_up_nobody_for_long(site_id: int) -> None:
-    counting().note([Event(Kind.SEARCHED, site_id, "tent", NOW.date(), NOW, 2**70, True)])
+    counting().note([Event(EventKind.SEARCHED, site_id, "tent", NOW.date(), NOW, 2**70, True)])
     for _ in range(MOST_TRIES):
         drain()
         search(site_id)
     drain()
-    assert counted() == MOST_TRIES and not counting().waits()
+    assert counted() == MOST_TRIES and not counting().has_pending()
 
 
 def test_the_queue_is_asked_to_count_what_waits(site_id: int, scheduler: Scheduler, queue: RecordingQueue) -> None:
@@ -110,4 +110,4 @@ def test_a_shop_that_is_gone_holds_up_nobody(site_id: int) -> None:
     search(site_id + 1000)
     search(site_id)
     drain()
-    assert counted() == 1 and not counting().waits()
+    assert counted() == 1 and not counting().has_pending()

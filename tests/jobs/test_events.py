@@ -8,13 +8,15 @@ import pytest
 from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
-from app.domain.search.index import runs
-from app.domain.search.index.indexing import Indexing
+from app.domain.search.context import SearchContext
 from app.domain.search.index.rebuild import rebuild
+from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import RebuildRun
 from app.domain.sites import stored_events
 from app.domain.sites.models import Site, StoredEvent
 from app.domain.taxonomy.models import TaxonomyTask
+from app.domain.work import leases
+from app.domain.work.states import State
 from app.extensions import db
 from app.jobs import events
 from app.jobs.scheduler import Scheduler
@@ -87,8 +89,8 @@ def test_a_structure_save_of_another_taxonomy_asks_for_nothing(site: Site, clock
     assert db.session.scalars(select(TaxonomyTask)).all() == []
 
 
-def test_events_told_twice_are_followed_up_once(site: Site, clock: StoppedClock, indexing: Indexing) -> None:
-    """As after a crash between the follow-up and a second delivery by somebody else."""
+def test_events_told_twice_are_followed_up_once(site: Site, clock: StoppedClock, indexing: SearchContext) -> None:
+    """As after a crash between the follow-up and a second delivery by another worker."""
     for _ in range(2):
         store(clock, site, SAVED, taxonomyId="camping", revision=2)
         switch(clock, site)
@@ -100,18 +102,18 @@ def test_events_told_twice_are_followed_up_once(site: Site, clock: StoppedClock,
 
 
 def test_a_switch_waits_for_a_running_rebuild_and_then_asks_for_its_own(
-    site: Site, clock: StoppedClock, indexing: Indexing
+    site: Site, clock: StoppedClock, indexing: SearchContext
 ) -> None:
     """The one that runs may have read products before they were cleared."""
     running = request(indexing, site.id, "PRODUCTS")
     with transaction():
         run = db.session.get_one(RebuildRun, running)
-        run.state, run.lease_until = runs.RUNNING, clock.now() + timedelta(minutes=5)
+        run.state, run.lease_until = "running", clock.now() + timedelta(minutes=5)
     switch(clock, site)
     events.deliver()
     assert left() == [(SWITCHED, 0)]
     with transaction():
-        runs.end(db.session.get_one(RebuildRun, running), clock.now(), runs.DONE, None)
+        leases.end(REBUILD, clock, db.session.get_one(RebuildRun, running), State.DONE, None)
     clock.move(seconds=1)
     events.deliver()
     assert left() == []
@@ -120,7 +122,7 @@ def test_a_switch_waits_for_a_running_rebuild_and_then_asks_for_its_own(
 
 @pytest.mark.parametrize(("scope", "serves"), [("PRODUCTS", True), ("ALL", True), ("CONTENT", False)])
 def test_a_rebuild_that_has_not_begun_serves_if_it_reads_products(
-    site: Site, clock: StoppedClock, indexing: Indexing, scope: str, serves: bool
+    site: Site, clock: StoppedClock, indexing: SearchContext, scope: str, serves: bool
 ) -> None:
     request(indexing, site.id, scope)
     switch(clock, site)
@@ -183,7 +185,7 @@ def test_who_comes_to_an_event_just_after_somebody_else_failed_leaves_it(site: S
 
 
 def test_without_a_queue_the_scheduler_delivers_what_waits_for_seconds(
-    site: Site, clock: StoppedClock, queue: RecordingQueue, indexing: Indexing
+    site: Site, clock: StoppedClock, queue: RecordingQueue, indexing: SearchContext
 ) -> None:
     queue.down = True
     switch(clock, site)
@@ -197,7 +199,7 @@ def test_without_a_queue_the_scheduler_delivers_what_waits_for_seconds(
 
 
 def test_the_rebuild_after_a_switch_reads_products_as_they_are_now(
-    site: Site, clock: StoppedClock, indexing: Indexing
+    site: Site, clock: StoppedClock, indexing: SearchContext
 ) -> None:
     switch(clock, site)
     events.deliver()

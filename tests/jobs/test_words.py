@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import event, text
 
-from app.domain.search.events import WordsChanged
-from app.domain.search.live import publishing
+from app.domain.search.events import ConfigurationSaved
+from app.domain.search.serving import snapshot, versions
 from app.events import PENDING
 from app.extensions import db
 from app.jobs import words
@@ -25,18 +25,18 @@ def site_id() -> int:
     with transaction():
         site = add_site()
         synonym = make_synonym(site, "sofa", "couch")
-        synonym.words_version = publishing.touch(site.id)
+        synonym.words_version = versions.raise_version(site.id)
         db.session.flush()
         db.session.info[PENDING].clear()
         site_id = site.id
-    assert publishing.unpublished_sites() == [site_id]
+    assert versions.unpublished_sites() == [site_id]
     return site_id
 
 
 def test_the_scheduler_publishes_what_was_forgotten_at_its_next_look(site_id: int):
     Scheduler(lambda _name, _work: True).look()
-    assert publishing.unpublished_sites() == []
-    assert len(publishing.served(site_id).synonyms.groups) == 1
+    assert versions.unpublished_sites() == []
+    assert len(snapshot.served(site_id).synonyms.groups) == 1
 
 
 def test_publishing_that_fails_leaves_the_save_as_it_is_and_is_made_up_for(site_id: int):
@@ -45,11 +45,11 @@ def test_publishing_that_fails_leaves_the_save_as_it_is_and_is_made_up_for(site_
             raise OSError("the disk is full")
 
     event.listen(db.engine, "before_cursor_execute", refuse)
-    publish_words(WordsChanged(site_id))
+    publish_words(ConfigurationSaved(site_id))
     event.remove(db.engine, "before_cursor_execute", refuse)
-    assert publishing.unpublished_sites() == [site_id]
+    assert versions.unpublished_sites() == [site_id]
     assert words.publish(site_id)
-    assert publishing.unpublished_sites() == []
+    assert versions.unpublished_sites() == []
 
 
 def test_words_of_a_site_that_is_gone_are_nothing_to_publish(site_id: int):

@@ -1,10 +1,8 @@
 """The worker runs what is queued for its shop, and ends in time."""
 
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
@@ -14,16 +12,13 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.utils import import_attribute
 
+import worker as program
 from app.adapters.queue import FUNCTIONS, RqQueue, queue_name
 from app.config import Config
+from tests.forks import fork
 from tests.processes import plain_environment
-from tests.surroundings import ROOT
 
-# What a worker runs with jobs that need no database, besides the shop's own.
-PROGRAM = """
-import sys, worker
-sys.exit(worker.main(sys.argv[1:], worker.FUNCTIONS | {"math.sqrt", "time.sleep"}))
-"""
+FOR_TESTS = frozenset({"math.sqrt", "time.sleep"})  # Jobs that need no database, besides the shop's own.
 
 
 class Worker:
@@ -31,14 +26,20 @@ class Worker:
 
     def __init__(self, folder: Path, redis_url: str, *kinds: str) -> None:
         self.database = f"sqlite:///{folder / 'shop.db'}"
-        environment = plain_environment() | {"REDIS_URL": redis_url, "DATABASE_URL": self.database}
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *kinds], cwd=folder, env=environment, stderr=subprocess.DEVNULL
-        )
+        self.process = start(folder, [*kinds], {"REDIS_URL": redis_url, "DATABASE_URL": self.database})
 
-    def stop(self) -> int:
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=10)
+    def stop(self) -> int | None:
+        self.process.terminate()
+        self.process.join(10)
+        return self.process.exitcode
+
+
+def start(folder: Path, arguments: list[str], environment: dict[str, str]) -> BaseProcess:
+    """`worker.py`, which says why it ends in the file `errors`."""
+    surroundings = plain_environment() | environment
+    functions = FUNCTIONS | FOR_TESTS
+    outputs = {"output": folder / "said", "errors": folder / "errors"}
+    return fork(program.main, arguments, functions, folder=folder, environment=surroundings, **outputs)
 
 
 def until(condition: Callable[[], object], seconds: float = 20) -> None:
@@ -66,9 +67,8 @@ def queue_of(worker: Worker, kind: str, connection: Redis) -> Queue:
 def worker(tmp_path: Path, redis_url: str) -> Iterator[Worker]:
     started = Worker(tmp_path, redis_url, "default")
     yield started
-    if started.process.poll() is None:
-        started.process.kill()
-        started.process.wait()
+    started.process.kill()
+    started.process.join()
 
 
 def status(job: Job) -> str:
@@ -170,17 +170,12 @@ def test_equal_jobs_queue_up_once_until_one_of_them_begins(
 def test_what_keeps_a_worker_from_starting_is_said(
     tmp_path: Path, arguments: list[str], environment: dict[str, str], words: str, exit_status: int
 ) -> None:
-    result = subprocess.run(
-        [sys.executable, ROOT / "worker.py", *arguments],
-        cwd=tmp_path,
-        env=plain_environment() | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == exit_status
-    assert words in result.stderr
-    assert "Traceback" not in result.stderr
+    started = start(tmp_path, arguments, environment)
+    started.join(30)
+    assert started.exitcode == exit_status
+    said = (tmp_path / "errors").read_text()
+    assert words in said
+    assert "Traceback" not in said
 
 
 def test_a_queue_that_is_down_is_noticed_quickly(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from flask import Flask
@@ -13,6 +14,7 @@ from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.factories import make_site, make_user
 from tests.page_client import PageClient, Reading
+from tests.snapshots import built
 
 
 @dataclass
@@ -38,9 +40,13 @@ class Merchandiser:
         return self.pages.client.get(path, base_url=self.pages.base, headers={"HX-Request": "true"})
 
 
-def merchandiser(app: Flask, host: str = "localhost") -> Merchandiser:
-    with app.app_context(), transaction():
+def _site_with_merchandiser(host: str) -> tuple[str, int]:
+    with transaction():
         site = make_site(host)
-        email, site_id = make_user(site, Role.MERCHANDISER).email, site.id
+        return make_user(site, Role.MERCHANDISER).email, site.id
+
+
+def merchandiser(app: Flask, host: str = "localhost") -> Merchandiser:
+    email, site_id = built(app, partial(_site_with_merchandiser, host), (merchandiser, host))
     app.extensions[EXTENSION].clock.move(seconds=2)  # Hosts are read anew once a second.
     return Merchandiser(PageClient(app, host).signed_in(email), site_id)

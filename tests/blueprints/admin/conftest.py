@@ -11,13 +11,18 @@ from app.domain.sites.roles import Role
 from app.transaction import transaction
 from tests.factories import make_site, make_user
 from tests.page_client import PageClient
+from tests.snapshots import built
 
 SignedIn = Callable[..., PageClient]
 
 
 @pytest.fixture
 def site_id(app: Flask) -> int:
-    with app.app_context(), transaction():
+    return built(app, _site_with_staff)
+
+
+def _site_with_staff() -> int:
+    with transaction():
         site = make_site()
         for role in Role:
             make_user(site, role, email=f"{role.value.lower()}@shop.test", name=f"The {role.value.title()}")

@@ -6,14 +6,14 @@ import pytest
 from flask import Flask
 from sqlalchemy import event, select
 
-from app.domain.search.index.indexing import Indexing
-from app.domain.search.trying.models import GoldenSearch
+from app.domain.relevance.golden.models import GoldenSearch
+from app.domain.search.context import SearchContext
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser
-from tests.domain.search.trying.trying_shop import shop
+from tests.domain.relevance.trials.trying_shop import shop
 from tests.factories import make_golden, make_user
 from tests.page_client import PageClient
 
@@ -21,7 +21,7 @@ PATH = "/admin/search/golden"
 
 
 @pytest.fixture
-def someone(app: Flask, indexing: Indexing) -> Merchandiser:
+def someone(app: Flask, indexing: SearchContext) -> Merchandiser:
     with app.app_context():
         site_id = shop(indexing, "localhost")
         with transaction():
@@ -89,7 +89,7 @@ def test_a_golden_search_is_deleted_and_the_page_says_what_that_means(someone: M
     assert _rows(app) == []
 
 
-def test_all_can_be_checked_at_any_time(someone: Merchandiser, app: Flask, indexing: Indexing) -> None:
+def test_all_can_be_checked_at_any_time(someone: Merchandiser, app: Flask, indexing: SearchContext) -> None:
     _add(someone, app)
     indexing.clock.move(hours=1)  # type: ignore[attr-defined]
     assert "Checked 1 golden search." in someone.swap(f"{PATH}/check", {}).text
@@ -98,7 +98,9 @@ def test_all_can_be_checked_at_any_time(someone: Merchandiser, app: Flask, index
     assert "Search does not answer" in someone.swap(f"{PATH}/check", {}).text
 
 
-def test_search_that_is_away_keeps_nobody_from_adding(someone: Merchandiser, app: Flask, indexing: Indexing) -> None:
+def test_search_that_is_away_keeps_nobody_from_adding(
+    someone: Merchandiser, app: Flask, indexing: SearchContext
+) -> None:
     indexing.engine.forget(someone.site_id)
     assert _add(someone, app).passes is None
 
@@ -108,6 +110,8 @@ def test_the_overview_names_what_fails(someone: Merchandiser, app: Flask) -> Non
     _add(someone, app)
     assert "All pass" in someone.pages.client.get("/admin/search").text
     _add(someone, app, query="pitcher", sku="JUG-1")
+    row = " ".join(someone.pages.client.get(PATH).text.split())
+    assert "Fails" in row and "not among the first 50</span>" in row.replace(", since", "</span>")
     text = " ".join(someone.pages.client.get("/admin/search").text.split())
     assert "1 fails" in text and "Water jug is not among the first 50, wanted in the first 5" in text
 

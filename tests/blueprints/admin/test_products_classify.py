@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import event, insert, select
 
-from app.domain.catalogue.bulk import INDEX_IS_TOLD
+from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product
 from app.domain.sites.models import Site
 from app.domain.taxonomy.models import TaxonomyTask
@@ -151,7 +151,7 @@ def test_the_preview_of_very_many_products_is_a_request_of_its_own(
         like = select(Product.__table__).where(Product.id == ids[0])
         row = {name: value for name, value in db.session.execute(like).mappings().one().items() if name != "id"}
         many = [row | {"sku": f"M-{number}", "seo_name": f"m-{number}"} for number in range(2_000)]
-        db.session.execute(insert(Product), many, execution_options=INDEX_IS_TOLD)
+        db.session.execute(insert(Product), many, execution_options=INDEXED_SEPARATELY)
     mia.get(CLASSIFY)
     form = {"what": "level", "levelId": "boots"}
     told = mia.swap(CLASSIFY, form).text

@@ -10,9 +10,9 @@ from io import StringIO
 import pytest
 from flask import Flask
 
-from app.domain.search.counting.queries import site_today
-from app.domain.search.index.indexing import Indexing
+from app.domain.search.context import SearchContext
 from app.domain.search.index.rebuild import rebuild
+from app.domain.search_statistics.counting.queries import site_today
 from app.domain.sites.settings import change_settings
 from app.jobs.analytics import LOOK_EVERY, StaleWindows
 from app.jobs.counting import drain
@@ -181,7 +181,7 @@ def test_the_overview_shows_today_and_the_week_with_what_to_do(signed_in, counte
 
 
 def test_what_a_shopper_searches_for_is_on_the_page_once_it_is_counted(
-    app: Flask, site_id: int, signed_in, indexing: Indexing
+    app: Flask, site_id: int, signed_in, indexing: SearchContext
 ) -> None:
     with app.app_context():
         rebuild(indexing, request(indexing, site_id))
@@ -223,7 +223,7 @@ def test_once_the_day_is_over_the_scheduler_has_the_sums_renewed(
         stale.look(at_once)
         clock.move(days=1)
         stale.look(at_once)
-        clock.move(seconds=LOOK_EVERY.total_seconds())
+        clock.move(seconds=LOOK_EVERY)
         stale.look(at_once)
     assert len(asked) == 1
     assert "kettle" not in text(signed_in(), f"{PAGE}?days=7")

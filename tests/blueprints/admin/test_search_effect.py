@@ -8,13 +8,13 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from flask import Flask
 
-from app.domain.search.counting.events import Event, Kind
-from app.domain.search.counting.models import SearchTermStart
-from app.domain.search.counting.spool import Batch
-from app.domain.search.counting.writing import count_batch
+from app.domain.search_statistics.counting.events import Event, EventKind
+from app.domain.search_statistics.counting.models import SearchTermStart
+from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
+from tests.counted_searches import count_batch
 from tests.factories import make_product, make_rule, make_synonym
 from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient
@@ -50,14 +50,14 @@ def made(app: Flask, site_id: int, clock: StoppedClock) -> Callable[[Made], int]
         return 0 if day < live and number % 2 else 7
 
     events = [
-        Event(Kind.SEARCHED, site_id, "mobile", day, NOW - (NOW.date() - day), found(day, number), True)
+        Event(EventKind.SEARCHED, site_id, "mobile", day, NOW - (NOW.date() - day), found(day, number), True)
         for day in days
         for number in range(10)
     ]
 
     def make(kind: Made) -> int:
         with app.app_context(), transaction():
-            count_batch(clock, Batch("a", tuple(events)))
+            count_batch(clock, EventBatch("a", tuple(events)))
             return kind(db.session.get_one(Site, site_id))
 
     return make

@@ -8,16 +8,17 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.terms import replace_terms
-from app.domain.search import search_settings
-from app.domain.search.live.models import SearchRule, Synonym
-from app.domain.search.live.served import PinnedSku, SynonymType
-from app.domain.search.rules import editing as rules
-from app.domain.search.rules.rule import RuleDraft
-from app.domain.search.synonyms import editing as synonyms
-from app.domain.search.synonyms.candidate import Candidate
-from app.domain.search.synonyms.group import SynonymDraft
-from app.domain.search.trying import golden
-from app.domain.search.undoing import history
+from app.domain.relevance.golden import searches as golden
+from app.domain.relevance.history import history
+from app.domain.relevance.rules import editing as rules
+from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance.synonyms import editing as synonyms
+from app.domain.relevance.synonyms.candidate import Candidate
+from app.domain.relevance.synonyms.models import Synonym
+from app.domain.search import settings as search_settings
+from app.domain.search.serving.rules import Banner, PinnedSku, Rule
+from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
+from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound
 from app.domain.sites import audit
@@ -39,8 +40,8 @@ def browser(signed_in) -> PageClient:
     return page
 
 
-def draft(*words: str) -> SynonymDraft:
-    return SynonymDraft(SynonymType.EQUIVALENT, None, words)
+def draft(*words: str) -> SynonymGroup:
+    return SynonymGroup(SynonymType.EQUIVALENT, None, words)
 
 
 def newest() -> AuditEntry:
@@ -67,7 +68,7 @@ def groups(app: Flask) -> list[list[str]]:
 
 def test_a_new_synonym_is_taken_back_and_that_is_taken_back(app: Flask, browser: PageClient, site_id: int) -> None:
     with app.app_context(), transaction():
-        synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+        synonyms.add(Author(site_id, "Mia Moss", clock()), draft("sofa", "couch"))
     assert "Undone: Added the synonym" in undo_newest(browser, app)
     assert groups(app) == []
     undo_newest(browser, app)
@@ -77,10 +78,10 @@ def test_a_new_synonym_is_taken_back_and_that_is_taken_back(app: Flask, browser:
 def test_a_change_of_a_synonym_is_taken_back(app: Flask, browser: PageClient, site_id: int) -> None:
     with app.app_context():
         with transaction():
-            made = synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+            made = synonyms.add(Author(site_id, "Mia Moss", clock()), draft("sofa", "couch"))
             known = made.id, made.revision
         with transaction():
-            synonyms.change(clock(), site_id, *known, draft("sofa", "settee"), "Mia Moss")
+            synonyms.change(Author(site_id, "Mia Moss", clock()), *known, draft("sofa", "settee"))
     undo_newest(browser, app)
     assert groups(app) == [["sofa", "couch"]]
 
@@ -90,10 +91,10 @@ def test_undo_is_refused_with_the_reason_when_something_newer_depends_on_it(
 ) -> None:
     with app.app_context():
         with transaction():
-            made = synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+            made = synonyms.add(Author(site_id, "Mia Moss", clock()), draft("sofa", "couch"))
             added, known = newest().id, (made.id, made.revision)
         with transaction():
-            synonyms.change(clock(), site_id, *known, draft("sofa", "settee"), "Max Moor")
+            synonyms.change(Author(site_id, "Max Moor", clock()), *known, draft("sofa", "settee"))
     said = undo(browser, added)
     assert "later Max Moor did" in said and "Undo that first." in said
     assert groups(app) == [["sofa", "settee"]]
@@ -104,12 +105,12 @@ def test_a_deleted_synonym_whose_word_was_given_away_stays_deleted(
 ) -> None:
     with app.app_context():
         with transaction():
-            made = synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+            made = synonyms.add(Author(site_id, "Mia Moss", clock()), draft("sofa", "couch"))
         with transaction():
-            synonyms.delete(clock(), site_id, made.id, made.revision, "Mia Moss")
+            synonyms.delete(Author(site_id, "Mia Moss", clock()), made.id, made.revision)
             deleted = newest().id
         with transaction():
-            synonyms.add(clock(), site_id, draft("couch", "settee"), "Mia Moss")
+            synonyms.add(Author(site_id, "Mia Moss", clock()), draft("couch", "settee"))
     assert "This cannot be undone any more" in undo(browser, deleted)
     assert groups(app) == [["couch", "settee"]]
 
@@ -123,10 +124,10 @@ def test_undoing_an_acceptance_leaves_the_live_synonym_of_somebody_else(
             synonyms.suggest(clock(), site_id, [thought], "MINED")
         suggestion = db.session.scalars(select(Synonym.id)).one()
         with transaction():
-            synonyms.accept(clock(), site_id, suggestion, 1, "Ann Ash", draft("zonk", "laptop"))
+            synonyms.accept(Author(site_id, "Ann Ash", clock()), suggestion, 1, draft("zonk", "laptop"))
             accepted = newest().id
         with transaction():
-            synonyms.add(clock(), site_id, draft("blorf", "monitor"), "Bob Birch")
+            synonyms.add(Author(site_id, "Bob Birch", clock()), draft("blorf", "monitor"))
     assert "blorf = monitor is live as a synonym of its own" in undo(browser, accepted)
     assert sorted(groups(app)) == [["blorf", "monitor"], ["zonk", "laptop"]]
 
@@ -135,35 +136,35 @@ def test_a_deleted_rule_comes_back_whole(app: Flask, browser: PageClient, site_i
     with app.app_context():
         with transaction():
             make_product(db.session.get(Site, site_id), "COAT-1")
-            wanted = RuleDraft(term="Rain  Coat", boosts=("COAT-1",), banner_text="New in", note="for autumn")
-            rule = rules.add(clock(), site_id, wanted, "Mia Moss")
-            rule_id, before = rule.id, rules.record(rule)
+            wanted = Rule(term="Rain  Coat", boosts=("COAT-1",), banner=Banner("New in"), note="for autumn")
+            rule = rules.add(Author(site_id, "Mia Moss", clock()), wanted)
+            rule_id, before = rule.id, rule.value.as_json()
         with transaction():
-            rules.delete(clock(), site_id, rule_id, rule.revision, "Mia Moss")
+            rules.delete(Author(site_id, "Mia Moss", clock()), rule_id, rule.revision)
     undo_newest(browser, app)
     with app.app_context():
         again = db.session.get(SearchRule, rule_id)
-        assert rules.record(again) == before
+        assert again.value.as_json() == before
 
 
 def test_what_was_undone_is_told_alike_for_every_kind(app: Flask, browser: PageClient, site_id: int) -> None:
     with app.app_context():
         with transaction():
             make_product(db.session.get(Site, site_id), "TV-1")
-            rule = rules.add(clock(), site_id, RuleDraft(term="iphone", boosts=("TV-1",)), "Mia Moss")
-            golden_search = golden.add(clock(), site_id, golden.GoldenDraft("tv", "TV-1", 3), "Mia Moss")
-            made = synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+            rule = rules.add(Author(site_id, "Mia Moss", clock()), Rule(term="iphone", boosts=("TV-1",)))
+            golden_search = golden.add(Author(site_id, "Mia Moss", clock()), golden.Expectation("tv", "TV-1", 3))
+            made = synonyms.add(Author(site_id, "Mia Moss", clock()), draft("sofa", "couch"))
             known = [(row.id, row.revision) for row in (rule, golden_search, made)]
         for act, (row_id, revision), wanted in zip(
             (rules.change, golden.change, synonyms.change),
             known,
-            (RuleDraft(term="iphone", buries=("TV-1",)), golden.GoldenDraft("tv", "TV-1", 5), draft("sofa", "settee")),
+            (Rule(term="iphone", buries=("TV-1",)), golden.Expectation("tv", "TV-1", 5), draft("sofa", "settee")),
             strict=True,
         ):
             with transaction():
-                act(clock(), site_id, row_id, revision, wanted, "Mia Moss")
+                act(Author(site_id, "Mia Moss", clock()), row_id, revision, wanted)
             with transaction():
-                history.undo(clock(), site_id, newest().id, "Max Moor")
+                history.undo(Author(site_id, "Max Moor", clock()), newest().id)
             assert newest().summary.startswith("Undid a change of the ")
 
 
@@ -172,7 +173,7 @@ def test_only_the_search_terms_of_a_product_are_taken_back(app: Flask, browser: 
         with transaction():
             product_id = make_product(db.session.get(Site, site_id), name="Kettle", search_terms=["jug"]).id
         with transaction():
-            replace_terms(clock(), site_id, product_id, ["boiler", "pot"], "Mia Moss")
+            replace_terms(Author(site_id, "Mia Moss", clock()), product_id, ["boiler", "pot"])
         with transaction():
             db.session.get(Product, product_id).name = "Electric kettle"
     undo_newest(browser, app)
@@ -184,10 +185,10 @@ def test_only_the_search_terms_of_a_product_are_taken_back(app: Flask, browser: 
 def test_settings_are_taken_back_one_by_one(app: Flask, browser: PageClient, site_id: int) -> None:
     with app.app_context():
         with transaction():
-            search_settings.change(clock(), site_id, "Mia Moss", {search_settings.STOP_WORDS: ["cheap"]})
+            search_settings.change(Author(site_id, "Mia Moss", clock()), {search_settings.STOP_WORDS: ["cheap"]})
             first = newest().id
         with transaction():
-            search_settings.change(clock(), site_id, "Mia Moss", {search_settings.HOLD: True})
+            search_settings.change(Author(site_id, "Mia Moss", clock()), {search_settings.HOLD: True})
     undo(browser, first)
     with app.app_context():
         stored = search_settings.stored_settings(site_id)
@@ -199,7 +200,7 @@ def test_the_log_shows_one_kind_where_asked_and_says_so_when_there_is_nothing(
 ) -> None:
     assert "Nothing was changed yet" in browser.client.get(PATH, base_url=browser.base).text
     with app.app_context(), transaction():
-        synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+        synonyms.add(Author(site_id, "Mia Moss", clock()), draft("sofa", "couch"))
     for kind, shown in (("", True), ("synonym", True), ("rule", False), ("<b>", True)):
         page = browser.client.get(PATH, base_url=browser.base, query_string={"kind": kind}).text
         assert ("Added the synonym" in page) is shown
@@ -227,7 +228,7 @@ def test_what_orders_took_off_the_stock_is_no_matter_of_search(app: Flask, site_
         product = make_product(db.session.get(Site, site_id), stock=5)
         subject = ("product", str(product.id))
         said = "Order 1 took 2 of Xerox"
-        audit.record(clock(), site_id, "Order 1", "product.stock", subject, said, {"stock": 5}, {"stock": 3})
+        audit.record(Author(site_id, "Order 1", clock()), "product.stock", subject, said, {"stock": 5}, {"stock": 3})
         assert history.history(site_id, 1).items == []
         with pytest.raises(NotFound):
             history.entry(site_id, newest().id)
@@ -239,7 +240,7 @@ def test_a_change_of_terms_names_the_terms_and_the_product(app: Flask, browser: 
             product_id = make_product(db.session.get(Site, site_id), name="Cable", search_terms=["jug"]).id
         for terms in (["jug", "mac"], ["mac"], ["pot"], ["pot", "lid"], ["lid", "pot"]):
             with transaction():
-                replace_terms(clock(), site_id, product_id, terms, "Mia Moss")
+                replace_terms(Author(site_id, "Mia Moss", clock()), product_id, terms)
         assert [one.summary for one in history.history(site_id, 1).items] == [
             "Changed the order of the search terms of Cable",
             "Added “lid” to Cable",
@@ -254,10 +255,10 @@ def test_a_change_that_others_followed_says_who_and_when_and_leads_there(
 ) -> None:
     with app.app_context():
         with transaction():
-            made = synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+            made = synonyms.add(Author(site_id, "Mia Moss", clock()), draft("sofa", "couch"))
             known = made.id, made.revision
         with transaction():
-            synonyms.change(clock(), site_id, *known, draft("sofa", "settee"), "Max Moor")
+            synonyms.change(Author(site_id, "Max Moor", clock()), *known, draft("sofa", "settee"))
             later = newest().id
     text = browser.client.get(PATH, base_url=browser.base).text
     assert f'{PATH}/{later}">Max Moor changed it on ' in text
@@ -272,7 +273,7 @@ def test_settings_are_in_the_way_only_of_the_same_setting(app: Flask, site_id: i
             {search_settings.HOLD: True},
         ):
             with transaction():
-                search_settings.change(clock(), site_id, "Mia Moss", values)
+                search_settings.change(Author(site_id, "Mia Moss", clock()), values)
         hold, best, cheap = history.history(site_id, 1).items
         assert (hold.can_be_undone, best.can_be_undone, cheap.can_be_undone) == (True, True, False)
         assert cheap.later is not None and cheap.later.id == best.id
@@ -282,11 +283,11 @@ def test_undo_asks_first_and_says_in_words_what_it_changes(app: Flask, browser: 
     with app.app_context():
         with transaction():
             make_product(db.session.get(Site, site_id), "IC-1")
-            wanted = RuleDraft(term="coat", pins=(PinnedSku("IC-1", 1),), banner_text="New in", enabled=False)
-            rule = rules.add(clock(), site_id, wanted, "Mia Moss")
+            wanted = Rule(term="coat", pins=(PinnedSku("IC-1", 1),), banner=Banner("New in"), enabled=False)
+            rule = rules.add(Author(site_id, "Mia Moss", clock()), wanted)
             known = rule.id, rule.revision
         with transaction():
-            rules.change(clock(), site_id, *known, RuleDraft(term="coat", banner_text="New in"), "Mia Moss")
+            rules.change(Author(site_id, "Mia Moss", clock()), *known, Rule(term="coat", banner=Banner("New in")))
             entry_id = newest().id
     page = browser.get(f"{PATH}/{entry_id}")
     assert "IC-1 at 1" in page.texts["ins"] and "paused" in page.texts["dt"] and "pins" in page.texts["dt"]
@@ -300,11 +301,11 @@ def test_undo_asks_first_and_says_in_words_what_it_changes(app: Flask, browser: 
 
 def test_undoing_says_whether_something_goes_or_comes_back(app: Flask, browser: PageClient, site_id: int) -> None:
     with app.app_context(), transaction():
-        made = synonyms.add(clock(), site_id, draft("sofa", "couch"), "Mia Moss")
+        made = synonyms.add(Author(site_id, "Mia Moss", clock()), draft("sofa", "couch"))
         added, known = newest().id, (made.id, made.revision)
     assert "What was added goes away again" in browser.get(f"{PATH}/{added}").texts["p"]
     with app.app_context(), transaction():
-        synonyms.delete(clock(), site_id, *known, "Mia Moss")
+        synonyms.delete(Author(site_id, "Mia Moss", clock()), *known)
         deleted = newest().id
     assert "What was deleted comes back as it was" in browser.get(f"{PATH}/{deleted}").texts["p"]
 
@@ -325,10 +326,10 @@ def test_a_page_of_changes_is_read_in_as_many_statements_however_long_it_is(app:
         with app.app_context():
             for word in words:
                 with transaction():
-                    made = synonyms.add(clock(), site_id, draft(word, f"{word} x"), "Mia Moss")
+                    made = synonyms.add(Author(site_id, "Mia Moss", clock()), draft(word, f"{word} x"))
                     known = made.id, made.revision
                 with transaction():
-                    synonyms.change(clock(), site_id, *known, draft(word, f"{word} y"), "Max Moor")
+                    synonyms.change(Author(site_id, "Max Moor", clock()), *known, draft(word, f"{word} y"))
 
     change_all(["aa"])
     few = asked()
@@ -341,7 +342,7 @@ def test_another_shops_changes_are_not_there(app: Flask, browser: PageClient, si
         with transaction():
             other = make_site("other.localhost").id
         with transaction():
-            synonyms.add(clock(), other, draft("sofa", "couch"), "Oz")
+            synonyms.add(Author(other, "Oz", clock()), draft("sofa", "couch"))
             entry_id = newest().id
         assert history.history(site_id, 1).items == []
     browser.post(f"{PATH}/{entry_id}/undo", {}, status=404)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
-from app.domain.search.index.run_story import HELD_BACK
 from app.domain.search.index.runs import request_rebuild, view
 from app.domain.search.models import OutboxEntry, RebuildRun, ReconcileReport
+from app.domain.shared.author import Author
+from app.domain.sites.activity import activity
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.jobs import indexing
-from app.ports import EXTENSION, search_engine
+from app.ports import EXTENSION, search_engine, worker_locks
 from app.transaction import transaction
 from tests.factories import make_page, make_product
 from tests.fakes.clock import StoppedClock
@@ -42,6 +45,29 @@ def test_a_shop_that_was_never_indexed_is_told_to_rebuild(shop: int, signed_in) 
     assert "never built" in html
     assert "Unreachable" in html
     assert "Rebuild…" in html
+
+
+def test_an_index_that_is_damaged_is_unreachable_and_said_to_heal_by_itself(
+    app: Flask, shop: int, signed_in, clock: StoppedClock, tmp_path: Path
+) -> None:
+    browser: PageClient = signed_in()
+    browser.post("/admin/search/rebuild", {"scope": "ALL"})
+    with app.app_context():
+        indexing.rebuild(_run().id)
+    assert "Healthy" in _html(browser)
+    for segment in (tmp_path / "index" / str(shop) / "products").glob("gen-*/*.seg"):
+        os.truncate(segment, 100)
+    page = _html(browser)
+    assert "Unreachable" in page and "its index is damaged" in page
+    assert "The shop rebuilds it by itself" in page and "never built" not in page
+    clock.move(minutes=1)
+    with app.app_context():
+        indexing.heal()
+    page = _html(browser)
+    assert "A rebuild is under way" in page and "asked for by the shop itself" in page
+    with app.app_context():
+        (entry,) = [entry for entry in activity(shop, 1).items if entry.actor == "the shop itself"]
+    assert entry.summary == "Requested a rebuild of the lost index of products"
 
 
 def test_a_rebuild_is_followed_from_waiting_to_done(app: Flask, shop: int, signed_in) -> None:
@@ -128,7 +154,7 @@ def test_an_unknown_scope_is_refused_and_nothing_starts(app: Flask, shop: int, s
 def test_changes_that_do_not_get_through_are_noticed(app: Flask, shop: int, signed_in, clock: StoppedClock) -> None:
     with app.app_context():
         with transaction():
-            run, _ = request_rebuild(clock, search_engine(), shop, "ALL", "Mia Moss")
+            run, _ = request_rebuild(Author(shop, "Mia Moss", clock), search_engine(), worker_locks(), "ALL")
             run_id = run.id
         indexing.rebuild(run_id)
         with transaction():
@@ -173,7 +199,10 @@ def test_a_rebuild_that_was_held_back_leads_to_what_can_be_changed(
 ) -> None:
     with app.app_context(), transaction():
         run = _failed_run(shop, clock)
-        run.error = f"{HELD_BACK}, since it would break a golden search that passes today."
+        run.error, run.held_back = (
+            "The new index was held back, since it would break a golden search that passes.",
+            True,
+        )
         db.session.add(run)
     links = {link.get("href") for link in signed_in().get("/admin/search").all("a")}
     assert "/admin/settings/search#golden-searches" in links
@@ -185,7 +214,7 @@ def _failed_run(site_id: int, clock: StoppedClock) -> RebuildRun:
         site_id=site_id,
         scope="ALL",
         state="failed",
-        document_count=0,
+        done=0,
         error="no space left on the disk",
         requested_by="Mia Moss",
         created_at=clock.now(),

@@ -6,8 +6,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.domain.search.counting.models import SearchWordDay
-from app.domain.search.live.models import SearchRule, ServedWords
+from app.domain.relevance.rules.models import SearchRule
+from app.domain.search.serving.models import ServedConfiguration
+from app.domain.search_statistics.counting.models import SearchWordDay
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db
@@ -156,7 +157,8 @@ def test_rows_pause_resume_and_delete_and_say_what_changes(app: Flask, shop: Mer
 def test_what_is_not_live_is_marked_and_can_be_pushed(app: Flask, shop: Merchandiser):
     rule_id(app, shop, words_version=2)
     with app.app_context(), transaction():
-        db.session.add(ServedWords(site_id=shop.site_id, saved_version=2, live_version=1, synonyms=[], rules=[]))
+        more = {"synonyms": [], "rules": []}
+        db.session.add(ServedConfiguration(site_id=shop.site_id, saved_version=2, live_version=1, **more))
     assert "Not in search yet" in shop.get(LIST).texts["span"]
     shop.post(f"{LIST}/resync", {})
     assert "Not in search yet" not in shop.get(LIST).texts["span"]

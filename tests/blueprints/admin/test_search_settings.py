@@ -6,9 +6,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.blueprints.admin.search_settings_form import SearchSettingsForm
-from app.domain.search.live import publishing
-from app.domain.search.search_settings import (
+from app.blueprints.admin.search.settings_form import SearchSettingsForm
+from app.domain.search.serving import snapshot
+from app.domain.search.settings import (
     MOST_FILTERS,
     MOST_STOP_WORDS,
     SearchSettings,
@@ -131,7 +131,7 @@ def test_words_that_may_be_missing_are_saved_without_repetition(app: Flask, brow
     browser.post(PATH, ON | {"filter": ["price"], "stopWords": "Cheap, buy,, cheap , café, Cafe"})
     with app.app_context():
         assert stored_settings(site_id).stop_words == ("Cheap", "buy", "café")
-        assert publishing.served(site_id).stop_words >= {"cheap", "buy", "cafe"}
+        assert snapshot.served(site_id).stop_words >= {"cheap", "buy", "cafe"}
 
 
 def test_what_is_no_word_may_not_be_missing(app: Flask, browser: PageClient, site_id: int) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.domain.search.synonyms import suggesting
+from app.domain.relevance.synonyms import suggesting
+from app.domain.relevance.synonyms.models import SuggestionRun
+from app.extensions import db
 from app.ports import clock
 from app.transaction import transaction
 from tests.fakes.queue import RecordingQueue
@@ -28,7 +30,7 @@ def fragment(browser: PageClient, method: str) -> str:
 
 def end(app: Flask, site_id: int, **how: object) -> None:
     with app.app_context(), transaction():
-        run = suggesting.latest(site_id)
+        run = db.session.get(SuggestionRun, site_id)
         for name, value in how.items():
             setattr(run, name, value)
         run.finished_at = clock().now()
@@ -59,7 +61,7 @@ def test_nothing_new_says_what_was_looked_at(app: Flask, browser: PageClient, si
     end(app, site_id, state="done", added=0, compared=70)
     told = fragment(browser, "GET")
     assert "70 searches that found nothing were compared with your catalogue; none resembles a word of it" in told
-    assert "whoever runs the shop can set one up" in told
+    assert "the administrator can set one up" in told
     end(app, site_id, compared=0)
     assert "No search of the last 30 days still finds nothing" in fragment(browser, "GET")
 
@@ -72,5 +74,5 @@ def test_without_javascript_the_page_comes_again(browser: PageClient) -> None:
 
 def test_before_the_first_time_nothing_is_told(app: Flask, browser: PageClient, site_id: int) -> None:
     with app.app_context():
-        assert suggesting.latest(site_id) is None
+        assert suggesting.latest(clock(), site_id) is None
     assert "Look for suggestions" in fragment(browser, "GET")

@@ -11,8 +11,8 @@ from sqlalchemy import event, select
 from werkzeug.test import TestResponse
 
 from app.domain.catalogue.models import Product
-from app.domain.search.counting.models import SearchWordDay
 from app.domain.search.models import OutboxEntry
+from app.domain.search_statistics.counting.models import SearchWordDay
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db

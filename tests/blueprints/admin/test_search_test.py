@@ -11,20 +11,25 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
-from app.domain.search.counting.models import SearchDay, SearchWordDay
+from app.domain.relevance.explain.reindexing import reindex_product
+from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance.synonyms.models import Synonym
 from app.domain.search.index.runs import request_rebuild
-from app.domain.search.live import publishing
-from app.domain.search.live.models import SearchRule, Synonym
 from app.domain.search.models import OutboxEntry
-from app.domain.search.testing.mending import index_again
-from app.domain.sites.models import AuditEntry, Site
+from app.domain.search.serving import versions
+from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay
+from app.domain.shared.author import Author
+from app.domain.sites.models import AuditEntry
+from app.domain.sites.roles import Role
 from app.extensions import db
 from app.jobs import indexing
-from app.ports import EXTENSION, search_engine
+from app.ports import EXTENSION, search_engine, worker_locks
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
-from tests.factories import WHEN, make_product
+from tests.factories import WHEN, make_product, make_site, make_user
 from tests.fakes.clock import StoppedClock
+from tests.page_client import PageClient
+from tests.snapshots import built
 
 TEST = "/admin/search/test"
 XSS = "'\"><script>alert(1)</script>"
@@ -33,17 +38,22 @@ XSS = "'\"><script>alert(1)</script>"
 @pytest.fixture
 def mia(app: Flask, clock: StoppedClock) -> Merchandiser:
     """Of a shop with a tent, an umbrella and a hidden stove, indexed."""
-    made = merchandiser(app)
-    with app.app_context():
+
+    def build() -> int:
         with transaction():
-            site = db.session.scalars(select(Site)).one()
+            site = make_site()
+            make_user(site, Role.MERCHANDISER, email="mia@shop.test")
             for sku, name in (("T-1", "Ridge tent"), ("U-1", "Storm umbrella")):
                 make_product(site, sku, name=name)
             make_product(site, "S-1", name="Camp stove", enabled=False)
-            run, _ = request_rebuild(clock, search_engine(), site.id, "ALL", "tests")
-            run_id = run.id
+            run, _ = request_rebuild(Author(site.id, "tests", clock), search_engine(), worker_locks(), "ALL")
+            site_id, run_id = site.id, run.id
         indexing.rebuild(run_id)
-    return made
+        return site_id
+
+    site_id = built(app, build, __name__)
+    clock.move(seconds=2)  # Hosts are read anew once a second.
+    return Merchandiser(PageClient(app).signed_in("mia@shop.test"), site_id)
 
 
 def ask(mia: Merchandiser, **asked: Any) -> dict[str, Any]:
@@ -64,7 +74,7 @@ def synonym(app: Flask, site_id: int, status: str, *words: str) -> int:
     with app.app_context(), transaction():
         made = Synonym(site_id=site_id, type="EQUIVALENT", words=list(words), status=status, fingerprint=words[0])
         made.created_at = made.updated_at = WHEN
-        made.updated_by, made.words_version = "Mia", publishing.touch(site_id)
+        made.updated_by, made.words_version = "Mia", versions.raise_version(site_id)
         db.session.add(made)
         db.session.flush()
         return made.id
@@ -133,7 +143,7 @@ def test_after_a_button_the_page_tests_again_until_search_has_followed(app: Flas
     again = f"{TEST}?q=tent&product=T-1&follow"
     assert follows(f"{again}=5") == []
     with app.app_context(), transaction():
-        index_again(mia.site_id, product_id(app, "T-1"))
+        reindex_product(mia.site_id, product_id(app, "T-1"))
     assert follows(f"{again}=5") == [f"{again}=4"] and follows(f"{again}=1") == [f"{again}=0"]
     assert follows(f"{again}=0") == follows(f"{again}=no") == follows(f"{TEST}?q=tent&product=T-1") == []
     assert follows(f"{again}=999999999") == [f"{again}=4"]
@@ -176,7 +186,7 @@ def test_a_scheduled_rule_shows_as_of_its_date(app: Flask, mia: Merchandiser, cl
     begins = clock.now() + timedelta(days=30)
     with app.app_context(), transaction():
         signed = {"created_at": WHEN, "updated_at": WHEN, "updated_by": "Mia", "starts_at": begins}
-        version = publishing.touch(mia.site_id)
+        version = versions.raise_version(mia.site_id)
         pins = [{"sku": "U-1", "position": 1}]
         db.session.add(
             SearchRule(

@@ -197,3 +197,10 @@ def _is_dead(app: Flask, token: str) -> bool:
     with app.app_context():
         sessions = db.session.scalar(select(func.count()).select_from(SignInSession))
         return sessions == 1 and token != ""
+
+
+def test_the_first_empty_field_has_the_focus(browser: PageClient) -> None:
+    page = browser.get("/admin/login")
+    assert [field["name"] for field in page.all("input") if "autofocus" in field] == ["email"]
+    page = browser.post("/admin/login", {"email": MERCHANDISER, "password": "wrong"}, status=400)
+    assert [field["name"] for field in page.all("input") if "autofocus" in field] == ["password"]

@@ -9,11 +9,12 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.domain.search.live import publishing
-from app.domain.search.live.models import ServedWords, Synonym
-from app.domain.search.live.served import SynonymType
-from app.domain.search.synonyms import editing
-from app.domain.search.synonyms.candidate import Candidate
+from app.domain.relevance.synonyms import editing
+from app.domain.relevance.synonyms.candidate import Candidate
+from app.domain.relevance.synonyms.models import Synonym
+from app.domain.search.serving import snapshot, versions
+from app.domain.search.serving.models import ServedConfiguration
+from app.domain.search.serving.synonyms import SynonymType
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.ports import clock
@@ -157,14 +158,14 @@ def test_resync_is_offered_while_something_is_not_live(app: Flask, mia: Merchand
     mia.post(PATH, BOTH)
     assert "Resync" not in mia.get(PATH).texts["button"]
     with app.app_context(), transaction():
-        state = db.session.scalars(select(ServedWords)).one()
+        state = db.session.scalars(select(ServedConfiguration)).one()
         db.session.scalars(select(Synonym)).one().words_version = state.saved_version = 7
     page = mia.get(PATH)
     assert "Not everything is live." in page.texts["strong"]
     assert "Not live yet" in mia.fragment(f"{PATH}?live=no").text
     assert "are live" in mia.swap(f"{PATH}/resync", {}).text
     with app.app_context():
-        state = publishing.served_state(mia.site_id)
+        state = versions.serving_state(mia.site_id)
         assert state is not None and state.live_version == 7
 
 
@@ -172,7 +173,7 @@ def test_the_page_says_that_something_waits_whenever_a_row_does(app: Flask, mia:
     mia.post(PATH, BOTH)
     for saved, live, waits in ((1, 1, False), (2, 1, True), (2, 2, False)):
         with app.app_context(), transaction():
-            state = db.session.scalars(select(ServedWords)).one()
+            state = db.session.scalars(select(ServedConfiguration)).one()
             state.saved_version, state.live_version = saved, live
             db.session.scalars(select(Synonym)).one().words_version = saved
         text = mia.fragment(PATH).text
@@ -182,13 +183,13 @@ def test_the_page_says_that_something_waits_whenever_a_row_does(app: Flask, mia:
 def test_resync_gives_shoppers_what_was_not_served_yet(app: Flask, mia: Merchandiser) -> None:
     mia.post(PATH, BOTH)
     with app.app_context(), transaction():
-        state = db.session.scalars(select(ServedWords)).one()
+        state = db.session.scalars(select(ServedConfiguration)).one()
         state.synonyms, state.live_version = [], 0
     with app.app_context():
-        assert not publishing.served(mia.site_id).synonyms.groups
+        assert not snapshot.served(mia.site_id).synonyms.groups
     mia.swap(f"{PATH}/resync", {})
     with app.app_context():
-        assert [group.words for group in publishing.served(mia.site_id).synonyms.groups] == [("mobile", "cell phone")]
+        assert [group.words for group in snapshot.served(mia.site_id).synonyms.groups] == [("mobile", "cell phone")]
     assert "Not live yet" not in mia.fragment(PATH).text
 
 

@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from app.domain.sites.models import Site
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
-from app.domain.taxonomy.structure.checking import check_structure
+from app.domain.taxonomy.validation.structure import check_structure
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
@@ -116,6 +116,15 @@ def test_a_level_is_shifted_and_deleted(mia: Merchandiser):
     assert shown_levels(mia) == ["home"]
 
 
+def test_only_products_of_the_levels_that_an_edit_draws_are_counted(app: Flask, mia: Merchandiser):
+    with statements(app) as seen:
+        rename = edit(mia, "level.change", level="tents", name="Big tents")
+        chosen = mia.fragment(f"{EDITOR}/level?level=tents")
+    counts = [statement for statement in seen if "count(*)" in statement and "taxonomy_level_id" in statement]
+    assert "1 product" in rename.text and "1 product" in chosen.text
+    assert len(counts) == 2 and all("taxonomy_level_id IN" in statement for statement in counts)
+
+
 def test_who_deletes_a_level_is_told_how_many_products_lose_theirs(mia: Merchandiser):
     told = edit(mia, "level.delete", level="camping").text
     assert "Deleted the level “Camping” and 2 below it: 2 products lose their level when you save." in told
@@ -148,9 +157,9 @@ def test_when_a_new_level_is_taken_back_the_one_before_it_is_looked_at(mia: Merc
 def test_a_level_that_is_mended_elsewhere_loses_its_sign(mia: Merchandiser):
     """The window says which rows carry the sign; two siblings of one name are both a problem of the second."""
     answer = edit(mia, "level.add", parent="camping", after="tents", name="Tents")
-    assert "1 thing to mend" in answer.text
+    assert "1 thing to fix" in answer.text
     answer = edit(mia, "level.rename", level="tents", name="Shelters", marked="new-1")
-    assert 'hx-target="#r-new-1"' in answer.text and "to mend" not in answer.text
+    assert 'hx-target="#r-new-1"' in answer.text and "to fix" not in answer.text
 
 
 def test_an_edit_that_cannot_be_done_says_why_and_leaves_all_else(mia: Merchandiser):

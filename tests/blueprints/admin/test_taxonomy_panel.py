@@ -15,7 +15,8 @@ from app.domain.sites.roles import Role
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
 from app.domain.taxonomy.products.classification import active_tree, classify
-from app.domain.taxonomy.tasks.running import Means, work_off
+from app.domain.taxonomy.tasks.running import work_off
+from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
@@ -186,7 +187,7 @@ def test_a_draft_with_problems_is_not_saved_and_leads_to_them(app: Flask, mia: M
     edit(mia, {"edit": "level.add", "parent": "camping", "name": "tents"})
     page = save(mia, "x", 400)
     assert any("level=" in link.get("href", "") for link in page.all("a"))
-    assert "to mend before this can be saved" in page.texts["strong"]
+    assert "to fix before this can be saved" in page.texts["strong"]
     assert stored(app, mia).revision == 1
 
 
@@ -237,7 +238,7 @@ def test_the_banner_offers_a_rebuild_after_a_save_and_follows_it(app: Flask, mia
     with app.app_context(), transaction():
         run = db.session.query(RebuildRun).one()
         assert (run.scope, run.state) == ("PRODUCTS", "waiting")
-        run.state, run.document_count = "done", 3
+        run.state, run.done = "done", 3
         run.started_at = run.finished_at = run.created_at.replace(year=run.created_at.year + 1)
     after = mia.fragment(f"{EDITOR}/banner?part=reindex").text
     assert "every 1500ms" not in after and "up to date" not in after
@@ -260,8 +261,8 @@ def test_the_banner_counts_what_search_does_not_have(app: Flask, mia: Merchandis
         make_run(db.session.get_one(Site, mia.site_id), started_at=clock.now() + timedelta(days=365))
         db.session.query(OutboxEntry).delete()
         for record in (1, 2):
-            db.session.add(wish(mia.site_id, record, clock, attempts=0))
-        db.session.add(wish(mia.site_id, 3, clock, attempts=1))
+            db.session.add(entry(mia.site_id, record, clock, attempts=0))
+        db.session.add(entry(mia.site_id, 3, clock, attempts=1))
     page = mia.get(EDITOR)
     told = texts(page)
     assert "2 changes wait to get into search. 1 record could not be indexed" in told
@@ -271,7 +272,7 @@ def test_the_banner_counts_what_search_does_not_have(app: Flask, mia: Merchandis
     assert "2 changes wait for more than two minutes" in texts(mia.get(EDITOR))
 
 
-def wish(site_id: int, record_id: int, clock: StoppedClock, attempts: int) -> OutboxEntry:
+def entry(site_id: int, record_id: int, clock: StoppedClock, attempts: int) -> OutboxEntry:
     return OutboxEntry(
         site_id=site_id, kind="product", record_id=record_id, attempts=attempts, created_at=clock.now(), error="no"
     )
@@ -283,7 +284,7 @@ def test_what_came_of_a_save_is_told_for_two_minutes_and_a_failure_for_longer(
     edit(mia, colour_with(("Crimson", "Red"), ("Blue", "Blue")))
     save(mia)
     with app.app_context():
-        work_off(Means(clock, transaction), mia.site_id)
+        work_off(WorkContext(clock, transaction), mia.site_id)
     address = f"{EDITOR}/banner?part=tasks"
     told = "Renaming values on products"
     assert told in mia.fragment(address).text and "3 products have the new words now." in mia.fragment(address).text

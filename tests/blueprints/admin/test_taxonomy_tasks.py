@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.domain.shared.author import Author
 from app.domain.sites.activity import activity
 from app.domain.sites.models import Site
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.tasks import Kind
-from app.domain.taxonomy.tasks.running import Means, work_off
+from app.domain.taxonomy.tasks.running import work_off
+from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.ports import clock
 from app.transaction import transaction
@@ -33,12 +35,12 @@ def mia(app: Flask) -> Merchandiser:
 
 def ask(app: Flask, mia: Merchandiser, kind: Kind, **parameters: Any) -> str:
     with app.app_context(), transaction():
-        return tasks.request(clock(), mia.site_id, kind, parameters, "Mia Moss").id
+        return tasks.request(Author(mia.site_id, "Mia Moss", clock()), kind, parameters).id
 
 
 def work(app: Flask, mia: Merchandiser) -> None:
     with app.app_context():
-        work_off(Means(clock(), transaction), mia.site_id)
+        work_off(WorkContext(clock(), transaction), mia.site_id)
 
 
 def moved_tents(app: Flask, mia: Merchandiser, number: int = 1) -> str:

@@ -9,14 +9,16 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app.domain.search.index.indexing import Indexing
-from app.domain.search.trying import replays
+from app.adapters.whoosh import WhooshEngine
+from app.domain.relevance.trials.replays import REPLAY
+from app.domain.search.context import SearchContext
 from app.domain.sites.roles import Role
+from app.domain.work import leases
 from app.extensions import db
-from app.jobs.trying import replay
+from app.jobs.trials import replay
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser
-from tests.domain.search.trying.trying_shop import product_id, shop
+from tests.domain.relevance.trials.trying_shop import product_id, shop
 from tests.factories import make_user
 from tests.page_client import PageClient
 
@@ -25,7 +27,7 @@ SYNONYM = {"type": "EQUIVALENT", "words": "mug, cup", "id": ""}
 
 
 @pytest.fixture
-def someone(app: Flask, indexing: Indexing) -> Merchandiser:
+def someone(app: Flask, indexing: SearchContext) -> Merchandiser:
     with app.app_context():
         site_id = shop(indexing, "localhost")
         with transaction():
@@ -136,7 +138,7 @@ def test_words_are_shown_as_text(someone: Merchandiser) -> None:
     assert kept is not None and "&lt;script&gt;" in kept[1]
 
 
-def test_search_that_does_not_answer_is_told_in_place(someone: Merchandiser, indexing: Indexing) -> None:
+def test_search_that_does_not_answer_is_told_in_place(someone: Merchandiser, indexing: SearchContext) -> None:
     indexing.engine.forget(someone.site_id)
     answer = someone.swap(f"{TRY}?kind=synonym", SYNONYM)
     assert answer.status_code == 200 and "Search does not answer" in answer.text
@@ -160,11 +162,11 @@ def test_a_replay_is_followed_to_its_report(someone: Merchandiser, app: Flask) -
     assert someone.get(address).texts["h1"] == "Replay of the top searches"
 
 
-def test_a_replay_that_failed_says_why(someone: Merchandiser, app: Flask, indexing: Indexing) -> None:
+def test_a_replay_that_failed_says_why(someone: Merchandiser, app: Flask, indexing: SearchContext) -> None:
     replay_id = _requested(someone)
     indexing.clock.move(minutes=16)  # type: ignore[attr-defined]
     with app.app_context(), transaction():
-        replays.end_dead(indexing.clock)
+        leases.expire(REPLAY, indexing.clock)
     text = someone.fragment(f"/admin/search/replays/{replay_id}").text
     assert "not finished within a quarter of an hour" in text and "hx-trigger" not in text
 
@@ -183,3 +185,16 @@ def test_what_a_program_sends_wrongly_is_told_as_a_program_reads_it(
     answer = someone.pages.client.post(path, json=body, headers=headers, base_url=someone.pages.base)
     assert (answer.status_code, answer.mimetype) == (400, "application/problem+json")
     assert answer.json["errors"][0]["pointer"].startswith("#")
+
+
+def test_an_engine_without_trials_says_that_search_terms_cannot_be_previewed(
+    app: Flask, someone: Merchandiser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(WhooshEngine, "supports_trials", False)
+    with app.app_context():
+        jug = product_id(someone.site_id, "JUG-1")
+    answer = someone.swap(f"{TRY}?kind=terms", {"productId": str(jug), "terms": "pitcher"})
+    assert answer.status_code == 200
+    assert "This search engine cannot preview search terms before they are saved." in answer.text
+    assert "Compare" not in answer.text
+    assert someone.swap(f"{TRY}?kind=synonym", SYNONYM).text.count('class="mark good">new') == 4

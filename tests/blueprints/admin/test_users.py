@@ -102,6 +102,8 @@ def test_roles_and_sign_in_can_be_taken_away(app: Flask, admin: PageClient, sign
     assert merchandiser.client.get("/admin/").status_code == 403
     admin.post(f"/admin/user/{user_id}", {"displayName": "Mo", "role": ["POS_AGENT"]})
     assert merchandiser.client.get("/admin/").status_code == 302
+    admin.post(f"/admin/user/{user_id}", {"displayName": "Mo", "role": ["MERCHANDISER"], "enabled": "on"})
+    assert merchandiser.client.get("/admin/").status_code == 302, "a session that ended stays ended"
 
 
 def test_saving_what_is_stored_notes_nothing(app: Flask, admin: PageClient) -> None:

@@ -10,14 +10,14 @@ from werkzeug.test import TestResponse
 
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.shopper import FROM_AFAR
+from tests.snapshots import built
 
 Get = Callable[..., TestResponse]
 
 
 @pytest.fixture
 def site_id(app: Flask) -> int:
-    with app.app_context():
-        return small_shop.build()
+    return built(app, small_shop.build)
 
 
 @pytest.fixture

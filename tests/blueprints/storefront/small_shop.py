@@ -12,6 +12,7 @@ from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.search.engine import IndexDocument, IndexName
 from app.domain.search.index.documents import content_documents, product_documents
 from app.domain.sites.models import Domain, Setting, Site
+from app.domain.sites.versioning import index_changed
 from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db
 from app.transaction import transaction
@@ -68,6 +69,8 @@ def build(host: str = "shop.test", name: str = "Small shop") -> int:
 def index(site_id: int) -> None:
     _build_index(site_id, IndexName.PRODUCTS, list(product_documents(site_id)))
     _build_index(site_id, IndexName.CONTENT, list(content_documents(site_id)))
+    with transaction():
+        index_changed(db.session(), site_id)
 
 
 def _build_index(site_id: int, name: IndexName, documents: list[IndexDocument]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import event
 
+from app import ports
 from app.domain.merchandising.models import Node
 from app.extensions import db
 from app.transaction import transaction
@@ -180,3 +181,36 @@ def test_a_change_of_the_categories_shows_within_a_second(app: Flask, get: Get, 
     assert "<h1>Gifts</h1>" in get("/c/gifts").text
     clock.move(seconds=1)
     assert "<h1>Presents</h1>" in get("/c/gifts").text
+
+
+@pytest.mark.parametrize("path", ["/c/camping", "/search?q=tent"])
+def test_a_list_too_long_to_page_through_says_so_and_links_its_last_page(
+    get: Get, monkeypatch: pytest.MonkeyPatch, path: str
+):
+    for module in ("engine", "listings.browsing"):
+        monkeypatch.setattr(f"app.domain.search.{module}.RESULT_WINDOW", 3)
+    sign = "&" if "?" in path else "?"
+    page = get(f"{path}{sign}pageSizeOverride=2&p=3")
+    assert page.status_code == 200
+    assert "This list is too long to page through" in page.text and names(page.text) == []
+    assert f"{path}{sign}pageSizeOverride=2&p=2" in links(page.text)
+    assert '<meta name="robots" content="noindex, follow">' in page.text
+    last = get(f"{path}{sign}pageSizeOverride=2&p=2").text
+    assert len(names(last)) == 1 and "noindex" not in last
+    assert get(f"{path}{sign}pageSizeOverride=2&p=999").status_code == 404, "the list itself has no such page"
+
+
+def test_a_category_is_one_request_to_the_engine_and_none_where_it_is_cached(
+    app: Flask, get: Get, monkeypatch: pytest.MonkeyPatch
+):
+    with app.app_context():
+        engine = ports.search_engine()
+    calls: list[str] = []
+    for name in ("search", "search_many", "status"):
+        real = getattr(type(engine), name)
+        counted = lambda self, *given, name=name, real=real: calls.append(name) or real(self, *given)  # noqa: E731
+        monkeypatch.setattr(type(engine), name, counted)
+    get("/c/camping?sort=name")
+    assert calls == ["search", "search_many"], "the second is how Whoosh's engine does the first"
+    get("/c/camping?sort=name")
+    assert len(calls) == 2

@@ -8,8 +8,9 @@ import pytest
 from flask import Flask
 
 from app.domain.catalogue.models import Product
-from app.domain.orders import limits, settling
+from app.domain.orders import limits, status_changes
 from app.domain.orders.models import Order
+from app.domain.shared.author import Author
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
@@ -149,13 +150,15 @@ def test_an_order_is_shown_to_who_has_its_address_alone(app: Flask, mia: Shopper
     assert Shopper(app, "other.test").get(location).status_code == 404
 
 
-@pytest.mark.parametrize(("settle", "words"), [(settling.collect, "was collected"), (settling.cancel, "was cancelled")])
+@pytest.mark.parametrize(
+    ("settle", "words"), [(status_changes.collect, "was collected"), (status_changes.cancel, "was cancelled")]
+)
 def test_the_page_of_an_order_tells_what_became_of_it(
     app: Flask, mia: Shopper, site_id: int, clock: StoppedClock, settle, words: str
 ) -> None:
     location = mia.order().location
     with app.app_context(), transaction():
-        settle(clock, site_id, db.session.query(Order).one().id, "Ben")
+        settle(Author(site_id, "Ben", clock), db.session.query(Order).one().id)
     assert words in mia.get(location).text
 
 

@@ -11,8 +11,9 @@ from sqlalchemy import event, select
 from sqlalchemy.exc import OperationalError
 
 from app.domain.catalogue.models import Product
-from app.domain.search.live import publishing
-from app.domain.search.live.models import SearchRule, Synonym
+from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance.synonyms.models import Synonym
+from app.domain.search.serving import snapshot, versions
 from app.domain.sites.models import Setting
 from app.extensions import db
 from app.transaction import transaction
@@ -34,7 +35,7 @@ def add_synonym(app: Flask, site_id: int, *words: str) -> None:
                 type="EQUIVALENT",
                 words=list(words),
                 fingerprint="|".join(words),
-                words_version=publishing.touch(site_id),
+                words_version=versions.raise_version(site_id),
                 created_at=small_shop.BEGAN,
                 updated_at=small_shop.BEGAN,
                 updated_by="tests",
@@ -49,7 +50,7 @@ def add_rule(app: Flask, site_id: int, term: str, **more: Any) -> None:
                 site_id=site_id,
                 term=term,
                 normalized_term=term,
-                words_version=publishing.touch(site_id),
+                words_version=versions.raise_version(site_id),
                 created_at=small_shop.BEGAN,
                 updated_at=small_shop.BEGAN,
                 updated_by="tests",
@@ -178,4 +179,4 @@ def test_another_shop_s_rules_and_synonyms_change_nothing(app: Flask, get: Get, 
         assert (answer.status_code, answer.text) == (200, before)
         assert "Canaryword" not in answer.text
     with app.app_context():
-        assert publishing.served(site_id).rules.by_term == {}
+        assert snapshot.served(site_id).rules.by_term == {}

@@ -14,6 +14,7 @@ from werkzeug.test import TestResponse
 from app.domain.sites.roles import Role
 from app.transaction import transaction
 from tests.factories import PASSWORD, make_site, make_user
+from tests.snapshots import built
 
 LOGIN, REFRESH, LOGOUT = "/v1/auth/login", "/v1/auth/refresh", "/v1/auth/logout"
 
@@ -48,7 +49,11 @@ Signed = Callable[..., ApiClient]
 
 @pytest.fixture
 def site_id(app: Flask) -> int:
-    with app.app_context(), transaction():
+    return built(app, _site_with_staff)
+
+
+def _site_with_staff() -> int:
+    with transaction():
         site = make_site()
         for role in Role:
             make_user(site, role, email=f"{role.value.lower()}@shop.test", name=f"The {role.value.title()}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from flask import Flask
 
 from app.permissions import DECLARED, PUBLIC
+from tests.blueprints.v1.conftest import LOGOUT, ApiClient, Signed
 from tests.surroundings import ROOT
 
 Operation = tuple[str, str, dict[str, Any]]
@@ -62,11 +64,68 @@ def test_every_problem_is_one_of_ours_with_an_example(described: dict[str, Any])
 def test_examples_of_bodies_are_sound(app: Flask, described: dict[str, Any]) -> None:
     shapes = described["components"]["schemas"]
     for _, path, operation in _operations(described):
+        if path == LOGOUT:
+            continue
         for content in operation.get("requestBody", {}).get("content", {}).values():
             shape = shapes[content["schema"]["$ref"].rpartition("/")[2]]
             example = content.get("example", {})
             assert example.keys() <= shape["properties"].keys(), path
             assert shape["additionalProperties"] is False, path
+
+
+def test_signing_out_takes_any_body_and_says_so(described: dict[str, Any]) -> None:
+    contents = described["paths"][LOGOUT]["post"]["requestBody"]["content"]
+    assert contents.keys() == {"application/json", "text/plain"}
+    for content in contents.values():
+        assert content["schema"].keys() == {"description", "properties"}
+        assert all(part.keys() <= {"description", "default"} for part in content["schema"]["properties"].values())
+
+
+def test_every_text_that_is_sent_is_described_without_nul(described: dict[str, Any]) -> None:
+    for name, shape in _sent_shapes(described):
+        for label, part in shape["properties"].items():
+            if "string" in part.get("type", "") and "enum" not in part:
+                assert not re.search(part["pattern"], "a\0b"), (name, label)
+                assert re.search(part["pattern"], "A line."), (name, label)
+
+
+def test_lines_are_described_as_they_are_read(stranger: ApiClient, described: dict[str, Any]) -> None:
+    """In the regular expressions of ECMA 262: anchored by themselves, and with no `\\Z` of Python's."""
+    shapes = described["components"]["schemas"]
+    pattern = shapes["LoginBody"]["properties"]["deviceName"]["pattern"]
+    for line in ("Till 7", "é", "x" * 100, "\u0085", "", "x" * 101, "a\tb", "a\x1fb", "a\x7f"):
+        answer = stranger.sign_in("nobody@shop.test", deviceName=line)
+        assert (answer.status_code == 403) == bool(re.search(pattern, line)), line
+
+
+@pytest.mark.parametrize(
+    "name", ["Outdoor", " x ", "", "\t \x85", "a\tb", "a\x85b", "a\x01b", "a\u202eb", "\ufffe", "x" * 201]
+)
+def test_names_are_described_as_they_are_read(signed_in: Signed, described: dict[str, Any], name: str) -> None:
+    rule = described["components"]["schemas"]["CreateBody"]["properties"]["name"]
+    fits = bool(re.search(rule["pattern"], name)) and rule["minLength"] <= len(name) <= rule["maxLength"]
+    answer = signed_in().call("POST", "/v1/admin/taxonomies", {"name": name})
+    assert answer.status_code == (201 if fits else 400), answer.text
+
+
+@pytest.mark.parametrize("text", ["", "a\nb\tc", "a\rb", "a\x0cb", "a\x01b", "a\x95b", "a\u202eb", "x" * 5_001])
+def test_descriptions_are_described_as_they_are_read(signed_in: Signed, described: dict[str, Any], text: str) -> None:
+    rule = described["components"]["schemas"]["CreateBody"]["properties"]["description"]
+    fits = bool(re.search(rule["pattern"], text)) and len(text) <= rule["maxLength"]
+    answer = signed_in().call("POST", "/v1/admin/taxonomies", {"name": "Outdoor", "description": text})
+    assert answer.status_code == (201 if fits else 400), answer.text
+
+
+def test_a_refresh_says_when_it_needs_the_device(described: dict[str, Any]) -> None:
+    told = described["components"]["schemas"]["RefreshBody"]["properties"]["deviceId"]["description"]
+    assert "Required where the session was opened with one" in told
+
+
+def _sent_shapes(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Those of bodies, and those within them."""
+    for name, shape in described["components"]["schemas"].items():
+        if name.endswith("Body") or name in ("Level", "Attribute", "Validation"):
+            yield name, shape
 
 
 def _operations(described: dict[str, Any]) -> Iterator[Operation]:

@@ -133,6 +133,12 @@ def test_fields_of_another_kind_or_name_are_refused(admin: ApiClient, wrong: dic
     assert admin.call("GET", f"{TAXONOMIES}/outdoor").json["taxonomy"]["revision"] == 1
 
 
+@pytest.mark.parametrize(("sent", "code"), [(None, "required"), ("yes", "invalid")])
+def test_null_is_no_value_of_another_kind(admin: ApiClient, sent: object, code: str) -> None:
+    answer = admin.call("POST", TAXONOMIES, {"name": "Outdoor", "sample": sent})
+    assert [(error["pointer"], error["code"]) for error in answer.json["errors"]] == [("#/sample", code)]
+
+
 def test_a_large_tree_is_let_in_and_a_huge_one_is_not(app: Flask, admin: ApiClient) -> None:
     _make(admin, "Outdoor")
     levels = [{"levelId": f"level-{n}", "name": f"Level {n}", "description": "x" * 1_500} for n in range(500)]

@@ -17,8 +17,8 @@ from sqlalchemy import delete, func, select, update
 
 from app.blueprints.v1.access_tokens import ALGORITHM, AUDIENCE, CLAIMS, ISSUER, KIND, key_for
 from app.domain.sites import accounts, staff
-from app.domain.sites import purge as sites_purge
 from app.domain.sites.models import ApiSession, Domain, RoleGrant, User
+from app.domain.sites.purge import RETENTIONS
 from app.domain.sites.roles import Role
 from app.domain.sites.sign_in_sessions import SignedIn
 from app.extensions import db
@@ -27,6 +27,7 @@ from tests.blueprints.v1.conftest import ApiClient
 from tests.examples import examples
 from tests.factories import make_site
 from tests.fakes.clock import StoppedClock
+from tests.purging import purged
 
 TAXONOMIES = "/v1/admin/taxonomies"
 MERCHANDISER = "merchandiser@shop.test"
@@ -256,8 +257,7 @@ def test_sessions_that_are_over_are_removed_at_night(app: Flask, signed_in, cloc
     signed_in()
     clock.move(hours=2)
     with app.app_context():
-        with transaction():
-            sites_purge.purge(clock)
+        purged(clock, *RETENTIONS)
         assert db.session.scalar(select(func.count()).select_from(ApiSession)) == 1
 
 

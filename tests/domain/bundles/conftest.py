@@ -12,7 +12,7 @@ from flask import Flask
 from sqlalchemy import func, select
 
 from app.domain.bundles.importing import import_bundle
-from app.domain.bundles.report import Report
+from app.domain.bundles.report import BundleReport
 from app.domain.catalogue.models import Product
 from app.extensions import db
 from app.ports import clock, images
@@ -59,19 +59,19 @@ def write_bundle(folder: Path, **files: Any) -> Path:
     return folder
 
 
-Take = Callable[..., Report]
+Take = Callable[..., BundleReport]
 
 
 @pytest.fixture
 def take(app: Flask, context: None, tmp_path: Path) -> Take:
     """Imports the given files, or the bundle at `path`, into HOST."""
 
-    def taken(path: Path | None = None, host: str | None = HOST, dry_run: bool = False, **files: Any) -> Report:
+    def taken(path: Path | None = None, host: str | None = HOST, dry_run: bool = False, **files: Any) -> BundleReport:
         bundle = path or write_bundle(tmp_path / f"bundle-{len(list(tmp_path.iterdir()))}", **files)
         return import_bundle(bundle, host, clock(), images(), transaction, "a test", 8, dry_run)
 
     return taken
 
 
-def refusals(report: Report) -> list[tuple[str, int | None, str]]:
+def refusals(report: BundleReport) -> list[tuple[str, int | None, str]]:
     return [(found.file, found.line, found.field) for found in report.refusals]

@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node, Tree
+from app.domain.shared.author import Author
 from app.domain.sites import sites
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.levels.renames import ValueRename
@@ -99,7 +100,7 @@ def test_a_word_that_was_renamed_since_the_bundle_was_made_becomes_the_new_one(t
     with transaction():
         site_id = sites.site_at(HOST).id
         db.session.get_one(Taxonomy, (site_id, "shop")).root_levels = levels
-        tasks.request(clock, site_id, tasks.Kind.RENAME_VALUES, rename, "Mia")
+        tasks.request(Author(site_id, "Mia", clock), tasks.Kind.RENAME_VALUES, rename)
     report = take(products=[product(taxonomy={"levelId": "tents", "attributes": {"colour": ["Clay", "Moss"]}})])
     assert one().taxonomy_attributes == {"colour": ["Clay", "Fern"]}
     assert report.dropped == {}

@@ -13,9 +13,10 @@ from app.domain.bundles.importing import import_bundle
 from app.domain.bundles.task import Transaction
 from app.domain.sites import sites
 from app.domain.taxonomy import tasks
-from app.domain.taxonomy.life.revisions import revisions
+from app.domain.taxonomy.lifecycle.revisions import revisions
 from app.domain.taxonomy.products.classification import active_taxonomy
-from app.domain.taxonomy.tasks.running import Means, work_off
+from app.domain.taxonomy.tasks.running import work_off
+from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.jobs import events
 from app.ports import clock, images
@@ -106,7 +107,7 @@ def test_an_import_that_dies_after_each_of_its_commits_is_made_up_for_by_the_nex
     site_id = sites.site_at(HOST).id
     with transaction():
         one("OLD").taxonomy_level_id = "tents"
-    work_off(Means(clock(), transaction), site_id)
+    work_off(WorkContext(clock(), transaction), site_id)
     weight = {"attributeId": "weight", "name": "Weight", "type": "NUMBER", "validation": {"mandatory": True}}
     levels = [LEVELS[0] | {"attributes": [*LEVELS[0]["attributes"], weight]}]
     bundle = write_bundle(
@@ -121,7 +122,7 @@ def test_an_import_that_dies_after_each_of_its_commits_is_made_up_for_by_the_nex
             break
     assert commits > 1
     assert "RECOMPUTE" in asked_for(site_id)
-    work_off(Means(clock(), transaction), site_id)
+    work_off(WorkContext(clock(), transaction), site_id)
     assert one("OLD").completeness_score == 0
 
 

@@ -114,10 +114,10 @@ def test_a_dry_run_of_changes_counts_them(take: Take):
     assert count(Node) == 2
 
 
-def test_every_change_is_wished_to_be_indexed_in_the_same_transaction(take: Take):
+def test_every_change_is_noted_in_the_outbox_in_the_same_transaction(take: Take):
     take(products=[product("T-1"), product("T-2")])
-    wished = set(db.session.execute(select(OutboxEntry.kind, OutboxEntry.record_id)).all())
-    assert {("product", one("T-1").id), ("product", one("T-2").id)} <= {tuple(wish) for wish in wished}
+    entries = set(db.session.execute(select(OutboxEntry.kind, OutboxEntry.record_id)).all())
+    assert {("product", one("T-1").id), ("product", one("T-2").id)} <= {tuple(entry) for entry in entries}
 
 
 def test_what_a_row_does_not_say_stays_as_it_is(take: Take, clock: StoppedClock):

@@ -13,12 +13,13 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.domain.bundles.importing import import_bundle
-from app.domain.bundles.report import Report
+from app.domain.bundles.report import BundleReport
 from app.domain.catalogue.models import Product
 from app.domain.sites import sites
 from app.domain.taxonomy.levels.renames import ValueRename
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.tasks.running import Means, work_off
+from app.domain.taxonomy.tasks.running import work_off
+from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.jobs import events
 from app.ports import clock, images
@@ -45,7 +46,7 @@ def save_and_follow_up(site_id: int) -> None:
 
 def follow_up(site_id: int) -> None:
     events.deliver()
-    work_off(Means(clock(), transaction), site_id)
+    work_off(WorkContext(clock(), transaction), site_id)
 
 
 @pytest.mark.parametrize("before", [1, 2, 3])
@@ -79,7 +80,7 @@ def test_products_are_held_in_the_order_of_their_ids_not_of_the_file(app: Flask,
     """A task holds them so as well; in other orders the two could wait for each other."""
     take(site=SITE, products=[product("T-1"), product("T-2")])
     bundle = write_bundle(tmp_path / "new", products=[product(sku, price=1) for sku in ("T-2", "T-1")])
-    reports: list[Report] = []
+    reports: list[BundleReport] = []
 
     def run() -> None:
         with app.app_context():

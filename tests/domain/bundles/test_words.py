@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app.domain.search.live import publishing
-from app.domain.search.live.models import SearchRule, Synonym
+from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance.synonyms.models import Synonym
+from app.domain.search.serving import snapshot, versions
 from app.domain.sites import sites
 from app.extensions import db
 from tests.domain.bundles.conftest import HOST, SITE, Take, product, refusals, write_bundle
@@ -47,18 +48,18 @@ def test_synonyms_and_rules_come_in_and_are_served(take: Take, clock: StoppedClo
     report = take(**WHOLE)
     assert (counts(report, "synonyms"), counts(report, "rules")) == ({"added": 4}, {"added": 2})
     assert report.refusals == []
-    served = publishing.served(sites.site_at(HOST).id)
+    served = snapshot.served(sites.site_at(HOST).id)
     assert served.rules.find("RAIN COAT", clock.now()).pins[0].sku == "T-1"
     assert [group.words for group in served.synonyms.groups] == [("mobile", "cell phone"), ("mug", "cup")]
 
 
 def test_the_same_a_second_time_changes_nothing(take: Take):
     take(**WHOLE)
-    version = publishing.served_state(sites.site_at(HOST).id).saved_version
+    version = versions.serving_state(sites.site_at(HOST).id).saved_version
     again = take(**WHOLE)
     assert again.changes == 0
     assert (counts(again, "synonyms"), counts(again, "rules")) == ({"unchanged": 4}, {"unchanged": 2})
-    assert publishing.served_state(sites.site_at(HOST).id).saved_version == version
+    assert versions.serving_state(sites.site_at(HOST).id).saved_version == version
 
 
 @pytest.mark.parametrize("ending", ["", ".zip"])

@@ -12,6 +12,7 @@ from app.adapters.images import FileImages
 from app.domain.catalogue import images, products
 from app.domain.catalogue.image_store import LONGEST_SIDE, StoredImage, small
 from app.domain.catalogue.rules import ProductDraft
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
@@ -34,8 +35,8 @@ def drawn(colour: str, size: tuple[int, int] = (30, 20)) -> bytes:
 
 def with_picture(clock: StoppedClock, site_id: int, stored: StoredImage, sku: str = "T-1") -> int:
     with transaction():
-        product_id = products.create(clock, site_id, ProductDraft(sku, "Tent", 1), (), "Mia").product.id
-        images.add(clock, site_id, product_id, stored, "", "Mia")
+        product_id = products.create(Author(site_id, "Mia", clock), ProductDraft(sku, "Tent", 1), ()).product.id
+        images.add(Author(site_id, "Mia", clock), product_id, stored, "")
         return product_id
 
 
@@ -126,7 +127,7 @@ def test_files_that_no_product_names_go_after_a_day(clock: StoppedClock, site_id
     folder = store._folder / str(site_id)
     for stored, age in ((used, 3 * DAY), (unused, 3 * DAY), (fresh, DAY / 2)):
         os.utime(folder / stored.file, (now - age, now - age))
-    assert images.discard_unused(clock, store, site_id) == 1
+    assert images.discard_unused(clock, store, site_id).removed == 1
     assert {file for file, _ in store.files(site_id)} == {used.file, fresh.file}
     assert not (folder / small(unused.file)).exists()
 
@@ -140,7 +141,7 @@ def test_a_picture_that_a_text_shows_stays(clock: StoppedClock, site_id: int, st
         add_page(site_id, "about", text)
         add_product(site_id, "T-9").description = f'<img src="{source}{shown[0]}">'
     clock.move(days=1000)
-    assert images.discard_unused(clock, store, site_id) == 1
+    assert images.discard_unused(clock, store, site_id).removed == 1
     assert {file for file, _ in store.files(site_id)} == set(shown)
 
 
@@ -171,9 +172,9 @@ def test_a_product_takes_thirty_pictures_and_no_more(clock: StoppedClock, site_i
     product_id = with_picture(clock, site_id, StoredImage("a.webp", 1, 1))
     with transaction():
         for number in range(29):
-            images.add(clock, site_id, product_id, StoredImage(f"{number}.webp", 1, 1), "", "Mia")
+            images.add(Author(site_id, "Mia", clock), product_id, StoredImage(f"{number}.webp", 1, 1), "")
     with pytest.raises(Invalid, match="at most 30"), transaction():
-        images.add(clock, site_id, product_id, StoredImage("one-more.webp", 1, 1), "", "Mia")
+        images.add(Author(site_id, "Mia", clock), product_id, StoredImage("one-more.webp", 1, 1), "")
 
 
 def test_another_products_picture_is_not_found(clock: StoppedClock, site_id: int) -> None:
@@ -181,4 +182,4 @@ def test_another_products_picture_is_not_found(clock: StoppedClock, site_id: int
     second = with_picture(clock, site_id, StoredImage("b.webp", 1, 1), "T-2")
     picture = products.product_of(site_id, first).images[0].id
     with pytest.raises(NotFound), transaction():
-        images.remove(clock, site_id, second, picture, "Mia")
+        images.remove(Author(site_id, "Mia", clock), second, picture)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.catalogue.listing import Order, ProductList, Shown, Stock, page_number
+from app.domain.catalogue.listing import ProductList, ProductOrder, Shown, Stock, page_number
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30).map(
     lambda text: " ".join(text.split())
@@ -18,7 +18,7 @@ LISTS = st.builds(
     stock=st.sampled_from(Stock),
     manufacturer=WORDS,
     level_id=WORDS,
-    order=st.sampled_from(Order),
+    order=st.sampled_from(ProductOrder),
     page=st.integers(1, 500),
 )
 
@@ -30,7 +30,7 @@ def test_the_address_of_a_list_reads_back_as_the_same_list(asked: ProductList) -
 
 @given(LISTS)
 def test_another_order_begins_at_the_first_page(asked: ProductList) -> None:
-    assert ProductList.read(dict(parse_qsl(asked.query(order=Order.NAME)))).page == 1
+    assert ProductList.read(dict(parse_qsl(asked.query(order=ProductOrder.NAME)))).page == 1
 
 
 @given(st.dictionaries(st.sampled_from(["q", "shown", "stock", "manufacturer", "level", "sort", "p"]), st.text()))
@@ -44,5 +44,5 @@ def test_what_is_no_page_number_is_the_first_page(text: str | None) -> None:
 
 
 def test_a_list_without_filters_knows_it() -> None:
-    assert not ProductList(order=Order.PRICE, page=3).is_filtered
+    assert not ProductList(order=ProductOrder.PRICE, page=3).is_filtered
     assert ProductList(stock=Stock.OUT).is_filtered

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.catalogue.pictures import draw, drawn_picture, picture_path, shape_of
-from app.domain.catalogue.pictures.drawing import SHAPES, WORDS
+from app.domain.catalogue.pictures import DRAWINGS, SHAPES, WORDS, draw, drawn_picture, picture_path, shape_of
 from app.domain.shared.problems import NotFound
 
 
@@ -34,7 +33,7 @@ def test_the_last_known_word_of_a_kind_is_drawn(kind: str, shape: str):
 
 
 def test_every_word_leads_to_a_drawing_and_every_drawing_has_a_word():
-    assert set(WORDS) | {"box"} == set(SHAPES)
+    assert set(WORDS) | {"box"} == set(SHAPES) == {drawing.stem for drawing in DRAWINGS.glob("*.svg")}
 
 
 @pytest.mark.parametrize("shape", sorted(SHAPES))

@@ -9,6 +9,7 @@ from app.domain.catalogue import products, terms
 from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.rules import ProductDraft, VariantDraft
 from app.domain.catalogue.saving import flush_or_conflict
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
@@ -21,14 +22,14 @@ SIZES = (VariantDraft("T-1-S", stock=1, options={"Size": "S"}), VariantDraft("T-
 
 def created(clock: StoppedClock, site_id: int, draft: ProductDraft = TENT, search_terms: tuple[str, ...] = ()) -> int:
     with transaction():
-        return products.create(clock, site_id, draft, search_terms, "Mia").product.id
+        return products.create(Author(site_id, "Mia", clock), draft, search_terms).product.id
 
 
 def saved(
     clock: StoppedClock, site_id: int, product_id: int, draft: ProductDraft, words: list[str] | None = None
 ) -> products.Saved:
     with transaction():
-        return products.save(clock, site_id, product_id, 1, draft, words, "Ben")
+        return products.save(Author(site_id, "Ben", clock), product_id, 1, draft, words)
 
 
 def actions() -> list[str]:
@@ -57,7 +58,7 @@ def test_taken_names_are_refused_all_at_once(clock: StoppedClock, site_id: int) 
     created(clock, site_id, replace(TENT, seo_name="tent", variants=SIZES))
     with pytest.raises(Invalid) as refused, transaction():
         again = replace(TENT, seo_name="tent", price=-1, variants=SIZES[:1])
-        products.create(clock, site_id, again, (), "Mia")
+        products.create(Author(site_id, "Mia", clock), again, ())
     assert {problem.pointer for problem in refused.value.problems} == {
         "#/price",
         "#/seoName",
@@ -121,11 +122,11 @@ def test_another_sites_product_is_not_found(clock: StoppedClock, site_id: int, o
     with pytest.raises(NotFound):
         saved(clock, other_site_id, product_id, TENT)
     with pytest.raises(NotFound), transaction():
-        products.set_enabled(clock, other_site_id, [product_id], False, "Eve")
+        products.set_enabled(Author(other_site_id, "Eve", clock), [product_id], False)
     with pytest.raises(NotFound), transaction():
-        products.delete(clock, other_site_id, product_id, "Eve")
+        products.delete(Author(other_site_id, "Eve", clock), product_id)
     with pytest.raises(NotFound), transaction():
-        terms.add_terms(clock, other_site_id, product_id, ["x"], "Eve")
+        terms.add_terms(Author(other_site_id, "Eve", clock), product_id, ["x"])
     assert products.product_of(site_id, product_id).enabled
 
 
@@ -133,23 +134,23 @@ def test_many_are_hidden_at_once_or_none(clock: StoppedClock, site_id: int, othe
     ours = [created(clock, site_id, replace(TENT, sku=sku)) for sku in ("A", "B", "C")]
     theirs = created(clock, other_site_id)
     with pytest.raises(NotFound), transaction():
-        products.set_enabled(clock, site_id, [*ours, theirs], False, "Mia")
+        products.set_enabled(Author(site_id, "Mia", clock), [*ours, theirs], False)
     with transaction():
-        assert products.set_enabled(clock, site_id, ours[:2], False, "Mia") == 2
+        assert products.set_enabled(Author(site_id, "Mia", clock), ours[:2], False) == 2
     with transaction():
-        assert products.set_enabled(clock, site_id, ours, False, "Mia") == 1
+        assert products.set_enabled(Author(site_id, "Mia", clock), ours, False) == 1
     assert [products.product_of(site_id, id).enabled for id in ours] == [False] * 3
 
 
 def test_too_many_at_once_are_refused(clock: StoppedClock, site_id: int) -> None:
     with pytest.raises(Invalid, match="At most 500"), transaction():
-        products.set_enabled(clock, site_id, range(1, 600), False, "Mia")
+        products.set_enabled(Author(site_id, "Mia", clock), range(1, 600), False)
 
 
 def test_a_deleted_product_is_gone_with_its_variants_and_noted(clock: StoppedClock, site_id: int) -> None:
     product_id = created(clock, site_id, replace(TENT, variants=SIZES))
     with transaction():
-        assert products.delete(clock, site_id, product_id, "Mia") == "Ridge tent"
+        assert products.delete(Author(site_id, "Mia", clock), product_id) == "Ridge tent"
     assert db.session.scalars(select(Variant)).all() == []
     assert actions() == ["product.create", "product.delete"]
 
@@ -157,18 +158,25 @@ def test_a_deleted_product_is_gone_with_its_variants_and_noted(clock: StoppedClo
 def test_terms_are_replaced_added_and_cleared(clock: StoppedClock, site_id: int) -> None:
     product_id = created(clock, site_id)
     with transaction():
-        assert terms.replace_terms(clock, site_id, product_id, [" wigwam ", "Tipi"], "Mia") == ["wigwam", "Tipi"]
+        assert terms.replace_terms(Author(site_id, "Mia", clock), product_id, [" wigwam ", "Tipi"]) == [
+            "wigwam",
+            "Tipi",
+        ]
     with transaction():
-        assert terms.add_terms(clock, site_id, product_id, ["TIPI", "yurt"], "Mia") == ["wigwam", "Tipi", "yurt"]
+        assert terms.add_terms(Author(site_id, "Mia", clock), product_id, ["TIPI", "yurt"]) == [
+            "wigwam",
+            "Tipi",
+            "yurt",
+        ]
     assert products.product_of(site_id, product_id).revision == 3
     with transaction():
-        assert terms.replace_terms(clock, site_id, product_id, [], "Mia") == []
+        assert terms.replace_terms(Author(site_id, "Mia", clock), product_id, []) == []
 
 
 def test_adding_terms_that_exist_is_no_change(clock: StoppedClock, site_id: int) -> None:
     product_id = created(clock, site_id, TENT, ("wigwam",))
     with transaction():
-        terms.add_terms(clock, site_id, product_id, ["Wigwam"], "Mia")
+        terms.add_terms(Author(site_id, "Mia", clock), product_id, ["Wigwam"])
     assert products.product_of(site_id, product_id).revision == 1
 
 

@@ -9,9 +9,10 @@ from sqlalchemy import event
 
 from app.domain.catalogue import images, products, queries, term_list
 from app.domain.catalogue.image_store import StoredImage
-from app.domain.catalogue.listing import PAGE_SIZE, Order, ProductList, Shown, Stock
+from app.domain.catalogue.listing import PAGE_SIZE, ProductList, ProductOrder, Shown, Stock
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.rules import ProductDraft
+from app.domain.shared.author import Author
 from app.extensions import db
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
@@ -29,7 +30,7 @@ SHOP = (
 def shop(clock: StoppedClock, site_id: int) -> int:
     with transaction():
         for draft in SHOP:
-            products.create(clock, site_id, draft, (), "Mia")
+            products.create(Author(site_id, "Mia", clock), draft, ())
             clock.move(minutes=1)
     return site_id
 
@@ -83,10 +84,10 @@ def test_filters_narrow_together(shop: int) -> None:
 
 
 def test_every_order_orders(shop: int) -> None:
-    assert skus(shop, order=Order.PRICE) == ["100%", "BX1", "B_1", "T-1"]
-    assert skus(shop, order=Order.PRICE_DOWN) == ["T-1", "B_1", "BX1", "100%"]
-    assert skus(shop, order=Order.STOCK) == ["100%", "T-1", "BX1", "B_1"]
-    assert skus(shop, order=Order.SKU) == ["100%", "BX1", "B_1", "T-1"]
+    assert skus(shop, order=ProductOrder.PRICE) == ["100%", "BX1", "B_1", "T-1"]
+    assert skus(shop, order=ProductOrder.PRICE_DOWN) == ["T-1", "B_1", "BX1", "100%"]
+    assert skus(shop, order=ProductOrder.STOCK) == ["100%", "T-1", "BX1", "B_1"]
+    assert skus(shop, order=ProductOrder.SKU) == ["100%", "BX1", "B_1", "T-1"]
 
 
 def test_conditions_of_other_contexts_narrow_further(shop: int) -> None:
@@ -103,8 +104,8 @@ def test_a_full_page_costs_three_statements(clock: StoppedClock, site_id: int) -
     with transaction():
         for number in range(PAGE_SIZE + 5):
             draft = replace(TENT, sku=f"T-{number}")
-            product_id = products.create(clock, site_id, draft, (), "Mia").product.id
-            images.add(clock, site_id, product_id, StoredImage(f"{number:032}.webp", 10, 10), "", "Mia")
+            product_id = products.create(Author(site_id, "Mia", clock), draft, ()).product.id
+            images.add(Author(site_id, "Mia", clock), product_id, StoredImage(f"{number:032}.webp", 10, 10), "")
     db.session.rollback()
     with statements() as seen:
         page = queries.products(site_id, ProductList())
@@ -116,7 +117,7 @@ def test_a_full_page_costs_three_statements(clock: StoppedClock, site_id: int) -
 def test_a_lookup_shows_a_whole_sku_first_and_at_most_ten(clock: StoppedClock, site_id: int) -> None:
     with transaction():
         for number in range(15):
-            products.create(clock, site_id, replace(TENT, sku=f"T-{number}"), (), "Mia")
+            products.create(Author(site_id, "Mia", clock), replace(TENT, sku=f"T-{number}"), ())
     found = queries.find_products(site_id, " T-1 ")
     assert (found[0].sku, len(found)) == ("T-1", 7)
     assert len(queries.find_products(site_id, "tent")) == 10
@@ -129,7 +130,7 @@ def test_a_lookup_finds_a_product_by_words_that_stand_apart_and_what_has_them_as
     names = ("Beko HIC64402E hob", "Zanussi Beko hob", "Beko oven", "100% wool hob", "100x wool hob")
     with transaction():
         for number, name in enumerate(names):
-            products.create(clock, site_id, replace(TENT, sku=f"B-{number}", name=name), (), "Mia")
+            products.create(Author(site_id, "Mia", clock), replace(TENT, sku=f"B-{number}", name=name), ())
     db.session.rollback()
     with statements() as seen:
         found = [row.sku for row in term_list.find_with_terms(site_id, " beko  hob ")]

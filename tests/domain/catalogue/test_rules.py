@@ -16,6 +16,7 @@ from app.domain.catalogue.rules import (
 )
 from app.domain.shared.problems import Invalid
 
+SITE = 1
 TENT = ProductDraft(sku="T-1", name="Tent", price=12_000)
 SMALL = VariantDraft("T-1-S", options={"Size": "S"})
 LARGE = VariantDraft("T-1-L", options={"Size": "L"})
@@ -82,14 +83,15 @@ def test_a_variant_says_what_sets_it_apart() -> None:
 def test_what_was_cleaned_once_is_clean(name: str, manufacturer: str, description: str) -> None:
     draft = replace(TENT, name=name, manufacturer=manufacturer, description=description)
     try:
-        clean = clean_product(draft)
+        clean = clean_product(SITE, draft)
     except Invalid:
         return
-    assert clean_product(clean) == clean
+    assert clean_product(SITE, clean) == clean
 
 
 def test_spaces_around_and_within_are_tidied() -> None:
-    clean = clean_product(replace(TENT, sku=" T-1 ", name=" A \n tent ", upc=" ", variants=(replace(SMALL, upc=""),)))
+    untidy = replace(TENT, sku=" T-1 ", name=" A \n tent ", upc=" ", variants=(replace(SMALL, upc=""),))
+    clean = clean_product(SITE, untidy)
     assert (clean.sku, clean.name, clean.upc, clean.variants[0].upc) == ("T-1", "A tent", None, None)
 
 

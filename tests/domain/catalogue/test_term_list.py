@@ -5,6 +5,7 @@ import pytest
 from app.domain.catalogue import terms
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.term_list import find_with_terms, product_with_terms, products_with_terms
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, NotFound
 from app.extensions import db
 from app.transaction import transaction
@@ -80,9 +81,9 @@ def test_one_product_is_looked_up_within_its_site(shop: int, other_site_id: int)
 def test_terms_that_somebody_else_changed_meanwhile_are_not_replaced(shop: int, clock: StoppedClock) -> None:
     seen = products_with_terms(shop, "ridge", 1).items[0]
     with transaction():
-        terms.add_terms(clock, shop, seen.id, ["bivvy"], "Ann")
+        terms.add_terms(Author(shop, "Ann", clock), seen.id, ["bivvy"])
     with pytest.raises(Conflict), transaction():
-        terms.replace_terms(clock, shop, seen.id, ["shelter"], "Ben", read=seen.terms)
+        terms.replace_terms(Author(shop, "Ben", clock), seen.id, ["shelter"], read=seen.terms)
     assert product_with_terms(shop, seen.id).terms == [*seen.terms, "bivvy"]
 
 
@@ -90,4 +91,4 @@ def test_two_people_who_want_the_same_terms_do_not_clash(shop: int, clock: Stopp
     seen = products_with_terms(shop, "ridge", 1).items[0]
     for actor in ("Ann", "Ben"):
         with transaction():
-            assert terms.replace_terms(clock, shop, seen.id, ["shelter"], actor, read=seen.terms) == ["shelter"]
+            assert terms.replace_terms(Author(shop, actor, clock), seen.id, ["shelter"], read=seen.terms) == ["shelter"]

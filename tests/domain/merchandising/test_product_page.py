@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from flask import Flask
 
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.product_page import Fact, product_page, value_text
@@ -12,11 +13,12 @@ from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
+from tests.snapshots import built
 
 
 @pytest.fixture
-def shop(context: None) -> Shop:
-    return read_shop(small_shop.build())
+def shop(app: Flask, context: None) -> Shop:
+    return read_shop(built(app, small_shop.build))
 
 
 def change(seo_name: str, **values: object) -> None:

@@ -18,11 +18,12 @@ from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.fakes.clock import StoppedClock
+from tests.snapshots import built
 
 
 @pytest.fixture(autouse=True)
-def site_id(context: None) -> int:
-    return small_shop.build()
+def site_id(app: Flask, context: None) -> int:
+    return built(app, small_shop.build)
 
 
 @contextmanager

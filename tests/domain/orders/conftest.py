@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import pytest
 
 from app.domain.catalogue.models import Product, Variant
-from app.domain.orders import filling
+from app.domain.orders import basket_contents
 from app.domain.orders.basket import Basket
+from app.domain.orders.basket_contents import BasketChange
 from app.domain.orders.checkout import Placed, place
 from app.domain.orders.contact import Contact
-from app.domain.orders.filling import Filled
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_product, make_site
@@ -29,19 +29,19 @@ class Shopper:
     site_id: int
     token: str | None = None
 
-    def add(self, sku: str, quantity: int = 1) -> Filled:
+    def add(self, sku: str, quantity: int = 1) -> BasketChange:
         with transaction():
-            filled = filling.add(self.clock, self.site_id, self.token, sku, quantity)
+            filled = basket_contents.add(self.clock, self.site_id, self.token, sku, quantity)
         self.token = filled.token
         return filled
 
-    def change(self, line_id: int, quantity: int) -> Filled:
+    def change(self, line_id: int, quantity: int) -> BasketChange:
         with transaction():
-            return filling.change(self.clock, self.site_id, self.token, line_id, quantity)
+            return basket_contents.change(self.clock, self.site_id, self.token, line_id, quantity)
 
     @property
     def basket(self) -> Basket:
-        return filling.basket_of(self.site_id, self.token)
+        return basket_contents.basket_of(self.site_id, self.token)
 
     def order(self, contact: Contact = MIA, seen: str | None = None, address: str = "", form: str = FORM) -> Placed:
         shown = self.basket.seen if seen is None else seen

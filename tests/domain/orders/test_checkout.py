@@ -8,11 +8,12 @@ from sqlalchemy import select
 
 from app.domain.catalogue import products
 from app.domain.catalogue.models import Variant
-from app.domain.orders import filling
+from app.domain.orders import basket_contents
 from app.domain.orders.checkout import BasketChanged, place
 from app.domain.orders.contact import Contact
 from app.domain.orders.models import Order
 from app.domain.search.models import OutboxEntry
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound, StaleRevision
 from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
@@ -51,9 +52,9 @@ def test_who_knows_the_basket_does_not_read_the_order(mia: Shopper) -> None:
     mia.add("KETTLE")
     planted, seen = mia.token or "", mia.basket.seen
     placed = mia.order(seen=seen)
-    named = filling.order_by_token(mia.site_id, placed.token)
+    named = basket_contents.order_by_token(mia.site_id, placed.token)
     assert named is not None and named.id == placed.order.id
-    assert filling.order_by_token(mia.site_id, planted) is None
+    assert basket_contents.order_by_token(mia.site_id, planted) is None
     for guess in ("", "another form with a secret of its own", "x"):
         with pytest.raises(NotFound):
             mia.order(seen=seen, form=guess)
@@ -145,7 +146,7 @@ def test_who_has_the_product_open_learns_that_an_order_took_some(mia: Shopper, c
     kettle_id, opened, draft = kettle.id, kettle.revision, products.draft_of(kettle)
     mia.order()
     with pytest.raises(StaleRevision, match="Order 1 saved this product"), transaction():
-        products.save(clock, mia.site_id, kettle_id, opened, draft, None, "Ben")
+        products.save(Author(mia.site_id, "Ben", clock), kettle_id, opened, draft, None)
 
 
 def test_the_activity_log_tells_of_the_order_and_not_of_the_person(mia: Shopper) -> None:
@@ -222,7 +223,7 @@ def test_one_basket_filled_from_two_tabs_loses_nothing(app: Flask, mia: Shopper)
 
     def add(_: int) -> None:
         with app.app_context(), transaction():
-            filling.add(clock, site_id, token, "MUG", 1)
+            basket_contents.add(clock, site_id, token, "MUG", 1)
 
     with ThreadPoolExecutor(6) as threads:
         list(threads.map(add, range(12)))

@@ -7,15 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from flask import Flask
 
-from app.domain.orders import limits, settling
+from app.domain.orders import limits, status_changes
 from app.domain.orders.contact import Contact
 from app.domain.orders.models import Order
+from app.domain.shared.author import Author
 from app.domain.shared.problems import TooManyRequests
-from app.domain.sites import purge
 from app.domain.sites.models import SignInFailure
+from app.domain.sites.purge import RETENTIONS
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.orders.conftest import MIA, Shopper, stock
+from tests.purging import purged
 
 
 def order(mia: Shopper, contact: Contact = MIA, address: str = "") -> str:
@@ -38,7 +40,7 @@ def test_five_orders_of_one_person_may_wait_to_be_collected(mia: Shopper, first:
         mia.order(again)
     assert (stock("KETTLE"), mia.basket.items) == (3, 3), "nothing was taken, and the basket stays"
     with transaction():
-        settling.collect(mia.clock, mia.site_id, ids[0], "Ada")
+        status_changes.collect(Author(mia.site_id, "Ada", mia.clock), ids[0])
     assert mia.order(again).order.number == limits.MOST_OPEN + 1, "no number was lost"
 
 
@@ -77,8 +79,7 @@ def test_an_address_is_kept_as_a_hash_and_not_for_long(mia: Shopper) -> None:
     (key,) = db.session.query(SignInFailure.key).one()
     assert key.startswith("order:") and "203.0" not in key
     mia.clock.move(days=2)
-    with transaction():
-        assert purge.purge(mia.clock) == 1
+    assert purged(mia.clock, *RETENTIONS) == 1
 
 
 def test_orders_at_once_do_not_slip_past_a_limit(app: Flask, mia: Shopper) -> None:

@@ -4,29 +4,26 @@ from datetime import timedelta
 
 import pytest
 
-from app.domain.orders import filling, queries, settling
-from app.domain.orders.listing import OrderList, Status
+from app.domain.orders import basket_contents, queries, status_changes
+from app.domain.orders.listing import OrderFilter, OrderList
 from app.domain.orders.models import Order, OrderLine
-from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST, UNTOUCHED, purge
+from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST, RETENTIONS, UNTOUCHED
+from app.domain.shared.author import Author
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.orders.conftest import Shopper
 from tests.factories import make_order, make_site
 from tests.fakes.clock import StoppedClock
-
-
-def purged(clock: StoppedClock) -> int:
-    with transaction():
-        return purge(clock)
+from tests.purging import purged
 
 
 def test_a_basket_that_nobody_touched_goes(mia: Shopper, ben: Shopper, clock: StoppedClock) -> None:
     mia.add("MUG")
     clock.move(seconds=UNTOUCHED.total_seconds())
     ben.add("MUG")
-    assert purged(clock) == 0, "on the last day it is still there"
+    assert purged(clock, *RETENTIONS) == 0, "on the last day it is still there"
     clock.move(seconds=1)
-    assert purged(clock) == 1
+    assert purged(clock, *RETENTIONS) == 1
     assert (mia.basket.items, ben.basket.items) == (0, 1)
     assert db.session.query(OrderLine).count() == 1
 
@@ -36,33 +33,33 @@ def test_touching_a_basket_keeps_it(mia: Shopper, clock: StoppedClock) -> None:
     clock.move(days=29)
     mia.add("MUG")
     clock.move(days=29)
-    assert purged(clock) == 0
+    assert purged(clock, *RETENTIONS) == 0
 
 
-@pytest.mark.parametrize("settle", [settling.collect, settling.cancel])
+@pytest.mark.parametrize("settle", [status_changes.collect, status_changes.cancel])
 def test_who_ordered_is_forgotten_long_after_and_what_was_sold_stays(mia: Shopper, clock: StoppedClock, settle) -> None:
     mia.add("MUG", 2)
     token, order_id = mia.token or "", mia.order().order.id
     clock.move(days=400)
-    assert purged(clock) == 0, "what is not settled is still needed"
+    assert purged(clock, *RETENTIONS) == 0, "what is not settled is still needed"
     with transaction():
-        settle(clock, mia.site_id, order_id, "Ben")
+        settle(Author(mia.site_id, "Ben", clock), order_id)
     clock.move(seconds=(CONTACT_KEPT + timedelta(seconds=1)).total_seconds())
-    assert purged(clock) == 1
-    assert purged(clock) == 0
-    order = settling.order_of(mia.site_id, order_id)
+    assert purged(clock, *RETENTIONS) == 1
+    assert purged(clock, *RETENTIONS) == 0
+    order = status_changes.order_of(mia.site_id, order_id)
     assert (order.contact_name, order.contact_email, order.total, order.lines[0].quantity) == ("", "", 1_000, 2)
-    assert filling.order_by_token(mia.site_id, token) is None
+    assert basket_contents.order_by_token(mia.site_id, token) is None
 
 
 def test_who_ordered_what_nobody_ever_settled_is_forgotten_after_two_years(mia: Shopper, clock: StoppedClock) -> None:
     mia.add("MUG")
     order_id = mia.order().order.id
     clock.move(seconds=CONTACT_KEPT_AT_MOST.total_seconds())
-    assert purged(clock) == 0
+    assert purged(clock, *RETENTIONS) == 0
     clock.move(seconds=1)
-    assert (purged(clock), purged(clock)) == (1, 0)
-    order = settling.order_of(mia.site_id, order_id)
+    assert (purged(clock, *RETENTIONS), purged(clock, *RETENTIONS)) == (1, 0)
+    order = status_changes.order_of(mia.site_id, order_id)
     assert (order.contact_name, order.token_hash, order.status) == ("", None, "SUBMITTED")
 
 
@@ -72,17 +69,17 @@ def test_what_waits_for_over_two_weeks_is_overdue(mia: Shopper, ben: Shopper, cl
     clock.move(days=14)
     ben.add("MUG")
     ben.order()
-    assert queries.counts(clock, mia.site_id)[Status.OVERDUE] == 0
+    assert queries.counts(clock, mia.site_id)[OrderFilter.OVERDUE] == 0
     clock.move(seconds=1)
     assert [(row.number, row.is_overdue) for row in queries.orders(clock, mia.site_id, OrderList()).items] == [
         (2, False),
         (1, True),
     ]
-    late = queries.orders(clock, mia.site_id, OrderList(status=Status.OVERDUE))
-    assert ([row.number for row in late.items], queries.counts(clock, mia.site_id)[Status.OVERDUE]) == ([1], 1)
+    late = queries.orders(clock, mia.site_id, OrderList(status=OrderFilter.OVERDUE))
+    assert ([row.number for row in late.items], queries.counts(clock, mia.site_id)[OrderFilter.OVERDUE]) == ([1], 1)
     with transaction():
-        settling.collect(clock, mia.site_id, late_id, "Ada")
-    assert queries.counts(clock, mia.site_id)[Status.OVERDUE] == 0
+        status_changes.collect(Author(mia.site_id, "Ada", clock), late_id)
+    assert queries.counts(clock, mia.site_id)[OrderFilter.OVERDUE] == 0
 
 
 @pytest.mark.parametrize(
@@ -117,11 +114,11 @@ def test_baskets_are_no_orders(mia: Shopper, ben: Shopper) -> None:
     page = queries.orders(mia.clock, mia.site_id, OrderList())
     assert [(row.number, row.items, row.status) for row in page.items] == [(1, 3, "SUBMITTED")]
     assert queries.counts(mia.clock, mia.site_id) == {
-        Status.ALL: 1,
-        Status.SUBMITTED: 1,
-        Status.OVERDUE: 0,
-        Status.COLLECTED: 0,
-        Status.CANCELLED: 0,
+        OrderFilter.ALL: 1,
+        OrderFilter.SUBMITTED: 1,
+        OrderFilter.OVERDUE: 0,
+        OrderFilter.COLLECTED: 0,
+        OrderFilter.CANCELLED: 0,
     }
 
 
@@ -142,7 +139,7 @@ def test_what_an_address_says_wrongly_counts_as_not_said(address: dict[str, str]
 
 
 def test_an_address_reads_as_it_was_written() -> None:
-    asked = OrderList("mia & co", Status.COLLECTED, 3)
+    asked = OrderList("mia & co", OrderFilter.COLLECTED, 3)
     assert asked.query(page=3) == "q=mia+%26+co&status=collected&p=3"
     assert OrderList.read({"q": "mia & co", "status": "collected", "p": "3"}) == asked
-    assert asked.query(status=Status.ALL) == "q=mia+%26+co"
+    assert asked.query(status=OrderFilter.ALL) == "q=mia+%26+co"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.shared.author import Author
 from app.domain.sites import audit
-from app.domain.sites.activity import PAGE_SIZE, Difference, activity, differences, written
+from app.domain.sites.activity import PAGE_SIZE, FieldChange, activity, differences, written
 from tests.factories import make_site
 from tests.fakes.clock import StoppedClock
 
 
 def test_only_what_differs_is_told() -> None:
-    assert differences({"name": "a", "price": 1}, {"name": "b", "price": 1}) == (Difference("name", "a", "b"),)
-    assert differences(None, {"roles": ["ADMIN"]}) == (Difference("roles", "", "ADMIN"),)
-    assert differences({"enabled": True}, {"enabled": False}) == (Difference("enabled", "yes", "no"),)
+    assert differences({"name": "a", "price": 1}, {"name": "b", "price": 1}) == (FieldChange("name", "a", "b"),)
+    assert differences(None, {"roles": ["ADMIN"]}) == (FieldChange("roles", "", "ADMIN"),)
+    assert differences({"enabled": True}, {"enabled": False}) == (FieldChange("enabled", "yes", "no"),)
     assert differences(None, None) == ()
-    assert differences(["a"], ["a", "b"]) == (Difference("", "a", "a, b"),)
+    assert differences(["a"], ["a", "b"]) == (FieldChange("", "a", "a, b"),)
 
 
 def test_values_by_name_are_told_one_after_the_other() -> None:
@@ -32,8 +33,8 @@ def test_the_latest_comes_first_and_other_shops_do_not_come_at_all(clock: Stoppe
     here, there = make_site(), make_site("there.localhost", "There")
     for number in range(PAGE_SIZE + 1):
         clock.move(seconds=1)
-        audit.record(clock, here.id, "Mia", "x.do", ("x", "1"), f"Did {number}")
-    audit.record(clock, there.id, "Oz", "x.do", ("x", "1"), "Did something there")
+        audit.record(Author(here.id, "Mia", clock), "x.do", ("x", "1"), f"Did {number}")
+    audit.record(Author(there.id, "Oz", clock), "x.do", ("x", "1"), "Did something there")
     first, second = activity(here.id, 1), activity(here.id, 2)
     assert first.items[0].summary == f"Did {PAGE_SIZE}"
     assert (first.total_items, len(first.items), len(second.items)) == (PAGE_SIZE + 1, PAGE_SIZE, 1)

@@ -22,7 +22,7 @@ Overtaken = Callable[..., None]
 
 @pytest.fixture
 def overtaken(context: None) -> Overtaken:
-    """Somebody else commits a row between our look and our write."""
+    """Another user commits a row between our look and our write."""
     if db.engine.dialect.name == "sqlite":
         pytest.skip("On SQLite one writer waits for the other before it looks.")
 

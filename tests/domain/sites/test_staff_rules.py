@@ -5,28 +5,28 @@ from __future__ import annotations
 import pytest
 
 from app.domain.sites.roles import Role
-from app.domain.sites.staff_rules import Standing, grantable, role_problems
+from app.domain.sites.staff_rules import StaffRights, grantable, role_problems
 
 ADMIN, SUPERADMIN = frozenset({Role.ADMIN}), frozenset({Role.SUPERADMIN})
 MERCHANDISER = frozenset({Role.MERCHANDISER})
 
 
 @pytest.mark.parametrize(
-    ("standing", "roles", "account"),
+    ("rights", "roles", "account"),
     [
-        (Standing(1, ADMIN, 2, MERCHANDISER), True, True),
-        (Standing(1, ADMIN, 2, ADMIN), True, True),
-        (Standing(1, ADMIN, 2, MERCHANDISER, elsewhere=True), True, False),
-        (Standing(1, ADMIN, 2, SUPERADMIN), False, False),
-        (Standing(1, ADMIN, 1, ADMIN), False, False),
-        (Standing(1, SUPERADMIN, 1, SUPERADMIN), False, False),
-        (Standing(1, SUPERADMIN, 2, SUPERADMIN), True, True),
-        (Standing(1, SUPERADMIN, 2, MERCHANDISER, elsewhere=True), True, True),
+        (StaffRights(1, ADMIN, 2, MERCHANDISER), True, True),
+        (StaffRights(1, ADMIN, 2, ADMIN), True, True),
+        (StaffRights(1, ADMIN, 2, MERCHANDISER, elsewhere=True), True, False),
+        (StaffRights(1, ADMIN, 2, SUPERADMIN), False, False),
+        (StaffRights(1, ADMIN, 1, ADMIN), False, False),
+        (StaffRights(1, SUPERADMIN, 1, SUPERADMIN), False, False),
+        (StaffRights(1, SUPERADMIN, 2, SUPERADMIN), True, True),
+        (StaffRights(1, SUPERADMIN, 2, MERCHANDISER, elsewhere=True), True, True),
     ],
 )
-def test_the_table_of_who_may_change_whom(standing: Standing, roles: bool, account: bool) -> None:
-    assert (standing.may_change_roles, standing.may_change_account) == (roles, account)
-    assert (standing.why_not is None) == account
+def test_the_table_of_who_may_change_whom(rights: StaffRights, roles: bool, account: bool) -> None:
+    assert (rights.may_change_roles, rights.may_change_account) == (roles, account)
+    assert (rights.why_not is None) == account
 
 
 def test_only_superadmins_make_superadmins() -> None:

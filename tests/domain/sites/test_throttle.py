@@ -64,7 +64,7 @@ def test_another_account_is_not_held_up(clock: StoppedClock) -> None:
 
 def test_a_success_clears_the_account(clock: StoppedClock) -> None:
     _try(clock, times=5)
-    throttle.take_back(EMAIL, ADDRESS)
+    throttle.forget_attempt(EMAIL, ADDRESS)
     _try(clock, times=5)
 
 
@@ -78,9 +78,56 @@ def test_an_address_has_twenty_tries_a_minute_whatever_the_accounts(clock: Stopp
     _try(clock, email="one.more@shop.test")
 
 
+@pytest.mark.parametrize(("failures", "seconds"), [(4, 0), (5, 1), (6, 2), (7, 4), (10, 32), (11, 60), (10_000, 60)])
+def test_the_delay_of_a_known_device_grows_from_a_second_to_a_minute(
+    clock: StoppedClock, failures: int, seconds: int
+) -> None:
+    delay = throttle.delay_after(failures, throttle.FIRST_DEVICE_DELAY, throttle.LONGEST_DEVICE_DELAY)
+    assert delay == timedelta(seconds=seconds)
+
+
+def test_a_known_device_is_asked_to_wait_for_its_own_failures_only(clock: StoppedClock) -> None:
+    _try(clock, times=5)
+    for _ in range(5):
+        throttle.note_device_attempt(clock, "a laptop")
+    with pytest.raises(TooManyRequests) as refused:
+        throttle.note_device_attempt(clock, "a laptop")
+    assert refused.value.retry_after == 2
+    throttle.note_device_attempt(clock, "a telephone")
+    clock.move(seconds=2)
+    throttle.note_device_attempt(clock, "a laptop")
+
+
+def test_a_success_on_a_known_device_gives_nobody_elsewhere_more_tries(clock: StoppedClock) -> None:
+    _try(clock, times=5)
+    throttle.note_device_attempt(clock, "a laptop")
+    throttle.forget_device_attempts("a laptop")
+    with pytest.raises(TooManyRequests):
+        _try(clock)
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("203.0.113.9", "203.0.113.9"),
+        ("::ffff:203.0.113.9", "203.0.113.9"),
+        ("2001:db8:1:2:3:4:5:6", "2001:0db8:0001:0002"),
+        ("no address", "no address"),
+    ],
+)
+def test_the_network_is_an_ipv4_address_or_the_first_half_of_an_ipv6_address(address: str, network: str) -> None:
+    assert throttle.network(address) == network
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::ffff:127.0.0.1", "::1"])
+def test_loopback_addresses_are_this_machine(address: str) -> None:
+    assert throttle.is_this_machine(address)
+    assert not throttle.is_this_machine(ADDRESS)
+
+
 def _try(clock: StoppedClock, times: int = 1, email: str = EMAIL, address: str = ADDRESS) -> None:
     for _ in range(times):
-        throttle.note_try(clock, email, address)
+        throttle.note_attempt(clock, email, address)
         db.session.flush()
 
 

@@ -6,23 +6,25 @@ import string
 
 from hypothesis import strategies as st
 
-from app.domain.taxonomy.editor.edits import (
+from app.domain.taxonomy.editor.attribute_edits import (
     AddAttribute,
-    AddLevel,
     ChangeAttribute,
-    ChangeLevel,
     DeleteAttribute,
+    MoveAttribute,
+    OverrideAttribute,
+    RenameValue,
+)
+from app.domain.taxonomy.editor.level_edits import (
+    AddLevel,
+    ChangeLevel,
     DeleteLevel,
     Direction,
     Edit,
-    MoveAttribute,
     MoveLevel,
-    OverrideAttribute,
-    RenameValue,
     ShiftLevel,
 )
 from app.domain.taxonomy.levels.flat import FlatLevels
-from app.domain.taxonomy.structure.checking import check_structure
+from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.trees import Sent, choice, level, number
 
 

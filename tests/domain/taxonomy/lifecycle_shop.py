@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import insert, select
 
-from app.domain.catalogue.bulk import INDEX_IS_TOLD
+from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
@@ -60,7 +60,7 @@ def add_classified(site: Site, count: int, level_id: str = "tents", prefix: str 
         common | {"sku": f"{prefix}{n}", "name": f"Tent {prefix}{n}", "seo_name": f"{prefix}-{n}".lower()}
         for n in range(count)
     ]
-    db.session.execute(insert(Product), rows, execution_options=INDEX_IS_TOLD)
+    db.session.execute(insert(Product), rows, execution_options=INDEXED_SEPARATELY)
     ids = db.session.scalars(select(Product.id).where(Product.sku.startswith(prefix), Product.site_id == site.id)).all()
     values = [
         {"product_id": product_id, "site_id": site.id, "attribute_id": name, "value": text}

@@ -7,20 +7,12 @@ import json
 import pytest
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.editor.edits import (
-    AddAttribute,
-    AddLevel,
-    ChangeLevel,
-    Edit,
-    RenameValue,
-    Step,
-    apply_edit,
-    apply_steps,
-    redo,
-)
+from app.domain.taxonomy.editor.attribute_edits import AddAttribute, RenameValue
+from app.domain.taxonomy.editor.level_edits import AddLevel, ChangeLevel, Edit
 from app.domain.taxonomy.editor.step_list import EARLIER, LARGEST, MOST_BYTES, at_most
+from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, redo
 from app.domain.taxonomy.levels.flat import FlatLevels, flatten
-from app.domain.taxonomy.structure.checking import check_structure
+from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.trees import choice, level, text
 
 BASE = flatten(check_structure([level("tents", attributes=[choice("colour", "Moss", "Clay")])]).levels)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.editor.edits import Edit, RenameElsewhere, RenameValue, apply_edit, redo
+from app.domain.taxonomy.editor.attribute_edits import RenameElsewhere, RenameValue
+from app.domain.taxonomy.editor.level_edits import Edit
+from app.domain.taxonomy.editor.steps import apply_edit, redo
 from app.domain.taxonomy.editor.warnings import split_values
 from app.domain.taxonomy.levels.flat import FlatLevels, flatten, nest
 from app.domain.taxonomy.levels.renames import split_renames
@@ -32,17 +34,17 @@ def after(*edits: Edit) -> FlatLevels:
 
 
 def test_levels_that_still_have_the_old_name_alone_are_told():
-    (found,) = split_values(after(RENAME))
+    (found,) = split_values(after(RENAME), LEVELS)
     assert (found.level.level_id, found.name, found.value, found.renamed) == ("tents", "Colour", "Black", "Jet black")
     assert [other.level_id for other in found.others] == ["boots"]
-    assert split_values(LEVELS) == []
+    assert split_values(LEVELS, LEVELS) == []
 
 
 def test_it_is_renamed_there_too_so_that_products_follow():
     step = apply_edit(after(RENAME), ELSEWHERE)
     assert step.label == "Renamed the value “Black” to “Jet black” on 1 other level" and list(step.changes) == ["boots"]
     levels = after(RENAME, ELSEWHERE)
-    assert split_values(levels) == []
+    assert split_values(levels, LEVELS) == []
     renames = split_renames(nest(levels))[1]
     assert [(one.level_id, one.attribute_id, one.value, one.renamed) for one in renames] == [
         ("tents", "colour", "Black", "Jet black"),

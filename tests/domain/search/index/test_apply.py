@@ -5,35 +5,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from flask import Flask
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
+from app.domain.search.context import SearchContext
 from app.domain.search.engine import Change, IndexName, SearchUnavailable, Upsert
-from app.domain.search.index import wishes
+from app.domain.search.index import backlog
 from app.domain.search.index.apply import apply_waiting
-from app.domain.search.index.indexing import Indexing
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import OutboxEntry
 from app.extensions import db
 from app.transaction import transaction
 from tests.searching import add_page, add_product, add_site, found, request
+from tests.snapshots import built
 
 pytestmark = pytest.mark.usefixtures("context")
 
 
 @pytest.fixture
-def site_id(indexing: Indexing) -> int:
-    with transaction():
-        site_id = add_site().id
-        add_product(site_id, "tent")
-    rebuild(indexing, request(indexing, site_id))
-    return site_id
+def site_id(app: Flask, indexing: SearchContext) -> int:
+    def build() -> int:
+        with transaction():
+            site_id = add_site().id
+            add_product(site_id, "tent")
+        rebuild(indexing, request(indexing, site_id))
+        return site_id
+
+    return built(app, build, __name__)
 
 
 class Choosy:
     """The real engine, which chokes on products of certain names."""
 
-    def __init__(self, indexing: Indexing, *names: str) -> None:
+    def __init__(self, indexing: SearchContext, *names: str) -> None:
         self._engine = indexing.engine
         self._names = names
         self.tries = 0
@@ -48,15 +53,15 @@ class Choosy:
         self._engine.apply(site_id, index, changes)
 
 
-def choosy(indexing: Indexing, *names: str) -> Indexing:
-    return Indexing(Choosy(indexing, *names), indexing.clock, transaction)
+def choosy(indexing: SearchContext, *names: str) -> SearchContext:
+    return SearchContext(indexing.clock, transaction, Choosy(indexing, *names))
 
 
 def rows() -> list[OutboxEntry]:
     return list(db.session.scalars(select(OutboxEntry).order_by(OutboxEntry.id)))
 
 
-def test_a_save_is_found_and_its_wish_goes(indexing: Indexing, site_id: int) -> None:
+def test_a_save_is_found_and_its_entry_goes(indexing: SearchContext, site_id: int) -> None:
     with transaction():
         add_product(site_id, "stove")
         add_page(site_id, "delivery")
@@ -67,7 +72,7 @@ def test_a_save_is_found_and_its_wish_goes(indexing: Indexing, site_id: int) -> 
 
 
 @pytest.mark.parametrize("end", ["deleted", "disabled"])
-def test_a_product_that_is_gone_or_hidden_is_not_found(indexing: Indexing, site_id: int, end: str) -> None:
+def test_a_product_that_is_gone_or_hidden_is_not_found(indexing: SearchContext, site_id: int, end: str) -> None:
     with transaction():
         product = db.session.scalars(select(Product)).one()
         if end == "deleted":
@@ -78,7 +83,7 @@ def test_a_product_that_is_gone_or_hidden_is_not_found(indexing: Indexing, site_
     assert found(indexing, site_id) == set()
 
 
-def test_many_saves_of_one_product_are_one_document(indexing: Indexing, site_id: int) -> None:
+def test_many_saves_of_one_product_are_one_document(indexing: SearchContext, site_id: int) -> None:
     for price in (1, 2, 3):
         with transaction():
             db.session.scalars(select(Product)).one().price = price
@@ -86,7 +91,7 @@ def test_many_saves_of_one_product_are_one_document(indexing: Indexing, site_id:
     assert indexing.engine.status(site_id, IndexName.PRODUCTS).documents == 1
 
 
-def test_more_than_a_batch_is_applied_in_one_go(indexing: Indexing, site_id: int) -> None:
+def test_more_than_a_batch_is_applied_in_one_go(indexing: SearchContext, site_id: int) -> None:
     with transaction():
         db.session.add_all(
             OutboxEntry(site_id=site_id, kind="product", record_id=100_000 + number, attempts=0)
@@ -97,7 +102,7 @@ def test_more_than_a_batch_is_applied_in_one_go(indexing: Indexing, site_id: int
     assert found(indexing, site_id) == {"tent", "stove"}
 
 
-def test_while_a_rebuild_runs_wishes_are_kept_for_it(indexing: Indexing, site_id: int) -> None:
+def test_while_a_rebuild_runs_entries_are_kept_for_it(indexing: SearchContext, site_id: int) -> None:
     run_id = request(indexing, site_id)
     with transaction():
         add_product(site_id, "stove")
@@ -109,34 +114,34 @@ def test_while_a_rebuild_runs_wishes_are_kept_for_it(indexing: Indexing, site_id
     assert rows() == []
 
 
-def test_without_an_index_wishes_wait_for_the_first_rebuild(indexing: Indexing) -> None:
+def test_without_an_index_entries_wait_for_the_first_rebuild(indexing: SearchContext) -> None:
     with transaction():
         site_id = add_site("new.test").id
         add_product(site_id, "stove")
     assert apply_waiting(indexing, site_id) == 0
-    assert wishes.count(site_id) == (1, 0)
+    assert backlog.count(site_id) == (1, 0)
 
 
-def test_a_record_the_engine_chokes_on_is_set_aside_and_the_others_flow(indexing: Indexing, site_id: int) -> None:
+def test_a_record_the_engine_chokes_on_is_set_aside_and_the_others_flow(indexing: SearchContext, site_id: int) -> None:
     with transaction():
         for sku in ("poison", "stove", "lamp"):
             add_product(site_id, sku)
     apply_waiting(choosy(indexing, "poison"), site_id)
     assert found(indexing, site_id) == {"tent", "stove", "lamp"}
-    assert wishes.count(site_id) == (0, 1)
-    assert "This cannot be indexed." in wishes.set_aside(site_id)[0].error
+    assert backlog.count(site_id) == (0, 1)
+    assert "This cannot be indexed." in backlog.set_aside(site_id)[0].error
 
 
-def test_a_record_that_makes_no_document_is_set_aside(indexing: Indexing, site_id: int) -> None:
+def test_a_record_that_makes_no_document_is_set_aside(indexing: SearchContext, site_id: int) -> None:
     with transaction():
         add_product(site_id, "stove")
         add_product(site_id, "poison").taxonomy_attributes = 7  # type: ignore[assignment]
     apply_waiting(indexing, site_id)
     assert found(indexing, site_id) == {"tent", "stove"}
-    assert wishes.count(site_id) == (0, 1)
+    assert backlog.count(site_id) == (0, 1)
 
 
-def test_saving_a_record_that_was_set_aside_gives_it_another_chance(indexing: Indexing, site_id: int) -> None:
+def test_saving_a_record_that_was_set_aside_gives_it_another_chance(indexing: SearchContext, site_id: int) -> None:
     with transaction():
         add_product(site_id, "poison").taxonomy_attributes = 7  # type: ignore[assignment]
     apply_waiting(indexing, site_id)
@@ -144,10 +149,10 @@ def test_saving_a_record_that_was_set_aside_gives_it_another_chance(indexing: In
         db.session.scalars(select(Product).where(Product.sku == "poison")).one().taxonomy_attributes = {}
     apply_waiting(indexing, site_id)
     assert found(indexing, site_id) == {"tent", "poison"}
-    assert wishes.count(site_id) == (0, 0)
+    assert backlog.count(site_id) == (0, 0)
 
 
-def test_an_engine_that_takes_nothing_sets_nothing_aside(indexing: Indexing, site_id: int) -> None:
+def test_an_engine_that_takes_nothing_sets_nothing_aside(indexing: SearchContext, site_id: int) -> None:
     skus = [f"peg-{number}" for number in range(20)]
     with transaction():
         for sku in skus:
@@ -155,5 +160,5 @@ def test_an_engine_that_takes_nothing_sets_nothing_aside(indexing: Indexing, sit
     broken = choosy(indexing, *skus)
     with pytest.raises(SearchUnavailable):
         apply_waiting(broken, site_id)
-    assert wishes.count(site_id) == (20, 0)
+    assert backlog.count(site_id) == (20, 0)
     assert broken.engine.tries == 4

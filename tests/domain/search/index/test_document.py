@@ -11,7 +11,7 @@ from app.domain.merchandising.tree import ShopNode, ShopTree
 from app.domain.search.engine import IndexDocument
 from app.domain.search.index.document import (
     ContentFacts,
-    Picture,
+    DocumentPicture,
     ProductFacts,
     VariantFacts,
     content_document,
@@ -145,7 +145,7 @@ def test_a_product_is_on_sale_below_its_earlier_price(before: int | None, on_sal
 
 
 def test_the_card_draws_the_product_without_the_database() -> None:
-    card = document(picture=Picture("a.webp", 800, 600)).card
+    card = document(picture=DocumentPicture("a.webp", 800, 600)).card
     assert (card["image"], card["imageWidth"], card["imageHeight"]) == ("a.webp", 800, 600)
     assert (card["sku"], card["seoName"], card["price"], card["colour"]) == ("TENT-1", "fjord-2", 19900, "Green")
 
@@ -160,7 +160,7 @@ def test_the_card_draws_the_product_without_the_database() -> None:
         {"placed_in": (3,)},
         {"collections": (5,)},
         {"level_id": "outdoor"},
-        {"picture": Picture("b.webp", 1, 1)},
+        {"picture": DocumentPicture("b.webp", 1, 1)},
         {"description": "Dry."},
     ],
     ids=lambda change: next(iter(change)),

@@ -1,11 +1,11 @@
-"""Every change of what shoppers find leaves a wish to index it, in the same transaction."""
+"""Every change of what shoppers find leaves an outbox entry, in the same transaction."""
 
 from __future__ import annotations
 
 import pytest
 from sqlalchemy import delete, insert, select, update
 
-from app.domain.catalogue.bulk import INDEX_IS_TOLD
+from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product, Variant
 from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.search.index import outbox
@@ -18,7 +18,7 @@ from tests.searching import add_product, add_site
 pytestmark = pytest.mark.usefixtures("context")
 
 
-def wishes() -> set[tuple[str, int]]:
+def entries() -> set[tuple[str, int]]:
     return {(kind, record) for kind, record in db.session.execute(select(OutboxEntry.kind, OutboxEntry.record_id))}
 
 
@@ -32,11 +32,11 @@ def site_id() -> int:
 def product_id(site_id: int) -> int:
     with transaction():
         product_id = add_product(site_id, "tent", variants=["tent-green"]).id
-    forget_wishes()
+    drop_entries()
     return product_id
 
 
-def forget_wishes() -> None:
+def drop_entries() -> None:
     with transaction():
         db.session.execute(delete(OutboxEntry))
 
@@ -44,32 +44,32 @@ def forget_wishes() -> None:
 def test_a_new_product_is_to_be_indexed(site_id: int) -> None:
     with transaction():
         product = add_product(site_id, "tent")
-    assert wishes() == {("product", product.id)}
+    assert entries() == {("product", product.id)}
 
 
 def test_a_product_that_was_only_read_is_not(product_id: int) -> None:
     with transaction():
         product = db.session.get_one(Product, product_id)
         product.name = str(product.name)
-    assert wishes() == set()
+    assert entries() == set()
 
 
 def test_a_changed_variant_concerns_its_product(product_id: int) -> None:
     with transaction():
         db.session.scalars(select(Variant)).one().stock = 0
-    assert wishes() == {("product", product_id)}
+    assert entries() == {("product", product_id)}
 
 
 def test_a_variant_taken_away_concerns_its_product(product_id: int) -> None:
     with transaction():
         db.session.get_one(Product, product_id).variants = []
-    assert wishes() == {("product", product_id)}
+    assert entries() == {("product", product_id)}
 
 
 def test_a_deleted_product_is_to_be_taken_out(product_id: int) -> None:
     with transaction():
         db.session.delete(db.session.get_one(Product, product_id))
-    assert wishes() == {("product", product_id)}
+    assert entries() == {("product", product_id)}
 
 
 def test_a_placement_concerns_its_product_when_it_comes_and_when_it_goes(site_id: int, product_id: int, clock) -> None:
@@ -81,11 +81,11 @@ def test_a_placement_concerns_its_product_when_it_comes_and_when_it_goes(site_id
         db.session.add(node)
         db.session.flush()
         db.session.add(Placement(site_id=site_id, node_id=node.id, product_id=product_id))
-    assert wishes() == {("product", product_id)}
-    forget_wishes()
+    assert entries() == {("product", product_id)}
+    drop_entries()
     with transaction():
         db.session.delete(db.session.scalars(select(Placement)).one())
-    assert wishes() == {("product", product_id)}
+    assert entries() == {("product", product_id)}
 
 
 def test_a_deleted_collection_concerns_the_products_in_it(site_id: int, product_id: int, clock) -> None:
@@ -94,24 +94,24 @@ def test_a_deleted_collection_concerns_the_products_in_it(site_id: int, product_
         db.session.add(collection)
         db.session.flush()
         db.session.add(CollectionEntry(site_id=site_id, collection_id=collection.id, product_id=product_id, position=0))
-    forget_wishes()
+    drop_entries()
     with transaction():
         db.session.delete(db.session.get_one(Collection, collection.id))
-    assert wishes() == {("collection", collection.id), ("product", product_id)}
+    assert entries() == {("collection", collection.id), ("product", product_id)}
 
 
 def test_a_page_is_to_be_indexed(site_id: int, clock) -> None:
     with transaction():
         page = Page(site_id=site_id, seo_name="about", title="About", updated_at=clock.now())
         db.session.add(page)
-    assert wishes() == {("page", page.id)}
+    assert entries() == {("page", page.id)}
 
 
 def test_nothing_is_left_of_a_change_that_was_rolled_back(site_id: int, queue: RecordingQueue) -> None:
     with pytest.raises(ZeroDivisionError), transaction():
         add_product(site_id, "tent")
         raise ZeroDivisionError
-    assert wishes() == set()
+    assert entries() == set()
     assert queue.jobs == []
 
 
@@ -132,8 +132,8 @@ def test_a_change_in_bulk_that_forgets_the_index_is_refused(site_id: int, statem
         db.session.execute(statement)
 
 
-def test_a_change_in_bulk_goes_through_with_its_wishes(site_id: int, product_id: int) -> None:
+def test_a_change_in_bulk_goes_through_with_its_entries(site_id: int, product_id: int) -> None:
     with transaction():
         outbox.enqueue(db.session, site_id, outbox.PRODUCT, [product_id])
-        db.session.execute(update(Product).values(price=1), execution_options=INDEX_IS_TOLD)
-    assert wishes() == {("product", product_id)}
+        db.session.execute(update(Product).values(price=1), execution_options=INDEXED_SEPARATELY)
+    assert entries() == {("product", product_id)}

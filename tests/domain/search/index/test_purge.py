@@ -7,11 +7,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from app.domain.search.index.purge import purge
+from app.domain.search.index.purge import RETENTIONS
 from app.domain.search.models import RebuildRun
 from app.extensions import db
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
+from tests.purging import purged
 from tests.searching import add_site
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -27,8 +28,7 @@ def add_run(clock: StoppedClock, site_id: int, run_id: str, days: int, scope: st
 
 
 def left(clock: StoppedClock) -> set[str]:
-    with transaction():
-        purge(clock)
+    purged(clock, *RETENTIONS)
     return set(db.session.scalars(select(RebuildRun.id)))
 
 

@@ -2,40 +2,56 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from pathlib import Path
+
 import pytest
+from flask import Flask
 from sqlalchemy import delete, select
 
 from app.domain.catalogue.models import Product
-from app.domain.search.engine import Delete, IndexDocument, IndexName, Upsert
+from app.domain.search.context import SearchContext
+from app.domain.search.engine import Delete, EngineState, IndexDocument, IndexName, SearchUnavailable, Upsert
 from app.domain.search.index.apply import apply_waiting
-from app.domain.search.index.indexing import Indexing
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.reconcile import reconcile
 from app.domain.search.models import OutboxEntry, ReconcileReport
 from app.extensions import db
 from app.transaction import transaction
 from tests.searching import add_page, add_product, add_site, found, request
+from tests.snapshots import built
 
 pytestmark = pytest.mark.usefixtures("context")
 
 
 @pytest.fixture
-def site_id(indexing: Indexing) -> int:
-    with transaction():
-        site_id = add_site().id
-        for sku in ("tent", "stove", "lamp", "mat", "rope"):
-            add_product(site_id, sku)
-        add_page(site_id, "delivery")
-    rebuild(indexing, request(indexing, site_id))
-    return site_id
+def site_id(app: Flask, indexing: SearchContext) -> int:
+    def build() -> int:
+        with transaction():
+            site_id = add_site().id
+            for sku in ("tent", "stove", "lamp", "mat", "rope"):
+                add_product(site_id, sku)
+            add_page(site_id, "delivery")
+        rebuild(indexing, request(indexing, site_id))
+        return site_id
+
+    return built(app, build, __name__)
 
 
 def ids_by_sku() -> dict[str, str]:
     return {sku: f"p{id}" for id, sku in db.session.execute(select(Product.id, Product.sku))}
 
 
-def damage(indexing: Indexing, site_id: int) -> None:
+def damage(indexing: SearchContext, site_id: int) -> None:
     """Two products missing, one document too many, one that no shop makes, one in an old state, a page missing."""
+    damage_products(indexing, site_id)
+    with indexing.engine.exclusive(site_id, IndexName.CONTENT):
+        content = [id for id, _ in indexing.engine.digests(site_id, IndexName.CONTENT)]
+        indexing.engine.apply(site_id, IndexName.CONTENT, [Delete(id) for id in content])
+
+
+def damage_products(indexing: SearchContext, site_id: int) -> None:
     ids = ids_by_sku()
     with indexing.engine.exclusive(site_id, IndexName.PRODUCTS):
         indexing.engine.apply(
@@ -49,12 +65,9 @@ def damage(indexing: Indexing, site_id: int) -> None:
                 Upsert(IndexDocument(ids["lamp"], "candle", card={"sku": "lamp"}, digest="old")),
             ],
         )
-    with indexing.engine.exclusive(site_id, IndexName.CONTENT):
-        content = [id for id, _ in indexing.engine.digests(site_id, IndexName.CONTENT)]
-        indexing.engine.apply(site_id, IndexName.CONTENT, [Delete(id) for id in content])
 
 
-def test_it_counts_by_cause_and_repairs(indexing: Indexing, site_id: int) -> None:
+def test_it_counts_by_cause_and_repairs(indexing: SearchContext, site_id: int) -> None:
     damage(indexing, site_id)
     report = reconcile(indexing, site_id)
     assert report and (report.missing, report.extra, report.stale) == (3, 2, 1)
@@ -63,20 +76,20 @@ def test_it_counts_by_cause_and_repairs(indexing: Indexing, site_id: int) -> Non
     assert found(indexing, site_id, IndexName.CONTENT) == {"delivery"}
 
 
-def test_the_report_names_examples(indexing: Indexing, site_id: int) -> None:
+def test_the_report_names_examples(indexing: SearchContext, site_id: int) -> None:
     damage(indexing, site_id)
     report = reconcile(indexing, site_id)
     assert report and report.examples["extra"] == ["p999999", "stranger"]
 
 
-def test_run_again_it_finds_nothing(indexing: Indexing, site_id: int) -> None:
+def test_run_again_it_finds_nothing(indexing: SearchContext, site_id: int) -> None:
     damage(indexing, site_id)
     reconcile(indexing, site_id)
     report = reconcile(indexing, site_id)
     assert report and (report.missing, report.extra, report.stale) == (0, 0, 0)
 
 
-def test_killed_before_the_repair_it_leaves_the_repair_in_the_outbox(indexing: Indexing, site_id: int) -> None:
+def test_killed_before_the_repair_it_leaves_the_repair_in_the_outbox(indexing: SearchContext, site_id: int) -> None:
     class Killed(BaseException):
         """As by SIGKILL: nothing runs after it."""
 
@@ -94,7 +107,7 @@ def test_killed_before_the_repair_it_leaves_the_repair_in_the_outbox(indexing: I
 
     damage(indexing, site_id)
     with pytest.raises(Killed):
-        reconcile(Indexing(DiesWhenItRepairs(), indexing.clock, transaction), site_id)
+        reconcile(SearchContext(indexing.clock, transaction, DiesWhenItRepairs()), site_id)
     assert len(db.session.scalars(select(ReconcileReport)).all()) == 1
     apply_waiting(indexing, site_id)
     report = reconcile(indexing, site_id)
@@ -102,7 +115,7 @@ def test_killed_before_the_repair_it_leaves_the_repair_in_the_outbox(indexing: I
     assert found(indexing, site_id) == {"tent", "stove", "lamp", "mat", "rope"}
 
 
-def test_a_save_on_its_way_is_no_drift(indexing: Indexing, site_id: int) -> None:
+def test_a_save_on_its_way_is_no_drift(indexing: SearchContext, site_id: int) -> None:
     """Saved between the reading of the index and that of the database."""
 
     class SavesMeanwhile:
@@ -115,11 +128,11 @@ def test_a_save_on_its_way_is_no_drift(indexing: Indexing, site_id: int) -> None
                 db.session.scalars(select(Product).where(Product.sku == "mat")).one().price += 1
             return digests
 
-    report = reconcile(Indexing(SavesMeanwhile(), indexing.clock, transaction), site_id)
+    report = reconcile(SearchContext(indexing.clock, transaction, SavesMeanwhile()), site_id)
     assert report and (report.missing, report.extra, report.stale) == (0, 0, 0)
 
 
-def test_a_lost_wish_is_found(indexing: Indexing, site_id: int) -> None:
+def test_a_lost_wish_is_found(indexing: SearchContext, site_id: int) -> None:
     with transaction():
         db.session.scalars(select(Product).where(Product.sku == "mat")).one().name = "carpet"
     with transaction():
@@ -129,7 +142,38 @@ def test_a_lost_wish_is_found(indexing: Indexing, site_id: int) -> None:
     assert found(indexing, site_id, words="carpet") == {"mat"}
 
 
-def test_a_site_that_was_never_built_has_nothing_to_compare(indexing: Indexing) -> None:
+def spoil(folder: Path, index: IndexName) -> None:
+    for segment in (folder / "index" / "1" / index.value / "current").resolve().glob("*.seg"):
+        before = segment.stat()
+        segment.write_bytes(segment.read_bytes()[:-1] + b"?")
+        os.utime(segment, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "words", "compared"),
+    [(IndexName.PRODUCTS, "products", (1, 0, 0)), (IndexName.CONTENT, "pages and collections", (2, 2, 1))],
+)
+def test_an_index_that_lost_bits_is_named_and_the_other_is_reconciled(
+    indexing: SearchContext, site_id: int, tmp_path: Path, spoilt: IndexName, words: str, compared: tuple[int, int, int]
+) -> None:
+    """The disk lost them, which no sign but a checksum shows."""
+    (damage if spoilt is IndexName.PRODUCTS else damage_products)(indexing, site_id)
+    spoil(tmp_path, spoilt)
+    with pytest.raises(SearchUnavailable, match=f"The index of {words} could not be compared.*is damaged"):
+        reconcile(indexing, site_id)
+    (report,) = db.session.scalars(select(ReconcileReport)).all()
+    assert (report.missing, report.extra, report.stale) == compared
+    assert indexing.engine.status(site_id, spoilt).state is EngineState.UNREACHABLE
+
+
+def test_an_index_that_is_gone_is_named(indexing: SearchContext, site_id: int, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "index")
+    with pytest.raises(SearchUnavailable, match=r"of products could not be compared.*of pages and collections could"):
+        reconcile(indexing, site_id)
+    assert db.session.scalars(select(ReconcileReport)).all() == []
+
+
+def test_a_site_that_was_never_built_has_nothing_to_compare(indexing: SearchContext) -> None:
     with transaction():
         site_id = add_site("new.test").id
     assert reconcile(indexing, site_id) is None

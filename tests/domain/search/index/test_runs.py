@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import nullcontext
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,12 +11,15 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
-from app.domain.search.index import builders, runs
-from app.domain.search.index.builders import RunLost
-from app.domain.search.index.indexing import Indexing
+from app.domain.search.context import SearchContext
+from app.domain.search.index import runs
+from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import RebuildRun
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.sites.settings import change_settings
+from app.domain.work import leases
+from app.domain.work.locks import NoLocks
 from app.extensions import db
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
@@ -27,14 +30,16 @@ pytestmark = pytest.mark.usefixtures("context")
 
 
 @pytest.fixture
-def site_id(indexing: Indexing) -> int:
+def site_id(indexing: SearchContext) -> int:
     with transaction():
         return add_site().id
 
 
-def ask(indexing: Indexing, site_id: int, scope: str = "ALL") -> tuple[str, bool]:
+def ask(indexing: SearchContext, site_id: int, scope: str = "ALL") -> tuple[str, bool]:
     with transaction():
-        run, joined = runs.request_rebuild(indexing.clock, indexing.engine, site_id, scope, "Ann")
+        run, joined = runs.request_rebuild(
+            Author(site_id, "Ann", indexing.clock), indexing.engine, indexing.locks, scope
+        )
     return run.id, joined
 
 
@@ -43,7 +48,7 @@ def states() -> list[str]:
 
 
 def test_a_request_makes_a_waiting_run_and_wakes_the_worker(
-    indexing: Indexing, site_id: int, queue: RecordingQueue
+    indexing: SearchContext, site_id: int, queue: RecordingQueue
 ) -> None:
     run_id, joined = ask(indexing, site_id, "PRODUCTS")
     assert not joined
@@ -64,29 +69,29 @@ def test_a_request_makes_a_waiting_run_and_wakes_the_worker(
     }
 
 
-def test_a_waiting_run_is_joined_whatever_scope_is_asked(indexing: Indexing, site_id: int) -> None:
+def test_a_waiting_run_is_joined_whatever_scope_is_asked(indexing: SearchContext, site_id: int) -> None:
     first, _ = ask(indexing, site_id, "PRODUCTS")
     assert ask(indexing, site_id, "ALL") == (first, True)
 
 
 @pytest.mark.parametrize(("seconds", "joins"), [(29 * 60 + 59, True), (30 * 60 + 1, False)])
 def test_a_living_run_is_joined_for_half_an_hour(
-    indexing: Indexing, site_id: int, clock: StoppedClock, seconds: int, joins: bool
+    indexing: SearchContext, site_id: int, clock: StoppedClock, seconds: int, joins: bool
 ) -> None:
     first, _ = ask(indexing, site_id)
     with transaction():
-        assert builders.take_up(clock, first, timedelta(hours=1))
+        assert leases.claim(REBUILD, clock, RebuildRun.id == first, lease=timedelta(hours=1))
     clock.move(seconds=seconds)
     second, joined = ask(indexing, site_id)
     assert (second == first, joined) == (joins, joins)
 
 
 def test_a_run_whose_builder_died_is_failed_and_replaced_at_once(
-    indexing: Indexing, site_id: int, clock: StoppedClock
+    indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:
     first, _ = ask(indexing, site_id)
     with transaction():
-        builders.take_up(clock, first, timedelta(seconds=5))
+        leases.claim(REBUILD, clock, RebuildRun.id == first, lease=timedelta(seconds=5))
     clock.move(seconds=6)
     second, joined = ask(indexing, site_id)
     assert not joined and second != first
@@ -94,44 +99,31 @@ def test_a_run_whose_builder_died_is_failed_and_replaced_at_once(
     assert (dead.state, dead.error) == ("failed", "The process that built the index stopped before it was done.")
 
 
-def test_a_builder_that_lost_its_run_changes_nothing_any_more(
-    indexing: Indexing, site_id: int, clock: StoppedClock
+def test_a_run_whose_builder_is_known_to_be_dead_is_replaced_although_its_lease_runs(
+    indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:
-    run_id, _ = ask(indexing, site_id)
+    class Locks(NoLocks):
+        def is_dead(self, name: str) -> bool:
+            return name == f"rebuild-{first}-1"
+
+    first, _ = ask(indexing, site_id)
+    context = replace(indexing, locks=Locks())
+    assert ask(context, site_id) == (first, True)  # It waits, so it has no builder.
     with transaction():
-        late = builders.take_up(clock, run_id)
-    assert late
-    with transaction():
-        builders.let_go(late)
-    with transaction():
-        assert builders.take_up(clock, run_id)
-    with pytest.raises(RunLost), transaction():
-        builders.note_progress(clock, late, document_count=99)
-    assert runs.run_of(site_id, run_id).document_count == 0
+        leases.claim(REBUILD, clock, RebuildRun.id == first)
+    second, joined = ask(context, site_id)
+    assert not joined and second != first
+    assert runs.run_of(site_id, first).error == "The process that built the index stopped before it was done."
 
 
-@pytest.mark.parametrize(("seconds", "is_lost"), [(4, False), (5, True)])
-def test_a_lease_that_has_run_out_is_not_renewed_though_nobody_noticed(
-    indexing: Indexing, site_id: int, clock: StoppedClock, seconds: int, is_lost: bool
-) -> None:
-    run_id, _ = ask(indexing, site_id)
-    with transaction():
-        builder = builders.take_up(clock, run_id, timedelta(seconds=5))
-    assert builder
-    clock.move(seconds=seconds)
-    with pytest.raises(RunLost) if is_lost else nullcontext(), transaction():
-        builders.note_progress(clock, builder, document_count=99)
-    assert runs.run_of(site_id, run_id).document_count == (0 if is_lost else 99)
-
-
-def test_two_sites_rebuild_side_by_side(indexing: Indexing, site_id: int) -> None:
+def test_two_sites_rebuild_side_by_side(indexing: SearchContext, site_id: int) -> None:
     with transaction():
         other = add_site("other.test").id
     assert not ask(indexing, site_id)[1]
     assert not ask(indexing, other)[1]
 
 
-def test_the_run_of_another_site_is_not_found(indexing: Indexing, site_id: int) -> None:
+def test_the_run_of_another_site_is_not_found(indexing: SearchContext, site_id: int) -> None:
     with transaction():
         other = add_site("other.test").id
     run_id = request(indexing, site_id)
@@ -139,7 +131,7 @@ def test_the_run_of_another_site_is_not_found(indexing: Indexing, site_id: int) 
         runs.run_of(other, run_id)
 
 
-def test_requests_at_the_same_moment_make_one_run(app: Flask, indexing: Indexing, site_id: int) -> None:
+def test_requests_at_the_same_moment_make_one_run(app: Flask, indexing: SearchContext, site_id: int) -> None:
     answers: list[tuple[str, bool]] = []
     together = threading.Barrier(8)
 
@@ -161,11 +153,11 @@ def test_requests_at_the_same_moment_make_one_run(app: Flask, indexing: Indexing
 
 def test_without_an_engine_there_is_nothing_to_rebuild(clock: StoppedClock, site_id: int) -> None:
     with pytest.raises(Conflict, match="not set up"), transaction():
-        runs.request_rebuild(clock, NullEngine(), site_id, "ALL", "Ann")
+        runs.request_rebuild(Author(site_id, "Ann", clock), NullEngine(), NoLocks(), "ALL")
     assert states() == []
 
 
-def test_content_is_rebuilt_only_where_it_is_searched(indexing: Indexing, site_id: int) -> None:
+def test_content_is_rebuilt_only_where_it_is_searched(indexing: SearchContext, site_id: int) -> None:
     with transaction():
         change_settings(site_id, {"search-content-enabled": False})
     with pytest.raises(Conflict, match="switched off"):
@@ -174,7 +166,7 @@ def test_content_is_rebuilt_only_where_it_is_searched(indexing: Indexing, site_i
 
 
 @pytest.mark.parametrize("scope", ["", "all", "EVERYTHING", "PRODUCTS "])
-def test_an_unknown_scope_is_refused(indexing: Indexing, site_id: int, scope: str) -> None:
+def test_an_unknown_scope_is_refused(indexing: SearchContext, site_id: int, scope: str) -> None:
     with pytest.raises(Invalid):
         ask(indexing, site_id, scope)
     assert states() == []

@@ -10,29 +10,27 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.editor.edits import (
+from app.domain.taxonomy.editor.attribute_edits import (
     AddAttribute,
-    AddLevel,
     ChangeAttribute,
-    ChangeLevel,
     DeleteAttribute,
+    MoveAttribute,
+    OverrideAttribute,
+    RenameValue,
+)
+from app.domain.taxonomy.editor.level_edits import (
+    AddLevel,
+    ChangeLevel,
     DeleteLevel,
     Direction,
     Edit,
-    MoveAttribute,
     MoveLevel,
-    OverrideAttribute,
-    RenameValue,
     ShiftLevel,
-    Step,
-    apply_edit,
-    apply_steps,
-    redo,
-    undo,
 )
+from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, redo, undo
 from app.domain.taxonomy.levels.flat import FlatLevels, children_of, flatten, in_tree_order, nest, path
 from app.domain.taxonomy.levels.renames import ValueRename, split_renames
-from app.domain.taxonomy.structure.checking import check_structure
+from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, stored, trees
 from tests.domain.taxonomy.trees import choice, level, number
 from tests.examples import examples

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.editor.edits import AddLevels, Step, apply_edit, redo
 from app.domain.taxonomy.editor.level_lines import level_lines
+from app.domain.taxonomy.editor.levels_added import AddLevels
+from app.domain.taxonomy.editor.steps import Step, apply_edit, redo
 from app.domain.taxonomy.levels.flat import FlatLevels, children_of, flatten, path
 from tests.domain.taxonomy.trees import level
 

@@ -6,17 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.editor.edits import (
-    AddLevel,
-    DeleteLevel,
-    Direction,
-    Edit,
-    MoveLevel,
-    ShiftLevel,
-    apply_edit,
-    redo,
-)
-from app.domain.taxonomy.editor.outline import Mark, Outline, OutlineChange, differences, outline
+from app.domain.taxonomy.editor.level_edits import AddLevel, DeleteLevel, Direction, Edit, MoveLevel, ShiftLevel
+from app.domain.taxonomy.editor.outline import Outline, OutlineChange, UnsavedChange, differences
+from app.domain.taxonomy.editor.steps import apply_edit, redo
 from app.domain.taxonomy.levels.flat import FlatLevels, flatten
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, trees
 from tests.examples import examples
@@ -42,7 +34,7 @@ class Window:
             beside = self.siblings(found[level_id])
             beside[beside.index(found[level_id])] = Element(shown, level_id)
         for level_id in change.changed:
-            found[level_id].row = shown.rows[level_id]
+            found[level_id].row = shown.row(level_id)
 
     def every(self) -> list[Element]:
         return [element for root in self.top for element in root.every()]
@@ -59,7 +51,7 @@ class Element:
     """Without levels below it has no list for them: the first one that comes needs the element anew."""
 
     def __init__(self, shown: Outline, level_id: str) -> None:
-        self.level_id, self.row = level_id, shown.rows[level_id]
+        self.level_id, self.row = level_id, shown.row(level_id)
         self.children = [Element(shown, child) for child in shown.children.get(level_id, ())]
         self.has_list = bool(self.children)
 
@@ -72,7 +64,7 @@ class Element:
 
 
 def seen(levels: FlatLevels, base: FlatLevels = LEVELS, products: dict[str, int] | None = None) -> Outline:
-    return outline(levels, base, products, {})
+    return Outline(levels, base, products, {})
 
 
 def after(*edits: Edit) -> FlatLevels:
@@ -127,13 +119,17 @@ def test_levels_side_by_side_come_together_behind_one_that_stays():
 
 
 def test_rows_say_what_is_not_saved_yet():
-    rows = seen(after(AddLevel(None, "Toys"), ShiftLevel("lamps", Direction.UP))).rows
-    assert [rows[level_id].mark for level_id in ("new-1", "lamps", "tents")] == [Mark.NEW, Mark.MOVED, Mark.NONE]
+    shown = seen(after(AddLevel(None, "Toys"), ShiftLevel("lamps", Direction.UP)))
+    assert [shown.row(level_id).mark for level_id in ("new-1", "lamps", "tents")] == [
+        UnsavedChange.NEW,
+        UnsavedChange.MOVED,
+        UnsavedChange.NONE,
+    ]
 
 
 def test_products_are_counted_at_the_level_and_with_those_below():
-    rows = seen(LEVELS, products={"outdoor": 1, "tarps": 3, "gone": 7}).rows
-    assert [(rows[found].direct, rows[found].rolled_up) for found in ("outdoor", "tents", "home")] == [
+    shown = seen(LEVELS, products={"outdoor": 1, "tarps": 3, "gone": 7})
+    assert [(shown.row(found).direct, shown.row(found).rolled_up) for found in ("outdoor", "tents", "home")] == [
         (1, 4),
         (0, 3),
         (0, 0),

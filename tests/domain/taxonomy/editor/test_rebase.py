@@ -1,4 +1,4 @@
-"""A draft's edits done again on what somebody else saved meanwhile."""
+"""A draft's edits done again on what another user saved meanwhile."""
 
 from __future__ import annotations
 
@@ -9,27 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.editor.edits import (
+from app.domain.taxonomy.editor.attribute_edits import (
     AddAttribute,
-    AddLevel,
     ChangeAttribute,
-    ChangeLevel,
     DeleteAttribute,
-    DeleteLevel,
-    Edit,
     MoveAttribute,
-    MoveLevel,
     RenameValue,
-    Step,
-    apply_edit,
-    apply_steps,
-    redo,
 )
+from app.domain.taxonomy.editor.level_edits import AddLevel, ChangeLevel, DeleteLevel, Edit, MoveLevel
 from app.domain.taxonomy.editor.rebase import rebase
+from app.domain.taxonomy.editor.steps import Step, apply_edit, apply_steps, redo
 from app.domain.taxonomy.levels.flat import FlatLevels, children_of, flatten, nest, path
 from app.domain.taxonomy.levels.renames import split_renames
-from app.domain.taxonomy.structure.checking import check_structure
-from app.domain.taxonomy.structure.sent import DEEPEST
+from app.domain.taxonomy.validation.sent import DEEPEST
+from app.domain.taxonomy.validation.structure import check_structure
 from tests.domain.taxonomy.any_tree import OUTDOOR, edits_of, trees
 from tests.domain.taxonomy.trees import choice, number
 
@@ -154,12 +147,12 @@ def test_attributes_are_joined_part_by_part():
         (
             RenameValue("tents", "colour", "Moss", "Fern"),
             RenameValue("tents", "colour", "Clay", "Sand"),
-            "The attribute “Colour” of “Tents” did not get your type and values: somebody else changed that meanwhile.",
+            "The attribute “Colour” of “Tents” did not get your type and values: another user changed that meanwhile.",
         ),
         (
             AddAttribute("home", choice("size", "S")),
             AddAttribute("home", number("size")),
-            "The attribute “Size” of “Home” was not added: somebody else added one with this id meanwhile.",
+            "The attribute “Size” of “Home” was not added: another user added one with this id meanwhile.",
         ),
     ],
 )

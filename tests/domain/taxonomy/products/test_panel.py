@@ -11,7 +11,7 @@ from app.domain.taxonomy.levels.values import check_values
 from app.domain.taxonomy.products.panel import (
     MOST_IN_A_MENU,
     AttributeInput,
-    Control,
+    InputKind,
     ProductPanel,
     product_panel,
     raw_values,
@@ -83,17 +83,17 @@ def attribute(type: AttributeType, allowed: int = 0, **rules: object) -> Attribu
 @pytest.mark.parametrize(
     ("wanted", "text", "control"),
     [
-        (attribute(AttributeType.STRING), "short", Control.LINE),
-        (attribute(AttributeType.STRING), "two\nlines", Control.LINES),
-        (attribute(AttributeType.STRING, max_length=500), "", Control.LINES),
-        (attribute(AttributeType.NUMBER), "", Control.NUMBER),
-        (attribute(AttributeType.BOOLEAN), "", Control.YES_NO),
-        (attribute(AttributeType.SINGLE_SELECT, MOST_IN_A_MENU), "", Control.MENU),
-        (attribute(AttributeType.SINGLE_SELECT, MOST_IN_A_MENU + 1), "", Control.FINDER),
-        (attribute(AttributeType.MULTI_SELECT, 3), "", Control.TICKS),
+        (attribute(AttributeType.STRING), "short", InputKind.LINE),
+        (attribute(AttributeType.STRING), "two\nlines", InputKind.LINES),
+        (attribute(AttributeType.STRING, max_length=500), "", InputKind.LINES),
+        (attribute(AttributeType.NUMBER), "", InputKind.NUMBER),
+        (attribute(AttributeType.BOOLEAN), "", InputKind.YES_NO),
+        (attribute(AttributeType.SINGLE_SELECT, MOST_IN_A_MENU), "", InputKind.MENU),
+        (attribute(AttributeType.SINGLE_SELECT, MOST_IN_A_MENU + 1), "", InputKind.FINDER),
+        (attribute(AttributeType.MULTI_SELECT, 3), "", InputKind.TICKS),
     ],
 )
-def test_each_type_has_its_control(wanted: Attribute, text: str, control: Control):
+def test_each_type_has_its_control(wanted: Attribute, text: str, control: InputKind):
     assert AttributeInput(wanted, (text,), None, (), False).control is control
 
 

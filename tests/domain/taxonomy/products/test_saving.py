@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.catalogue.products import draft_of
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, StaleRevision
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.taxonomy.products.saving import (
@@ -45,7 +46,7 @@ def tent(site: Site) -> Product:
 def save(product: Product, panel: PanelForm | None, **more: object) -> SavedProduct:
     draft = draft_of(product)
     with transaction():
-        return save_product(CLOCK, product.site_id, product.id, product.revision, draft, None, panel, "Mia")
+        return save_product(Author(product.site_id, "Mia", CLOCK), product.id, product.revision, draft, None, panel)
 
 
 def panel(level_id: str, taxonomy_id: str = "outdoor", **texts: object) -> PanelForm:
@@ -136,7 +137,7 @@ def test_a_new_product_is_classified_at_once(site: Site, tent: Product):
     draft = draft_of(tent)
     fields = {name: getattr(draft, name) for name in draft.__slots__} | {"sku": "N-1", "seo_name": "n-1"}
     with transaction():
-        made = create_product(CLOCK, site.id, type(draft)(**fields), [], panel("stoves", fuel="wood"), "Mia")
+        made = create_product(Author(site.id, "Mia", CLOCK), type(draft)(**fields), [], panel("stoves", fuel="wood"))
     assert made.saved.product.taxonomy_attributes == {"fuel": "Wood"}
     assert made.saved.product.completeness_score == 100
 
@@ -144,7 +145,7 @@ def test_a_new_product_is_classified_at_once(site: Site, tent: Product):
 def test_filling_gaps_leaves_all_other_values_alone(site: Site, tent: Product):
     with transaction():
         tent.taxonomy_attributes = HELD | {"season": "Monsoon"}
-        done, dropped = fill_gaps(CLOCK, site.id, tent.id, 1, {"free": ("true",), "weight": ("x",)}, "Mia")
+        done, dropped = fill_gaps(Author(site.id, "Mia", CLOCK), tent.id, 1, {"free": ("true",), "weight": ("x",)})
     assert tent.taxonomy_attributes == HELD | {"season": "Monsoon", "free": True}
     assert (done.score, tent.completeness_score, tent.revision) == (100, 100, 2)
     assert [one.attribute_id for one in dropped] == ["weight"]
@@ -152,4 +153,4 @@ def test_filling_gaps_leaves_all_other_values_alone(site: Site, tent: Product):
 
 def test_gaps_are_filled_only_in_the_product_that_was_seen(site: Site, tent: Product):
     with pytest.raises(StaleRevision), transaction():
-        fill_gaps(CLOCK, site.id, tent.id, 7, {"free": ("true",)}, "Mia")
+        fill_gaps(Author(site.id, "Mia", CLOCK), tent.id, 7, {"free": ("true",)})

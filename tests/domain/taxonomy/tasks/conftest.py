@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.shared.author import Author
 from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy import tasks
@@ -18,7 +19,8 @@ from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
 from app.domain.taxonomy.products.classification import classify
 from app.domain.taxonomy.products.former_words import rename_parameters
 from app.domain.taxonomy.tasks import Kind
-from app.domain.taxonomy.tasks.running import Means, work_off
+from app.domain.taxonomy.tasks.running import work_off
+from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import WHEN, make_product, make_site
@@ -90,7 +92,7 @@ def work(clock: StoppedClock, site_id: int) -> Worker:
     """Does all that there is to do, two products at a time."""
 
     def do() -> None:
-        work_off(Means(clock, transaction, batch=2), site_id)
+        work_off(WorkContext(clock, transaction), site_id, batch=2)
 
     return do
 
@@ -101,7 +103,7 @@ def ask(clock: StoppedClock, site_id: int) -> Callable[..., str]:
         if kind is Kind.RENAME_VALUES:
             parameters = as_saved(clock, site_id, **parameters)
         with transaction():
-            return tasks.request(clock, site_id, kind, parameters, "Mia Moss").id
+            return tasks.request(Author(site_id, "Mia Moss", clock), kind, parameters).id
 
     return asked
 

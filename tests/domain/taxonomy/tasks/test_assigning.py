@@ -17,7 +17,7 @@ from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.tasks import Kind, lost_values
 from app.domain.taxonomy.tasks.chosen import chosen_products
-from app.domain.taxonomy.tasks.story import story_of
+from app.domain.taxonomy.tasks.summary import summary_of
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import LEVELS, Worker, add, change_levels, counted, product, shop, task
@@ -108,7 +108,7 @@ def test_values_that_were_replaced_or_taken_away_are_kept_too(site_id: int, ask:
     work()
     kept = [[one["values"] for one in lost_values.lost_values(site_id, found)] for found in (task_id, cleared_id)]
     assert kept == [[{"colour": ["Moss", "Sky"]}], [{"colour": ["Clay"]}, {"colour": ["Clay"]}]]
-    told = [story_of(task(found)) for found in (task_id, cleared_id)]
+    told = [summary_of(task(found)) for found in (task_id, cleared_id)]
     assert [(one.losses_title, one.losses[0].happened) for one in told] == [
         ("Values that were replaced", "replaced"),
         ("Values that products lost", "taken away"),

@@ -7,8 +7,8 @@ from copy import deepcopy
 import pytest
 
 from app.domain.taxonomy.levels.renames import ValueRename
-from app.domain.taxonomy.life.impact import impact
-from app.domain.taxonomy.life.revisions import renames_between, revision_of, what_changed
+from app.domain.taxonomy.lifecycle.impact import impact
+from app.domain.taxonomy.lifecycle.revisions import renames_between, revision_of, what_changed
 from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db
 from app.jobs import events

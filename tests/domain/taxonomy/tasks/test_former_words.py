@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import event
 
 from app.domain.catalogue.products import draft_of
+from app.domain.shared.author import Author
 from app.domain.taxonomy.levels.renamed_words import one_after_another
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.products.former_words import former_words
@@ -56,7 +57,7 @@ def save(clock: StoppedClock, sku: str, *colours: str, level_id: str = "tents") 
     saved = product(sku)
     panel = PanelForm("kit", level_id, {"colour": colours})
     with transaction():
-        done = save_product(clock, saved.site_id, saved.id, saved.revision, draft_of(saved), None, panel, "Mia")
+        done = save_product(Author(saved.site_id, "Mia", clock), saved.id, saved.revision, draft_of(saved), None, panel)
     return [dropped.text for dropped in done.dropped]
 
 
@@ -80,7 +81,7 @@ def test_so_is_a_new_product(clock: StoppedClock, site_id: int, rename: Rename) 
     )
     rename("gear", "Moss", "Fern")
     with transaction():
-        create_product(clock, site_id, draft, [], PanelForm("kit", "tents", {"colour": ("Moss",)}), "Mia")
+        create_product(Author(site_id, "Mia", clock), draft, [], PanelForm("kit", "tents", {"colour": ("Moss",)}))
     assert product("T-2").taxonomy_attributes == {"colour": ["Fern"]}
 
 
@@ -90,7 +91,7 @@ def test_the_worklist_takes_the_old_word_and_leaves_the_others_to_the_task(
     product_id = add(site_id, "B-1", "boots", size=43)
     rename("boots", "Tan", "Sand")
     with transaction():
-        found, dropped = fill_gaps(clock, site_id, product_id, 1, {"colour": ("Tan",)}, "Mia")
+        found, dropped = fill_gaps(Author(site_id, "Mia", clock), product_id, 1, {"colour": ("Tan",)})
     assert (found.values, dropped) == ({"size": 43, "colour": "Sand"}, ())
     work()
     assert product("B-1").taxonomy_attributes == {"size": 43, "colour": "Sand"}
@@ -177,7 +178,7 @@ def test_a_value_for_many_products_is_given_by_its_new_word(
     rename("gear", "Moss", "Fern")
     assert value_preview(site_id, tree(clock, site_id), {"products": ids}, "colour", Way.ADD, ["Moss"]).changing == 2
     with transaction():
-        assign_value(clock, site_id, {"products": ids}, "colour", Way.ADD, ["Moss"], "Mia")
+        assign_value(Author(site_id, "Mia", clock), {"products": ids}, "colour", Way.ADD, ["Moss"])
     work()
     assert product("T-1").taxonomy_attributes == {"colour": ["Fern"]}
     assert product("T-2").taxonomy_attributes == {"colour": ["Sky", "Fern"]}
@@ -237,7 +238,7 @@ def test_a_new_value_with_the_old_word_is_kept_where_it_was_chosen_and_renamed_w
     clock.move(seconds=1)
     save(clock, "T-2", "Moss")
     with transaction():
-        fill_gaps(clock, site_id, product("T-3").id, 1, {"sleeps": ("3",)}, "Mia")
+        fill_gaps(Author(site_id, "Mia", clock), product("T-3").id, 1, {"sleeps": ("3",)})
     save(clock, "T-4", "Moss", "Sky")
     work()
     found = [product(f"T-{number}").taxonomy_attributes["colour"] for number in (1, 2, 3, 4)]

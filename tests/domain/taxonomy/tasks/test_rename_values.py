@@ -61,14 +61,14 @@ def test_renamed_twice_in_a_row_ends_with_the_last_word(site_id: int, ask: Ask, 
     assert product("T-1").taxonomy_attributes == {"colour": ["Leaf"]}
 
 
-def test_the_index_is_told_of_renamed_products_alone(site_id: int, ask: Ask, work: Worker) -> None:
+def test_the_indexed_separately_of_renamed_products_alone(site_id: int, ask: Ask, work: Worker) -> None:
     changed = add(site_id, "T-1", "tents", colour=["Moss"])
     add(site_id, "B-1", "boots", colour="Moss")
     before = db.session.scalars(select(OutboxEntry.id).order_by(OutboxEntry.id.desc())).first() or 0
     ask(Kind.RENAME_VALUES, taxonomyId="kit", renames=[rename("gear", "Moss", "Fern")])
     work()
-    wishes = db.session.scalars(select(OutboxEntry.record_id).where(OutboxEntry.id > before)).all()
-    assert set(wishes) == {changed}
+    entries = db.session.scalars(select(OutboxEntry.record_id).where(OutboxEntry.id > before)).all()
+    assert set(entries) == {changed}
 
 
 def test_a_taxonomy_that_is_not_active_renames_nothing(site_id: int, ask: Ask, work: Worker) -> None:

@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.sites.models import Site
 from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.life.activation import activate
+from app.domain.taxonomy.lifecycle.activation import activate
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.products.archive import restored
 from app.domain.taxonomy.tasks.restore_preview import restore, restore_preview
-from app.domain.taxonomy.tasks.running import Means, work_off
+from app.domain.taxonomy.tasks.running import work_off
+from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.lifecycle_shop import (
@@ -92,7 +94,7 @@ def site(context: None, clock: StoppedClock) -> Site:
         add_classified(made, 2, "beds", prefix="B", taxonomy_attributes={})
         make_product(made, "PLAIN")
     with transaction():
-        activate(clock, made.id, "garden", "Garden", "Mia")
+        activate(Author(made.id, "Mia", clock), "garden", "Garden")
     return made
 
 
@@ -103,8 +105,8 @@ def products_of(site: Site) -> dict[str, Product]:
 
 def do(clock: StoppedClock, site: Site) -> TaxonomyTask:
     with transaction():
-        task_id = restore(clock, site.id, "garden", "Mia").id
-    work_off(Means(clock, transaction), site.id)
+        task_id = restore(Author(site.id, "Mia", clock), "garden").id
+    work_off(WorkContext(clock, transaction), site.id)
     db.session.rollback()
     return db.session.get_one(TaxonomyTask, task_id)
 
@@ -154,10 +156,10 @@ def test_a_product_that_was_classified_since_keeps_that_and_its_slot(site: Site,
 
 def test_a_switch_before_the_task_begins_ends_it_and_keeps_the_archive(site: Site, clock: StoppedClock) -> None:
     with transaction():
-        task_id = restore(clock, site.id, "garden", "Mia").id
+        task_id = restore(Author(site.id, "Mia", clock), "garden").id
     with transaction():
-        activate(clock, site.id, "camping", "Camping", "Mia")
-    work_off(Means(clock, transaction), site.id)
+        activate(Author(site.id, "Mia", clock), "camping", "Camping")
+    work_off(WorkContext(clock, transaction), site.id)
     task = db.session.get_one(TaxonomyTask, task_id)
     assert task.state == "failed"
     assert "Another taxonomy" in (task.error or "")
@@ -166,7 +168,7 @@ def test_a_switch_before_the_task_begins_ends_it_and_keeps_the_archive(site: Sit
 
 def test_asking_twice_is_one_task(site: Site, clock: StoppedClock) -> None:
     with transaction():
-        first, second = (restore(clock, site.id, "garden", "Mia").id for _ in range(2))
+        first, second = (restore(Author(site.id, "Mia", clock), "garden").id for _ in range(2))
     assert first == second
 
 
@@ -174,7 +176,7 @@ def test_only_the_active_taxonomy_takes_products_back(site: Site, clock: Stopped
     with pytest.raises(Conflict):
         restore_preview(clock, site.id, "camping")
     with pytest.raises(Conflict), transaction():
-        restore(clock, site.id, "camping", "Mia")
+        restore(Author(site.id, "Mia", clock), "camping")
     with pytest.raises(NotFound):
         restore_preview(clock, site.id, "nothing")
 
@@ -182,13 +184,13 @@ def test_only_the_active_taxonomy_takes_products_back(site: Site, clock: Stopped
 def test_a_task_for_another_taxonomy_is_not_joined(site: Site, clock: StoppedClock) -> None:
     """That one ends as soon as it begins, since its taxonomy is not the active one any more."""
     with transaction():
-        restore(clock, site.id, "garden", "Mia")
+        restore(Author(site.id, "Mia", clock), "garden")
     with transaction():
-        activate(clock, site.id, "camping", "Camping", "Mia")
+        activate(Author(site.id, "Mia", clock), "camping", "Camping")
     with transaction():
-        second = restore(clock, site.id, "camping", "Mia")
+        second = restore(Author(site.id, "Mia", clock), "camping")
     assert second.parameters == {"taxonomyId": "camping"}
-    work_off(Means(clock, transaction), site.id)
+    work_off(WorkContext(clock, transaction), site.id)
     db.session.rollback()
     assert second.state == "done"
     assert products_of(site)["P0"].taxonomy_level_id == "tents"

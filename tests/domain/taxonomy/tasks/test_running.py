@@ -13,6 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from app.domain.catalogue.models import Product
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings
@@ -21,16 +22,19 @@ from app.domain.taxonomy.levels.renames import ValueRename
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
 from app.domain.taxonomy.tasks import Kind
 from app.domain.taxonomy.tasks.batch import Batch, Work
-from app.domain.taxonomy.tasks.purge import purge
-from app.domain.taxonomy.tasks.running import LEASE, Means, sites_with_work, work_off
-from app.domain.taxonomy.tasks.story import story_of
+from app.domain.taxonomy.tasks.leased import TASK
+from app.domain.taxonomy.tasks.running import Works, sites_with_work, work_off
+from app.domain.taxonomy.tasks.summary import summary_of
 from app.domain.taxonomy.tasks.works import WORKS
+from app.domain.work import leases
+from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import LEVELS, Worker, add, product, task
 from tests.factories import make_site, make_task
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
+from tests.purging import purged
 from tests.taxonomy_saves import save_structure
 
 Ask = Callable[..., str]
@@ -45,7 +49,7 @@ def to_boots(ids: list[int]) -> dict[str, Any]:
     return {"taxonomyId": "kit", "levelId": "boots", "products": ids}
 
 
-def breaking(clock: StoppedClock, at_batch: int, error: BaseException) -> Means:
+def breaking(at_batch: int, error: BaseException) -> Works:
     """Levels are assigned as ever until the batch of this number, which fails after it changed its products."""
     done: list[int] = []
     real = WORKS[Kind.ASSIGN_LEVEL]
@@ -57,7 +61,7 @@ def breaking(clock: StoppedClock, at_batch: int, error: BaseException) -> Means:
             db.session.flush()
             raise error
 
-    return Means(clock, transaction, batch=2, works={Kind.ASSIGN_LEVEL: Work(real.candidates, change)})
+    return {Kind.ASSIGN_LEVEL: Work(real.candidates, change)}
 
 
 def test_whoever_asks_wakes_the_worker(site_id: int, ask: Ask, queue: RecordingQueue) -> None:
@@ -96,7 +100,7 @@ def test_a_worker_that_dies_in_a_batch_loses_only_that_and_the_next_goes_on(
 ) -> None:
     task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
     with pytest.raises(SystemExit):
-        work_off(breaking(clock, 2, SystemExit("stopped")), site_id)
+        work_off(WorkContext(clock, transaction), site_id, batch=2, works=breaking(2, SystemExit("stopped")))
     half = task(task_id)
     assert (half.state, half.done, half.reached, half.report) == ("running", 2, five[1], {"changed": 2})
     assert [product(f"T-{number}").taxonomy_level_id for number in range(4)] == ["boots", "boots", "tents", "tents"]
@@ -111,11 +115,11 @@ def test_while_somebody_works_nobody_else_begins(
     task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
     with transaction():
         held = task(task_id)
-        held.state, held.lease_until = "running", clock.now() + LEASE
+        held.state, held.lease_until = "running", clock.now() + TASK.lease
     work()
     assert task(task_id).done == 0
     assert sites_with_work(clock) == set()
-    clock.move(seconds=LEASE.total_seconds())
+    clock.move(seconds=TASK.lease.total_seconds())
     assert sites_with_work(clock) == {site_id}
     work()
     assert task(task_id).state == "done"
@@ -125,12 +129,12 @@ def test_when_the_time_is_up_the_rest_is_left_for_the_next(
     five: list[int], ask: Ask, clock: StoppedClock, site_id: int
 ) -> None:
     task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
-    means = Means(clock, transaction, batch=2)
-    assert work_off(means, site_id, timedelta(0))
+    context = WorkContext(clock, transaction)
+    assert work_off(context, site_id, timedelta(0), batch=2)
     assert task(task_id).done == 2
     assert sites_with_work(clock) == {site_id}
-    assert work_off(means, site_id, timedelta(0))
-    assert not work_off(means, site_id, timedelta(0))
+    assert work_off(context, site_id, timedelta(0), batch=2)
+    assert not work_off(context, site_id, timedelta(0), batch=2)
     assert task(task_id).state == "done"
 
 
@@ -139,24 +143,24 @@ def test_what_nobody_expected_fails_the_task_and_keeps_what_was_done(
 ) -> None:
     task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
     with pytest.raises(RuntimeError):
-        work_off(breaking(clock, 2, RuntimeError("odd")), site_id)
+        work_off(WorkContext(clock, transaction), site_id, batch=2, works=breaking(2, RuntimeError("odd")))
     failed = task(task_id)
     assert (failed.state, failed.done, failed.error) == (
         "failed",
         2,
-        "Something unexpected went wrong: RuntimeError('odd')",
+        "Something unexpected went wrong: RuntimeError: odd",
     )
 
 
 AWAY = OperationalError("update", {}, Exception("away"))
 
 
-def always_failing(clock: StoppedClock, error: Exception) -> Means:
+def always_failing(error: Exception) -> Works:
     def change(_batch: Batch) -> None:
         raise error
 
     candidates = WORKS[Kind.ASSIGN_LEVEL].candidates
-    return Means(clock, transaction, works={Kind.ASSIGN_LEVEL: Work(candidates, change)})
+    return {Kind.ASSIGN_LEVEL: Work(candidates, change)}
 
 
 def test_a_database_that_is_away_fails_no_task_before_an_hour(
@@ -167,10 +171,27 @@ def test_a_database_that_is_away_fails_no_task_before_an_hour(
     for minutes in (0, 50, 10):
         clock.move(minutes=minutes)
         with pytest.raises(OperationalError):
-            work_off(always_failing(clock, AWAY), site_id)
+            work_off(WorkContext(clock, transaction), site_id, works=always_failing(AWAY))
         told.append((task(task_id).state, task(task_id).error))
     reason = "The database refused the work for an hour. It can go on where it was."
     assert told == [("running", None), ("running", None), ("failed", reason)]
+
+
+def test_a_refusal_that_outlasts_the_lease_is_noted_and_ends_the_attempt(
+    five: list[int], ask: Ask, clock: StoppedClock, site_id: int
+) -> None:
+    """A busy SQLite keeps each try waiting for five seconds, and nothing can renew the lease meanwhile."""
+    task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
+
+    def slowly_failing(_batch: Batch) -> None:
+        clock.move(seconds=6)
+        raise AWAY
+
+    works = {Kind.ASSIGN_LEVEL: Work(WORKS[Kind.ASSIGN_LEVEL].candidates, slowly_failing)}
+    with pytest.raises(OperationalError):
+        work_off(WorkContext(clock, transaction), site_id, works=works)
+    assert (task(task_id).state, task(task_id).attempts) == ("running", 1)
+    assert task(task_id).refused_since is not None
 
 
 def test_what_a_task_did_before_does_not_count_as_time_without_the_database(
@@ -180,10 +201,10 @@ def test_what_a_task_did_before_does_not_count_as_time_without_the_database(
     task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
     clock.move(hours=3)
     for done in (2, 4):
-        assert work_off(Means(clock, transaction, batch=2), site_id, timedelta(0))
+        assert work_off(WorkContext(clock, transaction), site_id, timedelta(0), batch=2)
         clock.move(minutes=61)
         with pytest.raises(OperationalError):
-            work_off(always_failing(clock, AWAY), site_id)
+            work_off(WorkContext(clock, transaction), site_id, works=always_failing(AWAY))
         assert (task(task_id).state, task(task_id).done) == ("running", done)
     work()
     assert (task(task_id).state, task(task_id).refused_since) == ("done", None)
@@ -194,11 +215,11 @@ def test_a_task_that_failed_goes_on_where_it_was_and_before_later_ones(
 ) -> None:
     task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
     with pytest.raises(RuntimeError):
-        work_off(breaking(clock, 2, RuntimeError("odd")), site_id)
+        work_off(WorkContext(clock, transaction), site_id, batch=2, works=breaking(2, RuntimeError("odd")))
     later = ask(Kind.RECOMPUTE)
     queue.jobs.clear()
     with transaction():
-        tasks.resume(clock, site_id, task_id, "Otto Oak")
+        tasks.resume(Author(site_id, "Otto Oak", clock), task_id)
     assert queue.jobs == [("taxonomy:work_off_slice", (site_id,))]
     again = task(task_id)
     assert (again.state, again.reached, again.done, again.error, again.finished_at) == (
@@ -220,10 +241,10 @@ def test_only_what_failed_can_go_on(ask: Ask, clock: StoppedClock, site_id: int,
     task_id = ask(Kind.RECOMPUTE)
     for _ in range(2):
         with pytest.raises(Conflict), transaction():
-            tasks.resume(clock, site_id, task_id, "Mia")
+            tasks.resume(Author(site_id, "Mia", clock), task_id)
         work()
     with pytest.raises(NotFound), transaction():
-        tasks.resume(clock, site_id + 1, task_id, "Mia")
+        tasks.resume(Author(site_id + 1, "Mia", clock), task_id)
 
 
 def test_a_kind_that_nobody_knows_fails_once_and_holds_up_no_other(
@@ -239,7 +260,7 @@ def test_a_kind_that_nobody_knows_fails_once_and_holds_up_no_other(
         "This version of the shop cannot do work of the kind POLISH.",
     )
     assert task(later).state == "done"
-    told = story_of(task(unknown))
+    told = summary_of(task(unknown))
     assert (told.title, told.summary) == ("Work of the kind POLISH", "Dealt with 0 products.")
 
 
@@ -282,11 +303,11 @@ def test_renames_come_before_what_was_asked_for_earlier_or_runs_already(
         real.change(batch)
         done.append(len(batch.ids))
 
-    means = Means(clock, transaction, batch=2, works=dict(WORKS) | {Kind.ASSIGN_LEVEL: Work(real.candidates, change)})
+    context, works = WorkContext(clock, transaction), dict(WORKS) | {Kind.ASSIGN_LEVEL: Work(real.candidates, change)}
     for _ in range(batches_before):
-        assert work_off(means, site_id, timedelta(0))
+        assert work_off(context, site_id, timedelta(0), batch=2, works=works)
     rename_moss(clock, site_id)
-    work_off(means, site_id)
+    work_off(context, site_id, batch=2, works=works)
     held = [(product(f"G-{n}").taxonomy_level_id, product(f"G-{n}").taxonomy_attributes) for n in range(4)]
     assert held == [("tents", {"colour": ["Fern"]})] * 4
     assert (task(task_id).state, task(task_id).report, done) == ("done", {"changed": 4}, [2, 2])
@@ -305,7 +326,7 @@ def test_a_task_that_runs_gives_way_to_a_rename_after_its_batch(site_id: int, as
             saved.append(1)
             rename_moss(clock, site_id)
 
-    work_off(Means(clock, and_somebody_saves_after_the_first_batch, batch=2), site_id)
+    work_off(WorkContext(clock, and_somebody_saves_after_the_first_batch), site_id, batch=2)
     held = [(product(f"G-{n}").taxonomy_level_id, product(f"G-{n}").taxonomy_attributes) for n in range(4)]
     assert (saved, held) == ([1], [("tents", {"colour": ["Fern"]})] * 4)
     ended = db.session.scalars(select(TaxonomyTask.kind).order_by(TaxonomyTask.finished_at)).all()
@@ -368,11 +389,9 @@ def test_a_task_goes_a_month_after_its_end(ask: Ask, work: Worker, clock: Stoppe
     work()
     waits = ask(Kind.RECOMPUTE)
     clock.move(days=29)
-    with transaction():
-        assert purge(clock) == 0
+    assert purged(clock, leases.retention(TASK, "tasks")) == 0
     clock.move(days=2)
-    with transaction():
-        assert purge(clock) == 1
+    assert purged(clock, leases.retention(TASK, "tasks")) == 1
     assert db.session.get(TaxonomyTask, ended) is None
     assert tasks.task_of(site_id, waits).state == "waiting"
 
@@ -381,15 +400,15 @@ def test_two_that_took_up_the_same_task_do_its_batches_in_turns(
     five: list[int], ask: Ask, clock: StoppedClock, site_id: int
 ) -> None:
     task_id = ask(Kind.ASSIGN_LEVEL, **to_boots(five))
-    other = Means(clock, transaction, batch=1)
+    other = WorkContext(clock, transaction)
 
     @contextmanager
     def halted_after_each_commit() -> Iterator[None]:
         with transaction():
             yield
-        clock.move(seconds=2 * LEASE.total_seconds())
-        work_off(other, site_id, timedelta(0))
+        clock.move(seconds=2 * TASK.lease.total_seconds())
+        work_off(other, site_id, timedelta(0), batch=1)
 
-    work_off(Means(clock, halted_after_each_commit, batch=1), site_id)
+    work_off(WorkContext(clock, halted_after_each_commit), site_id, batch=1)
     assert (task(task_id).state, task(task_id).done, task(task_id).report) == ("done", 5, {"changed": 5})
     assert [product(f"T-{number}").revision for number in range(5)] == [2] * 5

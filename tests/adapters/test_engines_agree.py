@@ -1,0 +1,203 @@
+"""The shop's engine and the reference engine give the same results on random catalogues and requests. Where they
+differ, one of them is wrong."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from app.adapters.whoosh import WhooshEngine
+from app.domain.search.engine import (
+    Change,
+    Delete,
+    IndexDocument,
+    IndexName,
+    Pin,
+    RangeFilter,
+    SearchEngine,
+    SearchRequest,
+    SearchResult,
+    Sort,
+    Upsert,
+    ValueFilter,
+)
+from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
+from tests.adapters.reference_engine import Evaluation, ReferenceEngine
+from tests.examples import examples
+
+SITE, PRODUCTS = 1, IndexName.PRODUCTS
+REQUESTS = 12  # Of each catalogue, since building one costs most.
+WORDS = (
+    "laptop", "laptops", "lap", "top", "notebook", "note", "book", "sleeve", "bag", "for", "with", "cheap", "red",
+    "keyboard", "key", "board", "wine", "glass", "glasses", "sunglasses", "sun", "rx45", "17ab", "4k", "cable", "table",
+)  # fmt: skip
+COLOURS, BRANDS = ("Red", "Blue", "Green", "Black"), ("Acme", "Bolt", "Crag")
+MOST = 20  # Documents; beyond them, which names a spelling is taken from depends on the order of equal scores.
+
+
+def document(chance: random.Random, number: int) -> IndexDocument:
+    """Fields are short: Whoosh keeps the length of a longer one with less precision."""
+
+    def words(most: int, least: int = 0) -> str:
+        return " ".join(chance.choices(WORDS, k=chance.randint(least, most)))
+
+    values = {"brand": (chance.choice(BRANDS),), "colour": tuple(chance.sample(COLOURS, chance.randint(0, 3)))}
+    if chance.random() < 0.8:
+        values["level"] = (chance.choice(("Laptops", "Bags", "Glasses")),)
+    if chance.random() < 0.2:
+        values["featured"] = ("true",)
+    numbers = {"price": float(chance.randint(1, 9))} if chance.random() < 0.9 else {}
+    numbers |= {"createdAt": float(chance.randint(1, 9))} if chance.random() < 0.9 else {}
+    return IndexDocument(
+        id=f"P{number}",
+        name=words(4, 1).title(),
+        terms=tuple(words(3, 1) for _ in range(chance.randint(0, 2))),
+        manufacturer=chance.choice(BRANDS),
+        kind=words(2),
+        description=words(8),
+        attributes=words(5),
+        codes=(f"SKU-{number}", *(chance.sample(("AB-12/C", "0012345", "17AB"), chance.randint(0, 1)))),
+        values=values,
+        numbers=numbers,
+        card={"number": number},
+        digest=str(number),
+    )
+
+
+def typed(chance: random.Random, word: str) -> str:
+    """A word as people type it: whole, unfinished, or with a slip."""
+    place = chance.randrange(len(word))
+    unfinished, slip = word[: place + 1], word[:place] + chance.choice("abelz") + word[place + chance.randint(0, 1) :]
+    return chance.choices((word, unfinished, slip), (7, 1, 2))[0]
+
+
+def request(chance: random.Random) -> SearchRequest:
+    words = " ".join(typed(chance, word) for word in chance.choices((*WORDS, "zzqq", "sku 3"), k=chance.randint(0, 4)))
+    ids = [f"P{number}" for number in range(MOST + 2)]
+
+    def some(most: int) -> tuple[str, ...]:
+        return tuple(chance.sample(ids, chance.choice((0, 0, most))))
+
+    groups = [SynonymGroup(SynonymType.EQUIVALENT, None, tuple(chance.sample(WORDS, 3))) for _ in range(3)]
+    groups.append(SynonymGroup(SynonymType.EQUIVALENT, None, ("sun glasses", "wine for glass", "cheap")))
+    synonyms = SynonymSet.of(groups if chance.random() < 0.4 else ())
+    colours = ValueFilter("colour", tuple(chance.sample(COLOURS, 2)))
+    prices = chance.choice((RangeFilter("price", 2, 6), RangeFilter("price", low=4)))
+    return SearchRequest(
+        words=words,
+        scope=chance.choice(((), (), (ValueFilter("brand", ("Acme", "Bolt")),))),
+        filters=chance.choice(((), (), (colours,), (colours, ValueFilter("level", ("Bags",))))),
+        ranges=chance.choice(((), (), (prices,))),
+        facets=("colour", "brand", "level", "nothing"),
+        range_facets=("price", "weight"),
+        sort=chance.choice((Sort.RELEVANCE, *Sort)),
+        first=some(3),
+        per_page=MOST + 5,
+        correct=chance.random() < 0.7,
+        prefix_last=chance.random() < 0.7,
+        alternatives=synonyms.expand(words).alternatives,
+        optional=frozenset(("cheap",) if chance.random() < 0.3 else ()),
+        pins=tuple(Pin(id, at) for id, at in zip(some(3), chance.sample(range(1, 25), 3), strict=False)),
+        boosts=some(3),
+        buries=some(3),
+    )
+
+
+@contextmanager
+def engines(documents: list[IndexDocument]) -> Iterator[tuple[WhooshEngine, ReferenceEngine]]:
+    with tempfile.TemporaryDirectory() as directory:
+        both = WhooshEngine(Path(directory)), ReferenceEngine()
+        for engine in both:
+            generation = engine.start_generation(SITE, PRODUCTS)
+            generation.add(documents)
+            generation.seal()
+            with engine.exclusive(SITE, PRODUCTS):
+                generation.publish([])
+        yield both
+
+
+def catalogue(chance: random.Random) -> list[IndexDocument]:
+    return [document(chance, number) for number in range(chance.randint(0, MOST))]
+
+
+def same_but_for_order(ours: SearchResult, theirs: SearchResult) -> bool:
+    assert {hit.id: hit.card for hit in ours.hits} == {hit.id: hit.card for hit in theirs.hits}
+    assert replace(ours, hits=(), suggestion=None) == replace(theirs, hits=(), suggestion=None)
+    return True
+
+
+def same_order(ours: SearchResult, theirs: SearchResult, reference: Evaluation) -> bool:
+    """Documents with equal keys may stand in any order; keys of 32 bits are equal where they are close."""
+    for one, other in zip(ours.hits, theirs.hits, strict=True):
+        numbers = [[part for part in reference.key(hit.id) if not isinstance(part, str)] for hit in (one, other)]
+        names = [[part for part in reference.key(hit.id) if isinstance(part, str)] for hit in (one, other)]
+        assert one.id == other.id or (names[0] == names[1] and numbers[0] == pytest.approx(numbers[1], rel=1e-4))
+    return True
+
+
+def pages_cover(engine: SearchEngine, asked: SearchRequest, whole: SearchResult, size: int) -> bool:
+    pages = [replace(asked, page=page, per_page=size) for page in range(1, len(whole.hits) // size + 2)]
+    hits = [hit for result in engine.search_many(SITE, PRODUCTS, pages) for hit in result.hits]
+    assert hits == list(whole.hits)
+    return True
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(seed=st.integers(0, 1 << 32))
+def test_a_fresh_index_gives_the_same_results(seed: int) -> None:
+    chance = random.Random(seed)
+    with engines(catalogue(chance)) as (engine, reference):
+        for asked in (request(chance) for _ in range(REQUESTS)):
+            ours, theirs = (each.search(SITE, PRODUCTS, asked) for each in (engine, reference))
+            assert ours.suggestion == theirs.suggestion
+            assert same_but_for_order(ours, theirs)
+            evaluation = Evaluation(reference.live[SITE, PRODUCTS], asked)
+            assert same_order(ours, theirs, evaluation)
+            scores = {hit.id: hit.score for hit in theirs.hits}
+            assert {hit.id: hit.score for hit in ours.hits} == pytest.approx(scores, rel=1e-4)
+            assert pages_cover(engine, asked, ours, chance.randint(1, 6))
+
+
+@settings(max_examples=examples(25), deadline=None)
+@given(seed=st.integers(0, 1 << 32))
+def test_a_changed_index_finds_the_same(seed: int) -> None:
+    """How rare words are may still count what is gone, so scores, and what depends on them, are left out."""
+    chance = random.Random(seed)
+    with engines(catalogue(chance)) as (engine, reference):
+        for _ in range(3):
+            changes: list[Change] = [Upsert(document(chance, chance.randrange(MOST))) for _ in range(4)]
+            changes += [Delete(f"P{chance.randrange(MOST)}") for _ in range(2)]
+            for each in (engine, reference):
+                with each.exclusive(SITE, PRODUCTS):
+                    each.apply(SITE, PRODUCTS, changes)
+            for asked in (replace(request(chance), correct=False) for _ in range(REQUESTS // 3)):
+                ours, theirs = (each.search(SITE, PRODUCTS, asked) for each in (engine, reference))
+                assert same_but_for_order(ours, theirs)
+                if asked.sort is not Sort.RELEVANCE:
+                    assert same_order(ours, theirs, Evaluation(reference.live[SITE, PRODUCTS], asked))
+        assert dict(engine.digests(SITE, PRODUCTS)) == dict(reference.digests(SITE, PRODUCTS))
+
+
+@settings(max_examples=examples(15), deadline=None)
+@given(seed=st.integers(0, 1 << 32))
+@example(seed=5912)  # A document has the words of an alternative only written as one.
+def test_a_document_is_explained_alike(seed: int) -> None:
+    chance = random.Random(seed)
+    with engines(catalogue(chance)) as (engine, reference):
+        for asked in (replace(request(chance), explain=True) for _ in range(REQUESTS)):
+            ours, theirs = (each.search(SITE, PRODUCTS, asked) for each in (engine, reference))
+            expected = {hit.id: hit.explanation for hit in theirs.hits}
+            for place, hit in enumerate(ours.hits, 1):
+                why, other = hit.explanation, expected[hit.id]
+                assert why is not None and other is not None
+                assert (why.tokens, why.indexed, why.rank, why.placed) == (other.tokens, True, place, other.placed)
+                assert why.missing_words == other.missing_words
+                assert sum(part.worth for part in why.parts) == pytest.approx(hit.score, rel=1e-4)

@@ -1,0 +1,51 @@
+"""Which kinds of jobs have a worker, as a real queue server knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from rq import Queue, Worker
+from rq.serializers import JSONSerializer
+
+from app.adapters.queue import NoQueue, RqQueue, connect, queue_name
+
+
+@pytest.fixture
+def worker(redis_url: str) -> Iterator[Worker]:
+    """Of the kind `default`, just started."""
+    connection = connect(redis_url)
+    queue = Queue(queue_name("of-tests", "default"), connection, serializer=JSONSerializer)
+    made = Worker([queue], connection=connection, serializer=JSONSerializer)
+    made.register_birth()
+    yield made
+    made.register_death()
+
+
+def test_a_kind_without_a_worker_is_idle(redis_url: str, worker: Worker) -> None:
+    assert RqQueue(redis_url, "of-tests").idle_kinds() == ["builds"]
+    assert RqQueue(redis_url, "of-another-shop").idle_kinds() == ["default", "builds"]
+
+
+def test_a_worker_that_gives_no_sign_any_more_is_none(redis_url: str, worker: Worker) -> None:
+    worker.connection.pexpire(worker.key, 0)
+    assert RqQueue(redis_url, "of-tests").idle_kinds() == ["default", "builds"]
+
+
+def test_a_worker_whose_clock_is_wrong_counts_as_one(redis_url: str, worker: Worker) -> None:
+    an_hour_ago = datetime.now(UTC) - timedelta(hours=1)
+    worker.connection.hset(worker.key, "last_heartbeat", an_hour_ago.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
+    assert RqQueue(redis_url, "of-tests").idle_kinds() == ["builds"]
+
+
+def test_what_the_last_job_notes_of_a_worker_that_is_gone_makes_it_none(redis_url: str, worker: Worker) -> None:
+    worker.connection.pexpire(worker.key, 0)
+    worker.increment_total_working_time(timedelta(seconds=1), worker.connection)
+    assert RqQueue(redis_url, "of-tests").idle_kinds() == ["default", "builds"]
+
+
+def test_a_queue_that_is_away_says_so_and_one_that_is_not_set_up_has_no_workers() -> None:
+    with pytest.raises(OSError):
+        RqQueue("redis://127.0.0.1:1", "of-tests").idle_kinds()
+    assert NoQueue().idle_kinds() is None

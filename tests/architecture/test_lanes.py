@@ -1,0 +1,68 @@
+"""Which routes have threads of their own. A line of the table in app/web_server/lanes.py that fits no route is dead."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from flask import Flask
+
+from app.web_server.lanes import LANES, lane_of
+from tests.architecture.shop_for_routes import CONVERTER, routes
+
+TAXONOMY = "/admin/catalogue/taxonomy/<taxonomy_id>"
+BULK = {
+    "POST /admin/catalogue/product/<product_id>/images",
+    "POST /admin/catalogue/products/classify",
+    *(
+        f"{method} {TAXONOMY}/{act}"
+        for method in ("GET", "POST")
+        for act in ("activation", "conflict", "restore", "review")
+    ),
+    f"GET {TAXONOMY}/activation-impact",
+    f"POST {TAXONOMY}/impact",
+    f"PUT {TAXONOMY}/structure",
+    "GET /admin/catalogue/taxonomy/tasks/<task_id>/lost",
+    "GET /admin/search/analytics/<list_name>.csv",
+    "GET /admin/search/analytics/days.csv",
+    "GET /admin/search/synonyms/export.csv",
+    "GET /admin/search/synonyms/import",
+    "POST /admin/search/synonyms/import",
+    "POST /admin/search/synonyms/import/apply",
+    "POST /admin/search/terms/try",
+    "GET /admin/search/test",
+    "POST /admin/search/test",
+    "POST /admin/search/try",
+    "POST /v1/admin/taxonomies",
+    "DELETE /v1/admin/taxonomies/<taxonomy_id>",
+    "POST /v1/admin/taxonomies/<taxonomy_id>/activate",
+    "PUT /v1/admin/taxonomies/<taxonomy_id>/structure",
+}
+SIGN_IN = {
+    "GET /admin/login",
+    "POST /admin/login",
+    "POST /admin/logout",
+    "POST /v1/auth/login",
+    "POST /v1/auth/logout",
+    "POST /v1/auth/refresh",
+}
+QUICK = {
+    "GET /healthz",
+    "GET /readyz",
+    "GET /metrics",
+    "GET /media/<site_id>/<file>",
+    "GET /picture/<shape>/<name>.svg",
+    "GET /static/<filename>",
+    "GET /static/v-<version>/<filename>",
+}
+
+
+def test_what_is_answered_beside_the_pages(app: Flask) -> None:
+    by_lane: dict[str, set[str]] = defaultdict(set)
+    for method, rule in routes(app):
+        by_lane[lane_of(method, CONVERTER.sub("7", rule)).name].add(f"{method} {rule}")
+    del by_lane["pages"]
+    assert by_lane == {"bulk": BULK, "sign-in": SIGN_IN, "health and files": QUICK}
+
+
+def test_all_threads_of_a_process_find_a_connection_of_the_database() -> None:
+    assert sum(lane.threads for lane in LANES) <= 15, "five that SQLAlchemy keeps, ten more that it lends"

@@ -1,0 +1,52 @@
+"""Scripts are modules that name what they need, and style sheets keep to one order of layers."""
+
+import re
+from pathlib import Path
+
+from tests.surroundings import ROOT
+
+STATIC = ROOT / "app" / "static"
+SCRIPTS = {file: file.read_text() for file in STATIC.rglob("*.js") if "vendor" not in file.parts}
+STYLES = {file: file.read_text() for file in (STATIC / "admin").rglob("*.css")}
+TEMPLATES = "\n".join(file.read_text() for file in (ROOT / "app" / "templates").rglob("*.html"))
+IMPORT = re.compile(r'^import (?:(\w+|\* as \w+|\{[^}]*\}) from )?"(\.[^"]+)";', re.MULTILINE)
+EXPORT = re.compile(r"^export (?:const|function|let) (\w+)", re.MULTILINE)
+
+
+def imports_of(script: Path) -> list[tuple[str, Path]]:
+    return [(names, (script.parent / path).resolve()) for names, path in IMPORT.findall(SCRIPTS[script])]
+
+
+def test_every_import_leads_to_a_script_that_exports_what_is_named() -> None:
+    for script in SCRIPTS:
+        for names, imported in imports_of(script):
+            assert imported in SCRIPTS, f"{script}: {imported}"
+            exported = set(EXPORT.findall(SCRIPTS[imported]))
+            wanted = set(re.findall(r"\w+", names)) if names.startswith("{") else set()
+            assert wanted <= exported, f"{script}: {wanted - exported}"
+
+
+def test_scripts_share_nothing_but_their_exports() -> None:
+    for script, text in SCRIPTS.items():
+        assert not re.search(r"\bwindow\.\w+ = |\bglobalThis\b", text), script
+        assert script.name == "htmx.js" or "htmx" not in re.findall(r"\bwindow\.(\w+)", text), script
+    tags = re.findall(r"<script[^>]*static_url[^>]*>", TEMPLATES)
+    assert all("vendor/" in tag or 'type="module"' in tag for tag in tags)
+
+
+def test_every_script_is_reached_from_a_page() -> None:
+    waiting = {STATIC / name for name in re.findall(r"static_url\('([\w/]+\.js)'\)", TEMPLATES)}
+    reached: set[Path] = set()
+    while waiting:
+        script = waiting.pop()
+        reached.add(script)
+        waiting |= {imported for _, imported in imports_of(script)} - reached
+    assert reached == SCRIPTS.keys()
+
+
+def test_every_rule_of_the_admin_stands_in_a_layer_whose_place_is_declared_once() -> None:
+    declared = [order for text in STYLES.values() for order in re.findall(r"^@layer ([\w, ]+);", text, re.MULTILINE)]
+    assert len(declared) == 1
+    for style, text in STYLES.items():
+        opened = re.findall(r"^(\S.*)\{$", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL), re.MULTILINE)
+        assert {rule.strip() for rule in opened} <= {f"@layer {name}" for name in declared[0].split(", ")}, style

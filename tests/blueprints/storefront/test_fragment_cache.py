@@ -1,0 +1,81 @@
+"""Fragments of pages that are cached, and what makes them be drawn anew."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from flask import Flask
+
+from app.blueprints.storefront.blueprint import LISTING_CACHE
+from app.blueprints.storefront.fragment_cache import FragmentCache
+from app.domain.catalogue.models import Product
+from app.extensions import db
+from app.transaction import transaction
+from tests.blueprints.storefront import small_shop
+from tests.blueprints.storefront.conftest import Get
+from tests.fakes.clock import StoppedClock
+
+
+def test_a_part_is_drawn_once():
+    parts = FragmentCache(2)
+    drawn = [parts.get("a", lambda: "A"), parts.get("a", lambda: "never")]
+    assert drawn == ["A", "A"]
+
+
+def test_the_part_not_used_for_longest_goes_first():
+    parts = FragmentCache(2)
+    for key in ("a", "b", "a", "c"):
+        parts.get(key, lambda: "old")
+    assert parts.get("a", lambda: "new") == "old"
+    assert parts.get("b", lambda: "new") == "new"
+    assert len(parts) == 2
+
+
+def test_a_part_that_cannot_be_drawn_is_not_kept():
+    parts = FragmentCache(2)
+    try:
+        parts.get("a", lambda: str(1 / 0))
+    except ZeroDivisionError:
+        assert len(parts) == 0
+
+
+def test_threads_get_whole_parts():
+    parts = FragmentCache(3)
+    with ThreadPoolExecutor(8) as threads:
+        got = list(threads.map(lambda n: parts.get(n % 7, lambda: f"part {n % 7}"), range(700)))
+    assert [str(part) for part in got] == [f"part {n % 7}" for n in range(700)]
+    assert len(parts) == 3
+
+
+def test_a_listing_is_drawn_anew_within_a_second_of_a_change_of_the_index(
+    app: Flask, get: Get, site_id: int, clock: StoppedClock
+):
+    assert "Fell tent 9" in get("/c/gifts").text
+    with app.app_context():
+        with transaction():
+            db.session.query(Product).filter_by(site_id=site_id, seo_name="tent-9").one().name = "Renamed tent"
+        small_shop.index(site_id)
+    clock.move(seconds=1)
+    assert "Renamed tent" in get("/c/gifts").text
+
+
+def test_invented_parameters_are_not_kept(app: Flask, get: Get):
+    get("/c/camping")
+    kept = len(app.extensions[LISTING_CACHE])
+    for number in range(60):
+        get(f"/c/camping?junk{number}={number}&utm_x={number}")
+    assert len(app.extensions[LISTING_CACHE]) == kept
+
+
+def test_shops_with_the_same_addresses_keep_apart(app: Flask, get: Get):
+    with app.app_context():
+        other_id = small_shop.build("other.test", "Other shop")
+        with transaction():
+            for product in db.session.query(Product).filter_by(site_id=other_id):
+                product.name = f"Canary {product.sku}"
+        small_shop.index(other_id)
+    for _ in range(3):
+        for path in ("/", "/c/camping", "/c/camping?colour=Fern", "/search?q=tent", "/p/tent-5"):
+            assert "Canary" not in get(path).text, path
+            assert "Small shop" not in get(path, host="other.test").text, path
+    assert "Canary" in get("/c/camping", host="other.test").text

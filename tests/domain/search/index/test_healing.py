@@ -1,0 +1,177 @@
+"""A damaged or lost index is rebuilt by the shop itself, with pauses, and its owner is told."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from app.adapters.null_engine import NullEngine
+from app.domain.alerts.models import Alert
+from app.domain.search.context import SearchContext
+from app.domain.search.engine import EngineState, IndexName
+from app.domain.search.index.healing import heal, lost_indexes
+from app.domain.search.index.rebuild import rebuild
+from app.domain.search.index.runs import REBUILD
+from app.domain.search.models import RebuildRun
+from app.domain.sites.models import AuditEntry
+from app.domain.sites.settings import change_settings
+from app.domain.work import leases
+from app.extensions import db
+from app.transaction import transaction
+from tests.fakes.clock import StoppedClock
+from tests.fakes.queue import RecordingQueue
+from tests.searching import add_page, add_product, add_site, found, request
+
+pytestmark = pytest.mark.usefixtures("context")
+
+
+@pytest.fixture
+def site_id(indexing: SearchContext, clock: StoppedClock) -> int:
+    with transaction():
+        site_id = add_site().id
+        add_product(site_id, "tent")
+        add_page(site_id, "delivery")
+    rebuild(indexing, request(indexing, site_id))
+    clock.move(minutes=5)
+    return site_id
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    return tmp_path / "index" / "1"
+
+
+def spoil(index: Path) -> None:
+    for segment in (index / "current").resolve().glob("*.seg"):
+        os.truncate(segment, 100)
+
+
+def requested() -> list[tuple[str, str, str]]:
+    """The scope, state and requester of the rebuilds after the first."""
+    query = select(RebuildRun).order_by(RebuildRun.created_at)
+    return [(run.scope, run.state, run.requested_by) for run in db.session.scalars(query).all()[1:]]
+
+
+def alerts() -> dict[tuple[str, str], str]:
+    """The open ones."""
+    rows = db.session.scalars(select(Alert).where(Alert.ended_at.is_(None)))
+    return {(alert.cause, alert.subject): alert.detail for alert in rows}
+
+
+def fail_the_rebuild(clock: StoppedClock) -> None:
+    with transaction():
+        claim = leases.claim(REBUILD, clock)
+        assert claim is not None
+        leases.fail(clock, claim, "There is no space left on the disk. Free some, then rebuild.")
+
+
+def test_nothing_happens_while_all_is_well(indexing: SearchContext, site_id: int) -> None:
+    heal(indexing)
+    assert (requested(), alerts()) == ([], {})
+
+
+@pytest.mark.parametrize(
+    ("names", "scope", "named"),
+    [
+        (["products"], "PRODUCTS", "products"),
+        (["content"], "CONTENT", "pages and collections"),
+        (["products", "content"], "ALL", "products and of pages and collections"),
+    ],
+)
+def test_what_is_damaged_is_rebuilt_and_the_owner_told_until_it_is(
+    indexing: SearchContext, site_id: int, index: Path, queue: RecordingQueue, names: list[str], scope: str, named: str
+) -> None:
+    for name in names:
+        spoil(index / name)
+    heal(indexing)
+    heal(indexing)
+    assert requested() == [(scope, "waiting", "the shop itself")]
+    entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "index.rebuild")).one()
+    assert (entry.actor, entry.summary) == ("the shop itself", f"Requested a rebuild of the lost index of {named}")
+    subjects = {"products": "products", "content": "pages and collections"}
+    assert alerts().keys() == {("index_damaged", subjects[name]) for name in names}
+    assert all("is damaged" in detail for detail in alerts().values())
+    job, arguments = queue.jobs[-1]
+    assert job == "indexing:rebuild" and rebuild(indexing, *map(str, arguments))
+    heal(indexing)
+    assert alerts() == {}
+    assert all(indexing.engine.status(site_id, name).state is EngineState.HEALTHY for name in IndexName)
+    assert found(indexing, site_id) == {"tent"}
+
+
+def test_a_folder_that_is_gone_is_rebuilt(indexing: SearchContext, site_id: int, index: Path) -> None:
+    shutil.rmtree(index)
+    heal(indexing)
+    assert requested() == [("ALL", "waiting", "the shop itself")]
+
+
+def test_an_index_that_was_never_built_is_not_lost(indexing: SearchContext) -> None:
+    with transaction():
+        new = add_site("new.test").id
+    assert lost_indexes(indexing.engine, new) == []
+    heal(indexing)
+    assert db.session.scalars(select(RebuildRun)).all() == []
+
+
+def test_content_that_is_not_searched_is_not_lost(indexing: SearchContext, site_id: int, index: Path) -> None:
+    with transaction():
+        change_settings(site_id, {"search-content-enabled": False})
+    spoil(index / "content")
+    assert lost_indexes(indexing.engine, site_id) == []
+
+
+def test_without_an_engine_nothing_is_lost(site_id: int) -> None:
+    assert lost_indexes(NullEngine(), site_id) == []
+
+
+def test_one_that_is_under_way_is_waited_for(indexing: SearchContext, site_id: int, index: Path) -> None:
+    run_id = request(indexing, site_id, "PRODUCTS")
+    spoil(index / "products")
+    heal(indexing)
+    assert requested() == [("PRODUCTS", "waiting", "tests")]
+    assert rebuild(indexing, run_id)
+
+
+def test_golden_searches_do_not_hold_back_what_takes_the_place_of_nothing(
+    indexing: SearchContext, site_id: int, index: Path
+) -> None:
+    spoil(index / "products")
+    assert rebuild(indexing, request(indexing, site_id, "PRODUCTS"), examine=lambda *_: "It would break a search.")
+    assert indexing.engine.status(site_id, IndexName.PRODUCTS).state is EngineState.HEALTHY
+
+
+def test_one_that_fails_is_tried_again_after_a_pause_and_the_second_failure_is_told(
+    indexing: SearchContext, site_id: int, index: Path, clock: StoppedClock
+) -> None:
+    spoil(index / "products")
+    heal(indexing)
+    fail_the_rebuild(clock)
+    heal(indexing)
+    assert len(requested()) == 1 and ("index_not_rebuilt", "") not in alerts()
+    clock.move(minutes=1)
+    heal(indexing)
+    assert len(requested()) == 2
+    fail_the_rebuild(clock)
+    heal(indexing)
+    assert alerts()["index_not_rebuilt", ""] == "There is no space left on the disk. Free some, then rebuild."
+    clock.move(minutes=2)
+    heal(indexing)
+    assert len(requested()) == 3
+    assert rebuild(indexing, db.session.scalars(select(RebuildRun.id).where(RebuildRun.state == "waiting")).one())
+    heal(indexing)
+    assert alerts() == {}
+
+
+def test_a_fault_that_lasts_is_one_alert_noted_once_a_minute(
+    indexing: SearchContext, site_id: int, index: Path, clock: StoppedClock
+) -> None:
+    spoil(index / "products")
+    for _ in range(6):
+        heal(indexing)
+        clock.move(seconds=30)
+    (alert,) = db.session.scalars(select(Alert)).all()
+    assert alert.times == 3

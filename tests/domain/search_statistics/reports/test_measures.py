@@ -1,0 +1,81 @@
+"""Figures of a period, their shares, and how they compare with the period before."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.search_statistics.counting.sums import Sums
+from app.domain.search_statistics.reports.measures import Measure, Period, measures, percent, share
+
+TODAY = date(2026, 11, 20)
+WEEK = Period(7, TODAY)
+
+
+def measured(now: Sums, before: Sums | None = None, clicks: bool = True) -> dict[str, Measure]:
+    """Of a week whose searches were all made today, and of one that were made seven days ago."""
+    days = {TODAY: now} | ({TODAY - timedelta(days=7): before} if before else {})
+    made = measures(days, WEEK, compares=before is not None, clicks=clicks, currency="gbp")
+    return {measure.key: measure for measure in made}
+
+
+def test_a_period_and_the_one_before_touch_and_are_of_one_length() -> None:
+    assert (WEEK.first, WEEK.before.today, WEEK.before.first) == (
+        date(2026, 11, 14),
+        date(2026, 11, 13),
+        date(2026, 11, 7),
+    )
+    assert len(WEEK.dates) == len(WEEK.before.dates) == 7
+
+
+def test_shares_are_of_the_searches_made_while_clicks_were_recorded() -> None:
+    told = measured(Sums(searches=200, found_nothing=50, followed=100, clicked=25, added_to_basket=10, ordered=5))
+    assert [told[name].share for name in ("found_nothing", "clicked", "added_to_basket", "ordered")] == [
+        "25.0%", "25.0%", "10.0%", "5.0%",
+    ]  # fmt: skip
+
+
+def test_without_a_followed_search_there_is_a_dash_and_no_nought() -> None:
+    told = measured(Sums(searches=200))
+    assert [told[name].figure for name in ("clicked", "added_to_basket", "ordered", "revenue")] == ["–"] * 4
+    assert (told["found_nothing"].figure, told["found_nothing"].share, told["clicked"].share) == ("0", "0.0%", "–")
+    assert percent(share(Sums(), "found_nothing")) == "–"
+
+
+def test_while_clicks_are_not_recorded_only_searches_are_told() -> None:
+    assert list(measured(Sums(searches=1), clicks=False)) == ["searches", "found_nothing"]
+
+
+def test_a_measure_is_compared_with_the_period_before() -> None:
+    before = Sums(searches=100, found_nothing=10, followed=100, clicked=20, revenue=10_000)
+    told = measured(Sums(searches=150, found_nothing=30, followed=150, clicked=45, revenue=7_500), before)
+    assert told["searches"].comparison == "50% more than 100 before" and told["searches"].is_better is None
+    assert told["found_nothing"].comparison == "10.0% before" and told["found_nothing"].is_better is False
+    assert told["clicked"].comparison == "20.0% before" and told["clicked"].is_better is True
+    assert told["revenue"].comparison == "25% less than £100.00 before" and told["revenue"].is_better is False
+    assert told["added_to_basket"].is_better is None
+
+
+def test_a_period_before_that_was_not_counted_whole_is_no_comparison() -> None:
+    told = measured(Sums(searches=150))["searches"]
+    assert (told.comparison, told.is_better, told.by_day_before) == (None, None, None)
+
+
+def test_a_period_before_without_a_search_is_told_as_nought() -> None:
+    told = measured(Sums(searches=5, followed=5), Sums())
+    assert told["searches"].comparison == "0 before"
+    assert told["clicked"].comparison is None
+
+
+COUNTS = st.integers(0, 10**7)
+SUMS = st.builds(Sums, COUNTS, COUNTS, COUNTS, COUNTS, COUNTS, COUNTS, st.integers(0, 10**12))
+
+
+@given(now=SUMS, before=st.none() | SUMS, days=st.sampled_from([7, 30, 90]))
+def test_every_measure_has_a_figure_for_each_day(now: Sums, before: Sums | None, days: int) -> None:
+    period = Period(days, TODAY)
+    by_day = {TODAY: now} | ({period.before.today: before} if before else {})
+    for measure in measures(by_day, period, compares=before is not None, clicks=True, currency="jpy"):
+        assert len(measure.by_day) == len(period.dates) == days

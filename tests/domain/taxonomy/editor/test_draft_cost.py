@@ -1,0 +1,84 @@
+"""What is worked out anew after an edit, from what it changed, is what the whole tree would give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.domain.shared.problems import Invalid
+from app.domain.taxonomy.editor.attribute_edits import AddAttribute
+from app.domain.taxonomy.editor.level_edits import AddLevel, ChangeLevel
+from app.domain.taxonomy.editor.steps import apply_edit, redo, undo
+from app.domain.taxonomy.editor.warnings import TypeConflict, split_values, type_conflicts
+from app.domain.taxonomy.levels.flat import FlatLevels, changed_levels, flatten, nest
+from app.domain.taxonomy.levels.renames import split_renames
+from app.domain.taxonomy.levels.stored_levels import StoredLevels
+from app.domain.taxonomy.validation.structure import check_structure, draft_problems, ids_of, patterns_of
+from tests.domain.taxonomy.any_tree import edits_of, trees
+from tests.examples import examples
+
+
+@st.composite
+def drafts(draw: st.DrawFn) -> tuple[StoredLevels, FlatLevels]:
+    """A stored tree and a draft of it, in which names may be missing, twice there or too long."""
+    stored = StoredLevels(draw(trees))
+    levels = flatten(stored)
+    for _ in range(draw(st.integers(0, 6))):
+        try:
+            step = apply_edit(levels, draw(edits_of(levels) | faulty_edits_of(levels)))
+        except Invalid:
+            continue
+        before, levels = levels, redo(levels, step)
+        if draw(st.integers(0, 4)) == 0:
+            levels = undo(levels, step)
+            assert levels == before
+    return stored, levels
+
+
+@st.composite
+def faulty_edits_of(draw: st.DrawFn, levels: FlatLevels) -> Any:
+    level_id = draw(st.sampled_from([*levels, "gone"]))
+    name = draw(st.sampled_from(["", "A", "a", "x" * 201, *(level["name"] for level in levels.values())]))
+    attribute = {"attributeId": draw(st.sampled_from(["", "price", "colour", "new-a1"])), "name": name}
+    return draw(
+        st.sampled_from(
+            [
+                ChangeLevel(level_id, name, "y" * 2_001 if name == "A" else ""),
+                AddLevel(level_id, name),
+                AddAttribute(level_id, attribute | {"type": "SINGLE_SELECT", "allowedValues": ["S", "s"]}),
+                AddAttribute(level_id, attribute | {"type": "STRING", "validation": {"pattern": "("}}),
+            ]
+        )
+    )
+
+
+@settings(max_examples=examples(200))
+@given(drafts())
+def test_problems_are_those_of_the_whole_tree(draft: tuple[StoredLevels, FlatLevels]):
+    stored, levels = draft
+    whole = check_structure(split_renames(nest(levels))[0], ids_of(stored), known_patterns=patterns_of(stored))
+    assert draft_problems(levels, flatten(stored), stored) == whole.problems
+
+
+@settings(max_examples=examples(100))
+@given(drafts())
+def test_warnings_and_renames_are_those_of_the_whole_tree(draft: tuple[StoredLevels, FlatLevels]):
+    stored, levels = draft
+    base = flatten(stored)
+    assert type_conflicts(levels, base, stored) == conflicts_of_all(levels)
+    assert split_values(levels, base) == split_values(levels, {})
+    assert split_renames(changed_levels(levels, base))[1] == split_renames(nest(levels))[1]
+
+
+def conflicts_of_all(levels: FlatLevels) -> list[TypeConflict]:
+    return type_conflicts(levels, {}, [])
+
+
+def test_a_stored_tree_with_a_problem_keeps_it_in_every_draft():
+    stored = StoredLevels(check_structure([{"levelId": "a", "name": "A"}, {"levelId": "b", "name": "B"}]).levels)
+    stored[0]["name"] = ""
+    base = flatten(stored)
+    levels = redo(base, apply_edit(base, AddLevel("b", "C")))
+    assert [problem.code for problem in draft_problems(levels, base, stored)] == ["name_missing"]

@@ -1,0 +1,64 @@
+"""A stretch of network between the shop and its queue that can become slow, silent or torn."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+RESET = struct.pack("ii", 1, 0)  # Linger for no time: the other side is sent a reset.
+
+
+class Proxy:
+    """Leads to the socket `target`. `fault` is `slow` (two seconds for each answer), `silent` (nothing gets through,
+    nothing is closed), `reset` (connections are torn as soon as something is sent), or nothing."""
+
+    def __init__(self, target: Path) -> None:
+        self.fault = ""
+        self._target = target
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self._open: list[socket.socket] = []
+        self.port: int = self._server.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        for connection in (self._server, *self._open):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client = self._server.accept()[0]
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(str(self._target))
+                self._open += [client, server]
+                threading.Thread(target=self._pass, args=(client, server), daemon=True).start()
+                threading.Thread(target=self._pass, args=(server, client), daemon=True).start()
+
+    def _pass(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65_536):
+                if self.fault == "slow":
+                    time.sleep(1)
+                elif self.fault == "reset":
+                    target.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+                    source.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+                    break
+                if self.fault != "silent":
+                    target.sendall(data)
+        if self.fault != "silent":
+            source.close()
+            target.close()
+
+
+@contextmanager
+def proxied(target: Path) -> Iterator[Proxy]:
+    proxy = Proxy(target)
+    yield proxy
+    proxy.close()

@@ -1,0 +1,89 @@
+"""F50: many large pictures at once keep nobody waiting. Before, eight of 24 million pixels held every thread, even that
+of /healthz, for half a minute."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from PIL import Image
+from sqlalchemy import select
+
+from app.adapters.images import FileImages
+from app.domain.catalogue import picture_uploads
+from app.domain.catalogue.models import Product, ProductImage
+from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.work import leases
+from app.extensions import db
+from tests.faults.browser import HOST, signed_in
+from tests.faults.deeds import until
+from tests.faults.shops import Shop
+from tests.faults.test_slow_clients import WebProcess
+from tests.processes import free_port
+
+PICTURES = 8
+LONGEST_ANSWER = 3.0  # Seconds.
+
+
+@pytest.fixture
+def web(shop: Shop) -> Iterator[WebProcess]:
+    running = WebProcess(free_port())
+    environment = shop.environment(PORT=str(running.port))
+    process = subprocess.Popen([sys.executable, "-m", "app.web_server"], cwd=shop.folder, env=environment)
+    try:
+        until(running.answers, 60)
+        yield running
+    finally:
+        process.terminate()
+        assert process.wait(10) == 0
+
+
+def form_with_picture(token: str, number: int) -> tuple[bytes, str]:
+    """A form of 24 million pixels, each time others, and its content type."""
+    picture = io.BytesIO()
+    Image.new("L", (6_000, 4_000), 20 * number).save(picture, "PNG", compress_level=1)
+    boundary = "b" * 30
+    fields = f'--{boundary}\r\nContent-Disposition: form-data; name="csrf_token"\r\n\r\n{token}\r\n--{boundary}\r\n'
+    file = 'Content-Disposition: form-data; name="image"; filename="large.png"\r\nContent-Type: image/png\r\n\r\n'
+    return (fields + file).encode() + picture.getvalue() + f"\r\n--{boundary}--\r\n".encode(), boundary
+
+
+def test_large_pictures_at_once_keep_nobody_waiting(shop: Shop, web: WebProcess) -> None:
+    address = f"http://127.0.0.1:{web.port}"
+    admin, token = signed_in(shop, address)
+    with shop.opened():
+        product_id = db.session.scalars(select(Product.id)).first()
+
+    def upload(form: tuple[bytes, str]) -> int:
+        body, boundary = form
+        headers = {
+            "Content-Type": f"multipart/form-data; boundary={boundary}",
+            "HX-Request": "true",
+            "Host": HOST,
+            "Cookie": admin.cookie,
+            "Sec-Fetch-Site": "same-origin",
+            "User-Agent": "Mozilla/5.0",
+        }
+        path = f"{address}/admin/catalogue/product/{product_id}/images"
+        with urllib.request.urlopen(urllib.request.Request(path, body, headers), timeout=60) as answer:
+            status: int = answer.status
+            return status
+
+    forms = [form_with_picture(token, number) for number in range(PICTURES)]
+    with ThreadPoolExecutor(PICTURES) as uploading:
+        uploads = [uploading.submit(upload, form) for form in forms]
+        waits = [web.seconds_for("/healthz")]
+        while not all(future.done() for future in uploads):
+            waits.append(web.seconds_for("/healthz"))
+    assert [future.result() for future in uploads] == [202] * PICTURES
+    assert max(waits) < LONGEST_ANSWER
+    with shop.opened() as context:
+        waiting = leases.free_keys(PICTURE, context.clock)
+        assert len(waiting) == PICTURES
+        assert picture_uploads.prepare(context, FileImages(shop.config.media_dir), waiting[0])
+        assert db.session.scalars(select(ProductImage.width)).all() == [1_600]

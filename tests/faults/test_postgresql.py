@@ -1,0 +1,137 @@
+"""F24, F29 and F34 on PostgreSQL: its sessions are ended, it stops and crashes under writes, and machines whose clocks
+are an hour apart share it."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+from flask import current_app
+from sqlalchemy import event, make_url, select
+
+from app import create_app
+from app.domain.search.index import backlog
+from app.domain.sites.models import SignInFailure
+from app.domain.sites.throttle import account_key
+from app.extensions import db
+from tests.databases import PostgresqlDatabases
+from tests.fakes.clock import SetClock
+from tests.faults.deeds import Deed, until
+from tests.faults.shops import Shop, check, make_shop
+from tests.ready_app import config_for
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresqlDatabases]:
+    folder = tmp_path_factory.mktemp("schema")
+
+    def create_schema(url: str) -> None:
+        app = create_app(config_for(url, folder))
+        with app.app_context():
+            db.create_all()
+            db.engine.dispose()
+
+    made = PostgresqlDatabases(create_schema)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def shop(server: PostgresqlDatabases, tmp_path: Path) -> Iterator[Shop]:
+    """One whose database loses nothing that was committed when its server crashes."""
+    with server.own() as url:
+        with psycopg.connect(plain(url), autocommit=True) as connection:
+            connection.execute(f"ALTER DATABASE {make_url(url).database} SET synchronous_commit = on")  # type: ignore[arg-type]
+        made = make_shop(tmp_path, url)
+        yield made
+        made.end_all()
+
+
+def plain(url: str) -> str:
+    return url.replace("+psycopg", "")
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT], ids=["stopped", "crashed"])
+def test_a_server_that_is_restarted_under_writes_loses_nothing(
+    shop: Shop, server: PostgresqlDatabases, how: signal.Signals
+) -> None:
+    scheduler, savers = shop.do("scheduler"), [shop.do("save", "0") for _ in range(2)]
+    for _ in range(2):
+        until_more_is_saved(savers)
+        server.stop(how)
+        until(lambda: all(any(line.startswith("refused") for line in saver.said[-50:]) for saver in savers))
+        server.start()
+        until_more_is_saved(savers)
+    assert scheduler.is_running
+    for deed in (*savers, scheduler):
+        deed.signal("KILL")
+        deed.finish()
+    check(shop, [line for saver in savers for line in saver.said if " new-" in line])
+
+
+def until_more_is_saved(savers: list[Deed]) -> None:
+    wanted = [len(saved(saver)) + 10 for saver in savers]
+    until(lambda: all(len(saved(saver)) >= count for saver, count in zip(savers, wanted, strict=True)))
+
+
+def saved(saver: Deed) -> list[str]:
+    return [line for line in saver.said if line.startswith("saved")]
+
+
+def test_a_request_whose_session_the_server_ends_is_asked_to_come_back_and_leaves_nothing(shop: Shop) -> None:
+    """F29: at each statement of the transaction that notes a sign-in that fails."""
+    for statement in range(1, 4):
+        with shop.opened():
+            client = current_app.test_client()
+            form = client.get("/admin/login", base_url="http://shop.test").text
+            token = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', form)
+            assert token
+            sent = {"csrf_token": token[1], "email": f"nobody{statement}@shop.test", "password": "wrong"}
+            end_session_at(statement, plain(shop.config.database_url))
+            answer = client.post("/admin/login", data=sent, base_url="http://shop.test")
+            assert (answer.status_code, int(answer.headers.get("Retry-After", 0)) > 0) == (503, True)
+            assert attempts(sent["email"]) == 0
+            assert "is not right" in client.post("/admin/login", data=sent, base_url="http://shop.test").text
+            assert attempts(sent["email"]) == 1
+
+
+def attempts(email: str) -> int:
+    return len(db.session.scalars(select(SignInFailure).where(SignInFailure.key == account_key(email))).all())
+
+
+def end_session_at(statement: int, url: str) -> None:
+    """By the server, right before that statement from here."""
+    left = iter([False] * (statement - 1) + [True])
+
+    def end(connection: object, cursor: psycopg.Cursor, *_: object) -> None:
+        if next(left, False):
+            with psycopg.connect(url, autocommit=True) as other:
+                other.execute("SELECT pg_terminate_backend(%s)", [cursor.connection.info.backend_pid])
+
+    event.listen(db.engine, "before_cursor_execute", end)
+
+
+@pytest.mark.parametrize("hours", [1, -1])
+def test_a_build_is_not_given_up_by_a_machine_whose_clock_is_an_hour_off(shop: Shop, hours: int) -> None:
+    """F34: all go by the clock of the server."""
+    builder = shop.do("rebuild", fault="sealed:STOP")
+    builder.until_stopped()
+    shop.clock_file = shop.folder / "clock"
+    SetClock.set(shop.clock_file, timedelta(hours=hours))
+    shop.do("scheduler")
+    shop.do("save", "3").finish()
+    until(lambda: not waiting(shop))
+    builder.signal("CONT")
+    assert builder.finish() == 0
+    assert shop.run() == ("done", None)
+
+
+def waiting(shop: Shop) -> bool:
+    """Whether the other machine's scheduler has not yet applied what was saved."""
+    with shop.opened():
+        return bool(backlog.oldest_by_site())

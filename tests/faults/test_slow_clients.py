@@ -1,0 +1,121 @@
+"""F49: clients that send or read a byte a second, and what everybody else sees meanwhile. Before, sixteen of them were
+enough to stop every answer."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import quantiles
+
+import pytest
+
+from tests.faults.deeds import until
+from tests.faults.shops import Shop
+from tests.processes import free_port
+from tests.surroundings import ROOT
+
+HOST = "shop.test"
+PAGES = ("/", "/search?q=name-7", "/healthz", "/static/admin/base.css")
+LONGEST_ANSWER = 5.0  # Seconds; before, no answer came for as long as the attack went on.
+
+
+class WebProcess:
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+    def seconds_for(self, path: str) -> float:
+        """To connect, ask and read; the answer must be a page."""
+        before = time.monotonic()
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request("GET", path, headers={"Host": HOST})
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == 200, path
+        finally:
+            connection.close()
+        return time.monotonic() - before
+
+    def visits(self, count: int) -> list[float]:
+        return [self.seconds_for(PAGES[number % len(PAGES)]) for number in range(count)]
+
+    def answers(self) -> bool:
+        try:
+            return self.seconds_for("/healthz") >= 0
+        except OSError:
+            return False
+
+
+@pytest.fixture(scope="module")
+def web(model_shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
+    folder = tmp_path_factory.mktemp("slow") / "shop"
+    shutil.copytree(model_shop, folder, symlinks=True)
+    shop = Shop(folder)
+    running = WebProcess(free_port())
+    environment = shop.environment(PORT=str(running.port))
+    process = subprocess.Popen([sys.executable, "-m", "app.web_server"], cwd=shop.folder, env=environment)
+    try:
+        until(running.answers, 60)
+        yield running
+    finally:
+        process.terminate()
+        assert process.wait(10) == 0
+
+
+@contextmanager
+def attack(port: int, count: int, *more: str) -> Iterator[None]:
+    command = [sys.executable, "-m", "bench.slow_attack", str(port), HOST, str(count), *more]
+    clients = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, env=os.environ)
+    try:
+        assert clients.stdout is not None
+        assert clients.stdout.readline() == b"at work\n"
+        yield
+    finally:
+        clients.kill()
+        clients.communicate()
+
+
+pytestmark = pytest.mark.xdist_group("slow clients")
+
+
+@pytest.mark.parametrize(
+    ("count", "kind"),
+    [(16, "bodies"), (1_300, "headers"), (200, "bodies"), (200, "readers")],
+)
+def test_slow_clients_keep_no_shopper_waiting(web: WebProcess, count: int, kind: str) -> None:
+    with attack(web.port, count, kind):
+        web.visits(4)  # Until the requests that came at once with the attack are answered.
+        assert max(web.visits(20)) < LONGEST_ANSWER
+
+
+def test_shoppers_wait_hardly_longer_while_all_kinds_are_at_work(web: WebProcess) -> None:
+    """The benchmark `slow_clients` has the true limit, twice as long; here other tests run beside."""
+    web.visits(8)
+    quiet = quantiles(web.visits(60), n=20)[-1]
+    with attack(web.port, 200):
+        web.visits(8)
+        assert quantiles(web.visits(60), n=20)[-1] < 4 * quiet + 0.2
+
+
+def test_slow_clients_behind_the_same_address_cost_no_shopper_a_connection(web: WebProcess) -> None:
+    """Kept connections, which wait longer between two pages than the attackers take to come again."""
+    shoppers = [http.client.HTTPConnection("127.0.0.1", web.port, timeout=30) for _ in range(10)]
+    with attack(web.port, 100, "--from-one-address"):
+        for page in range(4):
+            for shopper in shoppers:
+                shopper.request("GET", PAGES[page], headers={"Host": HOST})
+            for shopper in shoppers:
+                answer = shopper.getresponse()
+                answer.read()
+                assert answer.status == 200
+            web.seconds_for("/")
+            time.sleep(0.3)  # What a shopper reads a page for.
+    for shopper in shoppers:
+        shopper.close()
