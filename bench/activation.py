@@ -10,27 +10,31 @@ from pathlib import Path
 from typing import Any
 
 from flask import Flask
-from sqlalchemy import func, insert, select
+from sqlalchemy import delete, func, insert, select, update
 
 from app import create_app
-from app.domain.catalogue.bulk import INDEX_IS_TOLD
+from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product, ProductAttributeValue
+from app.domain.shared.author import Author
 from app.domain.sites.settings import change_settings
-from app.domain.taxonomy.life.activation import activate, activation_impact
+from app.domain.taxonomy.lifecycle.activation import activate, activation_impact
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.classification import counted_values
 from app.domain.taxonomy.tasks.restore_preview import restore, restore_preview
-from app.domain.taxonomy.tasks.running import Means, work_off
+from app.domain.taxonomy.tasks.running import work_off
+from app.domain.work.context import WorkContext
 from app.extensions import db
 from app.ports import clock
 from app.transaction import transaction
-from bench.catalogue import ICECAT
-from bench.measuring import at_most, heading, seconds, workspace
-from tests.conftest import config_for
+from bench.catalogue import icecat
+from bench.measuring import at_most, heading, run, seconds, sized, workspace
+from bench.yardsticks import plain_statement
 from tests.databases import Databases, PostgresqlDatabases, databases
 from tests.factories import WHEN, make_site
+from tests.ready_app import config_for
 
-LARGE = 100_000
+LARGE = sized(100_000)
+PREVIEW, SWITCH, DRY_RUN, RESTORE = 0.5, 3, 5, 40  # Of every product and value changed plainly.
 AT_ONCE = 5_000
 
 
@@ -49,18 +53,19 @@ def main() -> None:
 def _measure(stock: Databases, directory: Path) -> None:
     with stock.fresh() as url, _application(url, directory).app_context():
         site_id = _fill()
-        at_most("the preview of the switch", seconds(lambda: activation_impact(site_id, "second")), 1, "s", "a page")
-        at_most("the switch, committed", seconds(lambda: _switch(site_id)), 5, "s", "a few seconds")
-        at_most(
-            "the dry run of taking all back",
-            seconds(lambda: restore_preview(clock(), site_id, "second")),
-            10,
-            "s",
-            "a page",
-        )
-        at_most("taking all back, in the background", seconds(lambda: _restore(site_id)), 120, "s", "two minutes")
+        plain = plain_statement("every product and value changed plainly", _change_plainly)
+        at_most("the preview of the switch", seconds(lambda: activation_impact(site_id, "second")), PREVIEW * plain)
+        at_most("the switch, committed", seconds(lambda: _switch(site_id)), SWITCH * plain)
+        dry_run = seconds(lambda: restore_preview(clock(), site_id, "second"))
+        at_most("the dry run of taking all back", dry_run, DRY_RUN * plain)
+        at_most("taking all back, in the background", seconds(lambda: _restore(site_id)), RESTORE * plain)
         db.session.remove()
         db.engine.dispose()
+
+
+def _change_plainly() -> None:
+    db.session.execute(update(Product).values(completeness_score=0), execution_options=INDEXED_SEPARATELY)
+    db.session.execute(delete(ProductAttributeValue))
 
 
 def _application(url: str, directory: Path) -> Flask:
@@ -75,13 +80,13 @@ def _create(url: str, directory: Path) -> None:
 
 def _switch(site_id: int) -> None:
     with transaction():
-        assert activate(clock(), site_id, "second", "Second", "Benchmark")
+        assert activate(Author(site_id, "Benchmark", clock()), "second", "Second")
 
 
 def _restore(site_id: int) -> None:
     with transaction():
-        restore(clock(), site_id, "second", "Benchmark")
-    work_off(Means(clock(), transaction), site_id)
+        restore(Author(site_id, "Benchmark", clock()), "second")
+    work_off(WorkContext(clock(), transaction), site_id)
     with_level = select(func.count()).where(Product.taxonomy_level_id.is_not(None))
     assert db.session.scalar(with_level) == LARGE
 
@@ -90,7 +95,7 @@ def _fill() -> int:
     """The site: its products are those of a real catalogue, over and over."""
     with transaction():
         site_id = make_site("bench.localhost").id
-        levels = json.loads((ICECAT / "taxonomy.json").read_text())["taxonomies"][0]["rootLevels"]
+        levels = json.loads((icecat() / "taxonomy.json").read_text())["taxonomies"][0]["rootLevels"]
         for name in ("First", "Second"):
             common = {"catalogue_id": "1", "created_at": WHEN, "updated_at": WHEN, "root_levels": levels}
             db.session.add(Taxonomy(site_id=site_id, id=name.lower(), name=name, **common))
@@ -98,13 +103,13 @@ def _fill() -> int:
     rows = _rows(site_id)
     while some := list(islice(rows, AT_ONCE)):
         with transaction():
-            ids = db.session.scalars(insert(Product).returning(Product.id), some, execution_options=INDEX_IS_TOLD)
+            ids = db.session.scalars(insert(Product).returning(Product.id), some, execution_options=INDEXED_SEPARATELY)
             db.session.execute(insert(ProductAttributeValue), list(_values(site_id, some, ids.all())))
     return site_id
 
 
 def _rows(site_id: int) -> Iterator[dict[str, Any]]:
-    with gzip.open(ICECAT / "products.jsonl.gz", "rt") as lines:
+    with gzip.open(icecat() / "products.jsonl.gz", "rt") as lines:
         originals = [product for line in lines if (product := json.loads(line)).get("taxonomy")]
     for place in range(LARGE):
         product = originals[place % len(originals)]
@@ -131,4 +136,4 @@ def _values(site_id: int, rows: list[dict[str, Any]], ids: Any) -> Iterator[dict
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -12,9 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from app.domain.search.engine import IndexDocument
-
-DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
-ICECAT = DATA / "bundles" / "icecat"
+from tests.surroundings import real_bundle, relevance_data
 
 # Ten facets that a search page of an electronics shop counts; the colours have several values.
 FACETS = (
@@ -43,7 +41,12 @@ def levels_of(bundle: Path) -> Mapping[str, tuple[str, tuple[str, ...]]]:
     return found
 
 
-def documents(bundle: Path = ICECAT) -> Iterator[IndexDocument]:
+def icecat() -> Path:
+    return real_bundle("icecat")
+
+
+def documents() -> Iterator[IndexDocument]:
+    bundle = icecat()
     with gzip.open(bundle / "products.jsonl.gz", "rt") as lines:
         for line in lines:
             yield document(json.loads(line), levels_of(bundle))
@@ -96,9 +99,9 @@ def _seconds(product: Mapping[str, object]) -> float:
     return datetime.fromisoformat(str(created)).timestamp() if created else 0.0
 
 
-def many(count: int, bundle: Path = ICECAT) -> Iterator[IndexDocument]:
+def many(count: int) -> Iterator[IndexDocument]:
     """`count` products: those of the bundle, over and over, with ids, codes and prices of their own."""
-    originals = list(documents(bundle))
+    originals = list(documents())
     for place in range(count):
         copy, original = divmod(place, len(originals))
         yield copied(originals[original], copy)
@@ -119,14 +122,14 @@ def copied(original: IndexDocument, copy: int) -> IndexDocument:
 
 def queries() -> list[str]:
     """What shoppers of an electronics shop typed."""
-    with open(DATA / "relevance" / "queries.csv", newline="") as file:
+    with open(relevance_data() / "queries.csv", newline="") as file:
         return [row["query"] for row in csv.DictReader(file)]
 
 
 def ratings() -> dict[str, dict[str, int]]:
     """By query, how well each rated product answers it: 0 to 3."""
     found: dict[str, dict[str, int]] = {}
-    with open(DATA / "relevance" / "ratings.csv", newline="") as file:
+    with open(relevance_data() / "ratings.csv", newline="") as file:
         for row in csv.DictReader(file):
             found.setdefault(row["query"], {})[row["sku"]] = int(row["rating"])
     return found

@@ -1,4 +1,4 @@
-"""Searches made to take long: each of 300 answers in 100 ms, with and without a thousand synonym groups of twenty."""
+"""Searches made to take long, with and without a thousand synonym groups of twenty words, beside what shoppers type."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ import time
 from datetime import UTC, datetime
 
 from app.adapters.whoosh import WhooshEngine
-from app.adapters.whoosh.vocabulary import vocabulary_of
+from app.adapters.whoosh.vocabulary import Vocabulary
 from app.domain.search.engine import SearchRequest
-from app.domain.search.live.plan import plan
-from app.domain.search.live.served import Served, SynonymGroup, SynonymSet, SynonymType
-from bench.catalogue import FACETS, documents
-from bench.measuring import PRODUCTS, SITE, at_most, build, heading, median, workspace
+from app.domain.search.serving.plan import plan
+from app.domain.search.serving.served import Served
+from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
+from bench.catalogue import FACETS, documents, queries
+from bench.measuring import PRODUCTS, SITE, Yardstick, at_most, build, heading, median, percentile, run, workspace
 
 SEARCHES = 300
 GROUPS = 1_000
 WORDS = 20
+WORSE = 6  # A search made to take long holds up a worker no longer than half a dozen slow ones.
 
 
 def main() -> None:
@@ -33,8 +35,10 @@ def main() -> None:
             engine.search(SITE, PRODUCTS, SearchRequest(words="a slpi"))
             gc.collect()
             gc.freeze()  # As a web process does once it is ready.
+            plain = [milliseconds(engine, words, Served(synonyms=synonyms)) for words in queries()]
+            ordinary = Yardstick("the slowest percent of real queries", percentile(plain, 0.99), "ms")
             took = [milliseconds(engine, words, Served(synonyms=synonyms)) for words in searches]
-            at_most(f"slowest, {name}", max(took), 100, "ms", "T50")
+            at_most(f"slowest, {name}", max(took), WORSE * ordinary)
             print(f"     median {median(took):.1f} ms")
 
 
@@ -48,7 +52,7 @@ def milliseconds(engine: WhooshEngine, words: str, served: Served) -> float:
 
 
 def commonest(engine: WhooshEngine) -> list[str]:
-    vocabulary = vocabulary_of(engine._reader(SITE, PRODUCTS).view())
+    vocabulary = Vocabulary(engine._reader(SITE, PRODUCTS).view())
     return sorted(vocabulary.beginning_with(""), key=lambda word: (-vocabulary.frequency(word), word))
 
 
@@ -80,4 +84,4 @@ def hostile(chance: random.Random, common: list[str]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

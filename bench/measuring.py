@@ -1,16 +1,22 @@
-"""Timing, memory and the lines that a benchmark prints: each figure with its limit and the ratio to it."""
+"""Timing, memory, and the figures that a benchmark prints, each with its limit and the ratio between them.
+
+A limit is a multiple of a yardstick that the same run measured: `6 * bare_page`. A slower machine moves both."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TypeVar
+from unittest import SkipTest
 
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import IndexDocument, IndexName
@@ -19,6 +25,68 @@ T = TypeVar("T")
 SITE = 1
 PRODUCTS = IndexName.PRODUCTS
 ROUNDS = 3
+FIGURES_FILE = "BENCH_FIGURES"  # Where `python -m bench` gathers the figures of the processes that it starts.
+SMALL = "BENCH_SMALL"
+_headings = [""]
+
+
+@dataclass(frozen=True, slots=True)
+class Yardstick:
+    """A figure of the same run, perhaps times a number, that limits another."""
+
+    name: str
+    value: float
+    unit: str
+    times: float = 1
+
+    def __rmul__(self, times: float) -> Yardstick:
+        return replace(self, times=times * self.times)
+
+    @property
+    def limit(self) -> float:
+        return self.times * self.value
+
+    def __str__(self) -> str:
+        return self.name if self.times == 1 else f"{self.times:g} x {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    heading: str
+    name: str
+    value: float
+    unit: str
+    limit: float
+    source: str
+    kept: bool
+
+    @property
+    def ratio(self) -> float:
+        return self.value / self.limit if self.limit else float("inf")
+
+    def __str__(self) -> str:
+        limit = f"limit {self.limit:>10.3f} ({self.source})"
+        verdict = "ok  " if self.kept else "MISS"
+        return f"{verdict} {self.name:<56} {self.value:>10.3f} {self.unit:<6} {limit}  x{self.ratio:.2f}"
+
+
+def run(benchmark: Callable[[], None]) -> None:
+    """Run a benchmark, or say in a sentence what it lacks."""
+    try:
+        benchmark()
+    except SkipTest as missing:
+        print(f"Not measured: {missing}.")
+        _keep({"missing": str(missing)})
+    except ModuleNotFoundError as missing:
+        if missing.name != "tantivy":
+            raise
+        print("Not measured: tantivy is not installed (`make bench` installs it).", file=sys.stderr)
+        _keep({"missing": "tantivy is not installed (`make bench` installs it)"})
+
+
+def sized(count: int) -> int:
+    """So many records, or a tenth of them where a quick look was asked for."""
+    return count // 10 if os.environ.get(SMALL) else count
 
 
 @contextmanager
@@ -67,21 +135,29 @@ def resident_megabytes() -> tuple[float, float]:
     return kilobytes["VmRSS"] / 1024, kilobytes["RssAnon"] / 1024
 
 
-def at_most(name: str, figure: float, limit: float, unit: str, source: str) -> bool:
-    """Prints a figure that should not exceed its limit; whether it does not."""
-    return _line(name, figure, limit, unit, source, figure <= limit)
+def at_most(name: str, figure: float, limit: Yardstick) -> bool:
+    """Print a figure that should not exceed its limit; return whether it does not."""
+    return _record(name, figure, limit, figure <= limit.limit)
 
 
-def at_least(name: str, figure: float, limit: float, unit: str, source: str) -> bool:
-    return _line(name, figure, limit, unit, source, figure >= limit)
+def at_least(name: str, figure: float, limit: Yardstick) -> bool:
+    return _record(name, figure, limit, figure >= limit.limit)
 
 
-def _line(name: str, figure: float, limit: float, unit: str, source: str, good: bool) -> bool:
-    ratio = figure / limit if limit else float("inf")
-    verdict = "ok  " if good else "MISS"
-    print(f"{verdict} {name:<56} {figure:>10.3f} {unit:<6} limit {limit:>10.3f} ({source})  x{ratio:.2f}", flush=True)
-    return good
+def _record(name: str, value: float, limit: Yardstick, kept: bool) -> bool:
+    figure = Figure(_headings[-1], name, value, limit.unit, limit.limit, str(limit), kept)
+    print(figure, flush=True)
+    _keep(asdict(figure))
+    return kept
+
+
+def _keep(entry: dict[str, object]) -> None:
+    """Append to the file of the whole run, which processes of a benchmark write as well."""
+    if file := os.environ.get(FIGURES_FILE):
+        with open(file, "a") as lines:
+            lines.write(json.dumps(entry) + "\n")
 
 
 def heading(text: str) -> None:
-    print(f"\n{text}  [load {os.getloadavg()[0]:.1f}]")
+    _headings.append(text)
+    print(f"\n{text}  [load {os.getloadavg()[0]:.1f}]", flush=True)

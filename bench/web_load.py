@@ -56,21 +56,26 @@ def is_measurable() -> bool:
     return shutil.which("wrk") is not None
 
 
-@contextmanager
-def server(application: str, environment: Mapping[str, str]) -> Iterator[int]:
-    """The port of a running granian with two workers."""
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
-    command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port)]
-    command += ["--workers", str(WORKERS), "--blocking-threads", "2", "--http", "1", "--no-ws"]
-    command += ["--log-level", "warning", application]
-    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment})
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def server(application: str, environment: Mapping[str, str]) -> Iterator[int]:
+    """The port of a running web server with two processes."""
+    port = free_port()
+    named = {**os.environ, "SECRET_KEY": "a key for benchmarks that is long enough", **environment, "PORT": str(port)}
+    command = [sys.executable, "-m", "app.web_server", application]
+    processes = [subprocess.Popen(command, cwd=ROOT, env=named) for _ in range(WORKERS)]
     try:
         yield port
     finally:
-        process.terminate()
-        process.wait(20)
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait(20)
 
 
 def wait_for(port: int, host: str, path: str) -> None:
