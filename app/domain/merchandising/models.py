@@ -39,6 +39,8 @@ class Tree(Base, ShopConfiguration):
 
 class Node(Base, ShopConfiguration):
     """A category. `path` is the slugs from the root, joined by `/`. None in `facets` or `landing_rules` inherits.
+    `meta_title` and `meta_description` stand in the head of its page in the place of what is made from its name.
+    `revision` rises with every save in its editor, so that nobody overwrites what they have not seen.
 
     Its products are those placed by hand and those of its rule (`source_levels`, `source_manufacturers`:
     a product must be of one of the levels or below, and of one of the manufacturers, where given).
@@ -59,10 +61,13 @@ class Node(Base, ShopConfiguration):
     description: Mapped[str] = mapped_column(Text, default="")
     canonical_override: Mapped[str | None] = mapped_column(String(500))
     exclude_from_sitemap: Mapped[bool] = mapped_column(default=False)
+    meta_title: Mapped[str | None] = mapped_column(String(300))
+    meta_description: Mapped[str | None] = mapped_column(String(500))
     facets: Mapped[list[dict[str, Any]] | None] = mapped_column(JsonValue)
     landing_rules: Mapped[list[dict[str, Any]] | None] = mapped_column(JsonValue)
     source_levels: Mapped[list[str]] = mapped_column(JsonValue, default=list)
     source_manufacturers: Mapped[list[str]] = mapped_column(JsonValue, default=list)
+    revision: Mapped[int] = mapped_column(default=1, server_default="1")
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from app.domain.bundles.trees.facets import clean_facets
 from app.domain.catalogue.markup import clean_html
-from app.domain.merchandising.landing_rules import clean_rules
+from app.domain.seo.landing.rules import clean_rules
 from app.domain.shared.addresses import free_slug, slug, url_problems
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Object, Record, Text, Texts

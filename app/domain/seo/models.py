@@ -1,0 +1,69 @@
+"""What is written down of how a site presents itself to search engines."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from sqlalchemy import Date, ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.domain.work.models import LeasedWork, state_known
+from app.extensions import Base
+
+
+class SitemapBuild(LeasedWork, Base):
+    """A run that writes a site's sitemap; `done` counts the addresses written, in so many `files`. `left_out` counts
+    entries that the generator rejected, the first of which stand in `warnings`, one a line."""
+
+    __tablename__ = "sitemap_builds"
+    __table_args__ = (
+        Index(None, "site_id", "created_at"),
+        state_known(),
+    )
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    files: Mapped[int] = mapped_column(default=0)
+    left_out: Mapped[int] = mapped_column(default=0)
+    warnings: Mapped[str] = mapped_column(Text, default="")
+
+
+class SiteCheck(LeasedWork, Base):
+    """A crawl of a site through its own pages; `done` of `total` counts addresses, `findings` contradictions."""
+
+    __tablename__ = "site_checks"
+    __table_args__ = (
+        Index(None, "site_id", "created_at"),
+        state_known(),
+    )
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    findings: Mapped[int] = mapped_column(default=0)
+
+
+class SiteCheckFinding(Base):
+    """A contradiction that a site check found. `url` is the address that it is about, `linked_from` a page that leads
+    there."""
+
+    __tablename__ = "site_check_findings"
+    __table_args__ = (Index(None, "check_id", "kind"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    check_id: Mapped[str] = mapped_column(ForeignKey("site_checks.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(40))
+    url: Mapped[str] = mapped_column(String(2000))
+    linked_from: Mapped[str] = mapped_column(String(2000), default="")
+    detail: Mapped[str] = mapped_column(String(1000), default="")
+
+
+class CrawlerHits(Base):
+    """How often crawlers of a family read addresses of a site that are not indexable, on a day, by the parameter that
+    decided so (empty for other reasons). Holds no address and nobody's IP."""
+
+    __tablename__ = "crawler_hits"
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    family: Mapped[str] = mapped_column(String(32), primary_key=True)
+    parameter: Mapped[str] = mapped_column(String(64), primary_key=True, default="")
+    hits: Mapped[int] = mapped_column(default=0)
