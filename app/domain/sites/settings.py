@@ -56,7 +56,7 @@ SETTINGS: Mapping[str, SettingKey] = {
         SettingKey("facet-landing-stale-counts", bool, True, "Serve the last good counts while search is down."),
         SettingKey("seo-drop-canonical-on-noindex", bool, False, "Leave the canonical out of noindexed variants."),
         SettingKey("seo-extra-tracking-parameters", list, [], "Further parameters that only track visitors."),
-        SettingKey("seo-robots-skipped-parameters", list, [], "Parameters whose addresses robots.txt asks bots to skip."),
+        SettingKey("seo-robots-skipped-parameters", list, [], "Parameters that robots.txt asks bots to skip."),
         SettingKey("storefront-theme", str, "market", "The theme that shoppers see: the name of its folder."),
         SettingKey("posEnabled", bool, False, "Card payments on phones are on."),
         SettingKey("posProcessorLocationId", str, None, "The payment processor's location."),
