@@ -62,6 +62,9 @@ class Config:
     alert_webhook_url: str | None = None
     alert_webhook_secret: str = ""
     alert_free_disk_mb: int = 512
+    backup_dir: Path | None = None
+    alert_backup_days: int = 2
+    alert_certificate_host: tuple[str, int] | None = None
     clock_tolerance: timedelta = timedelta(days=1)
     password_memory_kib: int = 19_456
     testing: bool = False
@@ -126,6 +129,9 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         alert_webhook_url=_webhook_url(env),
         alert_webhook_secret=env.get("ALERT_WEBHOOK_SECRET") or "",
         alert_free_disk_mb=_number(env, "ALERT_FREE_DISK_MB", 512),
+        backup_dir=Path(env["BACKUP_DIR"]) if env.get("BACKUP_DIR") else None,
+        alert_backup_days=max(1, _number(env, "ALERT_BACKUP_DAYS", 2)),
+        alert_certificate_host=_host_and_port(env, "ALERT_CERTIFICATE_HOST"),
         clock_tolerance=timedelta(days=_number(env, "CLOCK_TOLERANCE_DAYS", 1)),
     )
 
@@ -161,6 +167,21 @@ def _webhook_url(env: Mapping[str, str]) -> str | None:
     if not host or not (secure or (parts.scheme == "http" and host in LOCAL_HOSTS)):
         raise ConfigurationError("ALERT_WEBHOOK_URL must begin with https://, or with http:// and a local host.")
     return address
+
+
+def _host_and_port(env: Mapping[str, str], name: str) -> tuple[str, int] | None:
+    """`host` or `host:port`; without one, the port of https."""
+    value = env.get(name)
+    if not value:
+        return None
+    try:
+        parts = urlsplit(f"//{value}")
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if not host or parts.netloc != value or "@" in value or re.search(r"\s", value):
+        raise ConfigurationError(f"{name} is {value!r}; it must be a host such as shop.example or shop.example:8443.")
+    return host, port or 443
 
 
 def _database_url(url: str) -> str:

@@ -1,14 +1,27 @@
-"""Which errors of a database pass by themselves. Drivers call many others operational, too, like a missing table."""
+"""Whether the database answers, and which of its errors pass by themselves. Drivers call many others operational, too,
+like a missing table."""
 
 from __future__ import annotations
 
 import sqlite3
 
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
+
+from app.extensions import db
 
 SQLITE_WAITS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN)
 # PostgreSQL, appendix A: connections, too many of them, a server that stops or starts, locks, two who wait for another.
 POSTGRESQL_WAITS = ("08", "53300", "57P", "55P03", "40001", "40P01")
+
+
+def check_database() -> None:
+    """Raises SQLAlchemyError when the database does not answer."""
+    try:
+        db.session.execute(text("SELECT 1"))
+    except SQLAlchemyError:
+        db.session.rollback()
+        raise
 
 
 def is_busy_or_away(error: OperationalError) -> bool:

@@ -15,6 +15,7 @@ from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
+from app.adapters.tls import TlsCertificates
 from app.adapters.whoosh import WhooshEngine
 from app.config import Config, from_environment
 from app.domain.alerts.channel import AlertChannel
@@ -79,6 +80,7 @@ def _ports(config: Config) -> Ports:
         clock=SystemClock() if config.database_url.startswith("sqlite") else ServerClock(SystemClock()),
         queue=queue,
         images=FileImages(config.media_dir),
+        certificates=TlsCertificates(),
         suggestions=_suggestion_sources(config),
         counting=FileSpool(config.counting_folder, notes=note_storage_fault),
         worker_locks=FileLocks(config.lock_folder),

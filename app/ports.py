@@ -7,6 +7,7 @@ from typing import Protocol
 
 from flask import current_app
 
+from app.domain.alerts.certificates import CertificateReader, NoCertificates
 from app.domain.alerts.channel import AlertChannel
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
@@ -44,6 +45,7 @@ class Ports:
     images: ImageStore
     suggestions: tuple[SuggestionSource, ...] = (MinedSuggestions(),)
     counting: Spool = field(default_factory=NullSpool)
+    certificates: CertificateReader = field(default_factory=NoCertificates)
     alert_channels: tuple[AlertChannel, ...] = ()
     worker_locks: WorkerLocks = field(default_factory=NoLocks)
 
@@ -75,6 +77,10 @@ def suggestion_sources() -> tuple[SuggestionSource, ...]:
 
 def counting() -> Spool:
     return _ports().counting
+
+
+def certificates() -> CertificateReader:
+    return _ports().certificates
 
 
 def alert_channels() -> tuple[AlertChannel, ...]:

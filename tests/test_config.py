@@ -98,11 +98,40 @@ def test_the_mail_server_of_alerts() -> None:
         ("ALERT_WEBHOOK_URL", "https://hooks.example:port/"),
         ("SMTP_SECURITY", "ssl"),
         ("ALERT_FREE_DISK_MB", "-1"),
+        ("ALERT_BACKUP_DAYS", "two"),
+        ("ALERT_CERTIFICATE_HOST", "https://shop.example"),
+        ("ALERT_CERTIFICATE_HOST", "shop.example/"),
+        ("ALERT_CERTIFICATE_HOST", "shop.example:port"),
+        ("ALERT_CERTIFICATE_HOST", "shop example"),
+        ("ALERT_CERTIFICATE_HOST", "me@shop.example"),
+        ("ALERT_CERTIFICATE_HOST", ":443"),
     ],
 )
 def test_a_wrong_setting_of_alerts_is_named(name: str, value: str) -> None:
     with pytest.raises(ConfigurationError, match=name):
         from_environment({name: value})
+
+
+@pytest.mark.parametrize(
+    ("value", "server"),
+    [
+        ("", None),
+        ("shop.example", ("shop.example", 443)),
+        ("shop.example:8443", ("shop.example", 8443)),
+        ("[::1]:8443", ("::1", 8443)),
+    ],
+)
+def test_the_certificate_of_a_host_is_at_the_port_of_https_or_another(
+    value: str, server: tuple[str, int] | None
+) -> None:
+    assert from_environment({"ALERT_CERTIFICATE_HOST": value}).alert_certificate_host == server
+
+
+def test_a_backup_is_looked_for_only_in_a_folder_that_is_named() -> None:
+    config = from_environment({})
+    assert (config.backup_dir, config.alert_backup_days) == (None, 2)
+    config = from_environment({"BACKUP_DIR": "/srv/backups", "ALERT_BACKUP_DAYS": "0"})
+    assert (config.backup_dir, config.alert_backup_days) == (Path("/srv/backups"), 1)
 
 
 @pytest.mark.parametrize("address", ["https://hooks.example/x", "http://localhost:9/x", "http://127.0.0.1/x"])

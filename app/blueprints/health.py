@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 from flask import Blueprint, Response, abort, current_app, jsonify, request
 from prometheus_client import CONTENT_TYPE_LATEST
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import ports
 from app.blueprints.hosts import request_host
 from app.config import Config
+from app.database_errors import check_database
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.overview import count_by_cause
 from app.domain.search.engine import EngineState, IndexName
@@ -69,9 +70,8 @@ def _outcome(check: Callable[[], None]) -> str:
 
 def _database() -> None:
     try:
-        db.session.execute(text("SELECT 1"))
+        check_database()
     except SQLAlchemyError as error:
-        db.session.rollback()
         raise Down("the database does not answer") from error
 
 

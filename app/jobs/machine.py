@@ -1,4 +1,4 @@
-"""Watches what the whole shop stands on: the disks, the queue and its workers."""
+"""Watches what the whole shop stands on: the database, the disks, the queue and its workers."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from datetime import timedelta
 from pathlib import Path
 
 from flask import current_app
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from app.config import Config
+from app.database_errors import check_database
 from app.domain.alerts.alerts import end_alert, last_seen, raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.unwritten import note_alert, write_unwritten
 from app.ports import clock, queue
-from app.storage_faults import cause_of
+from app.storage_faults import cause_of, describe_fault
 from app.transaction import transaction
 
 BETWEEN_LOOKS = 10.0  # Seconds, as those below.
+DATABASE_MAY_PAUSE = 20.0  # One that is started anew is back by then.
 QUEUE_MAY_PAUSE = 20.0
 WORKERS_MAY_PAUSE = 60.0  # A worker that died is started again within seconds.
 SEEN_AGAIN_AFTER = 60.0
@@ -74,6 +76,7 @@ def raise_or_note(cause: Cause, detail: str, subject: str = "") -> None:
 @dataclass
 class MachineWatch:
     _looked_at: float = field(default_factory=lambda: clock().monotonic())
+    _database_gone: Condition = field(default_factory=lambda: Condition(Cause.DATABASE_GONE, lasts=DATABASE_MAY_PAUSE))
     _disk_full: Condition = field(default_factory=lambda: Condition(Cause.DISK_FULL))
     _disk_fails: Condition = field(default_factory=lambda: Condition(Cause.DISK_IO_ERROR))
     _database_fails: Condition = field(default_factory=lambda: Condition(Cause.DATABASE_IO_ERROR))
@@ -84,9 +87,13 @@ class MachineWatch:
         if clock().monotonic() - self._looked_at < BETWEEN_LOOKS:
             return
         self._looked_at = clock().monotonic()
+        if (gone := database_fault()) is not None:
+            self._database_gone.note(gone)
+            return  # Whether another fault is over could not be noted.
         write_unwritten(transaction)
         self._look_at_disks()
         self._look_at_queue()
+        self._database_gone.note(None)
 
     def _look_at_queue(self) -> None:
         try:
@@ -104,6 +111,17 @@ class MachineWatch:
         self._disk_full.note(faults.get(Cause.DISK_FULL))
         self._disk_fails.note(faults.get(Cause.DISK_IO_ERROR))
         self._database_fails.note(faults.get(Cause.DATABASE_IO_ERROR))
+
+
+def database_fault() -> str | None:
+    """Return why the database does not answer. Faults of its files are those of disks, which requests meet too."""
+    try:
+        check_database()
+    except DBAPIError as error:
+        return None if cause_of(error) else describe_fault(error)
+    except SQLAlchemyError as error:
+        return f"{type(error).__name__}."
+    return None
 
 
 def disk_faults() -> Iterator[tuple[Cause, str]]:

@@ -15,6 +15,7 @@ from app.domain.work.context import read_afresh
 from app.domain.work.kinds import describe_error
 from app.extensions import db
 from app.jobs import purging
+from app.jobs.safeguards import check_backup, check_certificate
 from app.jobs.suggesting import suggest_nightly
 from app.ports import clock
 from app.storage_alerts import note_storage_fault
@@ -123,5 +124,9 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
     "suggest": ScheduledJob("30 4 * * *", suggest, "Look for synonyms that would help searches that found nothing."),
     "purge": ScheduledJob(
         "45 3 * * *", purge, "Remove what is old: runs, counts, baskets, contacts, sessions, pictures."
+    ),
+    "check-backup": ScheduledJob("20 * * * *", check_backup, "Look how old the newest backup is (BACKUP_DIR)."),
+    "check-certificate": ScheduledJob(
+        "40 * * * *", check_certificate, "Look whether browsers accept the certificate (ALERT_CERTIFICATE_HOST)."
     ),
 }

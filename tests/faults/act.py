@@ -31,6 +31,7 @@ from app.adapters.images import FileImages
 from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.whoosh import WhooshEngine
 from app.config import Config, from_environment
+from app.domain.alerts import unwritten
 from app.domain.catalogue.models import Product
 from app.domain.orders import basket_contents
 from app.domain.orders.checkout import place
@@ -220,7 +221,8 @@ def scheduler() -> None:
 def watch_machine() -> None:
     """The scheduler, which looks at the machine all the time and believes at once what it sees."""
     machine.BETWEEN_LOOKS, machine.CALM = 0.2, timedelta(seconds=1)
-    machine.QUEUE_MAY_PAUSE = machine.WORKERS_MAY_PAUSE = 0.5
+    machine.DATABASE_MAY_PAUSE = machine.QUEUE_MAY_PAUSE = machine.WORKERS_MAY_PAUSE = 0.5
+    unwritten.SENT_AFTER = timedelta(seconds=0.5)
     scheduler()
 
 

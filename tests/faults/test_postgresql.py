@@ -15,11 +15,13 @@ from flask import current_app
 from sqlalchemy import event, make_url, select
 
 from app import create_app
+from app.domain.alerts.alerts import open_alerts
 from app.domain.search.index import backlog
 from app.domain.sites.models import SignInFailure
 from app.domain.sites.throttle import account_key
 from app.extensions import db
 from tests.databases import PostgresqlDatabases
+from tests.fakes.chat import chat_server
 from tests.fakes.clock import SetClock
 from tests.faults.deeds import Deed, until
 from tests.faults.shops import Shop, check, make_shop
@@ -72,6 +74,27 @@ def test_a_server_that_is_restarted_under_writes_loses_nothing(
         deed.signal("KILL")
         deed.finish()
     check(shop, [line for saver in savers for line in saver.said if " new-" in line])
+
+
+def test_a_database_that_is_gone_is_sent_without_it_and_over_when_it_is_back(
+    shop: Shop, server: PostgresqlDatabases
+) -> None:
+    def open_causes() -> list[str]:
+        with shop.opened():
+            return [alert.cause for alert in open_alerts(None)]
+
+    with chat_server() as hooks:
+        hooks.fails(200)
+        scheduler = shop.do("watch_machine", ALERT_WEBHOOK_URL=hooks.base_url)
+        until(lambda: open_causes() == [])
+        server.stop(signal.SIGQUIT)
+        try:
+            until(lambda: hooks.asked)
+        finally:
+            server.start()
+        until(lambda: open_causes() == [])
+    assert scheduler.is_running
+    assert [(body["event"], body["cause"]) for body in hooks.asked] == [("alert_raised", "database_gone")]
 
 
 def until_more_is_saved(savers: list[Deed]) -> None:

@@ -43,6 +43,12 @@ class Cause(Enum):
         "The disk is full, or nearly.",
         "Make room on it or move the shop to a larger one; nothing can be saved on a full disk.",
     )
+    DATABASE_GONE = CauseText(
+        "database_gone",
+        Severity.CRITICAL,
+        "The database does not answer.",
+        "Start its server and read its log, or check DATABASE_URL and the network; until then nothing can be sold.",
+    )
     DATABASE_IO_ERROR = CauseText(
         "database_io_error",
         Severity.CRITICAL,
@@ -86,6 +92,20 @@ class Cause(Enum):
         Severity.WARNING,
         "The queue (Redis) does not answer.",
         "Start it, or set REDIS_URL to one that runs; until then the scheduler does the work, more slowly.",
+    )
+    BACKUP_OLD = CauseText(
+        "backup_old",
+        Severity.WARNING,
+        "There is no recent backup.",
+        "Look why the backup did not run or where it writes to, and run it; `flask --app wsgi jobs run check-backup` "
+        "looks again at once.",
+    )
+    CERTIFICATE_EXPIRING = CauseText(
+        "certificate_expiring",
+        Severity.CRITICAL,
+        "The certificate of the shop ends soon, or browsers refuse it.",
+        "Renew it, have the proxy load it, and look why that did not happen by itself; `flask --app wsgi jobs run "
+        "check-certificate` looks again at once.",
     )
     DELIVERY_FAILED = CauseText(
         "delivery_failed",
