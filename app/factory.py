@@ -17,6 +17,7 @@ from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.tls import TlsCertificates
 from app.adapters.whoosh import WhooshEngine
+from app.blueprints.robots import init_robots
 from app.config import Config, from_environment
 from app.domain.alerts.channel import AlertChannel
 from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
@@ -42,6 +43,7 @@ def create_app(config: Config | None = None, ports: Ports | None = None, surface
 
     init_logs(app, config.log_level)
     init_guards(app, config)
+    init_robots(app)
     db.init_app(app)
     login_manager.init_app(app)
     csrf.init_app(app)

@@ -13,10 +13,12 @@ from app.domain.catalogue.image_store import ImageStore
 from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
 from app.domain.search_statistics.counting.spool import NullSpool, Spool
+from app.domain.seo.landing.of_category import LandingDirectory
 from app.domain.shared.clock import Clock
 from app.domain.work.locks import NoLocks, WorkerLocks
 
 EXTENSION = "shop-ports"
+LANDING_DIRECTORY = "shop-landing-directory"
 
 
 class JobQueue(Protocol):
@@ -89,3 +91,9 @@ def alert_channels() -> tuple[AlertChannel, ...]:
 
 def worker_locks() -> WorkerLocks:
     return _ports().worker_locks
+
+
+def landing_directory() -> LandingDirectory:
+    """The landing pages that this process knows; not a port, but as one for each process."""
+    directory: LandingDirectory = current_app.extensions[LANDING_DIRECTORY]
+    return directory

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from flask import Blueprint, current_app, g
 from flask.blueprints import BlueprintSetupState
 from flask.sansio.app import App
+from markupsafe import Markup
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import ports
@@ -12,9 +15,13 @@ from app.blueprints.hosts import request_host
 from app.blueprints.storefront.fragment_cache import FragmentCache
 from app.blueprints.storefront.rate_limit import BASKETS, SEARCHES, RateLimit
 from app.domain.merchandising.shop import Shop, ShopWindow
+from app.domain.merchandising.tree import ShopNode
 from app.domain.search.serving.cache import ServingCache
 from app.domain.search.serving.served import Served
 from app.domain.search.serving.snapshot import STOP_WORDS
+from app.domain.seo.heads import ShownListing
+from app.domain.seo.landing.of_category import LandingDirectory
+from app.domain.seo.landing.pages import LandingPages
 from app.domain.shared.problems import NotFound
 from app.extensions import csrf
 
@@ -28,6 +35,14 @@ LISTINGS = 200  # A listing is some 30 kB and a card 0.5 kB, so that a process k
 CARDS = 5_000
 
 
+@dataclass(frozen=True, slots=True)
+class DrawnListing:
+    """A listing as it is cached: its HTML, and what the head of its page needs of it."""
+
+    html: Markup
+    shown: ShownListing
+
+
 @bp.record_once
 def _begin(state: BlueprintSetupState) -> None:
     empty_caches(state.app)
@@ -37,8 +52,9 @@ def empty_caches(app: App) -> None:
     """As a process begins with them."""
     app.extensions[WINDOW] = ShopWindow()
     app.extensions[SERVING] = ServingCache()
-    app.extensions[LISTING_CACHE] = FragmentCache(LISTINGS)
-    app.extensions[CARD_CACHE] = FragmentCache(CARDS)
+    app.extensions[LISTING_CACHE] = FragmentCache[DrawnListing](LISTINGS)
+    app.extensions[CARD_CACHE] = FragmentCache[Markup](CARDS)
+    app.extensions[ports.LANDING_DIRECTORY] = LandingDirectory()
     app.extensions[SEARCHES], app.extensions[BASKETS] = RateLimit(), RateLimit()
 
 
@@ -57,13 +73,18 @@ def served_configuration(shop: Shop) -> Served:
     return cache.served(ports.clock(), shop.site_id, shop.settings[STOP_WORDS])
 
 
-def listing_cache() -> FragmentCache:
-    cache: FragmentCache = current_app.extensions[LISTING_CACHE]
+def landing_pages_of(shop: Shop, node: ShopNode) -> LandingPages:
+    """The landing pages that a category has now."""
+    return ports.landing_directory().of(ports.search_engine(), ports.clock(), shop, node)
+
+
+def listing_cache() -> FragmentCache[DrawnListing]:
+    cache: FragmentCache[DrawnListing] = current_app.extensions[LISTING_CACHE]
     return cache
 
 
-def card_cache() -> FragmentCache:
-    cache: FragmentCache = current_app.extensions[CARD_CACHE]
+def card_cache() -> FragmentCache[Markup]:
+    cache: FragmentCache[Markup] = current_app.extensions[CARD_CACHE]
     return cache
 
 

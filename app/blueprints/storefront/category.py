@@ -1,57 +1,103 @@
-"""A category: its products, filters and the categories below."""
+"""A category's products, and the landing pages of their values.
+
+The listing is cached by the configuration of its shop and the version of its index.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from flask import Response, make_response, request
+from flask import Response, redirect, request
 from markupsafe import Markup
+from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
-from app.blueprints.storefront.blueprint import bp, current_shop, listing_cache
-from app.blueprints.storefront.presentation import drawn, wants_listing
+from app.blueprints.storefront.blueprint import DrawnListing, bp, current_shop, landing_pages_of, listing_cache
+from app.blueprints.storefront.presentation import drawn, page_answer, shown_listing, wants_listing
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.engine import SearchUnavailable
-from app.domain.search.listings.browsing import Listing, category_at, category_listing, is_past_window, read_request
+from app.domain.search.listings.browsing import Listing, category_listing, is_past_window, read_request
+from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest
+from app.domain.search.listings.listing_parameters import tracking_parameters
 from app.domain.search.listings.plain import plain_category_listing
+from app.domain.seo.heads import category_head, category_request, landing_head, landing_request
+from app.domain.seo.landing.addresses import landing_at
+from app.domain.seo.landing.links import LandingLinks, request_of
+from app.domain.seo.landing.pages import LandingPage, LandingPages
+from app.domain.shared.records import existing
 from app.permissions import public
 
 SECONDS_PLAIN = 10  # A plain listing is cached for so long, since no version says when it is old.
+NO_CATEGORY = "We have no such category, or not any more."
 
 
 @bp.get("/c/<path:path>")
 @public
-def category(path: str) -> Response:
+def category(path: str) -> AnyResponse:
+    """A path that is no category is tried as a landing page."""
     shop = current_shop()
-    node = category_at(shop, path)
-    asked = read_request(shop, f"/c/{node.path}", request.args.items(multi=True))
+    node = shop.tree.at(path)
+    if node is None:
+        return _landing_page(shop, path)
+    pages = landing_pages_of(shop, node)
+    asked = _read(shop, node)
+    landing = LandingLinks(pages).redirect(asked, _tracking(shop))
+    return redirect(landing, 301) if landing else _page(shop, node, asked, pages, None)
+
+
+def _landing_page(shop: Shop, path: str) -> Response:
+    found = existing(landing_at(shop.tree, path, lambda node: landing_pages_of(shop, node)), NO_CATEGORY)
+    return _page(shop, found.node, _read(shop, found.node), found.pages, found.page)
+
+
+def _page(shop: Shop, node: ShopNode, given: ListingRequest, pages: LandingPages, page: LandingPage | None) -> Response:
+    asked = request_of(page, given) if page else given
+    links = ListingLinks(page.path if page else asked.path, LandingLinks(pages).address)
+    listing = _listing(shop, node, asked, links, pages)
+    is_past = is_past_window(shop, asked)
+    if page:
+        head = landing_head(shop, node, page, landing_request(page, given, is_past), listing.shown)
+    else:
+        head = category_head(shop, node, category_request(node, given, is_past), listing.shown)
     template = "storefront/_category_swap.html" if wants_listing() else "storefront/category.html"
-    listing = _listing(shop, node, asked)
-    page = drawn(
-        template, shop=shop, node=node, asked=asked, listing=listing, is_past_window=is_past_window(shop, asked)
-    )
-    response = make_response(page)
+    response = page_answer(template, head, shop=shop, node=node, landing=page, pages=pages, listing=listing.html)
     response.vary.add("HX-Target")
     return response
 
 
-def _listing(shop: Shop, node: ShopNode, asked: ListingRequest) -> Markup:
+def _read(shop: Shop, node: ShopNode) -> ListingRequest:
+    return read_request(shop, f"/c/{node.path}", request.args.items(multi=True))
+
+
+def _tracking(shop: Shop) -> list[tuple[str, str]]:
+    extra = frozenset(shop.settings["seo-extra-tracking-parameters"])
+    return tracking_parameters(request.args.items(multi=True), extra)
+
+
+def _listing(
+    shop: Shop, node: ShopNode, asked: ListingRequest, links: ListingLinks, pages: LandingPages
+) -> DrawnListing:
     """While search does not answer, what is cached is shown, else a plain listing. Raises SearchUnavailable for pages
     that only search can make."""
-    engine = ports.search_engine()
+    engine, of_page = ports.search_engine(), (links.path, pages.fingerprint)
     try:
-        return _cached(shop, asked, shop.index_version, lambda: category_listing(engine, shop, node, asked))
+        version: tuple[object, ...] = (shop.index_version, *of_page)
+        return _cached(shop, asked, version, lambda: category_listing(engine, shop, node, asked, links))
     except SearchUnavailable:
-        moment = "plain", int(ports.clock().now().timestamp()) // SECONDS_PLAIN
-        return _cached(shop, asked, moment, lambda: plain_category_listing(shop, node, asked))
+        version = (int(ports.clock().now().timestamp()) // SECONDS_PLAIN, "plain", *of_page)
+        return _cached(shop, asked, version, lambda: plain_category_listing(shop, node, asked, links))
 
 
-def _cached(shop: Shop, asked: ListingRequest, version: object, make: Callable[[], Listing]) -> Markup:
+def _cached(
+    shop: Shop, asked: ListingRequest, version: tuple[object, ...], make: Callable[[], Listing]
+) -> DrawnListing:
     """Unknown parameters make no key: crawlers invent them without end."""
 
-    def draw() -> str:
-        return drawn("storefront/_listing.html", shop=shop, listing=make(), nothing="storefront/_nothing_here.html")
+    def draw() -> DrawnListing:
+        listing = make()
+        html = drawn("storefront/_listing.html", shop=shop, listing=listing, nothing="storefront/_nothing_here.html")
+        return DrawnListing(Markup(html), shown_listing(listing))
 
-    return Markup(draw()) if asked.unknown else listing_cache().get((shop.site_id, shop.version, version, asked), draw)
+    return draw() if asked.unknown else listing_cache().get((shop.site_id, shop.version, version, asked), draw)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flask import current_app, request
+from flask import Response, current_app, g, make_response, request
 from markupsafe import Markup
 
 from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, shop_or_none
 from app.domain.catalogue.image_store import small
 from app.domain.catalogue.pictures import picture_path, shape_among, shape_path
 from app.domain.merchandising.colours import colour_of
+from app.domain.merchandising.filters import LABELS
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
+from app.domain.search.listings.browsing import Listing
+from app.domain.seo.heads import PageHead, ShownListing
 from app.domain.shared.money import format_money
 from app.htmx import wants_fragment
 
@@ -32,6 +35,19 @@ HEADLINES = {
 def drawn(template: str, **context: Any) -> str:
     """A storefront template. No context processor runs: a page that everybody may see reads no session."""
     return current_app.jinja_env.get_template(template).render(context)
+
+
+def shown_listing(listing: Listing) -> ShownListing:
+    """What the head of its page needs of a listing."""
+    hits = listing.result.hits
+    picture = card_picture(hits[0].card) if hits else None
+    return ShownListing(tuple(f"/p/{hit.card['seoName']}" for hit in hits), picture)
+
+
+def page_answer(template: str, head: PageHead, **context: Any) -> Response:
+    """A page whose head says how search engines may treat it, as does the header of the answer."""
+    g.robots = head.decision.robots
+    return make_response(drawn(template, head=head, **context))
 
 
 @bp.app_template_global("shop_or_none")
@@ -54,13 +70,21 @@ def shop_money(amount: int) -> str:
     return format_money(amount, current_shop().currency)
 
 
+@bp.app_template_filter("facet_label")
+def facet_label(facet_id: str) -> str:
+    """What a facet is called within a sentence."""
+    attribute = current_shop().attributes.get(facet_id)
+    label = (attribute.display_label or attribute.name) if attribute else LABELS.get(facet_id, facet_id)
+    return label if label.isupper() else label[:1].lower() + label[1:]
+
+
 @bp.app_template_filter("card")
 def card(card: Mapping[str, Any], eager: bool) -> Markup:
     """A product in a list. The same product looks the same in every list, so it is drawn once."""
     shop = current_shop()
     template = current_app.jinja_env.get_template("storefront/_card.html")
     key = (shop.site_id, shop.currency, eager, *card.values())
-    return card_cache().get(key, lambda: template.module.draw(card, eager))  # type: ignore[attr-defined]
+    return card_cache().get(key, lambda: Markup(template.module.draw(card, eager)))  # type: ignore[attr-defined]
 
 
 @bp.app_template_filter("card_picture")

@@ -7,10 +7,11 @@ from flask import Response, make_response, redirect, request
 from app import ports
 from app.blueprints.storefront.attribution import note_search
 from app.blueprints.storefront.blueprint import bp, current_shop, served_configuration
-from app.blueprints.storefront.presentation import drawn, wants_listing
+from app.blueprints.storefront.presentation import page_answer, wants_listing
 from app.domain.search.listings.browsing import read_request, search_listing
 from app.domain.search.serving.plan import plan
 from app.domain.search.serving.redirects import SEARCH_PATH
+from app.domain.seo.heads import search_head
 from app.htmx import redirect_page, wants_fragment
 from app.permissions import public
 
@@ -21,7 +22,7 @@ def search() -> Response:
     shop = current_shop()
     asked = read_request(shop, SEARCH_PATH, request.args.items(multi=True))
     if not asked.words and not asked.is_filtered:
-        return make_response(drawn("storefront/search_start.html", shop=shop))
+        return page_answer("storefront/search_start.html", search_head(shop, ""), shop=shop)
     served, now = served_configuration(shop), ports.clock().now()
     elsewhere = plan(asked.words, served, now).redirect
     if elsewhere is not None:
@@ -32,7 +33,7 @@ def search() -> Response:
         result = found.listing.result
         note_search(asked, [hit.id for hit in result.hits], result.total, ruled=found.plan.rule is not None)
     template = "storefront/_search_swap.html" if wants_listing() else "storefront/search.html"
-    response = make_response(drawn(template, shop=shop, found=found, listing=found.listing))
+    response = page_answer(template, search_head(shop, found.words), shop=shop, found=found, listing=found.listing)
     response.vary.add("HX-Target")
     return response
 

@@ -21,6 +21,7 @@ class ShownCollection:
     id: int
     name: str
     description: str
+    canonical_url: str | None
     product_ids: tuple[int, ...]
 
 
@@ -31,6 +32,7 @@ class ShownPage:
     title: str
     body: str
     meta_description: str | None
+    canonical_url: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ def content_link(kind: str, name: str, seo_name: str) -> ContentLink:
 def collection_at(site_id: int, seo_name: str) -> ShownCollection:
     """Raises NotFound."""
     collection = db.session.execute(
-        select(Collection.id, Collection.name, Collection.description).where(
+        select(Collection.id, Collection.name, Collection.description, Collection.canonical_url).where(
             Collection.site_id == site_id, Collection.seo_name == seo_name, Collection.enabled
         )
     ).one_or_none()
@@ -63,7 +65,7 @@ def collection_at(site_id: int, seo_name: str) -> ShownCollection:
 def page_at(site_id: int, seo_name: str) -> ShownPage:
     """Raises NotFound."""
     page = db.session.execute(
-        select(Page.title, Page.body, Page.meta_description).where(
+        select(Page.title, Page.body, Page.meta_description, Page.canonical_url).where(
             Page.site_id == site_id, Page.seo_name == seo_name, Page.enabled
         )
     ).one_or_none()

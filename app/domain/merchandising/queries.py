@@ -14,7 +14,9 @@ ORDERED_BY_HAND = 500  # Products of a category whose hand-made order is kept; t
 def load_tree(site_id: int) -> ShopTree:
     """All categories of a site, in two queries. Without a primary tree the oldest one takes its place."""
     trees = db.session.execute(
-        select(Tree.id, Tree.facets).where(Tree.site_id == site_id).order_by(Tree.primary.desc(), Tree.id)
+        select(Tree.id, Tree.facets, Tree.default_landing_rules)
+        .where(Tree.site_id == site_id)
+        .order_by(Tree.primary.desc(), Tree.id)
     ).all()
     nodes = db.session.scalars(
         select(Node).where(Node.site_id == site_id).order_by(Node.tree_id, Node.position, Node.id)
@@ -23,6 +25,7 @@ def load_tree(site_id: int) -> ShopTree:
         nodes=[_shop_node(node) for node in nodes],
         tree_facets={tree.id: tuple(map(Facet.read, tree.facets)) for tree in trees},
         primary_tree_id=trees[0].id if trees else None,
+        default_landing_rules={tree.id: tuple(tree.default_landing_rules) for tree in trees},
     )
 
 
@@ -58,6 +61,11 @@ def _shop_node(node: Node) -> ShopNode:
         visible=node.visible,
         description=node.description,
         canonical_override=node.canonical_override,
+        exclude_from_sitemap=node.exclude_from_sitemap,
+        meta_title=node.meta_title,
+        meta_description=node.meta_description,
+        updated_at=node.updated_at,
+        own_landing_rules=None if node.landing_rules is None else tuple(node.landing_rules),
         own_facets=None if node.facets is None else tuple(map(Facet.read, node.facets)),
         source_levels=tuple(node.source_levels),
         source_manufacturers=tuple(node.source_manufacturers),

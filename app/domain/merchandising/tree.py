@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -44,7 +45,8 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class ShopNode:
-    """A category. `own_facets` None inherits. `path` is the slugs from the root, joined by `/`."""
+    """A category. `path` is the slugs from the root, joined by `/`. None in `own_facets` or `own_landing_rules`
+    inherits."""
 
     id: int
     tree_id: int
@@ -55,6 +57,11 @@ class ShopNode:
     visible: bool = True
     description: str = ""
     canonical_override: str | None = None
+    exclude_from_sitemap: bool = False
+    meta_title: str | None = None
+    meta_description: str | None = None
+    updated_at: datetime | None = None
+    own_landing_rules: tuple[dict[str, Any], ...] | None = None
     own_facets: tuple[Facet, ...] | None = None
     source_levels: tuple[str, ...] = ()
     source_manufacturers: tuple[str, ...] = ()
@@ -71,9 +78,11 @@ class ShopTree:
         nodes: Iterable[ShopNode],
         tree_facets: Mapping[int, tuple[Facet, ...]],
         primary_tree_id: int | None,
+        default_landing_rules: Mapping[int, tuple[dict[str, Any], ...]] | None = None,
     ) -> None:
         self.nodes: dict[int, ShopNode] = {node.id: node for node in nodes}
         self._tree_facets = tree_facets
+        self._default_landing_rules = default_landing_rules or {}
         self.primary_tree_id = primary_tree_id
         self._children: dict[int | None, list[ShopNode]] = {}
         self._by_path: dict[str, ShopNode] = {}
@@ -136,6 +145,10 @@ class ShopTree:
             if node.own_facets is not None:
                 return node.own_facets
         return self._tree_facets.get(self.nodes[node_id].tree_id, ())
+
+    def default_landing_rules(self, tree_id: int) -> tuple[dict[str, Any], ...]:
+        """The landing rules of the categories of a tree that have none of their own."""
+        return self._default_landing_rules.get(tree_id, ())
 
     def categories_of(
         self, level_path: Sequence[str], manufacturer: str, placed_node_ids: Iterable[int] = ()

@@ -129,7 +129,7 @@ def test_a_basket_is_the_shoppers_alone(mia: Shopper) -> None:
     for path in ("/basket", "/checkout"):
         answer = mia.get(path)
         assert answer.headers["Cache-Control"] == "no-store"
-        assert '<meta name="robots" content="noindex">' in answer.text
+        assert '<meta name="robots" content="noindex, follow">' in answer.text
 
 
 def test_other_pages_are_the_same_for_everybody(app: Flask, mia: Shopper) -> None:

@@ -21,6 +21,7 @@ from app.domain.search.engine import (
     ValueFilter,
 )
 from app.domain.search.listings import rail
+from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest, search_request
 from app.domain.search.listings.listing_parameters import ListingGrammar, read_listing
 from app.domain.search.serving.plan import Plan, plan
@@ -50,6 +51,7 @@ class Listing:
     groups: tuple[rail.FilterGroup, ...]
     chips: tuple[rail.Chip, ...]
     window: int
+    links: ListingLinks
 
     @property
     def total(self) -> int:
@@ -109,11 +111,14 @@ def category_at(shop: Shop, path: str) -> ShopNode:
     return existing(shop.tree.at(path), "We have no such category, or not any more.")
 
 
-def category_listing(engine: SearchEngine, shop: Shop, node: ShopNode, request: ListingRequest) -> Listing:
+def category_listing(
+    engine: SearchEngine, shop: Shop, node: ShopNode, request: ListingRequest, links: ListingLinks
+) -> Listing:
     """Raises NotFound past the last page and SearchUnavailable."""
     scope = (ValueFilter("category", (str(node.id),)),)
     by_hand = shop.hand_made_order(node.id) if request.order is Sort.FEATURED else ()
-    return _listing(engine, shop, request, shop.tree.facets(node.id), scope, tuple(f"p{id}" for id in by_hand))
+    first = tuple(f"p{id}" for id in by_hand)
+    return _listing(engine, shop, request, shop.tree.facets(node.id), scope, first, links)
 
 
 def search_listing(
@@ -125,7 +130,8 @@ def search_listing(
     planned = plan(request.words, served, now)
     filters = filters_of(default_facets(shop.settings["search-default-filters"], shop.attributes), shop.attributes)
     result = search_products(engine, shop.site_id, _request(shop, request, filters), planned, served.stop_words).result
-    return SearchPage(_shown(shop, request, filters, result), _content(engine, shop, request), planned)
+    listing = _shown(shop, request, filters, result, ListingLinks(request.path))
+    return SearchPage(listing, _content(engine, shop, request), planned)
 
 
 def collection_listing(engine: SearchEngine, shop: Shop, collection: ShownCollection, asked: ListingRequest) -> Listing:
@@ -133,7 +139,8 @@ def collection_listing(engine: SearchEngine, shop: Shop, collection: ShownCollec
     Raises NotFound past the last page and SearchUnavailable."""
     scope = (ValueFilter("collection", (str(collection.id),)),)
     first = tuple(f"p{id}" for id in collection.product_ids)
-    return _listing(engine, shop, ListingRequest(path=asked.path, page=asked.page), (), scope, first)
+    request = ListingRequest(path=asked.path, page=asked.page)
+    return _listing(engine, shop, request, (), scope, first, ListingLinks(asked.path))
 
 
 def is_past_window(shop: Shop, request: ListingRequest) -> bool:
@@ -146,12 +153,13 @@ def _listing(
     shop: Shop,
     request: ListingRequest,
     facets: Sequence[Facet],
-    scope: tuple[ValueFilter, ...] = (),
-    first: tuple[str, ...] = (),
+    scope: tuple[ValueFilter, ...],
+    first: tuple[str, ...],
+    links: ListingLinks,
 ) -> Listing:
     filters = filters_of(facets, shop.attributes)
     result = engine.search(shop.site_id, IndexName.PRODUCTS, _request(shop, request, filters, scope, first))
-    return _shown(shop, request, filters, result)
+    return _shown(shop, request, filters, result, links)
 
 
 def _request(
@@ -176,15 +184,18 @@ def page_size_of(shop: Shop, request: ListingRequest) -> int:
     return size
 
 
-def _shown(shop: Shop, request: ListingRequest, filters: Sequence[Filter], result: SearchResult) -> Listing:
+def _shown(
+    shop: Shop, request: ListingRequest, filters: Sequence[Filter], result: SearchResult, links: ListingLinks
+) -> Listing:
     """Raises NotFound past the last page."""
     listing = Listing(
         request,
         result,
         page_size_of(shop, request),
-        rail.groups(filters, request, result),
-        rail.chips(_all_filters(filters, request, shop), request),
+        rail.groups(filters, request, result, links),
+        rail.chips(_all_filters(filters, request, shop), request, links),
         RESULT_WINDOW,
+        links,
     )
     if request.page > listing.last_page and not listing.is_past_window:
         raise NotFound("This list does not have so many pages.")

@@ -93,6 +93,12 @@ class ListingRequest:
     def without_value(self, facet_id: str, value: str) -> ListingRequest:
         return self._choosing(facet_id, (kept for kept in self.chosen(facet_id) if kept != value))
 
+    def toggled(self, facet_id: str, value: str) -> ListingRequest:
+        """This request with a value chosen, or let go where it is chosen."""
+        if value in self.chosen(facet_id):
+            return self.without_value(facet_id, value)
+        return self.with_value(facet_id, value)
+
     def without(self, facet_id: str) -> ListingRequest:
         """This request with nothing chosen of one facet."""
         if facet_id == PRICE:

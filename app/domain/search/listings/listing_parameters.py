@@ -44,6 +44,13 @@ def is_tracking(name: str, extra: frozenset[str] = frozenset()) -> bool:
     return name.startswith(TRACKING_PREFIX) or name in TRACKING or name in extra
 
 
+def tracking_parameters(
+    parameters: Iterable[tuple[str, str]], extra: frozenset[str] = frozenset()
+) -> list[tuple[str, str]]:
+    """Return those parameters that only track visitors, as they were given but encodable."""
+    return [(_encodable(name), _encodable(value)) for name, value in parameters if is_tracking(name, extra)]
+
+
 def read_listing(path: str, parameters: Iterable[tuple[str, str]], grammar: ListingGrammar) -> ListingRequest:
     """Raises Invalid when there are more than 20 parameters, 10 values of one, or names or values too long."""
     given = _grouped(parameters, grammar)

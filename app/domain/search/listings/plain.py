@@ -14,6 +14,7 @@ from app.domain.search.engine import Hit, SearchResult, SearchUnavailable, Sort
 from app.domain.search.index.document import product_document_id
 from app.domain.search.index.documents import product_documents
 from app.domain.search.listings.browsing import Listing, page_size_of
+from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest
 from app.domain.shared.problems import NotFound
 from app.extensions import db
@@ -21,7 +22,7 @@ from app.extensions import db
 WINDOW = 240  # Products of a category that can be paged through; the rest waits for search.
 
 
-def plain_category_listing(shop: Shop, node: ShopNode, request: ListingRequest) -> Listing:
+def plain_category_listing(shop: Shop, node: ShopNode, request: ListingRequest, links: ListingLinks) -> Listing:
     """The same products in the same order as `category_listing`, without filters. Raises NotFound past the last page
     and SearchUnavailable for what only search can do."""
     if request.is_filtered or request.words:
@@ -35,7 +36,7 @@ def plain_category_listing(shop: Shop, node: ShopNode, request: ListingRequest) 
     if first >= WINDOW:
         raise SearchUnavailable("Search does not answer, so only the first pages of a category can be shown.")
     hits = _hits(shop.site_id, _ordered(shown, node, request.order).offset(first).limit(min(size, WINDOW - first)))
-    return Listing(request, SearchResult(total, hits), size, groups=(), chips=(), window=WINDOW)
+    return Listing(request, SearchResult(total, hits), size, groups=(), chips=(), window=WINDOW, links=links)
 
 
 def _hits(site_id: int, query: Select[int]) -> tuple[Hit, ...]:

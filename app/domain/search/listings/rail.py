@@ -9,6 +9,7 @@ from app.domain.merchandising.colours import colour_of
 from app.domain.merchandising.filters import Filter
 from app.domain.merchandising.tree import Display
 from app.domain.search.engine import RangeCount, SearchResult
+from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import (
     PRICE,
     PRICE_MAX,
@@ -27,14 +28,22 @@ YES = "true"
 
 @dataclass(frozen=True, slots=True)
 class ValueLink:
-    """A value that can be ticked. `url` ticks it or lets it go; `colour` is `#rrggbb` or None."""
+    """A value that can be ticked. `toggle_url` ticks it or lets it go among the filters; `url` leads to the same
+    products, at the address of their own page where `has_page`. `colour` is `#rrggbb` or None."""
 
     value: str
     label: str
     count: int
     chosen: bool
     url: str
+    toggle_url: str
+    has_page: bool = False
     colour: str | None = None
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether search engines may follow: to pages of a value in their plain form, not to filters."""
+        return self.has_page and "?" not in self.url
 
     @property
     def count_text(self) -> str:
@@ -78,29 +87,31 @@ class Chip:
     url: str
 
 
-def groups(filters: Iterable[Filter], request: ListingRequest, result: SearchResult) -> tuple[FilterGroup, ...]:
+def groups(
+    filters: Iterable[Filter], request: ListingRequest, result: SearchResult, links: ListingLinks
+) -> tuple[FilterGroup, ...]:
     """The filters that make a difference here: those with something to choose, or chosen already."""
-    made = (_group(filter, request, result) for filter in filters)
+    made = (_group(filter, request, result, links) for filter in filters)
     return tuple(group for group in made if group is not None)
 
 
-def chips(filters: Iterable[Filter], request: ListingRequest) -> tuple[Chip, ...]:
+def chips(filters: Iterable[Filter], request: ListingRequest, links: ListingLinks) -> tuple[Chip, ...]:
     """One chip for each value and range chosen, in the order of the address. Words within a category are one
     more filter; on the search page they are the question itself."""
     labels = {filter.facet_id: filter.label for filter in filters}
     made = [
-        Chip(labels.get(name, name), "yes" if value == YES else value, request.without_value(name, value).url())
+        Chip(labels.get(name, name), "yes" if value == YES else value, links.to(request.without_value(name, value)))
         for name, values in request.values
         for value in values
     ]
     spans = [*request.spans, (PRICE, request.price)]
     made += [
-        Chip(labels.get(name, name), _span_text(name, span, request), request.without(name).url())
+        Chip(labels.get(name, name), _span_text(name, span, request), links.to(request.without(name)))
         for name, span in spans
         if span
     ]
     if request.words and request.path != SEARCH_PATH:
-        made.append(Chip("Words", request.words, request.with_words("").url()))
+        made.append(Chip("Words", request.words, links.to(request.with_words(""))))
     return tuple(made)
 
 
@@ -115,33 +126,38 @@ def pages(current: int, last: int) -> tuple[int | None, ...]:
     return tuple(numbers)
 
 
-def _group(filter: Filter, request: ListingRequest, result: SearchResult) -> FilterGroup | None:
+def _group(filter: Filter, request: ListingRequest, result: SearchResult, links: ListingLinks) -> FilterGroup | None:
     if filter.display is Display.RANGE:
         return _range_group(filter, request, result.ranges.get(filter.facet_id))
-    choices = _choices(filter, request, result.facets.get(filter.facet_id, ()))
+    choices = _choices(filter, request, result.facets.get(filter.facet_id, ()), links)
     return FilterGroup(filter.facet_id, filter.label, filter.display, choices) if choices else None
 
 
-def _choices(filter: Filter, request: ListingRequest, counts: tuple[tuple[str, int], ...]) -> tuple[ValueLink, ...]:
+def _choices(
+    filter: Filter, request: ListingRequest, counts: tuple[tuple[str, int], ...], links: ListingLinks
+) -> tuple[ValueLink, ...]:
     chosen = request.chosen(filter.facet_id)
-    link = request.value_links(filter.facet_id)
+    toggle = request.value_links(filter.facet_id)
     if filter.display is Display.TOGGLE:
         chosen, counts = chosen and (YES,), tuple(pair for pair in counts if pair[0] == YES)
     offered = {value: count for value, count in counts[:MOST_CHOICES] if count}
     known = dict(counts)
     offered |= {value: known.get(value, 0) for value in chosen}
-    swatch = filter.display is Display.SWATCH
-    return tuple(
-        ValueLink(
+
+    def choice(value: str, count: int) -> ValueLink:
+        own = links.own_address(request.toggled(filter.facet_id, value))
+        return ValueLink(
             value=value,
             label=filter.label if filter.display is Display.TOGGLE else value,
             count=count,
             chosen=value in chosen,
-            url=link(value),
-            colour=colour_of(value, filter.swatches) if swatch else None,
+            url=own or toggle(value),
+            toggle_url=toggle(value),
+            has_page=own is not None,
+            colour=colour_of(value, filter.swatches) if filter.display is Display.SWATCH else None,
         )
-        for value, count in offered.items()
-    )
+
+    return tuple(choice(value, count) for value, count in offered.items())
 
 
 def _range_group(filter: Filter, request: ListingRequest, counted: RangeCount | None) -> FilterGroup | None:

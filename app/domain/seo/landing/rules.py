@@ -94,7 +94,7 @@ def _problems(
     shown_as_range: Collection[str],
     at: str,
 ) -> Iterator[Problem]:
-    if message := _facet_problem(rule["facetId"], attributes, shown_as_range):
+    if message := facet_problem(rule["facetId"], attributes, shown_as_range):
         yield Problem("invalid_facet", message, f"{at}/facetId")
     segment = segment_of(rule)
     if "pathSegment" in rule and (not SEGMENT.fullmatch(segment) or len(segment) > LONGEST_SEGMENT):
@@ -109,9 +109,10 @@ def _problems(
         yield Problem("too_many", f"A list holds at most {MOST_RULES} landing rules.", at)
 
 
-def _facet_problem(
+def facet_problem(
     facet_id: str, attributes: Mapping[str, Sequence[Attribute]], shown_as_range: Collection[str]
 ) -> str | None:
+    """Return why a facet can have no landing pages; None where it can (spec, "Supported facets")."""
     if facet_id == MANUFACTURER:
         return None
     if facet_id in WITHOUT_PAGES:

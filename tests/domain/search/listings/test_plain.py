@@ -10,6 +10,7 @@ from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.merchandising.shop import read_shop
 from app.domain.search.engine import SearchUnavailable
 from app.domain.search.index.documents import product_documents
+from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest
 from app.domain.search.listings.plain import plain_category_listing
 from app.domain.shared.problems import NotFound
@@ -38,6 +39,7 @@ CATEGORIES: dict[str, dict[str, object]] = {
     "empty": {"source_levels": ["no such level"]},
 }
 LEVELS = (None, "camping", "tents", "domes", "mugs", "gone")
+LINKS = ListingLinks("/c/all")
 MAKERS = ("", "Acme", "acme", "ÖKO", "Bolt", "Other")
 
 
@@ -87,7 +89,7 @@ def test_it_holds_the_products_that_the_index_would_hold(site_id: int, path: str
     shop = read_shop(site_id)
     node = shop.tree.at(path)
     assert node is not None
-    listing = plain_category_listing(shop, node, ListingRequest(path, page_size=100))
+    listing = plain_category_listing(shop, node, ListingRequest(path, page_size=100), LINKS)
     documents = {d.id: d for d in product_documents(site_id) if str(node.id) in d.values.get("category", ())}
     assert {hit.id: hit.card for hit in listing.result.hits} == {id: d.card for id, d in documents.items()}
     assert listing.total == len(documents) and (documents or path == "empty")
@@ -97,7 +99,7 @@ def test_what_is_placed_by_hand_leads_in_its_order_then_what_is_featured_then_th
     shop = read_shop(site_id)
     node = shop.tree.at("all/tents")
     assert node is not None
-    hits = plain_category_listing(shop, node, ListingRequest("all/tents", page_size=100)).result.hits
+    hits = plain_category_listing(shop, node, ListingRequest("all/tents", page_size=100), LINKS).result.hits
     assert hits[0].card["sku"] == "sku-0"
     rest = [bool(hit.card["featured"]) for hit in hits[1:]]
     assert rest == sorted(rest, reverse=True) and len(set(rest)) == 2
@@ -109,6 +111,6 @@ def test_what_only_search_can_do_is_refused_and_a_page_that_is_not_there_not_fou
     assert node is not None
     for request in (ListingRequest("all", words="tent"), ListingRequest("all", values=(("manufacturer", ("Acme",)),))):
         with pytest.raises(SearchUnavailable):
-            plain_category_listing(shop, node, request)
+            plain_category_listing(shop, node, request, LINKS)
     with pytest.raises(NotFound):
-        plain_category_listing(shop, node, ListingRequest("all", page=99))
+        plain_category_listing(shop, node, ListingRequest("all", page=99), LINKS)

@@ -10,6 +10,7 @@ from app.domain.merchandising.filters import Filter
 from app.domain.merchandising.tree import Display
 from app.domain.search.engine import RangeCount, SearchResult
 from app.domain.search.listings import rail
+from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest, Span
 
 BRAND = Filter("manufacturer", "Brand", Display.LIST, {})
@@ -18,11 +19,12 @@ STOCK = Filter("inStock", "In stock", Display.TOGGLE, {})
 PRICE = Filter("price", "Price", Display.RANGE, {})
 WEIGHT = Filter("weight", "Weight", Display.RANGE, {})
 PLAIN = ListingRequest("/c/tents")
+LINKS = ListingLinks("/c/tents")
 
 
 def test_values_come_in_the_engine_s_order_with_counts_and_links():
     result = SearchResult(9, facets={"manufacturer": (("Moor", 6), ("Fell", 3))})
-    (group,) = rail.groups([BRAND], PLAIN, result)
+    (group,) = rail.groups([BRAND], PLAIN, result, LINKS)
     assert [(choice.label, choice.count, choice.url) for choice in group.choices] == [
         ("Moor", 6, "/c/tents?manufacturer=Moor"),
         ("Fell", 3, "/c/tents?manufacturer=Fell"),
@@ -32,7 +34,7 @@ def test_values_come_in_the_engine_s_order_with_counts_and_links():
 
 def test_a_chosen_value_stays_though_nothing_has_it():
     request = PLAIN.with_value("manufacturer", "Gone")
-    (group,) = rail.groups([BRAND], request, SearchResult(0, facets={"manufacturer": (("Moor", 6),)}))
+    (group,) = rail.groups([BRAND], request, SearchResult(0, facets={"manufacturer": (("Moor", 6),)}), LINKS)
     gone = group.choices[-1]
     assert (gone.value, gone.count, gone.chosen, gone.url) == ("Gone", 0, True, "/c/tents")
     assert group.is_chosen
@@ -41,7 +43,7 @@ def test_a_chosen_value_stays_though_nothing_has_it():
 def test_a_chosen_value_is_offered_however_many_are_before_it():
     counts = tuple((f"b{n:03}", 500 - n) for n in range(200))
     (group,) = rail.groups(
-        [BRAND], PLAIN.with_value("manufacturer", "b150"), SearchResult(1, facets={"manufacturer": counts})
+        [BRAND], PLAIN.with_value("manufacturer", "b150"), SearchResult(1, facets={"manufacturer": counts}), LINKS
     )
     assert len(group.choices) == rail.MOST_CHOICES + 1
     assert group.choices[-1].value == "b150" and group.choices[-1].count == 350
@@ -49,33 +51,33 @@ def test_a_chosen_value_is_offered_however_many_are_before_it():
 
 def test_filters_without_anything_to_choose_are_left_out():
     result = SearchResult(3, ranges={"price": RangeCount(500, 500, 3), "weight": RangeCount(None, None, 0)})
-    assert rail.groups([BRAND, STOCK, PRICE, WEIGHT], PLAIN, result) == ()
+    assert rail.groups([BRAND, STOCK, PRICE, WEIGHT], PLAIN, result, LINKS) == ()
 
 
 def test_a_toggle_is_one_switch():
     result = SearchResult(9, facets={"inStock": (("true", 4), ("false", 5))})
-    (group,) = rail.groups([STOCK], PLAIN, result)
+    (group,) = rail.groups([STOCK], PLAIN, result, LINKS)
     (switch,) = group.choices
     assert (switch.label, switch.count, switch.url) == ("In stock", 4, "/c/tents?inStock=true")
 
 
 def test_swatches_have_colours():
     result = SearchResult(9, facets={"colour": (("Fell", 4), ("Red", 3), ("Mixed", 2))})
-    (group,) = rail.groups([COLOUR], PLAIN, result)
+    (group,) = rail.groups([COLOUR], PLAIN, result, LINKS)
     assert [choice.colour for choice in group.choices] == ["#334455", "#ff0000", None]
 
 
 def test_a_range_shows_its_bounds_and_what_was_typed():
     request = ListingRequest("/c/tents", values=(("colour", ("Red",)),), price=Span(1000, None), words="tent")
     result = SearchResult(9, ranges={"price": RangeCount(550, 99_900, 9)})
-    (group,) = rail.groups([PRICE], request, result)
+    (group,) = rail.groups([PRICE], request, result, LINKS)
     assert group.ends == rail.Ends("price_min", "price_max", low="10", high="", lowest="5.50", highest="999")
     assert group.hidden == (("colour", "Red"), ("q", "tent"))
     assert group.is_chosen
 
 
 def test_a_number_has_fields_of_its_own_name():
-    (group,) = rail.groups([WEIGHT], PLAIN, SearchResult(9, ranges={"weight": RangeCount(0.5, 12, 9)}))
+    (group,) = rail.groups([WEIGHT], PLAIN, SearchResult(9, ranges={"weight": RangeCount(0.5, 12, 9)}), LINKS)
     assert group.ends == rail.Ends("weight_min", "weight_max", low="", high="", lowest="0.5", highest="12")
 
 
@@ -86,7 +88,7 @@ def test_every_choice_has_a_chip_that_lets_it_go():
         spans=(("weight", Span(None, 3.0)),),
         price=Span(1000, 2550),
     )
-    chips = rail.chips([COLOUR, STOCK, WEIGHT, PRICE], request)
+    chips = rail.chips([COLOUR, STOCK, WEIGHT, PRICE], request, LINKS)
     assert [(chip.label, chip.text) for chip in chips] == [
         ("Colour", "Blue"),
         ("Colour", "Red"),
@@ -99,9 +101,9 @@ def test_every_choice_has_a_chip_that_lets_it_go():
 
 
 def test_words_are_a_filter_within_a_category_and_the_question_in_a_search():
-    (chip,) = rail.chips([], ListingRequest("/c/tents", words="green", page=2))
+    (chip,) = rail.chips([], ListingRequest("/c/tents", words="green", page=2), LINKS)
     assert (chip.label, chip.text, chip.url) == ("Words", "green", "/c/tents")
-    assert rail.chips([], ListingRequest("/search", words="green")) == ()
+    assert rail.chips([], ListingRequest("/search", words="green"), LINKS) == ()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,21 @@
+"""The X-Robots-Tag of every page: what the page decided, and otherwise that search engines keep out."""
+
+from __future__ import annotations
+
+from flask import Flask, Response, g
+
+from app.domain.seo.indexing_decision import HIDDEN, NOINDEX
+from app.htmx import wants_fragment
+from app.surfaces import current_surface
+
+
+def init_robots(app: Flask) -> None:
+    app.after_request(_tag)
+
+
+def _tag(response: Response) -> Response:
+    """Fragments are parts of pages, the admin is nobody's to find, and neither are errors and baskets."""
+    if response.mimetype == "text/html" and "X-Robots-Tag" not in response.headers:
+        robots = g.get("robots", NOINDEX) if response.status_code == 200 and not wants_fragment() else NOINDEX
+        response.headers["X-Robots-Tag"] = HIDDEN if current_surface().is_private else robots
+    return response

@@ -1,0 +1,31 @@
+"""Where the links of a listing lead. Some requests of a category have pages of their own at other addresses; a listing
+is given the function that knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.domain.search.listings.listing import ListingRequest
+
+OwnAddress = Callable[[ListingRequest], str | None]
+
+
+def no_own_address(_request: ListingRequest) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class ListingLinks:
+    """`own_address` returns the address of the page that a request has for itself, None for most. `path` is that of the
+    page on which the links stand."""
+
+    path: str
+    own_address: OwnAddress = no_own_address
+
+    def to(self, request: ListingRequest) -> str:
+        return self.own_address(request) or request.url()
+
+    def stays(self, address: str) -> bool:
+        """Whether a link leads to the very page, so that its listing can be exchanged in place."""
+        return address.partition("?")[0] == self.path
