@@ -46,6 +46,7 @@ class Config:
     index_dir: Path = INSTANCE / "index"
     media_dir: Path = INSTANCE / "media"
     counting_dir: Path | None = None
+    themes_dir: Path | None = None
     search_engine: str = "whoosh"
     host: str = "127.0.0.1"
     port: int = 8000
@@ -113,6 +114,7 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         index_dir=Path(env.get("INDEX_DIR") or instance / "index"),
         media_dir=Path(env.get("MEDIA_DIR") or instance / "media"),
         counting_dir=Path(env["COUNTING_DIR"]) if env.get("COUNTING_DIR") else None,
+        themes_dir=_themes_folder(env),
         search_engine=_choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "none")),
         host=env.get("HOST") or "127.0.0.1",
         port=_number(env, "PORT", 8000),
@@ -134,6 +136,13 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         alert_certificate_host=_host_and_port(env, "ALERT_CERTIFICATE_HOST"),
         clock_tolerance=timedelta(days=_number(env, "CLOCK_TOLERANCE_DAYS", 1)),
     )
+
+
+def _themes_folder(env: Mapping[str, str]) -> Path | None:
+    folder = Path(env["THEMES_DIR"]) if env.get("THEMES_DIR") else None
+    if folder is not None and not folder.is_dir():
+        raise ConfigurationError(f"THEMES_DIR is {str(folder)!r}; it must be a folder of themes.")
+    return folder
 
 
 def _smtp(env: Mapping[str, str]) -> SmtpServer:

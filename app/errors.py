@@ -33,6 +33,7 @@ from app.logs import route
 from app.permissions import DECLARED, PUBLIC
 from app.storage_alerts import note_storage_fault
 from app.surfaces import current_surface
+from app.themes.drawing import drawn
 
 log = structlog.get_logger()
 View = TypeVar("View", bound=Callable[..., Any])
@@ -114,9 +115,10 @@ def problem(status: int, code: str, detail: str, **more: Any) -> AnyResponse:
     elif wants_fragment():
         response = Response(render_template("_problem.html", title=title, detail=detail, **_lists(more)))
     else:
-        page, typed = current_surface().error_page, _typed_fields() if status == 503 else []
+        surface, typed = current_surface(), _typed_fields() if status == 503 else []
+        draw = drawn if surface.is_themed else render_template
         response = Response(
-            render_template(page, status=status, title=title, detail=detail, typed=typed, **_lists(more))
+            draw(surface.error_page, status=status, title=title, detail=detail, typed=typed, **_lists(more))
         )
     if status >= 500:
         _keep_the_form(response)

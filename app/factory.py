@@ -32,6 +32,7 @@ from app.permissions import check_every_route_declares
 from app.ports import EXTENSION, JobQueue, Ports
 from app.storage_alerts import note_storage_fault
 from app.subscribers import init_subscribers
+from app.themes.drawing import init_themes
 
 
 def create_app(config: Config | None = None, ports: Ports | None = None, surfaces: bool = True) -> Flask:
@@ -69,6 +70,7 @@ def _add_surfaces(app: Flask) -> None:
     """Loaded only here: half of the code, which those who only run jobs neither wait for nor hold in memory."""
     from app import blueprints, cli
 
+    init_themes(app, app.config["SHOP"].themes_dir)
     blueprints.register_blueprints(app)
     cli.register(app)
     check_every_route_declares(app)

@@ -15,7 +15,7 @@ class Surface:
     """`takes_cookies`: a browser may send a session or basket along, so requests that change something must come from
     a page of this host. `answers_json`: errors are problem+json whatever the client asks for; elsewhere they are
     `error_page` unless the request wants JSON or a fragment. `is_private`: nothing may be stored by caches. `news_id`
-    is the element of each of its pages that shows what happened."""
+    is the element of each of its pages that shows what happened. `is_themed`: its pages have the theme of the site."""
 
     prefix: str
     takes_cookies: bool = True
@@ -23,13 +23,14 @@ class Surface:
     error_page: str = "storefront/error.html"
     is_private: bool = False
     news_id: str | None = None
+    is_themed: bool = False
 
 
 SURFACES = (
     Surface("/v1/", takes_cookies=False, answers_json=True, is_private=True),  # Bearer tokens: blueprints/v1/bearer.py.
     # Sessions: permissions.requires.
     Surface("/admin", error_page="admin/error.html", is_private=True, news_id="flashes"),
-    Surface("/"),  # The storefront, pictures and health: public.
+    Surface("/", is_themed=True),  # The storefront, pictures and health: public.
 )
 
 

@@ -37,6 +37,11 @@ OPEN: Rows = {
     ("GET", "/media/<site_id>/<file>"): EVERYBODY,
     ("GET", "/static/<filename>"): EVERYBODY,
     ("GET", "/static/v-<version>/<filename>"): EVERYBODY,
+    ("GET", "/static/shop-<digest>.js"): EVERYBODY,
+    ("GET", "/static/themes/<name>/shop-<digest>.css"): EVERYBODY,
+    ("GET", "/static/themes/<name>/files/<filename>"): EVERYBODY,
+    ("GET", "/theme-preview"): EVERYBODY,
+    ("POST", "/theme-preview/end"): EVERYBODY,
     ("GET", "/healthz"): EVERYBODY,
     ("GET", "/readyz"): EVERYBODY,
     ("GET", "/metrics"): EVERYBODY,
@@ -151,6 +156,7 @@ STAFF_OF_SHOP: Rows = {
     ("GET", "/admin/activity"): ADMINS,
     ("GET", "/admin/settings"): ADMINS,
     ("POST", "/admin/settings"): ADMINS,
+    ("GET", "/admin/settings/themes/<name>/preview"): ADMINS,
 }
 
 PRODUCT = "/admin/catalogue/product/<product_id>"

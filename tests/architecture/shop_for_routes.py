@@ -59,6 +59,7 @@ RECORDS = (
     "entry_id",
 )
 COMMON = {
+    "digest": "0",
     "filename": "admin/base.css",
     "file": "x.webp",
     "list_name": "top",

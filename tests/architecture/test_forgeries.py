@@ -27,7 +27,7 @@ FORGERIES: dict[str, dict[str, str]] = {
 
 # Forgeries that say nothing of another site: no browser sends them, and in the shop there is no session to abuse.
 ONLY_WITH_A_SESSION = ("no token", "a made-up token", "JSON as text")
-SHOPPERS_ROUTES = ("/basket", "/basket/lines/<line_id>", "/checkout")
+SHOPPERS_ROUTES = ("/basket", "/basket/lines/<line_id>", "/checkout", "/theme-preview/end")
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_no_unsafe_route_takes_a_forged_request(app: Flask, shops: Shops, forger
     assert writes == []
 
 
-SHOPPERS_POSTS = ("/basket", "/basket/lines/1", "/checkout")
+SHOPPERS_POSTS = ("/basket", "/basket/lines/1", "/checkout", "/theme-preview/end")
 
 
 @pytest.mark.parametrize("path", SHOPPERS_POSTS)

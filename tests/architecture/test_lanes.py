@@ -53,6 +53,9 @@ QUICK = {
     "GET /picture/<shape>/<name>.svg",
     "GET /static/<filename>",
     "GET /static/v-<version>/<filename>",
+    "GET /static/shop-<digest>.js",
+    "GET /static/themes/<name>/files/<filename>",
+    "GET /static/themes/<name>/shop-<digest>.css",
 }
 
 

@@ -6,12 +6,16 @@ from flask import flash, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response
 
+from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.shell import shell
 from app.blueprints.author import current_author
-from app.domain.shared.problems import Invalid
+from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites import shop_settings
 from app.permissions import Permission, requires
+from app.themes.drawing import themes
+from app.themes.preview import preview_token
 from app.transaction import transaction
 
 
@@ -19,23 +23,38 @@ from app.transaction import transaction
 @requires(Permission.MANAGE_SETTINGS)
 def settings() -> str:
     shop = shop_settings.shop_settings(current_user.site_id)
-    return _page(shop.name, str(shop.page_size), FieldErrors())
+    return _page(shop.name, str(shop.page_size), shop.theme, FieldErrors())
 
 
 @bp.post("/settings")
 @requires(Permission.MANAGE_SETTINGS)
 def settings_save() -> str | Response | tuple[str, int]:
-    name, typed = request.form.get("name", ""), request.form.get("pageSize", "").strip()
+    """A form without a theme leaves the one that the shop has."""
+    name, theme = request.form.get("name", ""), request.form.get("theme")
+    typed = request.form.get("pageSize", "").strip()
     page_size = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 10 else None
     try:
         with transaction():
-            changed = shop_settings.save(current_author(), name, page_size)
+            changed = shop_settings.save(current_author(), name, page_size, theme, themes().by_name)
     except Invalid as invalid:
-        return _page(name, typed, FieldErrors(invalid)), 400
+        return _page(name, typed, theme or "", FieldErrors(invalid)), 400
     flash("Saved. Shoppers see it at once." if changed else "Nothing had changed.", "good")
     return redirect(url_for("admin.settings"))
 
 
-def _page(name: str, page_size: str, errors: FieldErrors) -> str:
+@bp.get("/settings/themes/<name>/preview")
+@requires(Permission.MANAGE_SETTINGS)
+def theme_preview(name: str) -> Response:
+    """Leads to the shop's own host, which may be another than the admin's, with a token for this browser alone."""
+    if name not in themes().by_name:
+        raise NotFound("There is no such theme any more.")
+    token = preview_token(current_user.site_id, name, ports.clock().now())
+    return redirect(f"{shell().shop_url}theme-preview?token={token}")
+
+
+def _page(name: str, page_size: str, theme: str, errors: FieldErrors) -> str:
     shop = shop_settings.shop_settings(current_user.site_id)
-    return render_template("admin/settings.html", shop=shop, name=name, page_size=page_size, errors=errors)
+    found = themes()
+    return render_template(
+        "admin/settings.html", shop=shop, name=name, page_size=page_size, theme=theme, themes=found, errors=errors
+    )

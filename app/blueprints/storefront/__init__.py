@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.blueprints.storefront import (  # noqa: F401  (importing the views registers them)
     addresses,
+    assets,
     basket,
     category,
     checkout,
@@ -14,6 +15,7 @@ from app.blueprints.storefront import (  # noqa: F401  (importing the views regi
     presentation,
     product,
     search,
+    theme_preview,
 )
 from app.blueprints.storefront.blueprint import bp
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Blueprint, current_app, g
+from flask import Blueprint, current_app, g, request
 from flask.blueprints import BlueprintSetupState
 from flask.sansio.app import App
 from markupsafe import Markup
@@ -24,6 +24,8 @@ from app.domain.seo.landing.of_category import LandingDirectory
 from app.domain.seo.landing.pages import LandingPages
 from app.domain.shared.problems import NotFound
 from app.extensions import csrf
+from app.themes.drawing import use_theme
+from app.themes.preview import previewed_theme
 
 bp = Blueprint("storefront", __name__)
 csrf.exempt(bp)  # A token would need a session, and with it pages that differ for everybody; see origin.py.
@@ -31,6 +33,7 @@ WINDOW = "shop-window"
 SERVING = "shop-serving-cache"
 LISTING_CACHE = "shop-listing-cache"
 CARD_CACHE = "shop-card-cache"
+PREVIEWS = "previews_theme"
 LISTINGS = 200  # A listing is some 30 kB and a card 0.5 kB, so that a process keeps a few megabytes.
 CARDS = 5_000
 
@@ -63,8 +66,21 @@ def current_shop() -> Shop:
     if "shop" not in g:
         window: ShopWindow = current_app.extensions[WINDOW]
         g.shop = window.shop_at(ports.clock(), request_host())
+        _choose_theme(g.shop)
     shop: Shop = g.shop
     return shop
+
+
+def _choose_theme(shop: Shop) -> None:
+    """The site's, or the one that this browser previews."""
+    token = request.cookies.get(preview_cookie(), "")
+    previewed = previewed_theme(token, shop.site_id, ports.clock().now()) if token else None
+    setattr(g, PREVIEWS, previewed is not None)
+    use_theme(previewed or shop.settings["storefront-theme"])
+
+
+def preview_cookie() -> str:
+    return "__Host-theme-preview" if current_app.config["SESSION_COOKIE_SECURE"] else "theme-preview"
 
 
 def served_configuration(shop: Shop) -> Served:

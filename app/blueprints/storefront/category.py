@@ -28,6 +28,7 @@ from app.domain.seo.landing.links import LandingLinks, request_of
 from app.domain.seo.landing.pages import LandingPage, LandingPages
 from app.domain.shared.records import existing
 from app.permissions import public
+from app.themes.drawing import current_theme
 
 SECONDS_PLAIN = 10  # A plain listing is cached for so long, since no version says when it is old.
 NO_CATEGORY = "We have no such category, or not any more."
@@ -100,4 +101,5 @@ def _cached(
         html = drawn("storefront/_listing.html", shop=shop, listing=listing, nothing="storefront/_nothing_here.html")
         return DrawnListing(Markup(html), shown_listing(listing))
 
-    return draw() if asked.unknown else listing_cache().get((shop.site_id, shop.version, version, asked), draw)
+    key = current_theme().name, shop.site_id, shop.version, version, asked
+    return draw() if asked.unknown else listing_cache().get(key, draw)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Response, current_app, g, make_response, request
+from flask import Response, g, make_response, request
 from markupsafe import Markup
 
 from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, shop_or_none
@@ -19,6 +19,7 @@ from app.domain.search.listings.browsing import Listing
 from app.domain.seo.heads import PageHead, ShownListing
 from app.domain.shared.money import format_money
 from app.htmx import wants_fragment
+from app.themes.drawing import current_theme, drawn, environment
 
 LISTING = "#listing"
 QUIET_COLOURS = ("#4f7942", "#3b5b85", "#c1613f", "#6b5b7b", "#b8862b", "#14525f")
@@ -30,11 +31,6 @@ HEADLINES = {
     500: "That did not work",
     503: "One moment, please",
 }
-
-
-def drawn(template: str, **context: Any) -> str:
-    """A storefront template. No context processor runs: a page that everybody may see reads no session."""
-    return current_app.jinja_env.get_template(template).render(context)
 
 
 def shown_listing(listing: Listing) -> ShownListing:
@@ -82,8 +78,8 @@ def facet_label(facet_id: str) -> str:
 def card(card: Mapping[str, Any], eager: bool) -> Markup:
     """A product in a list. The same product looks the same in every list, so it is drawn once."""
     shop = current_shop()
-    template = current_app.jinja_env.get_template("storefront/_card.html")
-    key = (shop.site_id, shop.currency, eager, *card.values())
+    template = environment().get_template("storefront/_card.html")
+    key = (current_theme().name, shop.site_id, shop.currency, eager, *card.values())
     return card_cache().get(key, lambda: Markup(template.module.draw(card, eager)))  # type: ignore[attr-defined]
 
 
@@ -97,9 +93,10 @@ def card_picture(card: Mapping[str, Any]) -> str:
 
 def _kept(shop: Shop, template: str) -> Markup:
     """A part of every page, drawn once for each state of the shop."""
-    kept = shop.drawn.get(template)
+    key = f"{current_theme().name}:{template}"
+    kept = shop.drawn.get(key)
     if kept is None:
-        kept = shop.drawn[template] = drawn(template, shop=shop)
+        kept = shop.drawn[key] = drawn(template, shop=shop)
     return Markup(kept)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from app.domain.shared.author import Author
@@ -15,6 +16,7 @@ from app.domain.sites.sites import name_problems
 from app.extensions import db
 
 PAGE_SIZE = "listing-page-size"
+THEME = "storefront-theme"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class ShopSettings:
 
     name: str
     page_size: int
+    theme: str
     currency: str
     time_zone: str
     hosts: tuple[str, ...]
@@ -30,24 +33,28 @@ class ShopSettings:
 
 def shop_settings(site_id: int) -> ShopSettings:
     site = _site(site_id)
+    settings = settings_of(site_id)
     hosts = sorted((not domain.primary, domain.host) for domain in site.domains)
     return ShopSettings(
         name=site.name,
-        page_size=settings_of(site_id)[PAGE_SIZE],
+        page_size=settings[PAGE_SIZE],
+        theme=settings[THEME],
         currency=site.currency,
         time_zone=site.time_zone,
         hosts=tuple(host for _, host in hosts),
     )
 
 
-def save(author: Author, name: str, page_size: int | None) -> bool:
-    """Whether anything changed. `page_size` None is no number. Raises Invalid with every problem."""
+def save(author: Author, name: str, page_size: int | None, theme: str | None, themes: Collection[str]) -> bool:
+    """Whether anything changed. `page_size` None is no number; `theme` None stays as it is, else it must be one of
+    `themes`. Raises Invalid with every problem."""
     name = one_line(name)
-    problems = [*name_problems(name), *_page_size_problems(page_size)]
+    problems = [*name_problems(name), *_page_size_problems(page_size), *_theme_problems(theme, themes)]
     if problems:
         raise Invalid(problems)
     site = _site(author.site_id)
-    changed = change_settings(author.site_id, {PAGE_SIZE: page_size})
+    wanted = {PAGE_SIZE: page_size} | ({} if theme is None else {THEME: theme})
+    changed = change_settings(author.site_id, wanted)
     before = {key: old for key, (old, _) in changed.items()}
     after = {key: new for key, (_, new) in changed.items()}
     if site.name != name:
@@ -65,6 +72,12 @@ def _page_size_problems(page_size: int | None) -> list[Problem]:
         return []
     message = f"Products on a page must be a whole number from {setting.low} to {setting.high}."
     return [Problem("invalid_page_size", message, "#/pageSize")]
+
+
+def _theme_problems(theme: str | None, themes: Collection[str]) -> list[Problem]:
+    if theme is None or theme in themes:
+        return []
+    return [Problem("unknown_theme", "There is no such theme any more. Choose one from the list.", "#/theme")]
 
 
 def _site(site_id: int) -> Site:

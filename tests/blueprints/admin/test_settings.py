@@ -8,8 +8,10 @@ from sqlalchemy import select
 
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
+from app.domain.sites.settings import change_settings
 from app.domain.sites.shop_settings import shop_settings
 from app.extensions import db
+from app.transaction import transaction
 from tests.page_client import PageClient
 
 PATH = "/admin/settings"
@@ -53,3 +55,29 @@ def test_saving_what_is_stored_notes_nothing(app: Flask, browser: PageClient) ->
     browser.post(PATH, {"name": "Fern & Fell", "pageSize": "24"})
     with app.app_context():
         assert db.session.scalars(select(AuditEntry)).all() == []
+
+
+def test_a_theme_is_chosen_from_those_that_are_found(app: Flask, browser: PageClient, site_id: int) -> None:
+    page = browser.get(PATH)
+    assert {"market", "gallery"} <= {field["value"] for field in page.all("input") if field.get("name") == "theme"}
+    browser.post(PATH, {"name": "Fern & Fell", "pageSize": "24", "theme": "gallery"})
+    with app.app_context():
+        assert shop_settings(site_id).theme == "gallery"
+
+
+def test_a_theme_that_is_not_there_is_refused_and_one_that_went_is_named(
+    app: Flask, browser: PageClient, site_id: int
+) -> None:
+    browser.post(PATH, {"name": "Fern & Fell", "pageSize": "24", "theme": "none"}, status=400)
+    with app.app_context(), transaction():
+        change_settings(site_id, {"storefront-theme": "gone"})
+    assert "The theme “gone” is not there any more" in browser.get(PATH).texts["p"]
+    browser.post(PATH, {"name": "Moss & Co", "pageSize": "24"})
+    with app.app_context():
+        assert shop_settings(site_id).theme == "gone", "a form without a theme leaves it"
+
+
+def test_a_preview_leads_to_the_shop_with_a_token(app: Flask, browser: PageClient) -> None:
+    answer = browser.client.get(f"{PATH}/themes/gallery/preview")
+    assert answer.status_code == 302 and "/theme-preview?token=" in answer.location
+    assert browser.client.get(f"{PATH}/themes/none/preview").status_code == 404

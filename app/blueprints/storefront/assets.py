@@ -1,0 +1,68 @@
+"""The one style sheet and the one script of a page, and the files of a theme. Their addresses name their content, so
+browsers keep them for good."""
+
+from __future__ import annotations
+
+from flask import Response, request, send_from_directory
+
+from app.blueprints.static_files import IMMUTABLE
+from app.blueprints.storefront.blueprint import bp
+from app.domain.shared.problems import NotFound
+from app.permissions import public
+from app.themes import bundles
+from app.themes.bundles import Bundle
+from app.themes.drawing import current_theme, themes
+from app.themes.folders import Theme
+
+
+@bp.app_template_global("style_url")
+def style_url() -> str:
+    return bundles.style_sheet(current_theme()).path
+
+
+@bp.app_template_global("script_url")
+def script_url() -> str:
+    return bundles.script().path
+
+
+@bp.get("/static/themes/<name>/shop-<digest>.css")
+@public
+def style(name: str, digest: str) -> Response:
+    return _sent(bundles.style_sheet(_theme(name)), digest, "text/css")
+
+
+@bp.get("/static/shop-<digest>.js")
+@public
+def script(digest: str) -> Response:
+    return _sent(bundles.script(), digest, "text/javascript")
+
+
+@bp.get("/static/themes/<name>/files/<path:filename>")
+@public
+def theme_file(name: str, filename: str) -> Response:
+    theme = _theme(name)
+    response = send_from_directory(theme.files.absolute(), filename)
+    if request.args.get("v") == bundles.version_of_files(theme):
+        response.headers["Cache-Control"] = IMMUTABLE
+    return response
+
+
+def _theme(name: str) -> Theme:
+    """Raises NotFound."""
+    theme = themes().by_name.get(name)
+    if theme is None:
+        raise NotFound("There is no such theme.")
+    return theme
+
+
+def _sent(bundle: Bundle, digest: str, mimetype: str) -> Response:
+    """A page from before an upgrade gets the present file too, but may not keep it under the old name."""
+    packed = "gzip" in request.accept_encodings
+    response = Response(bundle.packed if packed else bundle.body, mimetype=mimetype)
+    response.headers["Cache-Control"] = IMMUTABLE if digest == bundle.digest else "no-cache"
+    response.vary.add("Accept-Encoding")
+    if packed:
+        response.headers["Content-Encoding"] = "gzip"
+    response.set_etag(f"{bundle.digest}-gzip" if packed else bundle.digest)
+    response.make_conditional(request)
+    return response

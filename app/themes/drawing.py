@@ -1,0 +1,62 @@
+"""Draws pages of the storefront in the theme of the request.
+
+A theme's template stands before the shared one of the same name; it reaches that one as `shared/<name>`, to extend it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import structlog
+from flask import Flask, current_app, g
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader
+
+from app.themes.folders import FoundThemes, Theme, find_themes
+
+THEMES = "themes"
+ENVIRONMENTS = "theme-environments"
+log = structlog.get_logger()
+
+
+def init_themes(app: Flask, own_folder: Path | None) -> None:
+    """Find the themes. A folder that cannot be used is left out, with a warning in the log and in the admin."""
+    found = find_themes(own_folder)
+    app.extensions[THEMES], app.extensions[ENVIRONMENTS] = found, {}
+    for name, problem in found.problems.items():
+        log.warning("theme_unusable", theme=name, problem=problem)
+
+
+def themes() -> FoundThemes:
+    found: FoundThemes = current_app.extensions[THEMES]
+    return found
+
+
+def use_theme(name: str) -> None:
+    """Draw what follows in this request in the theme of that name, in the default where there is none."""
+    g.theme = themes().named(name)
+
+
+def current_theme() -> Theme:
+    theme: Theme = g.get("theme") or themes().default
+    return theme
+
+
+def drawn(template: str, **context: Any) -> str:
+    """A storefront template. No context processor runs: a page that everybody may see reads no session."""
+    return environment().get_template(template).render(context)
+
+
+def environment() -> Environment:
+    """The templates of the current theme. One is made for each theme that is shown, since compiled templates are kept
+    by name."""
+    theme, made = current_theme(), current_app.extensions[ENVIRONMENTS]
+    if theme.folder not in made:
+        shared = current_app.jinja_env.loader
+        assert shared is not None, "an application has templates"
+        own = FileSystemLoader(theme.templates)
+        made[theme.folder] = current_app.jinja_env.overlay(
+            loader=ChoiceLoader([own, PrefixLoader({"shared": shared}), shared])
+        )
+    chosen: Environment = made[theme.folder]
+    return chosen
