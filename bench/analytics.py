@@ -17,8 +17,6 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, insert, select, text
 
-from app import create_app
-from app.config import Config
 from app.domain.search_statistics.counting import rolling_sums
 from app.domain.search_statistics.counting.aggregation import WordChange
 from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay
@@ -29,6 +27,7 @@ from app.extensions import db
 from app.ports import clock
 from app.transaction import transaction
 from bench.measuring import Yardstick, at_most, heading, milliseconds, percentile, run, seconds, sized, workspace
+from bench.shop import empty_shop, settings
 from bench.yardsticks import plain_statement
 from tests.factories import make_site, make_user
 from tests.page_client import PageClient
@@ -72,18 +71,8 @@ def main() -> None:
 
 
 def _app(directory: Path) -> Flask:
-    app = create_app(
-        Config(
-            secret_key="a key for benchmarks that is long enough",
-            database_url=os.environ.get("BENCH_DATABASE_URL") or f"sqlite:///{directory / 'shop.db'}",
-            index_dir=directory / "index",
-            media_dir=directory / "media",
-            log_level="ERROR",
-        )
-    )
-    with app.app_context():
-        db.create_all()
-    return app
+    database = os.environ.get("BENCH_DATABASE_URL")
+    return empty_shop(settings(directory) | ({"DATABASE_URL": database} if database else {}))
 
 
 def _shop() -> int:

@@ -16,7 +16,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app import create_app
-from app.config import REDIS_ADDRESS_FILE, Config
+from app.config import REDIS_ADDRESS_FILE, from_environment
 from app.domain.catalogue import terms
 from app.domain.catalogue.models import Product
 from app.domain.shared.author import Author
@@ -26,6 +26,7 @@ from app.ports import clock
 from app.transaction import transaction
 from bench.catalogue import icecat
 from bench.measuring import Yardstick, at_most, heading, median, percentile, run, sized, workspace
+from bench.shop import settings
 from bench.yardsticks import bare_commit
 from tests.processes import RunningShop
 
@@ -135,16 +136,8 @@ def _must(shop: RunningShop, *command: str) -> None:
 
 def _app_beside(instance: Path) -> Flask:
     """This process saves as a web process of the shop would."""
-    return create_app(
-        Config(
-            secret_key="x" * 40,
-            database_url=f"sqlite:///{instance / 'shop.db'}",
-            redis_url=(instance / REDIS_ADDRESS_FILE).read_text().strip(),
-            index_dir=instance / "index",
-            media_dir=instance / "media",
-            log_level="ERROR",
-        )
-    )
+    queue = (instance / REDIS_ADDRESS_FILE).read_text().strip()
+    return create_app(from_environment(settings(instance) | {"REDIS_URL": queue}))
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TypeVar
 from unittest import SkipTest
 
-from app.adapters.whoosh import WhooshEngine
-from app.domain.search.engine import IndexDocument, IndexName
+from app.domain.search.engine import IndexDocument, IndexName, SearchEngine
+from app.private_files import UMASK
 
 T = TypeVar("T")
 SITE = 1
@@ -91,19 +91,22 @@ def sized(count: int) -> int:
 
 @contextmanager
 def workspace() -> Iterator[Path]:
+    """A folder that is private, as what a shop stores is."""
     directory = Path(tempfile.mkdtemp(prefix="bench-"))
+    before = os.umask(UMASK)
     try:
         yield directory
     finally:
+        os.umask(before)
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def build(engine: WhooshEngine, documents: Iterable[IndexDocument]) -> None:
+def build(engine: SearchEngine, documents: Iterable[IndexDocument], site_id: int = SITE) -> None:
     """A rebuild as the shop does it: durable, verified and swapped in."""
-    generation = engine.start_generation(SITE, PRODUCTS)
+    generation = engine.start_generation(site_id, PRODUCTS)
     generation.add(documents)
     generation.seal()
-    with engine.exclusive(SITE, PRODUCTS):
+    with engine.exclusive(site_id, PRODUCTS):
         generation.publish([])
     generation.discard()
 

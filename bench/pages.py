@@ -16,18 +16,16 @@ from statistics import median
 from unittest import SkipTest
 from urllib.parse import urlencode
 
-from app import create_app, ports
-from app.config import Config
+from app import ports
 from app.domain.bundles.importing import import_bundle
 from app.domain.merchandising.queries import load_tree
-from app.domain.search.engine import IndexName
 from app.domain.search.index.documents import product_documents
 from app.domain.sites.sites import site_at
-from app.extensions import db
 from app.transaction import transaction
 from bench.bare_page import choices_for
 from bench.catalogue import copied, icecat, queries
-from bench.measuring import ROUNDS, Yardstick, at_least, at_most, heading, run, sized, workspace
+from bench.measuring import ROUNDS, Yardstick, at_least, at_most, build, heading, run, sized, workspace
+from bench.shop import empty_shop, settings
 from bench.web_load import WORKERS, Load, is_measurable, load, server, wait_for
 
 LARGE = sized(100_000)
@@ -42,35 +40,16 @@ def main() -> None:
         raise SkipTest("wrk is not installed (on Debian: apt install wrk)")
     heading(f"Pages end to end, {LARGE:,} products, 2 web processes, 10 connections")
     with workspace() as directory:
-        environment = _environment(directory)
+        environment = settings(directory)
         paths = _shop(environment)
         for kind, asked in paths.items():
             _beside_bare(kind, asked, environment, directory)
 
 
-def _environment(directory: Path) -> dict[str, str]:
-    return {
-        "DATABASE_URL": f"sqlite:///{directory / 'shop.db'}",
-        "INDEX_DIR": str(directory / "index"),
-        "MEDIA_DIR": str(directory / "media"),
-        "SECRET_KEY": "a key for benchmarks that is long enough",
-        "LOG_LEVEL": "WARNING",
-    }
-
-
 def _shop(environment: dict[str, str]) -> dict[str, list[str]]:
     """Make the shop; the paths to ask for, by what they are called."""
-    app = create_app(
-        Config(
-            secret_key=environment["SECRET_KEY"],
-            database_url=environment["DATABASE_URL"],
-            index_dir=Path(environment["INDEX_DIR"]),
-            media_dir=Path(environment["MEDIA_DIR"]),
-            log_level="WARNING",
-        )
-    )
+    app = empty_shop(environment)
     with app.app_context():
-        db.create_all()
         import_bundle(icecat(), HOST, ports.clock(), ports.images(), transaction, "bench", False)
         site_id = site_at(HOST).id
         _index(site_id)
@@ -90,16 +69,10 @@ def _shop(environment: dict[str, str]) -> dict[str, list[str]]:
 
 
 def _index(site_id: int) -> None:
-    engine = ports.search_engine()
-    generation = engine.start_generation(site_id, IndexName.PRODUCTS)
     originals = list(product_documents(site_id))
     places = (divmod(place, len(originals)) for place in range(LARGE))
-    generation.add(
-        replace(copied(originals[original], copy), card=originals[original].card) for copy, original in places
-    )
-    generation.seal()
-    with engine.exclusive(site_id, IndexName.PRODUCTS):
-        generation.publish([])
+    copies = (replace(copied(originals[original], copy), card=originals[original].card) for copy, original in places)
+    build(ports.search_engine(), copies, site_id)
 
 
 def _beside_bare(kind: str, paths: Sequence[str], environment: dict[str, str], directory: Path) -> None:

@@ -13,19 +13,16 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from statistics import median, quantiles
 
-from app import create_app, ports
-from app.config import Config
+from app import ports
 from app.demo.shop import HOST, create_demo
 from app.domain.merchandising.queries import load_tree
-from app.domain.search.engine import IndexName
 from app.domain.search.index.documents import product_documents
 from app.domain.sites.sites import site_at
-from app.extensions import db
 from app.transaction import transaction
-from bench.measuring import ROUNDS, Yardstick, at_most, heading, run, workspace
+from bench.measuring import ROUNDS, Yardstick, at_most, build, heading, run, workspace
+from bench.shop import empty_shop, settings
 from bench.web_load import ROOT, free_port, server, wait_for
 
 SHOPPERS = 20
@@ -40,7 +37,7 @@ SLOWEST = 2  # Times as slow as in quiet.
 def main() -> None:
     heading(f"{SHOPPERS} shoppers while {SLOW} slow clients of each kind are at work")
     with workspace() as directory:
-        environment = _environment(directory)
+        environment = settings(directory)
         paths = _shop(environment)
         with _server(environment) as port:
             wait_for(port, HOST, "/healthz")
@@ -48,36 +45,13 @@ def main() -> None:
             _print([_round(port, paths) for _ in range(ROUNDS)])
 
 
-def _environment(directory: Path) -> dict[str, str]:
-    return {
-        "DATABASE_URL": f"sqlite:///{directory / 'shop.db'}",
-        "INDEX_DIR": str(directory / "index"),
-        "MEDIA_DIR": str(directory / "media"),
-        "SECRET_KEY": "a key for benchmarks that is long enough",
-        "LOG_LEVEL": "ERROR",
-    }
-
-
 def _shop(environment: dict[str, str]) -> list[str]:
     """Make the demo shop; the paths that shoppers visit."""
-    app = create_app(
-        Config(
-            secret_key=environment["SECRET_KEY"],
-            database_url=environment["DATABASE_URL"],
-            index_dir=Path(environment["INDEX_DIR"]),
-            media_dir=Path(environment["MEDIA_DIR"]),
-            log_level="ERROR",
-        )
-    )
+    app = empty_shop(environment)
     with app.app_context():
-        db.create_all()
         create_demo(ports.clock(), ports.images(), transaction, "bench", 8, production=False)
         site_id = site_at(HOST).id
-        generation = ports.search_engine().start_generation(site_id, IndexName.PRODUCTS)
-        generation.add(product_documents(site_id))
-        generation.seal()
-        with ports.search_engine().exclusive(site_id, IndexName.PRODUCTS):
-            generation.publish([])
+        build(ports.search_engine(), product_documents(site_id), site_id)
         categories = [f"/c/{node.path}" for node in load_tree(site_id).nodes.values()]
     shopper = app.test_client()
     categories = [path for path in categories if shopper.get(path, base_url=f"http://{HOST}").status_code == 200]

@@ -19,8 +19,6 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, insert, select, update
 from werkzeug.test import TestResponse
 
-from app import create_app
-from app.config import Config
 from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.sites.roles import Role
@@ -41,6 +39,7 @@ from bench.measuring import (
     sized,
     workspace,
 )
+from bench.shop import empty_shop, settings
 from bench.yardsticks import bare_edit, json_round_trip, plain_statement
 from tests.factories import WHEN, make_site, make_taxonomy, make_user
 from tests.page_client import PageClient
@@ -80,18 +79,9 @@ def main() -> None:
 
 
 def _app(directory: Path) -> Flask:
-    app = create_app(
-        Config(
-            secret_key="a key for benchmarks that is long enough",
-            database_url=os.environ.get("BENCH_DATABASE_URL") or f"sqlite:///{directory / 'shop.db'}",
-            index_dir=directory / "index",
-            media_dir=directory / "media",
-            log_level="ERROR",
-        )
-    )
+    database = os.environ.get("BENCH_DATABASE_URL")
+    app = empty_shop(settings(directory) | ({"DATABASE_URL": database} if database else {}))
     app.config["WTF_CSRF_ENABLED"] = False
-    with app.app_context():
-        db.create_all()
     return app
 
 

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.shop import SECRET_KEY
+
 WORKERS = 2
 CONNECTIONS = 10
 SECONDS = 4
@@ -66,7 +68,7 @@ def free_port() -> int:
 def server(application: str, environment: Mapping[str, str]) -> Iterator[int]:
     """The port of a running web server with two processes."""
     port = free_port()
-    named = {**os.environ, "SECRET_KEY": "a key for benchmarks that is long enough", **environment, "PORT": str(port)}
+    named = {**os.environ, "SECRET_KEY": SECRET_KEY, **environment, "PORT": str(port)}
     command = [sys.executable, "-m", "app.web_server", application]
     processes = [subprocess.Popen(command, cwd=ROOT, env=named) for _ in range(WORKERS)]
     try:
