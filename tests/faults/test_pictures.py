@@ -4,8 +4,6 @@ of /healthz, for half a minute."""
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,10 +19,8 @@ from app.domain.catalogue.picture_uploads import PICTURE
 from app.domain.work import leases
 from app.extensions import db
 from tests.faults.browser import HOST, signed_in
-from tests.faults.deeds import until
 from tests.faults.shops import Shop
-from tests.faults.test_slow_clients import WebProcess
-from tests.processes import free_port
+from tests.faults.web_process import WebProcess, web_process
 
 PICTURES = 8
 LONGEST_ANSWER = 3.0  # Seconds.
@@ -32,15 +28,8 @@ LONGEST_ANSWER = 3.0  # Seconds.
 
 @pytest.fixture
 def web(shop: Shop) -> Iterator[WebProcess]:
-    running = WebProcess(free_port())
-    environment = shop.environment(PORT=str(running.port))
-    process = subprocess.Popen([sys.executable, "-m", "app.web_server"], cwd=shop.folder, env=environment)
-    try:
-        until(running.answers, 60)
+    with web_process(shop) as running:
         yield running
-    finally:
-        process.terminate()
-        assert process.wait(10) == 0
 
 
 def form_with_picture(token: str, number: int) -> tuple[bytes, str]:

@@ -16,57 +16,20 @@ from statistics import quantiles
 
 import pytest
 
-from tests.faults.deeds import until
+from tests.faults.browser import HOST
 from tests.faults.shops import Shop
-from tests.processes import free_port
+from tests.faults.web_process import PAGES, WebProcess, web_process
 from tests.surroundings import ROOT
 
-HOST = "shop.test"
-PAGES = ("/", "/search?q=name-7", "/healthz", "/static/admin/base.css")
 LONGEST_ANSWER = 5.0  # Seconds; before, no answer came for as long as the attack went on.
-
-
-class WebProcess:
-    def __init__(self, port: int) -> None:
-        self.port = port
-
-    def seconds_for(self, path: str) -> float:
-        """To connect, ask and read; the answer must be a page."""
-        before = time.monotonic()
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        try:
-            connection.request("GET", path, headers={"Host": HOST})
-            answer = connection.getresponse()
-            answer.read()
-            assert answer.status == 200, path
-        finally:
-            connection.close()
-        return time.monotonic() - before
-
-    def visits(self, count: int) -> list[float]:
-        return [self.seconds_for(PAGES[number % len(PAGES)]) for number in range(count)]
-
-    def answers(self) -> bool:
-        try:
-            return self.seconds_for("/healthz") >= 0
-        except OSError:
-            return False
 
 
 @pytest.fixture(scope="module")
 def web(model_shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
     folder = tmp_path_factory.mktemp("slow") / "shop"
     shutil.copytree(model_shop, folder, symlinks=True)
-    shop = Shop(folder)
-    running = WebProcess(free_port())
-    environment = shop.environment(PORT=str(running.port))
-    process = subprocess.Popen([sys.executable, "-m", "app.web_server"], cwd=shop.folder, env=environment)
-    try:
-        until(running.answers, 60)
+    with web_process(Shop(folder)) as running:
         yield running
-    finally:
-        process.terminate()
-        assert process.wait(10) == 0
 
 
 @contextmanager
