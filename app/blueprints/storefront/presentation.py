@@ -37,7 +37,7 @@ def shown_listing(listing: Listing) -> ShownListing:
     """What the head of its page needs of a listing."""
     hits = listing.result.hits
     picture = card_picture(hits[0].card) if hits else None
-    return ShownListing(tuple(f"/p/{hit.card['seoName']}" for hit in hits), picture)
+    return ShownListing(listing.total, tuple(f"/p/{hit.card['seoName']}" for hit in hits), picture)
 
 
 def page_answer(template: str, head: PageHead, **context: Any) -> Response:

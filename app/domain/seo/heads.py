@@ -28,8 +28,10 @@ LONGEST_DESCRIPTION = 160
 
 @dataclass(frozen=True, slots=True)
 class ShownListing:
-    """What a head needs of a page of products: their paths and the path of the first one's picture."""
+    """What a head needs of a page of products: how many the list has, the paths of those on the page, and the path of
+    the first one's picture."""
 
+    total: int = 0
     paths: tuple[str, ...] = ()
     picture: str | None = None
 
@@ -65,7 +67,7 @@ def landing_request(page: LandingPage, asked: ListingRequest, is_past_window: bo
 
 def category_head(shop: Shop, node: ShopNode, request: PageRequest, shown: ShownListing) -> PageHead:
     title = node.meta_title or f"{node.name} | {shop.name}"
-    description = node.meta_description or shortened(plain_text(node.description)) or f"{node.name} at {shop.name}."
+    description = node.meta_description or shortened(plain_text(node.description)) or _sentence(node.name, shop, shown)
     return _listing_head(shop, request, (title, node.name, description), _trail(shop, node), shown)
 
 
@@ -80,7 +82,7 @@ def collection_head(
     request = PageRequest(
         PageKind.COLLECTION, path, asked.given, asked.page, collection.canonical_url, is_past_window=is_past
     )
-    description = shortened(plain_text(collection.description)) or f"{collection.name} at {shop.name}."
+    description = shortened(plain_text(collection.description)) or _sentence(collection.name, shop, shown)
     texts = f"{collection.name} | {shop.name}", collection.name, description
     return _listing_head(shop, request, texts, [], shown)
 
@@ -132,6 +134,10 @@ def shortened(text: str) -> str:
     if len(text) <= LONGEST_DESCRIPTION:
         return text
     return text[: LONGEST_DESCRIPTION - 1].rsplit(" ", 1)[0].rstrip(",.;:– ") + "…"
+
+
+def _sentence(name: str, shop: Shop, shown: ShownListing) -> str:
+    return f"{name} at {shop.name}: {shown.total:,} {'product' if shown.total == 1 else 'products'} to choose from."
 
 
 def _listing_head(
