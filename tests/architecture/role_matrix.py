@@ -58,6 +58,25 @@ SHELL: Rows = {
     ("POST", "/admin/password"): STAFF,
 }
 
+MERCHANDISING: Rows = {
+    ("GET", "/admin/merchandising"): STAFF,
+    ("GET", "/admin/merchandising/new"): STAFF,
+    ("POST", "/admin/merchandising/new"): STAFF,
+    ("GET", "/admin/merchandising/<tree_id>"): STAFF,
+    ("GET", "/admin/merchandising/<tree_id>/name"): STAFF,
+    ("POST", "/admin/merchandising/<tree_id>/name"): STAFF,
+    ("GET", "/admin/merchandising/<tree_id>/primary"): STAFF,
+    ("POST", "/admin/merchandising/<tree_id>/primary"): STAFF,
+    ("GET", "/admin/merchandising/<tree_id>/removal"): STAFF,
+    ("POST", "/admin/merchandising/<tree_id>/removal"): STAFF,
+    ("POST", "/admin/merchandising/<tree_id>/categories"): STAFF,
+    ("POST", "/admin/merchandising/category/<node_id>/name"): STAFF,
+    ("POST", "/admin/merchandising/category/<node_id>/visibility"): STAFF,
+    ("POST", "/admin/merchandising/category/<node_id>/move"): STAFF,
+    ("GET", "/admin/merchandising/category/<node_id>/removal"): STAFF,
+    ("POST", "/admin/merchandising/category/<node_id>/removal"): STAFF,
+}
+
 SEARCH: Rows = {
     ("GET", "/admin/search"): STAFF,
     ("GET", "/admin/search/run"): STAFF,
@@ -285,6 +304,7 @@ V1: Rows = OPEN_TO_PROGRAMS | {
 MATRIX: Rows = (
     OPEN
     | SHELL
+    | MERCHANDISING
     | SEARCH
     | TERMS_AND_TESTS
     | SYNONYM_ROWS

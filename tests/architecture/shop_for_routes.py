@@ -44,6 +44,8 @@ ROLES = {
 CONVERTER = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
 RECORDS = (
     "product_id",
+    "tree_id",
+    "node_id",
     "order_id",
     "page_id",
     "collection_id",
@@ -155,6 +157,7 @@ def _records(site: Site) -> dict[str, str]:
         "order_id": make_order(site, product).id,
         "image_id": str(image.id),
         "upload_id": make_upload(product).id,
+        "tree_id": str(tree.id),
         "node_id": str(node.id),
         "page_id": str(make_page(site).id),
         "collection_id": str(make_collection(site).id),

@@ -21,9 +21,9 @@ def counted(number: int) -> str:
 
 
 @bp.app_template_filter("numbered")
-def numbered(number: int, noun: str) -> str:
-    """Format a count with its noun, "1 page" or "19,406 products"; for nouns whose plural takes an s."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def numbered(number: int, noun: str, plural: str = "") -> str:
+    """Format a count with its noun, "1 page" or "19,406 products"; without `plural` it takes an s."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 @bp.app_template_filter("ago")

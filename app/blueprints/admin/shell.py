@@ -39,6 +39,7 @@ class MenuGroup:
 
 
 _CATALOGUE, _TAXONOMY = Permission.MANAGE_CATALOGUE, Permission.MANAGE_TAXONOMY
+_TREES = Permission.MANAGE_MERCHANDISING
 _SEARCH = ("/admin/search", "/admin/settings/search")
 GROUPS = (
     MenuGroup("", (Section("Dashboard", "admin.dashboard", "home", Permission.USE_ADMIN),)),
@@ -48,6 +49,7 @@ GROUPS = (
             Section("Products", "admin.products_list", "box", _CATALOGUE, ("/admin/catalogue/product",)),
             Section("Collections", "admin.collections_list", "stack", _CATALOGUE, ("/admin/catalogue/collection",)),
             Section("Taxonomy", "admin.taxonomies_list", "tree", _TAXONOMY, ("/admin/catalogue/taxonomy",)),
+            Section("Merchandising trees", "admin.trees_list", "shelves", _TREES, ("/admin/merchandising",)),
             Section("Pages", "admin.pages_list", "page", Permission.MANAGE_CONTENT, ("/admin/content/page",)),
         ),
     ),

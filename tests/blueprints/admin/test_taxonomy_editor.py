@@ -45,14 +45,14 @@ def version(mia: Merchandiser) -> str:
 
 
 def shown_levels(mia: Merchandiser) -> list[str]:
-    return [item["data-level"] for item in mia.get(EDITOR).all("li") if item.get("role") == "treeitem"]
+    return [item["data-id"] for item in mia.get(EDITOR).all("li") if item.get("role") == "treeitem"]
 
 
 def test_the_page_shows_the_tree_with_counts_and_the_chosen_level(mia: Merchandiser):
     page = mia.get(f"{EDITOR}?level=tents")
     items = [item for item in page.all("li") if item.get("role") == "treeitem"]
-    assert [item["data-level"] for item in items] == ["camping", "tents", "stoves", "home"]
-    assert [item["data-level"] for item in items if item["aria-selected"] == "true"] == ["tents"]
+    assert [item["data-id"] for item in items] == ["camping", "tents", "stoves", "home"]
+    assert [item["data-id"] for item in items if item["aria-selected"] == "true"] == ["tents"]
     html = mia.pages.client.get(EDITOR, base_url=mia.pages.base).text
     assert "1 here, 2 with the levels below" in html
 
@@ -64,8 +64,8 @@ def test_an_unknown_level_shows_the_taxonomy_itself(mia: Merchandiser):
 def test_an_edit_is_answered_with_what_changed_and_nothing_else(mia: Merchandiser):
     answer = edit(mia, "level.add", parent="camping", after="tents", name="Lamps")
     assert answer.status_code == 200
-    assert 'hx-target="#l-tents" hx-swap="afterend"' in answer.text and 'data-level="new-1"' in answer.text
-    assert 'data-level="stoves"' not in answer.text and 'data-level="home"' not in answer.text
+    assert 'hx-target="#l-tents" hx-swap="afterend"' in answer.text and 'data-id="new-1"' in answer.text
+    assert 'data-id="stoves"' not in answer.text and 'data-id="home"' not in answer.text
     for part in ("#bar", "#panel", "#problems", "#said"):
         assert f'hx-target="{part}"' in answer.text
     assert answer.headers["HX-Replace-Url"] == f"{EDITOR}?level=new-1"
@@ -185,7 +185,7 @@ def test_a_window_that_is_behind_gets_the_tree_and_keeps_its_panel(mia: Merchand
     answer = edit(mia, "level.change", level="tents", name="Typed with care", description="", version=early)
     assert answer.status_code == 409
     assert "another window" in answer.text
-    assert 'hx-target="#tree"' in answer.text and 'data-level="new-1"' in answer.text
+    assert 'hx-target="#tree"' in answer.text and 'data-id="new-1"' in answer.text
     assert 'hx-target="#panel"' not in answer.text
     assert edit(mia, "level.rename", level="tents", name="Now", version=version(mia)).status_code == 200
 
@@ -303,7 +303,7 @@ def test_a_window_that_is_behind_gets_the_tree_with_the_level_that_it_asks_for(m
     assert 'hx-target="#tree"' not in known and f'data-version="{early}"' in known
     edit(mia, "level.add", parent="", name="Toys", version=early)
     late = mia.fragment(f"{EDITOR}/level?level=tents&version={early}").text
-    assert "in another window" in late and 'data-level="new-1"' in late
+    assert "in another window" in late and 'data-id="new-1"' in late
     assert 'hx-target="#panel"' in late and "Colour" in late
 
 

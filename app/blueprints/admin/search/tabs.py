@@ -14,6 +14,7 @@ PAGES = (
     ("Synonyms", "admin.search_synonyms"),
     ("Search terms", "admin.search_terms"),
     ("Rules and ranking", "admin.search_ranking"),
+    ("Merchandising trees", "admin.trees_list"),
     ("Test a search", "admin.search_test"),
     ("Golden searches", "admin.search_golden"),
     ("Activity", "admin.search_history"),

@@ -16,6 +16,7 @@ from sqlalchemy.orm import ORMExecuteState, Session, UOWTransaction, scoped_sess
 from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product, ProductImage, Variant
 from app.domain.merchandising.models import Placement
 from app.domain.search.events import IndexChangesWaiting
+from app.domain.search.index.category_changes import products_of_changed_categories
 from app.domain.search.models import OutboxEntry
 from app.events import publish
 from app.extensions import Base
@@ -33,7 +34,7 @@ _SUBJECTS: Mapping[type[Base], tuple[str, str]] = {
     Collection: (COLLECTION, "id"),
 }
 _TABLES = frozenset(model.__tablename__ for model in _SUBJECTS)
-_MEMBERS = "members_of_deleted_collections"
+_READ_BEFORE = "concerned_by_what_only_the_database_knows"
 
 Entry = tuple[int, str, int]
 AnySession = Session | scoped_session[Any]
@@ -42,7 +43,7 @@ AnySession = Session | scoped_session[Any]
 def listen(session_factory: Any) -> None:
     """Register on the application's sessions, once per factory."""
     if not event.contains(session_factory, "after_flush", _write_entries):
-        event.listen(session_factory, "before_flush", _look_at_deleted)
+        event.listen(session_factory, "before_flush", _read_before)
         event.listen(session_factory, "after_flush", _write_entries)
         event.listen(session_factory, "do_orm_execute", _refuse_unseen_changes)
 
@@ -52,21 +53,22 @@ def enqueue(session: AnySession, site_id: int, kind: str, record_ids: Iterable[i
     _insert(session, {(site_id, kind, record_id) for record_id in record_ids})
 
 
-def _look_at_deleted(session: Session, _flush: UOWTransaction, _objects: object) -> None:
-    """Reads of records about to go what cannot be read afterwards: whose they are, and a collection's products,
-    whose entries the database removes by itself."""
-    members: set[Entry] = set()
-    for record in [record for record in session.deleted if type(record) in _SUBJECTS]:
-        _entry_of(record)
-        if isinstance(record, Collection):
-            entries = select(CollectionEntry.product_id).where(CollectionEntry.collection_id == record.id)
-            with session.no_autoflush:
-                members |= {(record.site_id, PRODUCT, product_id) for product_id in session.scalars(entries)}
-    session.info[_MEMBERS] = members
+def _read_before(session: Session, _flush: UOWTransaction, _objects: object) -> None:
+    """Reads what cannot be read afterwards: whose the records are that are about to go, the products of a deleted
+    collection, whose entries the database removes by itself, and those of categories that move, change or go."""
+    entries: set[Entry] = set()
+    with session.no_autoflush:
+        for record in [record for record in session.deleted if type(record) in _SUBJECTS]:
+            _entry_of(record)
+            if isinstance(record, Collection):
+                members = select(CollectionEntry.product_id).where(CollectionEntry.collection_id == record.id)
+                entries |= {(record.site_id, PRODUCT, product_id) for product_id in session.scalars(members)}
+        entries |= {(site_id, PRODUCT, id) for site_id, id in products_of_changed_categories(session)}
+    session.info[_READ_BEFORE] = entries
 
 
 def _write_entries(session: Session, _flush: UOWTransaction) -> None:
-    _insert(session, set(_changes(session)) | session.info.pop(_MEMBERS, set()))
+    _insert(session, set(_changes(session)) | session.info.pop(_READ_BEFORE, set()))
 
 
 def _changes(session: Session) -> Iterator[Entry]:

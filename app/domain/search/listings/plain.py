@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from app.domain.catalogue.models import Product
+from app.domain.merchandising.category_rules import SourceRule
+from app.domain.merchandising.membership import shown_by
 from app.domain.merchandising.models import Placement
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
@@ -48,29 +48,10 @@ def _hits(site_id: int, query: Select[int]) -> tuple[Hit, ...]:
 
 
 def _belongs_to(shop: Shop, node: ShopNode) -> ColumnElement[bool]:
-    """Whether a category or one below it shows a product: by hand or by a rule (ShopTree.categories_of)."""
+    """Whether a category or one below it shows a product."""
     nodes = shop.tree.with_those_below(node.id)
-    placed = select(Placement.product_id).where(Placement.node_id.in_([below.id for below in nodes]))
-    return or_(Product.id.in_(placed), *_rules(shop, nodes))
-
-
-def _rules(shop: Shop, nodes: Sequence[ShopNode]) -> Iterator[ColumnElement[bool]]:
-    for node in nodes:
-        levels = {level_id for source in node.source_levels for level_id in shop.taxonomy.below(source)}
-        is_of_level = Product.taxonomy_level_id.in_(sorted(levels))
-        if node.source_levels and node.source_manufacturers:
-            yield and_(is_of_level, _is_made_by(shop.site_id, node))
-        elif node.source_levels:
-            yield is_of_level
-        elif node.source_manufacturers:
-            yield _is_made_by(shop.site_id, node)
-
-
-def _is_made_by(site_id: int, node: ShopNode) -> ColumnElement[bool]:
-    """Case does not matter in any alphabet, which databases see differently."""
-    wanted = {name.casefold() for name in node.source_manufacturers}
-    makers = db.session.scalars(select(Product.manufacturer).where(Product.site_id == site_id).distinct())
-    return Product.manufacturer.in_([maker for maker in makers if maker.casefold() in wanted])
+    rules = [SourceRule(below.source_levels, below.source_manufacturers) for below in nodes]
+    return shown_by(shop.site_id, [below.id for below in nodes], rules, shop.taxonomy)
 
 
 def _ordered(shown: Select[int], node: ShopNode, sort: Sort) -> Select[int]:

@@ -1,16 +1,17 @@
 // Answers in the taxonomy editor: what they bring takes its place, and what the user does meanwhile stays.
-import { editor, tree, rowOf, itemOf, current, focusOn, mark, settle } from "./tree.js";
+import { editor, tree, rowOf, itemOf, current, focusOn, mark, settle } from "../tree/tree.js";
 import { bar, isOfTree } from "./draft.js";
 import { inPanel, keepsFrom, tidy, takeFocus, goToPlace, lookedAt, isAwaited } from "./panel.js";
+import "../dialogs.js";
 import * as names from "./names.js";
-import * as search from "./search.js";
+import * as search from "../tree/search.js";
 
 const isOurs = ({ sourceElement }) => editor.contains(sourceElement) || sourceElement.matches("[data-closes]");
 const chosen = () => itemOf(bar().dataset.level);
 const isLost = () => !document.activeElement || document.activeElement === document.body;
 const focusBefore = ({ sourceElement, request }) => {
   const focused = document.activeElement;
-  if (tree().contains(focused)) return { in: "tree", level: focused.closest("[role=treeitem]")?.dataset.level };
+  if (tree().contains(focused)) return { in: "tree", level: focused.closest("[role=treeitem]")?.dataset.id };
   if (inPanel(focused) || inPanel(sourceElement)) return { in: "panel", id: request.submitter?.id || focused.id };
   return { in: "" };
 };
@@ -47,16 +48,9 @@ const followEdit = (item) => {
   if (isFree && !names.isOpen() && !isAwaited()) focusOn(item);
   showChanged(item);
 };
-const openDialog = () => {
-  const dialog = document.querySelector("dialog[data-open]:not([data-was-open])");
-  if (!dialog) return;
-  dialog.dataset.wasOpen = "";
-  dialog.showModal();
-};
 document.addEventListener("htmx:after:swap", (event) => {
   const { ctx } = event.detail;
   const before = befores.get(ctx);
-  openDialog();
   if (!before) return;
   tidy();
   settle(chosen());
@@ -67,9 +61,6 @@ document.addEventListener("htmx:after:swap", (event) => {
   if (ctx.request.method === "GET") goToPlace();
 });
 
-document.addEventListener("submit", (event) => {
-  if (event.target.matches("[data-closes]")) event.target.closest("dialog")?.close();
-});
 document.addEventListener("close", (event) => {
   if (event.target.id === "move-dialog") focusOn(current());
 }, true);

@@ -1,6 +1,6 @@
 // Requests of the taxonomy editor: what is done goes to the server as one small edit; they go one after the other, each
 // with the draft's version as the answer before it left it.
-import { editor, tree } from "./tree.js";
+import { editor, tree } from "../tree/tree.js";
 import htmx from "../htmx.js";
 
 export const said = document.getElementById("said");
@@ -28,7 +28,7 @@ export const isOfTree = ({ sourceElement, request }) =>
   request.method === "POST" && (sourceElement === said || sourceElement.matches("[data-closes]"));
 
 const marked = () =>
-  [...tree().querySelectorAll(".leaf > b.bad")].map((sign) => sign.closest("[role=treeitem]").dataset.level).join(" ");
+  [...tree().querySelectorAll(".leaf > b.bad")].map((sign) => sign.closest("[role=treeitem]").dataset.id).join(" ");
 const addVersion = (request) => {
   const address = new URL(request.action, document.baseURI);
   if (address.searchParams.has("version")) {

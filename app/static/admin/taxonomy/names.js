@@ -1,6 +1,6 @@
 // Names that are typed in the taxonomy editor's tree itself: a row becomes a field. What was typed is taken when the
 // field is left, too; Esc takes nothing.
-import { tree, itemOf, linkOf, groupOf, parentOf, focusOn, toggle } from "./tree.js";
+import { tree, itemOf, linkOf, groupOf, parentOf, focusOn, toggle } from "../tree/tree.js";
 import { send, say } from "./draft.js";
 
 // The field that is open: {input, level, value, put, remove, take}.
@@ -48,7 +48,7 @@ const begin = (opened, item) => {
 export const rename = (item) => {
   let link = linkOf(item);
   if (!link) return;
-  const level = item.dataset.level;
+  const level = item.dataset.id;
   const input = field("Name of the level", link.textContent);
   const put = (at) => { link = linkOf(at); link.replaceWith(input); };
   const remove = () => input.replaceWith(link);
@@ -70,7 +70,7 @@ const putRow = (row, item, isInside) => {
   item.append(list);
 };
 export const add = (item, isInside) => {
-  const level = item.dataset.level;
+  const level = item.dataset.id;
   const input = field("Name of the new level", "");
   input.placeholder = isInside ? `A level below ${linkOf(item).textContent}` : "A new level";
   const row = document.createElement("li");
@@ -81,7 +81,7 @@ export const add = (item, isInside) => {
   const take = (name) => {
     input.disabled = true;
     for (const place of [row, row.closest("ul.adding")]) place?.classList.add("sent");
-    const parent = isInside ? level : parentOf(itemOf(level))?.dataset.level || "";
+    const parent = isInside ? level : parentOf(itemOf(level))?.dataset.id || "";
     send({ edit: "level.add", level, parent, after: isInside ? "" : level, name });
   };
   begin({ input, level, value: "", put: (at) => putRow(row, at, isInside), remove, take, takesLines: true }, item);

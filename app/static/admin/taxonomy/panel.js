@@ -1,6 +1,6 @@
 // The taxonomy editor's panel: what is typed into it is not replaced meanwhile. Answers to edits
 // elsewhere leave it as it is, and going to another level sends its forms first.
-import { editor, itemOf, focusOn, mark } from "./tree.js";
+import { editor, itemOf, focusOn, mark } from "../tree/tree.js";
 import { said, ask } from "./draft.js";
 
 const panel = () => document.getElementById("panel");
@@ -68,7 +68,7 @@ export const choose = (item, more = {}) => {
   if (!item) return;
   focusOn(item);
   mark(item);
-  show(item.dataset.level, more);
+  show(item.dataset.id, more);
 };
 document.addEventListener("taxonomy:edit", () => { clearTimeout(timer); awaited = null; });
 document.addEventListener("htmx:finally:request", (event) => {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from flask import current_app, flash, jsonify, redirect, render_template, request, url_for
+from flask import flash, jsonify, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as AnyResponse
@@ -28,7 +28,6 @@ from app.permissions import Permission, requires
 from app.transaction import transaction
 
 RULE = "/search/ranking/<int(max=2147483647):rule_id>"
-TREES = "/admin/merchandising"
 DAYS = 30  # For which the list says how often a rule applied.
 Answer = str | AnyResponse
 NARROWED = (
@@ -125,7 +124,6 @@ def _shown(query: RuleQuery) -> dict[str, object]:
         "orders": ORDERS,
         "days": DAYS,
         "time_zone": shop_settings(current_user.site_id).time_zone,
-        "trees_address": _trees_address(),
         "nowhere": leading_nowhere(current_user.site_id, _led_to(found.page.items)),
         "when_deleted": {row.rule.id: when_deleted(row.rule, now) for row in found.page.items},
     }
@@ -135,12 +133,6 @@ def _led_to(rows: Sequence[ListedRule]) -> list[str]:
     """Where the rules lead that shoppers meet now or will meet by themselves."""
     met = [row.rule for row in rows if row.state in (RuleState.LIVE, RuleState.SCHEDULED)]
     return [path for rule in met for path in rule.value.paths]
-
-
-def _trees_address() -> str | None:
-    """Where the order of products in a category is set, once there is such a page."""
-    known = any(rule.rule == TREES for rule in current_app.url_map.iter_rules())
-    return TREES if known else None
 
 
 def _list_json(found: listing.RuleList) -> dict[str, object]:

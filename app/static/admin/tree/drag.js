@@ -1,7 +1,6 @@
-// Drag and drop in the taxonomy editor's tree: onto the upper edge of a row means before it, the lower edge behind it,
-// the middle below it.
+// Drag and drop in a tree: onto the upper edge of a row means before it, the lower edge behind it, the middle below it.
+// The editor hears of it as `tree:dropped`: the item's id, the parent's, and that of a neighbour.
 import { editor, linkOf, groupOf, parentOf, isOpen, firstIn, toggle } from "./tree.js";
-import { send } from "./draft.js";
 
 let dragged = null;
 let over = null;
@@ -28,10 +27,10 @@ const destination = ({ row, place }) => {
   const item = row.parentElement;
   if (place === "after" && isOpen(item)) {
     const first = firstIn(groupOf(item));
-    return { parent: item.dataset.level, before: first === dragged ? "" : first?.dataset.level || "" };
+    return { parent: item.dataset.id, before: first === dragged ? "" : first?.dataset.id || "" };
   }
-  if (place === "inside") return { parent: item.dataset.level };
-  return { parent: parentOf(item)?.dataset.level || "", [place]: item.dataset.level };
+  if (place === "inside") return { parent: item.dataset.id };
+  return { parent: parentOf(item)?.dataset.id || "", [place]: item.dataset.id };
 };
 
 editor.addEventListener("pointerdown", (event) => {
@@ -56,7 +55,8 @@ editor.addEventListener("dragover", (event) => {
 editor.addEventListener("drop", (event) => {
   if (!dragged || !over) return;
   event.preventDefault();
-  send({ edit: "level.move", level: dragged.dataset.level, ...destination(over) });
+  const detail = { id: dragged.dataset.id, ...destination(over) };
+  editor.dispatchEvent(new CustomEvent("tree:dropped", { detail }));
   clear();
 });
 editor.addEventListener("dragend", () => {

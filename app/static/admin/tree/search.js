@@ -1,6 +1,5 @@
-// Search within the taxonomy editor's tree: hides what does not match and shows the way to what does.
+// Search within a tree: hides what does not match and shows the way to what does.
 import { tree, items, linkOf, parentOf, isSearching, current, focusOn } from "./tree.js";
-import { choose } from "./panel.js";
 
 const search = document.getElementById("tree-search");
 
@@ -24,14 +23,15 @@ const end = () => {
   find();
   focusOn(current());
 };
-const onKey = (event) => {
+const onKey = (event, choose) => {
   if (event.key === "Escape") end();
   else if (event.key === "Enter" || event.key === "ArrowDown") choose(isSearching() ? tree().querySelector(".hit") : current());
   else return;
   event.preventDefault();
 };
 search.addEventListener("input", find);
-search.addEventListener("keydown", onKey);
 
+// `choose` is what happens to the first item that was found.
+export const listen = (choose) => search.addEventListener("keydown", (event) => onKey(event, choose));
 export const begin = () => search.focus();
 export const again = () => { if (search.value) find(); };

@@ -1,4 +1,5 @@
-// The taxonomy editor's tree: its items, which of them are open, where the focus is, and their neighbours.
+// A tree that is edited (of a taxonomy, of categories): its items, which of them are open, where the focus is, and their
+// neighbours. `data-id` names an item; `data-key` of the editor is the name under which this browser remembers.
 
 export const editor = document.getElementById("editor");
 export const tree = () => document.getElementById("tree");
@@ -7,13 +8,13 @@ export const rowOf = (item) => item.querySelector(":scope > .leaf");
 export const linkOf = (item) => item.querySelector(":scope > .leaf > a");
 export const groupOf = (item) => item.querySelector(":scope > ul");
 export const parentOf = (item) => item.parentElement.closest("[role=treeitem]");
-export const itemOf = (levelId) => !levelId ? null : tree().querySelector(`[data-level="${CSS.escape(levelId)}"]`);
+export const itemOf = (id) => !id ? null : tree().querySelector(`[role=treeitem][data-id="${CSS.escape(id)}"]`);
 export const items = () => tree().querySelectorAll("[role=treeitem]");
 export const isSearching = () => tree().classList.contains("searching");
 export const isOpen = (item) => !!groupOf(item) && (isSearching() || item.getAttribute("aria-expanded") === "true");
 
 // What is open is remembered in this browser, for the branches that somebody opened or closed by hand.
-const memoryKey = `taxonomy-tree:${editor.dataset.key}`;
+const memoryKey = editor.dataset.key;
 const remembered = (() => {
   try { return new Map(JSON.parse(localStorage.getItem(memoryKey) || "[]")); } catch { return new Map(); }
 })();
@@ -21,14 +22,14 @@ export const setOpen = (some, open) => {
   for (const item of some) {
     if (!groupOf(item)) continue;
     item.setAttribute("aria-expanded", String(open));
-    remembered.set(item.dataset.level, open);
+    remembered.set(item.dataset.id, open);
   }
   try { localStorage.setItem(memoryKey, JSON.stringify([...remembered].slice(-2000))); } catch { /* Then not. */ }
 };
 export const toggle = (item, open = !isOpen(item)) => setOpen([item], open);
 const openAsRemembered = () => {
   for (const item of tree().querySelectorAll("[aria-expanded]")) {
-    const open = remembered.get(item.dataset.level);
+    const open = remembered.get(item.dataset.id);
     if (open !== undefined) item.setAttribute("aria-expanded", String(open));
   }
 };

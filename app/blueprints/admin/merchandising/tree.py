@@ -1,0 +1,197 @@
+"""The page of one tree: its categories, and what can be done with each at its place. Every change is saved at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import flash, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.datastructures import MultiDict
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.display import numbered
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.form_numbers import sent_id, sent_revision
+from app.blueprints.admin.merchandising.trees import LIST, TREE
+from app.blueprints.author import current_author
+from app.domain.merchandising import nodes
+from app.domain.merchandising.arrangement import Direction, Target
+from app.domain.merchandising.nodes import PlannedMove
+from app.domain.merchandising.outline import TreeOutline, outline_of
+from app.domain.search.listings.category_counts import category_counts
+from app.domain.shared.problems import Conflict, DomainError, Invalid
+from app.htmx import wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+CATEGORY = f"{LIST}/category/<int(max=2147483647):node_id>"
+MOST_AT_ONCE = 200
+NO_ERRORS = FieldErrors()
+Answer = str | AnyResponse
+
+
+@bp.get(TREE)
+@requires(Permission.MANAGE_MERCHANDISING)
+def tree_page(tree_id: int) -> Answer:
+    """The tree with one category chosen; for htmx the panel of that one alone."""
+    node_id = sent_id(request.args.get("category", ""))
+    context = _context(tree_id, node_id)
+    if not wants_fragment():
+        return render_template("admin/merchandising/tree/page.html", **context)
+    answer = make_response(render_template("admin/merchandising/tree/_panel.html", **context))
+    answer.headers["HX-Replace-Url"] = _address(tree_id, node_id)
+    return answer
+
+
+@bp.post(f"{TREE}/categories")
+@requires(Permission.MANAGE_MERCHANDISING)
+def categories_add(tree_id: int) -> Answer:
+    """One category a line, below `parent` (blank: at the top) or behind `after`."""
+    parent_id, after_id = sent_id(request.form.get("parent", "")), sent_id(request.form.get("after", ""))
+    try:
+        names = _names(request.form.get("name", ""))
+        with transaction():
+            for name in names:
+                after_id = nodes.add(current_author(), tree_id, name, parent_id, after_id).id
+    except (Invalid, Conflict) as error:
+        return _refused(tree_id, parent_id, error)
+    added = f"“{names[0]}”" if len(names) == 1 else numbered(len(names), "category", "categories")
+    return _changed(tree_id, after_id, f"Added {added}")
+
+
+@bp.post(f"{CATEGORY}/name")
+@requires(Permission.MANAGE_MERCHANDISING)
+def category_rename(node_id: int) -> Answer:
+    tree_id = _tree_of(node_id)
+    try:
+        with transaction():
+            name = nodes.rename(
+                current_author(), node_id, sent_revision(request.form), request.form.get("name", "")
+            ).name
+    except (Invalid, Conflict) as error:
+        return _refused(tree_id, node_id, error)
+    return _changed(tree_id, node_id, f"Renamed to “{name}”; its address stays")
+
+
+@bp.post(f"{CATEGORY}/visibility")
+@requires(Permission.MANAGE_MERCHANDISING)
+def category_visibility(node_id: int) -> Answer:
+    visible = request.form.get("visible") == "1"
+    with transaction():
+        node = nodes.show(current_author(), node_id, visible)
+        tree_id, name = node.tree_id, node.name
+    return _changed(tree_id, node_id, f"Shoppers see “{name}”" if visible else f"Hid “{name}” with all below it")
+
+
+@bp.post(f"{CATEGORY}/move")
+@requires(Permission.MANAGE_MERCHANDISING)
+def category_move(node_id: int) -> Answer:
+    """A step (`direction`), or below `parent` `before` or `after` a sibling. A move that changes addresses in the shop
+    asks first; `confirmed` does it."""
+    tree_id, version = _tree_of(node_id), request.form.get("version")
+    try:
+        where = _where(request.form)
+        planned = nodes.plan_move(current_user.site_id, node_id, where, version)
+        if planned.addresses and "confirmed" not in request.form:
+            return _confirm_move(node_id, planned, version)
+        with transaction():
+            name = nodes.move(current_author(), node_id, planned.target, version).name
+    except (Invalid, Conflict) as error:
+        return _refused(tree_id, node_id, error)
+    return _changed(tree_id, node_id, f"Moved “{name}”")
+
+
+@bp.get(f"{CATEGORY}/removal")
+@requires(Permission.MANAGE_MERCHANDISING)
+def category_removal(node_id: int) -> Answer:
+    gone = nodes.removal(current_user.site_id, node_id)
+    template = "admin/merchandising/tree/_removal.html" if wants_fragment() else "admin/merchandising/tree/removal.html"
+    return render_template(template, node_id=node_id, gone=gone)
+
+
+@bp.post(f"{CATEGORY}/removal")
+@requires(Permission.MANAGE_MERCHANDISING)
+def category_remove(node_id: int) -> Answer:
+    """Afterwards the category above is looked at."""
+    parent_id = nodes.node_of(current_user.site_id, node_id).parent_id
+    with transaction():
+        gone = nodes.delete(current_author(), node_id)
+    return _changed(gone.tree_id, parent_id, f"Deleted “{gone.name}”")
+
+
+def _tree_of(node_id: int) -> int:
+    return nodes.node_of(current_user.site_id, node_id).tree_id
+
+
+def _names(text: str) -> list[str]:
+    """The lines that say something. Raises Invalid."""
+    names = [line.strip() for line in text.splitlines() if line.strip()]
+    if not names:
+        raise Invalid.one("required", "A category needs a name.", "#/name")
+    if len(names) > MOST_AT_ONCE:
+        raise Invalid.one("too_many", f"At most {MOST_AT_ONCE} categories can be added at once.", "#/name")
+    return names
+
+
+def _where(form: MultiDict[str, str]) -> Direction | Target:
+    """Raises Invalid."""
+    if "direction" not in form:
+        before_id, after_id = sent_id(form.get("before", "")), sent_id(form.get("after", ""))
+        return Target(sent_id(form.get("parent", "")), before_id, after_id)
+    try:
+        return Direction(form["direction"])
+    except ValueError:
+        raise Invalid.one("unknown_direction", "A category moves up, down, in or out.", "#/direction") from None
+
+
+def _context(tree_id: int, node_id: int | None, errors: FieldErrors = NO_ERRORS) -> dict[str, Any]:
+    outline = outline_of(current_user.site_id, tree_id)
+    return {
+        "outline": outline,
+        "tree": outline.tree,
+        "chosen": outline.rows.get(node_id) if node_id is not None else None,
+        "opened": _opened(outline, node_id),
+        "counts": category_counts(ports.search_engine(), current_user.site_id),
+        "errors": errors,
+        "typed": request.form if errors else {},
+    }
+
+
+def _opened(outline: TreeOutline, node_id: int | None) -> frozenset[int]:
+    """The branches that are open until somebody opens or closes them by hand: small trees whole, large ones along the
+    way to the chosen category."""
+    return frozenset(row.id for row in outline.above(node_id)) if outline.is_large else frozenset(outline.rows)
+
+
+def _changed(tree_id: int, node_id: int | None, summary: str) -> Answer:
+    if not wants_fragment():
+        flash(f"{summary}.", "good")
+        return redirect(_address(tree_id, node_id))
+    return _parts(_context(tree_id, node_id) | {"summary": summary}, tree_id, node_id)
+
+
+def _refused(tree_id: int, node_id: int | None, error: DomainError) -> Answer:
+    """Nothing was changed; what was typed stays, beside the tree as it is now."""
+    errors = FieldErrors(error)
+    context = _context(tree_id, node_id, errors)
+    if not wants_fragment():
+        return make_response(render_template("admin/merchandising/tree/page.html", **context), errors.status)
+    return _parts(context | {"refusal": error.message}, tree_id, node_id, errors.status)
+
+
+def _parts(context: Mapping[str, Any], tree_id: int, node_id: int | None, status: int = 200) -> AnyResponse:
+    answer = make_response(render_template("admin/merchandising/tree/_changes.html", **context), status)
+    answer.headers["HX-Replace-Url"] = _address(tree_id, node_id)
+    return answer
+
+
+def _confirm_move(node_id: int, planned: PlannedMove, version: str | None) -> Answer:
+    template = "admin/merchandising/tree/_move.html" if wants_fragment() else "admin/merchandising/tree/move.html"
+    return render_template(template, node_id=node_id, planned=planned, version=version or "")
+
+
+def _address(tree_id: int, node_id: int | None) -> str:
+    return url_for("admin.tree_page", tree_id=tree_id, category=node_id)

@@ -1,0 +1,194 @@
+"""Where the categories of a tree stand: their order, their parents and, from these, their addresses. Pure.
+
+Every change makes a new arrangement of the old one, so that the caller can store what differs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from app.domain.merchandising.category_rules import count_problems, depth_problems, path_of
+from app.domain.shared.problems import Invalid
+
+NEW = 0  # The id of a category that is not stored yet.
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one category stands. `position` counts among its siblings; `path` is the slugs from the root."""
+
+    id: int
+    parent_id: int | None
+    position: int
+    slug: str
+    path: str
+
+
+Arrangement = Mapping[int, Place]
+
+
+class Direction(StrEnum):
+    UP = "up"
+    DOWN = "down"
+    IN = "in"
+    OUT = "out"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Below a parent (None: at the top), before or behind a sibling there; without one as the last."""
+
+    parent_id: int | None
+    before_id: int | None = None
+    after_id: int | None = None
+
+
+def siblings(places: Arrangement, parent_id: int | None) -> list[int]:
+    """The ids directly below a category, None for the top, in display order."""
+    below = [place for place in places.values() if place.parent_id == parent_id]
+    return [place.id for place in sorted(below, key=lambda place: (place.position, place.id))]
+
+
+def branch(places: Arrangement, node_id: int) -> list[int]:
+    """A category and all below it, parents first."""
+    children: dict[int | None, list[int]] = {}
+    for place in places.values():
+        children.setdefault(place.parent_id, []).append(place.id)
+    found = [node_id]
+    for one in found:
+        found += children.get(one, ())
+    return found
+
+
+def above(places: Arrangement, node_id: int | None) -> Iterator[int]:
+    """The ids from a category itself up to its root."""
+    while node_id is not None:
+        yield node_id
+        node_id = places[node_id].parent_id
+
+
+def target_of(places: Arrangement, node_id: int, direction: Direction) -> Target:
+    """Where a step leads: past a neighbour, to the end of the categories below the one before, or out, behind the
+    parent. Raises Invalid where there is no way."""
+    parent_id = places[node_id].parent_id
+    beside = siblings(places, parent_id)
+    place = beside.index(node_id)
+    if direction is Direction.OUT:
+        if parent_id is None:
+            raise _stuck("It stands at the top already.")
+        return Target(places[parent_id].parent_id, after_id=parent_id)
+    if direction is Direction.DOWN:
+        if place == len(beside) - 1:
+            raise _stuck("It is the last of its siblings already.")
+        return Target(parent_id, after_id=beside[place + 1])
+    if place == 0:
+        raise _stuck("It is the first of its siblings already.")
+    before = beside[place - 1]
+    return Target(before) if direction is Direction.IN else Target(parent_id, before_id=before)
+
+
+def moved(places: Arrangement, node_id: int, target: Target) -> dict[int, Place]:
+    """With all below it. Raises Invalid: below itself, too deep, an address that is taken, a target that is gone."""
+    if target.parent_id is not None:
+        _check_known(places, target.parent_id)
+        if node_id in above(places, target.parent_id):
+            raise Invalid.one("moved_below_itself", "A category cannot stand below itself.", "#/parent")
+    old_parent = places[node_id].parent_id
+    arranged = dict(places)
+    arranged[node_id] = replace(places[node_id], parent_id=target.parent_id)
+    beside = [found for found in siblings(places, target.parent_id) if found != node_id]
+    beside.insert(_position(beside, target), node_id)
+    _renumber(arranged, beside)
+    if old_parent != target.parent_id:
+        _renumber(arranged, [found for found in siblings(places, old_parent) if found != node_id])
+        _address(arranged, node_id)
+    return arranged
+
+
+def added(places: Arrangement, slug: str, target: Target) -> dict[int, Place]:
+    """With a new category, whose id is NEW. Raises Invalid as `moved` does, and for one too many."""
+    if problems := count_problems(len(places) + 1, "#"):
+        raise Invalid(problems)
+    if target.parent_id is not None:
+        _check_known(places, target.parent_id)
+    beside = siblings(places, target.parent_id)
+    beside.insert(_position(beside, target), NEW)
+    arranged = dict(places)
+    arranged[NEW] = Place(NEW, target.parent_id, 0, slug, "")
+    _renumber(arranged, beside)
+    _address(arranged, NEW)
+    return arranged
+
+
+def with_slug(places: Arrangement, node_id: int, slug: str) -> dict[int, Place]:
+    """Under another last part of its address. Raises Invalid where a sibling has it."""
+    arranged = dict(places)
+    if places[node_id].slug != slug:
+        arranged[node_id] = replace(places[node_id], slug=slug)
+        _address(arranged, node_id)
+    return arranged
+
+
+def without(places: Arrangement, node_id: int) -> dict[int, Place]:
+    """Without a category and all below it."""
+    gone = set(branch(places, node_id))
+    arranged = {id: place for id, place in places.items() if id not in gone}
+    _renumber(arranged, siblings(arranged, places[node_id].parent_id))
+    return arranged
+
+
+def readdressed(before: Arrangement, after: Arrangement) -> list[tuple[str, str]]:
+    """The addresses that change, old and new, the shortest first."""
+    changed = ((before[id].path, place.path) for id, place in after.items() if id in before)
+    return sorted((pair for pair in changed if pair[0] != pair[1]), key=lambda pair: (pair[0].count("/"), pair))
+
+
+def version_of(places: Arrangement) -> str:
+    """Differs whenever a category stands elsewhere, came or went."""
+    standing = sorted((place.id, place.parent_id or 0, place.position, place.slug) for place in places.values())
+    return hashlib.blake2b(repr(standing).encode(), digest_size=8).hexdigest()
+
+
+def _position(beside: Sequence[int], target: Target) -> int:
+    """Raises Invalid where the neighbour stands elsewhere by now."""
+    neighbour = target.before_id if target.before_id is not None else target.after_id
+    if neighbour is None:
+        return len(beside)
+    if neighbour not in beside:
+        raise Invalid.one("moved_meanwhile", "The category beside that place stands elsewhere by now.", "#/parent")
+    return beside.index(neighbour) + (target.before_id is None)
+
+
+def _renumber(arranged: dict[int, Place], ids: Sequence[int]) -> None:
+    for position, id in enumerate(ids):
+        if arranged[id].position != position:
+            arranged[id] = replace(arranged[id], position=position)
+
+
+def _address(arranged: dict[int, Place], node_id: int) -> None:
+    """Make the paths of a branch anew. Raises Invalid for one that is taken, too deep or too long."""
+    own = arranged[node_id]
+    if any(
+        other.slug == own.slug and other.parent_id == own.parent_id and other.id != own.id
+        for other in arranged.values()
+    ):
+        message = f"Another category there has the slug “{own.slug}” already. Change the slug of one of them first."
+        raise Invalid.one("duplicate_slug", message, "#/slug")
+    for id in branch(arranged, node_id):
+        place = arranged[id]
+        parent_path = "" if place.parent_id is None else arranged[place.parent_id].path
+        path = path_of(parent_path, place.slug)
+        if problems := depth_problems(path, "#/parent"):
+            raise Invalid(problems)
+        arranged[id] = replace(place, path=path)
+
+
+def _check_known(places: Arrangement, node_id: int) -> None:
+    if node_id not in places:
+        raise Invalid.one("unknown_category", "There is no such category in this tree any more.", "#/parent")
+
+
+def _stuck(message: str) -> Invalid:
+    return Invalid.one("stuck", message)

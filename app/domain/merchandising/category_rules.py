@@ -1,0 +1,103 @@
+"""What a category may be: its name, address, texts and source rule. The admin and bundles obey the same rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from app.domain.shared.addresses import free_slug, slug, url_problems
+from app.domain.shared.problems import Problem
+from app.domain.shared.text import block_problems, line_problems, one_line
+
+SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
+LONGEST_SLUG = 120
+LONGEST_NAME = 200
+LONGEST_DESCRIPTION = 20_000
+LONGEST_META_TITLE = 300
+LONGEST_META_DESCRIPTION = 500
+LONGEST_PATH = 1_000
+DEEPEST = 12
+MOST_NODES = 5_000  # In one tree.
+MOST_SOURCES = 500  # Levels, or manufacturers, of one category.
+
+
+def slug_from(name: str, taken: Collection[str]) -> str:
+    """A slug made from a name, free among the siblings' slugs `taken`."""
+    wanted = slug(name, "category")[: LONGEST_SLUG - 5].rstrip("-")
+    return free_slug(wanted, taken)
+
+
+def path_of(parent_path: str, own_slug: str) -> str:
+    return f"{parent_path}/{own_slug}" if parent_path else own_slug
+
+
+def depth_of(path: str) -> int:
+    return path.count("/") + 1
+
+
+def name_problems(name: str, pointer: str) -> list[Problem]:
+    return line_problems(name, "The name", LONGEST_NAME, pointer, required=True)
+
+
+def category_slug_problems(own_slug: str, pointer: str) -> list[Problem]:
+    if SLUG.fullmatch(own_slug) and len(own_slug) <= LONGEST_SLUG:
+        return []
+    message = f"The slug “{own_slug[:80]}” may hold a–z, 0–9 and single hyphens, at most {LONGEST_SLUG}."
+    return [Problem("invalid_slug", message, pointer)]
+
+
+def depth_problems(path: str, pointer: str) -> list[Problem]:
+    if depth_of(path) <= DEEPEST and len(path) <= LONGEST_PATH:
+        return []
+    return [Problem("too_deep", f"Categories nest at most {DEEPEST} deep.", pointer)]
+
+
+def count_problems(nodes: int, pointer: str) -> list[Problem]:
+    if nodes <= MOST_NODES:
+        return []
+    return [Problem("too_many", f"A tree has at most {MOST_NODES:,} categories.", pointer)]
+
+
+def description_problems(description: str, pointer: str) -> list[Problem]:
+    return block_problems(description, "The description", LONGEST_DESCRIPTION, pointer)
+
+
+def canonical_problems(override: str, pointer: str) -> list[Problem]:
+    """A path of the site or an absolute http(s) address; none for an empty one."""
+    return url_problems(override, "The canonical address", pointer) if override else []
+
+
+def meta_problems(title: str, description: str, pointer: str) -> Iterator[Problem]:
+    """`pointer` is that of the object that holds both."""
+    yield from line_problems(title, "The meta title", LONGEST_META_TITLE, f"{pointer}/metaTitle")
+    label = "The meta description"
+    yield from line_problems(description, label, LONGEST_META_DESCRIPTION, f"{pointer}/metaDescription")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRule:
+    """Which products a category takes by itself: of one of the levels or below, and of one of the manufacturers, where
+    given."""
+
+    levels: tuple[str, ...] = ()
+    manufacturers: tuple[str, ...] = ()
+
+
+def clean_source(
+    levels: Sequence[str], manufacturers: Sequence[str], known_levels: Collection[str], pointer: str
+) -> tuple[SourceRule, list[Problem]]:
+    """The rule trimmed, without what is refused, and why that is. `known_levels` are ids of the active taxonomy."""
+    problems: list[Problem] = []
+    own = [level for level in dict.fromkeys(levels) if level]
+    makers = [maker for maker in dict.fromkeys(map(one_line, manufacturers)) if maker]
+    for name, given in (("levels", own), ("manufacturers", makers)):
+        if len(given) > MOST_SOURCES:
+            message = f"A category takes at most {MOST_SOURCES} {name}; the rest is left out."
+            problems.append(Problem("too_many", message, f"{pointer}/{name}"))
+            del given[MOST_SOURCES:]
+    for index, level_id in enumerate(own):
+        if level_id not in known_levels:
+            message = f"The active taxonomy has no level “{level_id[:80]}”."
+            problems.append(Problem("unknown_level", message, f"{pointer}/levels/{index}"))
+    return SourceRule(tuple(level for level in own if level in known_levels), tuple(makers)), problems

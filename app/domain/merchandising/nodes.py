@@ -1,0 +1,207 @@
+"""The categories of a tree and where they stand. Call the writing ones within a transaction; those that change where
+something stands lock the tree, so that two of them cannot cross."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+
+from app.domain.catalogue.saving import check_revision
+from app.domain.merchandising import arrangement
+from app.domain.merchandising.arrangement import NEW, Arrangement, Direction, Place, Target
+from app.domain.merchandising.category_rules import name_problems, slug_from
+from app.domain.merchandising.models import Node, Placement, Tree
+from app.domain.merchandising.trees import is_primary, tree_of
+from app.domain.shared.author import Author
+from app.domain.shared.flushing import flush_or_conflict
+from app.domain.shared.problems import Conflict, Invalid
+from app.domain.shared.records import existing, find_record
+from app.domain.shared.text import one_line
+from app.domain.sites import audit
+from app.extensions import db
+
+TAKEN = "Another user took this address at the same moment. Nothing was saved."
+MISSING = "There is no such category on this site."
+
+
+class StaleTree(Conflict):
+    """The categories stand otherwise than the page shows that asks for a move."""
+
+    code = "stale_tree"
+
+    def __init__(self) -> None:
+        super().__init__("Another user moved categories meanwhile. This is how they stand now; nothing was changed.")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMove:
+    """What a move will change: the addresses, old and new, where shoppers see them."""
+
+    tree_id: int
+    name: str
+    target: Target
+    addresses: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What goes with a category: those below it, and placements of products by hand, its own included."""
+
+    tree_id: int
+    name: str
+    path: str
+    categories: int
+    placements: int
+
+
+def node_of(site_id: int, node_id: int, to_change: bool = False) -> Node:
+    """Raises NotFound."""
+    return existing(find_record(Node, site_id, node_id, to_change), MISSING)
+
+
+def arrangement_of(tree_id: int) -> dict[int, Place]:
+    """Where all categories of a tree stand, in one statement."""
+    query = select(Node.id, Node.parent_id, Node.position, Node.slug, Node.path).where(Node.tree_id == tree_id)
+    return {row.id: Place(*row) for row in db.session.execute(query)}
+
+
+def add(author: Author, tree_id: int, name: str, parent_id: int | None, after_id: int | None = None) -> Node:
+    """At the end of the categories below a parent (None: at the top), or behind one of them. The slug is made from the
+    name. Raises NotFound, Invalid, Conflict."""
+    tree = tree_of(author.site_id, tree_id, to_change=True)
+    name = _checked_name(name)
+    before = arrangement_of(tree_id)
+    taken = {before[id].slug for id in arrangement.siblings(before, parent_id)}
+    after = arrangement.added(before, slug_from(name, taken), Target(parent_id, after_id=after_id))
+    place = after.pop(NEW)
+    node = Node(
+        site_id=author.site_id,
+        tree_id=tree_id,
+        parent_id=place.parent_id,
+        position=place.position,
+        name=name,
+        slug=place.slug,
+        path=place.path,
+        updated_at=author.now(),
+    )
+    db.session.add(node)
+    store_arrangement(author, tree, before, after)
+    note(author, node, "create", f"Added the category {name}")
+    return node
+
+
+def rename(author: Author, node_id: int, revision: int, name: str) -> Node:
+    """Its address stays. Raises NotFound, StaleRevision, Invalid."""
+    node = node_of(author.site_id, node_id, to_change=True)
+    check_revision(author.site_id, ("category", node.id), node.revision, revision)
+    before, name = node.name, _checked_name(name)
+    if name != before:
+        node.name = name
+        mark_changed(author, node)
+        note(author, node, "rename", f"Renamed the category {before} to {name}", {"name": before}, {"name": name})
+    return node
+
+
+def show(author: Author, node_id: int, visible: bool) -> Node:
+    """Show it to shoppers, or hide it with all below. Raises NotFound."""
+    node = node_of(author.site_id, node_id, to_change=True)
+    if node.visible != visible:
+        node.visible = visible
+        mark_changed(author, node)
+        verb = "Showed" if visible else "Hid"
+        note(author, node, "show" if visible else "hide", f"{verb} the category {node.name}")
+    return node
+
+
+def plan_move(site_id: int, node_id: int, where: Direction | Target, version: str | None = None) -> PlannedMove:
+    """Raises NotFound, Invalid, StaleTree."""
+    node = node_of(site_id, node_id)
+    target, before, after = _moved(node, where, version)
+    is_seen = is_primary(tree_of(site_id, node.tree_id))
+    addresses = arrangement.readdressed(before, after) if is_seen else []
+    return PlannedMove(node.tree_id, node.name, target, addresses)
+
+
+def move(author: Author, node_id: int, where: Direction | Target, version: str | None = None) -> Node:
+    """With all below it, whose addresses change with it. `version` is that of the arrangement that the author saw.
+    Raises NotFound, Invalid, StaleTree, Conflict."""
+    node = node_of(author.site_id, node_id)
+    tree = tree_of(author.site_id, node.tree_id, to_change=True)
+    node = node_of(author.site_id, node_id, to_change=True)
+    _, before, after = _moved(node, where, version)
+    if before == after:
+        return node
+    old_path = node.path
+    store_arrangement(author, tree, before, after)
+    if node.path == old_path:
+        note(author, node, "move", f"Moved the category {node.name} among its siblings")
+    else:
+        mark_changed(author, node)
+        summary = f"Moved the category {node.name} from {old_path} to {node.path}"
+        note(author, node, "move", summary, {"path": old_path}, {"path": node.path})
+    return node
+
+
+def removal(site_id: int, node_id: int) -> Removal:
+    """Raises NotFound."""
+    node = node_of(site_id, node_id)
+    ids = arrangement.branch(arrangement_of(node.tree_id), node_id)
+    placements = select(func.count()).select_from(Placement).where(Placement.node_id.in_(ids))
+    return Removal(node.tree_id, node.name, node.path, len(ids) - 1, db.session.scalar(placements) or 0)
+
+
+def delete(author: Author, node_id: int) -> Removal:
+    """With all below it and what is placed there; the products stay. Raises NotFound."""
+    node = node_of(author.site_id, node_id)
+    tree = tree_of(author.site_id, node.tree_id, to_change=True)
+    node = node_of(author.site_id, node_id, to_change=True)
+    gone = removal(author.site_id, node_id)
+    before = arrangement_of(tree.id)
+    db.session.delete(node)
+    db.session.flush()
+    store_arrangement(author, tree, before, arrangement.without(before, node_id))
+    below = f" with {gone.categories:,} below it" if gone.categories else ""
+    note(author, node, "delete", f"Deleted the category {gone.name}{below}", {"path": gone.path})
+    return gone
+
+
+def store_arrangement(author: Author, tree: Tree, before: Arrangement, after: Arrangement) -> None:
+    """Write what differs. A category whose address changes is a changed one; one that only makes room is not. Raises
+    Conflict."""
+    changed = [id for id, place in after.items() if place != before.get(id)]
+    for node in db.session.scalars(select(Node).where(Node.id.in_(changed))):
+        place = after[node.id]
+        if node.path != place.path:
+            node.updated_at = author.now()
+        node.parent_id, node.position, node.slug, node.path = place.parent_id, place.position, place.slug, place.path
+    tree.updated_at = author.now()
+    flush_or_conflict(TAKEN)
+
+
+def mark_changed(author: Author, node: Node) -> None:
+    """Date a change, so that cached copies are stale, and raise the revision, so that an editor that is open knows."""
+    node.updated_at = author.now()
+    node.revision += 1
+
+
+def note(author: Author, node: Node, act: str, summary: str, before: Any = None, after: Any = None) -> None:
+    audit.record(author, f"category.{act}", ("category", str(node.id)), summary, before, after)
+
+
+def _moved(
+    node: Node, where: Direction | Target, version: str | None
+) -> tuple[Target, dict[int, Place], dict[int, Place]]:
+    before = arrangement_of(node.tree_id)
+    if version and version != arrangement.version_of(before):
+        raise StaleTree
+    target = arrangement.target_of(before, node.id, where) if isinstance(where, Direction) else where
+    return target, before, arrangement.moved(before, node.id, target)
+
+
+def _checked_name(name: str) -> str:
+    tidy = one_line(name)
+    if problems := name_problems(tidy, "#/name"):
+        raise Invalid(problems)
+    return tidy

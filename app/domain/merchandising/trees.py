@@ -1,0 +1,131 @@
+"""The category trees of a site: adding, renaming, choosing the one that shoppers browse, deleting. Call the writing
+ones within a transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+
+from app.domain.merchandising.models import Node, Placement, Tree
+from app.domain.shared.author import Author
+from app.domain.shared.flushing import flush_or_conflict
+from app.domain.shared.problems import Conflict, Invalid, Problem
+from app.domain.shared.records import existing, find_record
+from app.domain.shared.text import line_problems, one_line
+from app.domain.sites import audit
+from app.extensions import db
+
+LONGEST_NAME = 200
+MOST_TREES = 50
+TAKEN = "Another user changed the trees at the same moment. Nothing was saved."
+MISSING = "There is no such category tree on this site."
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRow:
+    """A tree in the list. The primary one is what shoppers browse; without a chosen one that is the oldest."""
+
+    id: int
+    name: str
+    is_primary: bool
+    categories: int
+    placements: int
+    updated_at: datetime
+
+
+def tree_list(site_id: int) -> list[TreeRow]:
+    """The primary one first, in one statement."""
+    of_tree = Node.tree_id == Tree.id
+    categories = select(func.count(Node.id)).where(of_tree).scalar_subquery()
+    placements = select(func.count()).select_from(Placement).join(Node).where(of_tree).scalar_subquery()
+    query = select(Tree.id, Tree.name, Tree.updated_at, categories, placements).where(Tree.site_id == site_id)
+    rows = db.session.execute(query.order_by(Tree.primary.desc(), Tree.id)).all()
+    return [
+        TreeRow(row[0], row[1], index == 0, categories=row[3], placements=row[4], updated_at=row[2])
+        for index, row in enumerate(rows)
+    ]
+
+
+def tree_of(site_id: int, tree_id: int, to_change: bool = False) -> Tree:
+    """`to_change` locks it, and with it the order and the addresses of its categories. Raises NotFound."""
+    return existing(find_record(Tree, site_id, tree_id, to_change), MISSING)
+
+
+def is_primary(tree: Tree) -> bool:
+    return tree.id == primary_tree_id(tree.site_id)
+
+
+def primary_tree_id(site_id: int) -> int | None:
+    """The tree that shoppers browse."""
+    first = select(Tree.id).where(Tree.site_id == site_id).order_by(Tree.primary.desc(), Tree.id).limit(1)
+    return db.session.scalar(first)
+
+
+def create(author: Author, name: str) -> Tree:
+    """The first tree of a site is its primary one. Raises Invalid, Conflict."""
+    name = _checked_name(author.site_id, name, None)
+    trees = db.session.scalar(select(func.count(Tree.id)).where(Tree.site_id == author.site_id)) or 0
+    if trees >= MOST_TREES:
+        raise Invalid.one("too_many", f"A site has at most {MOST_TREES} category trees.", "#/name")
+    tree = Tree(site_id=author.site_id, name=name, primary=not trees, updated_at=author.now())
+    db.session.add(tree)
+    flush_or_conflict(TAKEN)
+    _note(author, tree, "create", f"Added the category tree {name}")
+    return tree
+
+
+def rename(author: Author, tree_id: int, name: str) -> Tree:
+    """Raises NotFound, Invalid, Conflict."""
+    tree = tree_of(author.site_id, tree_id, to_change=True)
+    before, name = tree.name, _checked_name(author.site_id, name, tree_id)
+    if name != before:
+        tree.name, tree.updated_at = name, author.now()
+        flush_or_conflict(TAKEN)
+        _note(author, tree, "rename", f"Renamed the category tree {before} to {name}")
+    return tree
+
+
+def make_primary(author: Author, tree_id: int) -> Tree:
+    """Shoppers browse this tree from now on; addresses that only the other one has are not found. Raises NotFound,
+    Conflict."""
+    tree = tree_of(author.site_id, tree_id, to_change=True)
+    if tree.primary:
+        return tree
+    others = select(Tree).where(Tree.site_id == author.site_id, Tree.primary).with_for_update()
+    for other in db.session.scalars(others):
+        other.primary, other.updated_at = False, author.now()
+    flush_or_conflict(TAKEN)  # No more than one tree is primary at any moment.
+    tree.primary, tree.updated_at = True, author.now()
+    flush_or_conflict(TAKEN)
+    _note(author, tree, "primary", f"Made {tree.name} the category tree that shoppers browse")
+    return tree
+
+
+def delete(author: Author, tree_id: int) -> str:
+    """Remove a tree with its categories; products stay. Return its name. Raises NotFound, and Conflict for the
+    primary one."""
+    tree = tree_of(author.site_id, tree_id, to_change=True)
+    name = tree.name
+    if is_primary(tree):
+        raise Conflict("Shoppers browse this tree. Make another one primary first.")
+    db.session.delete(tree)
+    db.session.flush()
+    _note(author, tree, "delete", f"Deleted the category tree {name}")
+    return name
+
+
+def _checked_name(site_id: int, name: str, own_id: int | None) -> str:
+    tidy = one_line(name)
+    problems = line_problems(tidy, "The name", LONGEST_NAME, "#/name", required=True)
+    query = select(Tree.id).where(Tree.site_id == site_id, Tree.name == tidy)
+    if db.session.scalars(query).one_or_none() not in (None, own_id):
+        problems.append(Problem("taken", f"Another tree is called “{tidy[:80]}”.", "#/name"))
+    if problems:
+        raise Invalid(problems)
+    return tidy
+
+
+def _note(author: Author, tree: Tree, act: str, summary: str) -> None:
+    audit.record(author, f"tree.{act}", ("tree", str(tree.id)), summary)

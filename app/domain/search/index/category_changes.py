@@ -1,0 +1,93 @@
+"""The products that a change of categories puts into others, or takes out: what the index holds of them is old then.
+
+A product's document names its categories and all above them, so a move, a rule and a deletion concern the products of
+the whole branch, and a name, an address or being hidden concerns none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, inspect, or_, select
+from sqlalchemy.orm import Session
+
+from app.domain.catalogue.models import Product
+from app.domain.merchandising.category_rules import SourceRule
+from app.domain.merchandising.membership import shown_by
+from app.domain.merchandising.models import Node, Tree
+from app.domain.taxonomy.products.classification import active_tree
+
+RULE = ("source_levels", "source_manufacturers")
+
+
+@dataclass(slots=True)
+class _Concerned:
+    """Of one site: categories with all below them, whole trees, and rules as they will be."""
+
+    branches: list[int] = field(default_factory=list)
+    trees: list[int] = field(default_factory=list)
+    own_rules: list[int] = field(default_factory=list)
+    new_rules: list[SourceRule] = field(default_factory=list)
+
+
+def products_of_changed_categories(session: Session) -> Iterator[tuple[int, int]]:
+    """(site, product) for what the session is about to write. Reads what is stored, so call it before the flush."""
+    by_site: dict[int, _Concerned] = {}
+    for record in (*session.new, *session.dirty, *session.deleted):
+        if isinstance(record, Node | Tree):
+            _look_at(session, record, by_site.setdefault(record.site_id, _Concerned()))
+    for site_id, concerned in by_site.items():
+        node_ids, rules = _stored(session, concerned)
+        if node_ids or rules:
+            shown = shown_by(site_id, node_ids, rules, active_tree(site_id))
+            found = session.scalars(select(Product.id).where(Product.site_id == site_id, shown))
+            yield from ((site_id, product_id) for product_id in found)
+
+
+def _look_at(session: Session, record: Node | Tree, concerned: _Concerned) -> None:
+    if isinstance(record, Tree):
+        if record in session.deleted:
+            concerned.trees.append(record.id)
+    elif record in session.deleted:
+        concerned.branches.append(record.id)
+    elif record in session.new:
+        concerned.new_rules.append(_rule(record.source_levels, record.source_manufacturers))
+    else:
+        if _changed(record, ("parent_id",)):
+            concerned.branches.append(record.id)
+        if _changed(record, RULE):
+            concerned.own_rules.append(record.id)
+            concerned.new_rules.append(_rule(record.source_levels, record.source_manufacturers))
+
+
+def _changed(record: Node, names: Iterable[str]) -> bool:
+    attributes = inspect(record).attrs
+    return any(attributes[name].history.has_changes() for name in names)
+
+
+def _stored(session: Session, concerned: _Concerned) -> tuple[list[int], list[SourceRule]]:
+    """The categories that the change concerns and their rules, as they are stored, with the rules as they will be."""
+    rules = [rule for rule in concerned.new_rules if rule != SourceRule()]
+    conditions: list[ColumnElement[bool]] = []
+    if concerned.branches:
+        roots = select(Node.tree_id, Node.path).where(Node.id.in_(concerned.branches))
+        conditions += [_within(tree_id, path) for tree_id, path in session.execute(roots)]
+    if concerned.trees:
+        conditions.append(Node.tree_id.in_(concerned.trees))
+    nodes: Sequence[Any] = _nodes(session, or_(*conditions)) if conditions else ()
+    changed: Sequence[Any] = _nodes(session, Node.id.in_(concerned.own_rules)) if concerned.own_rules else ()
+    rules += (_rule(*row[1:]) for row in (*nodes, *changed))
+    return [row.id for row in nodes], rules
+
+
+def _within(tree_id: int, path: str) -> ColumnElement[bool]:
+    return and_(Node.tree_id == tree_id, or_(Node.path == path, Node.path.startswith(f"{path}/", autoescape=True)))
+
+
+def _nodes(session: Session, condition: ColumnElement[bool]) -> Sequence[Any]:
+    return session.execute(select(Node.id, Node.source_levels, Node.source_manufacturers).where(condition)).all()
+
+
+def _rule(levels: Sequence[str] | None, manufacturers: Sequence[str] | None) -> SourceRule:
+    return SourceRule(tuple(levels or ()), tuple(manufacturers or ()))

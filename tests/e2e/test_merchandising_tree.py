@@ -1,0 +1,73 @@
+"""The tree of categories in a real browser: by keys and by dragging."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.test_from_rebuild_to_shop import sign_in
+from tests.e2e.test_taxonomy_editor import item, names, row, said
+
+
+def fresh_tree(page: Page, name: str, *categories: str) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising/new")
+    page.get_by_role("textbox", name="Name").fill(name)
+    page.get_by_role("button", name="Add tree").click()
+    expect(page.get_by_label("Find a category")).to_be_visible()
+    page.get_by_label("Names, one category a line").fill("\n".join(categories))
+    page.get_by_role("button", name="Add", exact=True).click()
+    said(page, f"Added {len(categories)} categories.")
+
+
+def panel(page: Page) -> Locator:
+    return page.locator("#panel")
+
+
+def test_categories_are_added_moved_renamed_and_deleted_by_keys_and_dragging(page: Page) -> None:
+    fresh_tree(page, "Winter", "Tents", "Stoves", "Lamps")
+    expect(item(page, "Lamps")).to_be_focused()
+    page.keyboard.press("Alt+ArrowUp")
+    said(page, "Moved “Lamps”.")
+    assert names(page) == ["Tents", "Lamps", "Stoves"]
+    page.keyboard.press("Alt+ArrowRight")
+    expect(page.locator("#tree ul")).to_have_count(1)
+    page.keyboard.press("ArrowUp")
+    expect(item(page, "Tents")).to_be_focused()
+    assert names(page) == ["Tents", ".Lamps", "Stoves"]
+    expect(panel(page).get_by_role("heading")).to_have_text("Tents")
+
+    row(page, "Stoves").drag_to(row(page, "Tents"))
+    said(page, "Moved “Stoves”.")
+    assert names(page) == ["Tents", ".Lamps", ".Stoves"]
+    page.keyboard.press("n")
+    page.keyboard.type("Gas")
+    panel(page).get_by_role("button", name="Add", exact=True).click()
+    said(page, "Added “Gas”.")
+    expect(item(page, "Gas")).to_be_focused()
+    assert names(page) == ["Tents", ".Lamps", ".Stoves", "..Gas"]
+    page.keyboard.press("F2")
+    page.keyboard.type("Fuel")
+    page.keyboard.press("Enter")
+    said(page, "Renamed to “Fuel”; its address stays.")
+    row(page, "Stoves").get_by_role("link").click()
+    page.keyboard.press("Delete")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("1 category below it")
+    dialog.get_by_role("button", name="Delete the category").click()
+    said(page, "Deleted “Stoves”.")
+    expect(item(page, "Tents")).to_be_focused()
+    assert names(page) == ["Tents", ".Lamps"]
+
+
+def test_a_move_in_the_shop_says_which_addresses_change(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising")
+    page.get_by_role("row").filter(has_text="Primary").get_by_role("link").first.click()
+    row(page, "Walking").get_by_role("link").click()
+    before = names(page)
+    page.keyboard.press("Alt+ArrowLeft")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("to /c/walking, and with it those of 6 categories below.")
+    page.keyboard.press("Escape")
+    expect(item(page, "Walking")).to_be_focused()
+    assert names(page) == before
