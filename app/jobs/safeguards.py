@@ -25,24 +25,29 @@ log = structlog.get_logger()
 
 def check_backup() -> None:
     config: Config = current_app.config["SHOP"]
-    folder = config.backup_dir
-    _note(Cause.BACKUP_OLD, _backup_fault(folder, config.alert_backup_days) if folder else None)
+    if config.backup_dir is None:
+        return _end(Cause.BACKUP_OLD)
+    _note(Cause.BACKUP_OLD, _backup_fault(config.backup_dir, config.alert_backup_days))
 
 
 def check_certificate() -> None:
     config: Config = current_app.config["SHOP"]
-    server = config.alert_certificate_host
-    _note(Cause.CERTIFICATE_EXPIRING, _certificate_fault(*server) if server else None)
+    if config.alert_certificate_host is None:
+        return _end(Cause.CERTIFICATE_EXPIRING)
+    _note(Cause.CERTIFICATE_EXPIRING, _certificate_fault(*config.alert_certificate_host))
 
 
 def _note(cause: Cause, fault: str | None) -> None:
+    log.info("safeguard_checked", cause=cause.key, fault=fault)
+    if fault is None:
+        return _end(cause)
     with transaction():
-        if fault is None:
-            end_alert(clock(), cause)
-        else:
-            raise_alert(clock(), cause, fault)
-    if fault is not None:
-        log.warning("safeguard_missing", cause=cause.key, reason=fault)
+        raise_alert(clock(), cause, fault)
+
+
+def _end(cause: Cause) -> None:
+    with transaction():
+        end_alert(clock(), cause)
 
 
 def _backup_fault(folder: Path, longest_days: int) -> str | None:
