@@ -191,8 +191,15 @@ def http_error(error: HTTPException) -> AnyResponse:
 def _plain(error: HTTPException) -> str:
     """What was said about this very case, else calmer words than the library's."""
     if error.description == type(error).description:
+        if error.code == 413 and request.max_content_length:
+            return f"What was sent is larger than the {_size(request.max_content_length)} that this address takes."
         return PLAIN_WORDS.get(error.code or 500) or error.description or error.name
     return error.description or error.name
+
+
+def _size(length: int) -> str:
+    """In units of a thousand, rounded down: what is said must fit."""
+    return f"{length // 1_000_000} MB" if length >= 1_000_000 else f"{length // 1_000} kB"
 
 
 def _database_error(error: OperationalError) -> AnyResponse:

@@ -37,6 +37,16 @@ def text_of(browser: PageClient) -> str:
     return " ".join(browser.client.get("/admin/", base_url=browser.base).text.split())
 
 
+def test_a_long_reason_is_folded_and_commands_stand_as_code(
+    app: Flask, signed_in: SignedIn, clock: StoppedClock
+) -> None:
+    with app.app_context(), transaction():
+        raise_alert(clock, Cause.BACKUP_OLD, "odd " * 200)
+    text = text_of(signed_in(Role.ADMIN))
+    assert "odd...</summary>" in text and ("odd " * 200).strip() in text
+    assert "<code>flask --app wsgi jobs run check-backup</code>" in text and "`" not in text
+
+
 def items(browser: PageClient) -> list[dict[str, str]]:
     answer = browser.client.get("/admin/rest/alerts", base_url=browser.base)
     assert answer.status_code == 200

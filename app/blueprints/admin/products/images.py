@@ -96,8 +96,8 @@ def picture_uploads_of(product: Product) -> list[UploadSummary]:
 def _images(product: Product, errors: FieldErrors | None = None, status: int = 200) -> Answer:
     """With JavaScript the list of pictures; without it the editor, or the reason on a page of its own."""
     if wants_fragment():
-        removed = request.endpoint == "admin.product_image_remove"
-        context = {"product": product, "errors": errors or FieldErrors(), "moved_focus": removed}
+        gone = request.endpoint in ("admin.product_image_remove", "admin.product_image_dismiss")
+        context = {"product": product, "errors": errors or FieldErrors(), "moved_focus": gone}
         fragment = render_template("admin/products/_images.html", **context)
         answer = make_response(fragment, errors.status if errors else status)
         answer.headers["HX-Retarget"], answer.headers["HX-Reswap"] = "#images", "outerHTML"
