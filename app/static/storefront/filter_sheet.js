@@ -1,0 +1,102 @@
+// The filter sheet: choices are staged and applied together, by one request. A link to another path, such as the page of
+// a brand, is followed at once, unless choices wait: then its filter (data-facet-href) joins them, so that none is lost.
+// Without scripts every link works as it is.
+
+const AFTER_FACETS = ["price_min", "price_max", "q", "sort", "pageSizeOverride"]; // Addresses have one order.
+const staged = new Map(); // By link: the address that chooses its value or lets it go.
+
+const openSheet = () => document.querySelector("#filters:popover-open");
+const isHere = (address) => new URL(address, location.href).pathname === location.pathname;
+const pairsOf = (parameters) => new Set([...parameters].map((pair) => JSON.stringify(pair)));
+
+const addressOf = (link) => {
+  if (isHere(link.href)) return new URL(link.href);
+  const facet = link.dataset.facetHref;
+  return facet && staged.size && isHere(facet) ? new URL(facet, location.href) : null;
+};
+
+const tick = (link) => {
+  if (link.classList.toggle("on")) link.setAttribute("aria-current", "true");
+  else link.removeAttribute("aria-current");
+};
+
+const label = (sheet) => {
+  const button = sheet.querySelector(".apply button");
+  button.dataset.plain ??= button.textContent;
+  button.textContent = staged.size ? `Apply (${staged.size} ${staged.size === 1 ? "choice" : "choices"})` : button.dataset.plain;
+};
+
+const stage = (sheet, link, address) => {
+  if (!staged.delete(link)) staged.set(link, address);
+  tick(link);
+  label(sheet);
+};
+
+const changedEnds = (sheet) =>
+  [...sheet.querySelectorAll(".ends input:not([type=hidden])")].filter((field) => field.value !== field.defaultValue && isHere(field.form.action));
+
+const compare = ([a, aValue], [b, bValue]) => {
+  const order = AFTER_FACETS.indexOf(a) - AFTER_FACETS.indexOf(b);
+  return order || (a === b ? (aValue < bValue ? -1 : 1) : a < b ? -1 : 1);
+};
+
+// The present address with all that was staged and typed.
+const wanted = (sheet) => {
+  const now = pairsOf(new URLSearchParams(location.search));
+  const pairs = new Set(now);
+  for (const address of staged.values()) {
+    const then = pairsOf(address.searchParams);
+    now.forEach((pair) => then.has(pair) || pairs.delete(pair));
+    then.forEach((pair) => now.has(pair) || pairs.add(pair));
+  }
+  const parameters = new URLSearchParams([...pairs].map((pair) => JSON.parse(pair)));
+  for (const field of changedEnds(sheet)) {
+    if (field.value.trim()) parameters.set(field.name, field.value.trim());
+    else parameters.delete(field.name);
+  }
+  parameters.delete("p");
+  const query = new URLSearchParams([...parameters].sort(compare)).toString();
+  return query ? `${location.pathname}?${query}` : location.pathname;
+};
+
+const apply = (sheet) => {
+  if (!staged.size && !changedEnds(sheet).length) return;
+  htmx.ajax("GET", wanted(sheet), { target: "#listing", swap: "outerMorph show:none", push: "true" });
+};
+
+const discard = () => {
+  staged.forEach((_, link) => tick(link));
+  staged.clear();
+  const sheet = document.getElementById("filters");
+  if (sheet?.querySelector(".apply button")?.dataset.plain) label(sheet);
+};
+
+// Before htmx hears of it, which would follow the link.
+document.addEventListener("click", (event) => {
+  const sheet = openSheet();
+  if (!sheet?.contains(event.target)) return;
+  if (event.target.closest(".apply button")) return apply(sheet);
+  const link = event.target.closest(".choices a");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  const address = addressOf(link);
+  if (!address) return;
+  event.preventDefault();
+  event.stopPropagation();
+  stage(sheet, link, address);
+}, true);
+
+document.addEventListener("submit", (event) => {
+  const sheet = openSheet();
+  if (!sheet?.contains(event.target) || !isHere(event.target.action)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  apply(sheet);
+  sheet.hidePopover();
+}, true);
+
+document.addEventListener("toggle", (event) => {
+  if (event.target.id === "filters" && event.newState === "closed") discard();
+}, true);
+document.addEventListener("htmx:after:swap", () => {
+  staged.clear();
+});
