@@ -37,15 +37,19 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningShop]:
 
 @pytest.fixture(scope="session")
 def stocked(shop: RunningShop) -> None:
-    """A fresh shop needs a moment until its products can be found."""
+    """A fresh shop needs a moment until its products can be found; before that its categories have no filters."""
     deadline = time.monotonic() + 30
-    while True:
-        try:
-            urllib.request.urlopen(shop.address + "/c/outdoor", timeout=5).close()
-            return
-        except urllib.error.HTTPError:
-            assert time.monotonic() < deadline, "The demo shop was not indexed."
-            time.sleep(0.2)
+    while not has_filters(shop.address + "/c/outdoor"):
+        assert time.monotonic() < deadline, "The demo shop was not indexed."
+        time.sleep(0.2)
+
+
+def has_filters(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=5) as page:
+            return b'id="f-colour-1"' in page.read()
+    except urllib.error.HTTPError:
+        return False
 
 
 @pytest.fixture(scope="session")

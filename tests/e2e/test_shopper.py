@@ -12,6 +12,8 @@ from tests.processes import RunningShop
 
 WIDE, PHONE = (1280, 800), (390, 844)
 CATEGORY = "/c/outdoor"
+FETCHED = ("document", "fetch", "xhr")
+on_a_phone = pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["phone"])
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -46,12 +48,11 @@ def still_the_same_page(page: Page) -> bool:
 def test_filters_work_in_place_and_in_the_history(page: Page) -> None:
     loaded_once(page, CATEGORY)
     before = products(page)
-    brand = page.locator("#f-manufacturer-1")
-    brand.click()
-    expect(page).to_have_url(re.compile(r"\?manufacturer="))
-    expect(page.locator("#f-manufacturer-1")).to_have_attribute("aria-current", "true")
+    page.locator("#f-colour-1").click()
+    expect(page).to_have_url(re.compile(r"\?colour="))
+    expect(page.locator("#f-colour-1")).to_have_attribute("aria-current", "true")
     assert 0 < products(page) < before
-    assert page.evaluate("document.activeElement.id") == "f-manufacturer-1"
+    assert page.evaluate("document.activeElement.id") == "f-colour-1"
     page.go_back()
     expect(page).to_have_url(re.compile(rf"{CATEGORY}$"))
     expect(page.get_by_role("status").first).to_contain_text(str(before))
@@ -80,19 +81,79 @@ def test_a_new_order_begins_with_the_cheapest(page: Page) -> None:
     assert still_the_same_page(page)
 
 
-@pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["phone"])
-def test_on_a_phone_filters_are_a_sheet_with_apply(page: Page) -> None:
+@pytest.fixture
+def requested(page: Page) -> list[str]:
+    """The pages and parts of pages that the browser fetches."""
+    paths: list[str] = []
+    page.on("request", lambda request: paths.append(request.url) if request.resource_type in FETCHED else None)
+    return paths
+
+
+def open_sheet(page: Page) -> None:
     loaded_once(page, CATEGORY)
-    sheet = page.locator("#filters")
-    expect(sheet).to_be_hidden()
+    expect(page.locator("#filters")).to_be_hidden()
     page.get_by_role("button", name="Filters").click()
-    expect(sheet).to_be_visible()
-    page.locator("#f-manufacturer-1").click()
-    expect(page).to_have_url(re.compile(r"\?manufacturer="))
-    expect(sheet).to_be_visible()
+    expect(page.locator("#filters")).to_be_visible()
+
+
+@on_a_phone
+def test_the_sheet_stages_choices_and_applies_them_by_one_request(page: Page, requested: list[str]) -> None:
+    open_sheet(page)
+    requested.clear()
+    page.locator("#f-colour-1").click()
+    page.locator("#f-colour-2").click()
+    page.locator("#filters [name=price_max]").fill("80")
+    expect(page.locator("#f-colour-1")).to_have_attribute("aria-current", "true")
+    assert requested == []
+    page.get_by_role("button", name="Apply (2 choices)").click()
+    expect(page.locator("#filters")).to_be_hidden()
+    expect(page).to_have_url(re.compile(r"\?colour=\w+&colour=\w+&price_max=80$"))
+    expect(page.get_by_role("button", name="Filters (3)")).to_be_visible()
+    assert len(requested) == 1 and still_the_same_page(page)
+
+
+@on_a_phone
+def test_a_sheet_that_is_closed_forgets_what_was_staged(page: Page, requested: list[str]) -> None:
+    open_sheet(page)
+    requested.clear()
+    page.locator("#f-colour-1").click()
+    page.keyboard.press("Escape")
+    expect(page.locator("#filters")).to_be_hidden()
+    page.get_by_role("button", name="Filters").click()
+    expect(page.locator("#f-colour-1")).not_to_have_attribute("aria-current", "true")
+    expect(page.get_by_role("button", name=re.compile(r"Apply \(\d+ products\)"))).to_be_visible()
+    assert requested == []
+
+
+@on_a_phone
+def test_a_staged_choice_is_let_go_by_a_second_tap(page: Page, requested: list[str]) -> None:
+    open_sheet(page)
+    requested.clear()
+    page.locator("#f-colour-1").click()
+    page.locator("#f-colour-1").click()
     page.get_by_role("button", name=re.compile("Apply")).click()
-    expect(sheet).to_be_hidden()
-    expect(page.get_by_role("button", name="Filters (1)")).to_be_visible()
+    expect(page.locator("#filters")).to_be_hidden()
+    assert requested == []
+
+
+@on_a_phone
+def test_in_the_sheet_a_link_to_another_path_is_followed_at_once(page: Page) -> None:
+    open_sheet(page)
+    brand = page.locator("#filters a[data-facet-href]").first
+    path = brand.get_attribute("href") or ""
+    assert path.startswith(f"{CATEGORY}/brand/")
+    brand.click()
+    page.wait_for_url(f"**{path}")
+    expect(page.locator("h1")).to_contain_text("Outdoor")
+
+
+@on_a_phone
+def test_where_choices_wait_the_filter_of_such_a_link_joins_them(page: Page) -> None:
+    open_sheet(page)
+    page.locator("#f-colour-1").click()
+    page.locator("#filters a[data-facet-href]").first.click()
+    page.get_by_role("button", name="Apply (2 choices)").click()
+    expect(page).to_have_url(re.compile(rf"{CATEGORY}\?colour=\w+&manufacturer=\w+$"))
     assert still_the_same_page(page)
 
 
@@ -120,10 +181,10 @@ def test_everything_works_without_scripts(without_scripts: Page) -> None:
     page.goto(CATEGORY)
     before = products(page)
     page.get_by_role("button", name="Filters").click()
-    page.locator("#f-manufacturer-1").click()
-    page.wait_for_url(re.compile(r"\?manufacturer="))
+    page.locator("#f-colour-1").click()
+    page.wait_for_url(re.compile(r"\?colour="))
     assert 0 < products(page) < before
     page.get_by_role("button", name=re.compile("Filters")).click()
     page.locator("[name=price_max]").fill("100")
     page.get_by_role("button", name="Set").first.click()
-    page.wait_for_url(re.compile(r"manufacturer=.*price_max=100"))
+    page.wait_for_url(re.compile(r"colour=.*price_max=100"))
