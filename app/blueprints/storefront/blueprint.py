@@ -34,7 +34,7 @@ SERVING = "shop-serving-cache"
 LISTING_CACHE = "shop-listing-cache"
 CARD_CACHE = "shop-card-cache"
 PREVIEWS = "previews_theme"
-LISTINGS = 200  # A listing is some 30 kB and a card 0.5 kB, so that a process keeps a few megabytes.
+LISTINGS = 400  # A listing is some 30 kB and a card 0.5 kB, so that a process keeps a few megabytes.
 CARDS = 5_000
 
 
