@@ -27,6 +27,7 @@ from app.domain.seo.landing.addresses import landing_at
 from app.domain.seo.landing.links import LandingLinks, request_of
 from app.domain.seo.landing.pages import LandingPage, LandingPages
 from app.domain.shared.records import existing
+from app.htmx import redirect_page, wants_fragment
 from app.permissions import public
 from app.themes.drawing import current_theme
 
@@ -45,7 +46,9 @@ def category(path: str) -> AnyResponse:
     pages = landing_pages_of(shop, node)
     asked = _read(shop, node)
     landing = LandingLinks(pages).redirect(asked, _tracking(shop))
-    return redirect(landing, 301) if landing else _page(shop, node, asked, pages, None)
+    if landing is None:
+        return _page(shop, node, asked, pages, None)
+    return redirect_page(landing) if wants_fragment() else redirect(landing, 301)
 
 
 def _landing_page(shop: Shop, path: str) -> Response:
