@@ -1,4 +1,4 @@
-"""What pages say in the words of schema.org holds what search engines require of each type, and cannot end its script."""
+"""Structured data holds what search engines require of each type, and cannot end its script."""
 
 from __future__ import annotations
 
