@@ -292,7 +292,14 @@ OPEN_TO_PROGRAMS: Rows = {
 }
 
 TAXONOMIES = "/v1/admin/taxonomies"
+V1_MERCHANDISING = "/v1/admin/merchandising"
 V1: Rows = OPEN_TO_PROGRAMS | {
+    ("GET", f"{V1_MERCHANDISING}/trees"): STAFF,
+    ("GET", f"{V1_MERCHANDISING}/trees/<tree_id>/landing-rules"): STAFF,
+    ("PUT", f"{V1_MERCHANDISING}/trees/<tree_id>/landing-rules"): STAFF,
+    ("GET", f"{V1_MERCHANDISING}/nodes/<node_id>/landing-rules"): STAFF,
+    ("PUT", f"{V1_MERCHANDISING}/nodes/<node_id>/landing-rules"): STAFF,
+    ("GET", f"{V1_MERCHANDISING}/nodes/<node_id>/landing-pages"): STAFF,
     ("GET", TAXONOMIES): STAFF,
     ("POST", TAXONOMIES): STAFF,
     ("GET", f"{TAXONOMIES}/<taxonomy_id>"): STAFF,

@@ -106,7 +106,9 @@ class ShopWindow:
 def read_shop(site_id: int) -> Shop:
     """Read afresh, in a handful of queries. The version is read first: a change meanwhile shows as newer."""
     site = db.session.execute(
-        select(Site.name, Site.currency, Site.time_zone, Site.staging, Site.config_version).where(Site.id == site_id)
+        select(Site.name, Site.currency, Site.time_zone, Site.staging, Site.config_version, Site.index_version).where(
+            Site.id == site_id
+        )
     ).one_or_none()
     if site is None:
         raise NotFound("There is no shop at this address.")
@@ -130,6 +132,7 @@ def read_shop(site_id: int) -> Shop:
         number_facets=numbers | NUMBER_FACETS,
         pages=content_links(PAGE, site_id, MOST_LINKS),
         collections=content_links(COLLECTION, site_id, MOST_LINKS),
+        index_version=site.index_version,
     )
 
 

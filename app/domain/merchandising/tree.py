@@ -133,7 +133,11 @@ class ShopTree:
 
     def children(self, node_id: int | None) -> list[ShopNode]:
         """The visible categories below one, or with None the roots of the primary tree, in display order."""
-        return [node for node in self._children.get(node_id, ()) if node.visible]
+        return [node for node in self.every_child(node_id) if node.visible]
+
+    def every_child(self, node_id: int | None) -> Sequence[ShopNode]:
+        """With the hidden ones, which hold their addresses too."""
+        return self._children.get(node_id, ())
 
     def with_those_below(self, node_id: int) -> list[ShopNode]:
         """A category and all below it, hidden ones too, which show their products in those above."""

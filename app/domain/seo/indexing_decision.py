@@ -84,7 +84,9 @@ def canonical_of(page: PageRequest, host: str, *, is_plain: bool = False) -> str
     """Return the address that a page is known by; `is_plain` names the first page of a listing."""
     base = absolute(page.override, host) if page.override else f"https://{host}{quote(page.path)}"
     is_numbered = page.kind in LISTINGS and page.page > 1 and not is_plain
-    return f"{base}?p={page.page}" if is_numbered and is_on_host(base, host) else base
+    if not is_numbered or not is_on_host(base, host):
+        return base
+    return f"{base}{'&' if '?' in base else '?'}p={page.page}"
 
 
 def absolute(address: str, host: str) -> str:

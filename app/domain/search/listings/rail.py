@@ -29,7 +29,8 @@ YES = "true"
 @dataclass(frozen=True, slots=True)
 class ValueLink:
     """A value that can be ticked. `toggle_url` ticks it or lets it go among the filters; `url` leads to the same
-    products, at the address of their own page where `has_page`. `colour` is `#rrggbb` or None."""
+    products, at the address of their own page where `has_page`. Search engines follow to the page of a value from an
+    unfiltered list alone (`is_followed`). `colour` is `#rrggbb` or None."""
 
     value: str
     label: str
@@ -38,12 +39,8 @@ class ValueLink:
     url: str
     toggle_url: str
     has_page: bool = False
+    is_followed: bool = False
     colour: str | None = None
-
-    @property
-    def is_followed(self) -> bool:
-        """Whether search engines may follow: to pages of a value in their plain form, not to filters."""
-        return self.has_page and "?" not in self.url
 
     @property
     def count_text(self) -> str:
@@ -154,6 +151,7 @@ def _choices(
             url=own or toggle(value),
             toggle_url=toggle(value),
             has_page=own is not None,
+            is_followed=own is not None and "?" not in own and not request.is_filtered,
             colour=colour_of(value, filter.swatches) if filter.display is Display.SWATCH else None,
         )
 

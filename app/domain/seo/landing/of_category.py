@@ -83,9 +83,15 @@ def subject_of(shop: Shop, node: ShopNode) -> LandingSubject:
         name=node.name,
         path=node.path,
         taken=frozenset(child.slug for child in shop.tree.children(node.id)),
+        categories=_categories_two_below(shop, node),
         site_name=shop.name,
         least_products=shop.settings["facet-landing-min-products"],
     )
+
+
+def _categories_two_below(shop: Shop, node: ShopNode) -> frozenset[tuple[str, str]]:
+    every_child = shop.tree.every_child
+    return frozenset((child.slug, below.slug) for child in every_child(node.id) for below in every_child(child.id))
 
 
 def _warn(shop: Shop, node: ShopNode, made: LandingPages) -> None:

@@ -20,13 +20,15 @@ class FacetCounts:
 
 @dataclass(frozen=True, slots=True)
 class LandingSubject:
-    """What of a category decides about its landing pages. `taken` are the slugs of its visible sub-categories."""
+    """What of a category decides about its landing pages. `taken` are the slugs of its visible sub-categories;
+    `categories` the two last steps of the addresses of those two below it, hidden ones too."""
 
     name: str
     path: str
     taken: frozenset[str]
     site_name: str
     least_products: int
+    categories: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class WarningKind:
     SEGMENT_TAKEN = "segment_taken"
     EMPTY_SLUG = "empty_slug"
     SAME_SLUG = "same_slug"
+    IS_CATEGORY = "is_category"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,9 @@ def _pages_of(
     taken: dict[str, str] = {}
     for value, count in eligible_values(rule, counted, least_products(rule, subject.least_products)):
         slug = landing_slug(value)
-        if slug and slug not in taken:
+        if (segment, slug) in subject.categories:
+            warnings.append(_is_category(subject, value, f"{segment}/{slug}"))
+        elif slug and slug not in taken:
             taken[slug] = value
             yield _page(subject, rule["facetId"], segment, (value, slug, count), overrides.get(value.casefold(), {}))
         else:
@@ -168,6 +173,12 @@ def _segment_taken(subject: LandingSubject, segment: str) -> LandingWarning:
         f"“{subject.name}” has a sub-category with the address “{segment}”, so the rule of this segment is skipped."
     )
     return LandingWarning(WarningKind.SEGMENT_TAKEN, message)
+
+
+def _is_category(subject: LandingSubject, value: str, address: str) -> LandingWarning:
+    """A real category always wins (spec), and a hidden one is not found."""
+    message = f"A hidden category has the address “{address}” below “{subject.name}”, so “{value}” gets no page."
+    return LandingWarning(WarningKind.IS_CATEGORY, message)
 
 
 def _no_slug(subject: LandingSubject, value: str, winner: str | None) -> LandingWarning:

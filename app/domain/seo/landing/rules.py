@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from app.domain.shared.problems import Problem
-from app.domain.shared.schema import Flag, Many, Record, Text, Whole
-from app.domain.shared.text import UNPRINTABLE_IN_BLOCK
+from app.domain.shared.schema import Flag, Items, Record, Text, Whole
+from app.domain.shared.text import block_problems, one_line
 from app.domain.taxonomy.levels.attribute import Attribute
 
 OVERRIDE = Record(
@@ -19,12 +19,11 @@ OVERRIDE = Record(
     intro=Text(allow_none=True),
     excluded=Flag(),
 )
-MOST_OVERRIDES = 200
 RULE = Record(
     facetId=Text(required=True),
     pathSegment=Text(allow_none=True),
     minProducts=Whole(allow_none=True),
-    overrides=Many(OVERRIDE, MOST_OVERRIDES, allow_none=True),
+    overrides=Items(allow_none=True),
 )
 MANUFACTURER = "manufacturer"
 BRAND_SEGMENT = "brand"
@@ -33,13 +32,15 @@ SEGMENT = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 LONGEST_SEGMENT = 40
 LONGEST_TEXT = 5_000
 MOST_RULES = 10
+MOST_OVERRIDES = 200
+LARGEST_MINIMUM = 1_000_000_000
 
 Rule = dict[str, Any]
 
 
 def segment_of(rule: Mapping[str, Any]) -> str:
     """The step of the address that leads to the rule's pages."""
-    default = BRAND_SEGMENT if rule["facetId"] == MANUFACTURER else rule["facetId"]
+    default = BRAND_SEGMENT if rule["facetId"] == MANUFACTURER else rule["facetId"].lower()
     return str(rule.get("pathSegment") or default)
 
 
@@ -49,19 +50,21 @@ def clean_rules(
     shown_as_range: Collection[str],
     pointer: str,
 ) -> tuple[list[Rule], list[Problem]]:
-    """The rules trimmed, without those that are refused, and why those are. `attributes` are the definitions of
-    the active taxonomy by id; `shown_as_range` the facets that the category shows as a number range."""
+    """Return the rules trimmed, without those that are refused, and why those are (spec, "Rule validation").
+    `attributes` are the definitions of the active taxonomy by id; `shown_as_range` the facets that the category shows
+    as a number range."""
     kept: list[Rule] = []
-    problems: list[Problem] = []
-    for index, item in enumerate(raw):
+    earlier: list[Rule] = []
+    problems = _too_many(raw, MOST_RULES, "A list", "landing rules", pointer)
+    for index, item in enumerate(raw[:MOST_RULES]):
         at = f"{pointer}/{index}"
         found: list[Problem] = []
         rule = _read(item, at, found)
+        if isinstance(item, dict):
+            found += _beside(found, _problems(rule, earlier, attributes, shown_as_range, at))
+            earlier.append(rule)
+        problems += found
         if not found:
-            found += _problems(rule, kept, attributes, shown_as_range, at)
-        if found:
-            problems += found
-        else:
             kept.append(rule)
     return kept, problems
 
@@ -74,17 +77,21 @@ def _read(item: Any, at: str, problems: list[Problem]) -> Rule:
     if fields.get("minProducts") is not None:
         rule["minProducts"] = fields["minProducts"]
     overrides = fields.get("overrides") or []
+    problems += _too_many(overrides, MOST_OVERRIDES, "A rule", "overrides", f"{at}/overrides")
     if overrides:
-        rule["overrides"] = [_tidy(o, f"{at}/overrides/{n}", problems) for n, o in enumerate(overrides)]
+        places = enumerate(overrides[:MOST_OVERRIDES])
+        rule["overrides"] = [_read_override(item, f"{at}/overrides/{n}", problems) for n, item in places]
     return rule
 
 
-def _tidy(override: Mapping[str, Any], at: str, problems: list[Problem]) -> dict[str, Any]:
-    trimmed = {name: value.strip() if isinstance(value, str) else value for name, value in override.items()}
-    for name, value in trimmed.items():
-        if isinstance(value, str) and (len(value) > LONGEST_TEXT or UNPRINTABLE_IN_BLOCK.search(value)):
-            problems.append(Problem("invalid_text", f"“{name}” is too long or cannot be shown.", f"{at}/{name}"))
-    return {name: value for name, value in trimmed.items() if value not in (None, "", False)}
+def _read_override(item: Any, at: str, problems: list[Problem]) -> dict[str, Any]:
+    """Without the texts that are empty: those get the copy that the specification gives them."""
+    fields = OVERRIDE.read(item, at, problems)
+    for name, value in fields.items():
+        if isinstance(value, str):
+            problems += block_problems(value, f"“{name}”", LONGEST_TEXT, f"{at}/{name}")
+            fields[name] = value.strip() if name in ("value", "intro") else one_line(value)
+    return {name: value for name, value in fields.items() if value not in (None, "", False)}
 
 
 def _problems(
@@ -94,19 +101,29 @@ def _problems(
     shown_as_range: Collection[str],
     at: str,
 ) -> Iterator[Problem]:
-    if message := facet_problem(rule["facetId"], attributes, shown_as_range):
-        yield Problem("invalid_facet", message, f"{at}/facetId")
-    segment = segment_of(rule)
-    if "pathSegment" in rule and (not SEGMENT.fullmatch(segment) or len(segment) > LONGEST_SEGMENT):
-        message = f"The path segment may hold a–z, 0–9 and single hyphens, at most {LONGEST_SEGMENT} of them."
+    facet_id = rule["facetId"]
+    refusal = facet_problem(facet_id, attributes, shown_as_range)
+    if refusal:
+        yield Problem("invalid_facet", refusal, f"{at}/facetId")
+    elif any(facet_id == other["facetId"] for other in earlier):
+        yield Problem("duplicate_facet", f"Two rules are for “{facet_id}”.", f"{at}/facetId")
+    if ("pathSegment" in rule or not refusal) and (message := _segment_problem(rule, earlier)):
         yield Problem("invalid_segment", message, f"{at}/pathSegment")
-    if rule.get("minProducts", 1) < 1:
-        yield Problem("invalid_minimum", "A landing page needs at least 1 product.", f"{at}/minProducts")
+    if not 1 <= rule.get("minProducts", 1) <= LARGEST_MINIMUM:
+        message = f"The fewest products of a landing page are a number from 1 to {LARGEST_MINIMUM:,}."
+        yield Problem("invalid_minimum", message, f"{at}/minProducts")
     yield from _override_problems(rule.get("overrides", []), f"{at}/overrides")
-    if any(rule["facetId"] == other["facetId"] or segment == segment_of(other) for other in earlier):
-        yield Problem("duplicate_rule", "Two rules share a facet or a path segment.", at)
-    if len(earlier) >= MOST_RULES:
-        yield Problem("too_many", f"A list holds at most {MOST_RULES} landing rules.", at)
+
+
+def _segment_problem(rule: Rule, earlier: Sequence[Rule]) -> str | None:
+    """Two rules of one facet have its segment in common; that is said once, of the facet."""
+    segment = segment_of(rule)
+    if not SEGMENT.fullmatch(segment) or len(segment) > LONGEST_SEGMENT:
+        subject = "A path segment" if "pathSegment" in rule else f"“{segment[:80]}” is no path segment. Give one, which"
+        return f"{subject} may hold a–z, 0–9 and single hyphens, at most {LONGEST_SEGMENT} of them."
+    if any(segment == segment_of(other) and rule["facetId"] != other["facetId"] for other in earlier):
+        return f"Two rules have the path segment “{segment}”."
+    return None
 
 
 def facet_problem(
@@ -115,6 +132,8 @@ def facet_problem(
     """Return why a facet can have no landing pages; None where it can (spec, "Supported facets")."""
     if facet_id == MANUFACTURER:
         return None
+    if not facet_id:
+        return "The rule names no facet."
     if facet_id in WITHOUT_PAGES:
         return f"“{facet_id}” has no values to give pages to."
     if facet_id not in attributes:
@@ -135,3 +154,13 @@ def _override_problems(overrides: Sequence[Mapping[str, Any]], at: str) -> Itera
         elif value.casefold() in seen:
             yield Problem("duplicate_value", f"Two overrides name “{value[:80]}”.", f"{at}/{index}/value")
         seen.add(value.casefold())
+
+
+def _beside(known: Sequence[Problem], found: Iterator[Problem]) -> list[Problem]:
+    """The problems of other places: one that a place has already says enough of it and of what it holds."""
+    places = tuple(f"{problem.pointer}/" for problem in known)
+    return [problem for problem in found if not f"{problem.pointer}/".startswith(places)]
+
+
+def _too_many(items: Sequence[Any], most: int, where: str, what: str, at: str) -> list[Problem]:
+    return [Problem("too_many", f"{where} holds at most {most} {what}.", at)] if len(items) > most else []

@@ -1,0 +1,118 @@
+"""Landing rules of trees and categories: read and saved, the same for every surface. Call what writes within a
+transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.merchandising.models import Node, Tree
+from app.domain.merchandising.queries import load_tree
+from app.domain.merchandising.tree import Display, Facet
+from app.domain.seo.landing.inheritance import LandingMode, effective_rules, mode_of
+from app.domain.seo.landing.rules import Rule, clean_rules
+from app.domain.shared.author import Author
+from app.domain.shared.problems import Conflict, Invalid
+from app.domain.shared.records import existing, find_record
+from app.domain.sites import audit
+from app.domain.taxonomy.products.classification import active_tree
+
+NO_TREE = "There is no such tree on this site."
+NO_NODE = "There is no such category on this site."
+RULES = "#/rules"
+CHANGED_MEANWHILE = "Another user changed these landing rules while you were editing them."
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRules:
+    """The rules of a category: how it comes by them, its own, and those that hold."""
+
+    node: Node
+    mode: LandingMode
+    own: Sequence[Rule] | None
+    effective: Sequence[Rule]
+
+
+def fingerprint(rules: Sequence[Rule] | None) -> str:
+    """The same for the same rules: an editor sends it, so that nobody overwrites what they have not seen."""
+    return hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def tree_of(site_id: int, tree_id: int | str, to_change: bool = False) -> Tree:
+    """Raises NotFound, also for another site's."""
+    return existing(find_record(Tree, site_id, _number(tree_id), to_change), NO_TREE)
+
+
+def node_of(site_id: int, node_id: int | str, to_change: bool = False) -> Node:
+    """Raises NotFound, also for another site's."""
+    return existing(find_record(Node, site_id, _number(node_id), to_change), NO_NODE)
+
+
+def node_rules(site_id: int, node_id: int | str) -> NodeRules:
+    """Raises NotFound."""
+    node = node_of(site_id, node_id)
+    default = tree_of(site_id, node.tree_id).default_landing_rules
+    own = node.landing_rules
+    return NodeRules(node, mode_of(own), own, effective_rules(own, default))
+
+
+def set_tree_rules(author: Author, tree_id: int | str, raw: Sequence[Any], seen: str | None = None) -> Tree:
+    """Save the rules that hold for every category of a tree without rules of its own; an empty list removes them.
+    `seen` is the fingerprint of the rules that were shown. Raises NotFound, Invalid with every problem, Conflict."""
+    tree = tree_of(author.site_id, tree_id, to_change=True)
+    _check_seen(seen, tree.default_landing_rules)
+    rules = _checked(author.site_id, raw, map(Facet.read, tree.facets))
+    if rules == tree.default_landing_rules:
+        return tree
+    before, tree.default_landing_rules, tree.updated_at = tree.default_landing_rules, rules, author.now()
+    summary = f"Changed the landing rules of the tree {tree.name}"
+    audit.record(author, "tree.landing_rules", ("tree", str(tree.id)), summary, _entry(before), _entry(rules))
+    return tree
+
+
+def set_node_rules(author: Author, node_id: int | str, raw: Sequence[Any] | None, seen: str | None = None) -> Node:
+    """Save a category's own rules; an empty list switches landing pages off there, None takes the tree's. `seen` is the
+    fingerprint of the rules that were shown. Raises NotFound, Invalid with every problem, Conflict."""
+    node = node_of(author.site_id, node_id, to_change=True)
+    _check_seen(seen, node.landing_rules)
+    rules = None if raw is None else _checked(author.site_id, raw, load_tree(author.site_id).facets(node.id))
+    if rules == node.landing_rules:
+        return node
+    before, node.landing_rules, node.updated_at = node.landing_rules, rules, author.now()
+    summary = f"{SUMMARIES[mode_of(rules)]} {node.name}"
+    audit.record(author, "category.landing_rules", ("category", str(node.id)), summary, _entry(before), _entry(rules))
+    return node
+
+
+SUMMARIES: Mapping[LandingMode, str] = {
+    LandingMode.INHERIT: "Took the tree’s landing rules for the category",
+    LandingMode.OFF: "Switched off the landing pages of the category",
+    LandingMode.OWN: "Changed the landing rules of the category",
+}
+
+
+def _checked(site_id: int, raw: Sequence[Any], facets: Any) -> list[Rule]:
+    """Raises Invalid; nothing is saved of a list in which one rule is refused."""
+    ranges = {facet.facet_id for facet in facets if facet.display is Display.RANGE}
+    rules, problems = clean_rules(raw, active_tree(site_id).attributes_by_id(), ranges, RULES)
+    if problems:
+        raise Invalid(problems)
+    return rules
+
+
+def _check_seen(seen: str | None, stored: Sequence[Rule] | None) -> None:
+    if seen is not None and seen != fingerprint(stored):
+        raise Conflict(CHANGED_MEANWHILE)
+
+
+def _entry(rules: Sequence[Rule] | None) -> dict[str, Any]:
+    return {"landingRules": rules}
+
+
+def _number(record_id: int | str) -> int:
+    """An address may carry anything; what no database holds is the id of nothing."""
+    text = str(record_id)
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0
