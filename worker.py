@@ -154,6 +154,7 @@ def main(kinds: list[str], functions: frozenset[str] = FUNCTIONS) -> int:
     try:
         config = from_environment()
         say_private(config)
+        metrics.reserve_room()
         make_worker(create_app(config, surfaces=False), kinds or list(KINDS), functions).work(logging_level="WARNING")
     except ConfigurationError as error:
         print(error, file=sys.stderr)

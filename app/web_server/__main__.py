@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 
+from app import metrics
 from app.config import Config, ConfigurationError, from_environment
 from app.web_server.server import WebServer
 
@@ -18,6 +19,7 @@ def main(application: str = "wsgi:app") -> int:
     except ConfigurationError as trouble:
         print(trouble, file=sys.stderr)
         return 1
+    metrics.reserve_room()
     module, _, name = application.partition(":")
     loaded = getattr(importlib.import_module(module), name)
     try:

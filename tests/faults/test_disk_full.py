@@ -36,6 +36,7 @@ from tests.factories import make_site, make_user
 from tests.faults.browser import HOST, Browser, signed_in
 from tests.faults.deeds import until
 from tests.faults.shops import SITE, Shop, check, need_strace
+from tests.faults.web_process import PAGES, web_process
 from tests.page_client import PageClient
 from tests.ready_app import application, config_for
 from tests.surroundings import missing
@@ -130,6 +131,15 @@ def test_a_full_disk_refuses_saves_with_words_and_nothing_else(shop_on_disk: Sho
     assert pages(shop) == saved | {"afterwards"}
     assert alerts(shop) == {"disk_full": True}, "the process that met it wrote it down with its next save"
     check(shop)
+
+
+def test_counting_requests_on_a_full_disk_kills_no_web_process(shop_on_disk: Shop, disk: Path) -> None:
+    """Prometheus' library counts in files that it maps: before, the first count without room for it was SIGBUS."""
+    (disk / "metrics").mkdir()
+    with web_process(shop_on_disk, PROMETHEUS_MULTIPROC_DIR=str(disk / "metrics"), METRICS_TOKEN="m") as web:
+        web.visits(1)  # Who never opened the database cannot on a full disk.
+        fill(disk)
+        web.visits(2 * len(PAGES))
 
 
 def test_the_scheduler_raises_the_alert_and_ends_it_when_there_is_room(shop_on_disk: Shop, disk: Path) -> None:

@@ -45,10 +45,10 @@ class WebProcess:
 
 
 @contextmanager
-def web_process(shop: Shop) -> Iterator[WebProcess]:
+def web_process(shop: Shop, **settings: str) -> Iterator[WebProcess]:
     """It ends cleanly when it is asked to."""
     running = WebProcess(free_port())
-    environment = shop.environment(PORT=str(running.port))
+    environment = shop.environment(PORT=str(running.port), **settings)
     process = subprocess.Popen([sys.executable, "-m", "app.web_server"], cwd=shop.folder, env=environment)
     try:
         until(running.answers, 60)
