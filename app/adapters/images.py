@@ -8,7 +8,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 
@@ -16,12 +16,13 @@ from PIL import Image, ImageOps
 
 from app.adapters.decoding_slots import decoding_slot
 from app.domain.catalogue.image_store import (
+    FORMS,
     LARGEST_UPLOAD,
     LONGEST_SIDE,
-    LONGEST_SMALL_SIDE,
     MOST_PIXELS,
     StoredImage,
-    small,
+    form,
+    scaled,
 )
 from app.domain.shared.problems import Invalid, NotFound
 
@@ -30,7 +31,7 @@ QUALITY = 82
 PICTURE = re.compile(r"[0-9a-f]{32}\.webp", re.ASCII)
 PART = ".part"
 RECEIVED = ".upload"
-FILE = re.compile(r"[0-9a-f]{32}(?:-small)?\.webp", re.ASCII)
+FILE = re.compile(rf"([0-9a-f]{{32}})(?:-({'|'.join(FORMS)}))?\.webp", re.ASCII)
 # What a WebP of ours consists of: the picture itself, nothing that describes or follows it.
 OWN_LAYOUTS = {
     (b"VP8 ",),
@@ -53,12 +54,25 @@ class FileImages:
             picture = _decoded(data)
             own = picture.size if _is_own_form(data) and max(picture.size) <= LONGEST_SIDE else None
             encoded = data if own else _encoded(picture, LONGEST_SIDE)
-            encoded_small = _encoded(picture, LONGEST_SMALL_SIDE)
+            forms = {name: _encoded(picture, side) for name, side in _forms_of(picture.size)}
         file = f"{hashlib.sha256(encoded).hexdigest()[:32]}.webp"
-        _write(self._path(site_id, small(file)), encoded_small)
+        for name, smaller in forms.items():
+            _write(self._path(site_id, form(file, name)), smaller)
         _write(self._path(site_id, file), encoded)
-        width, height = own or _scaled(picture.size, LONGEST_SIDE)
-        return StoredImage(file, width, height)
+        return StoredImage(file, *(own or scaled(*picture.size, LONGEST_SIDE)))
+
+    def add_forms(self, site_id: int, file: str) -> int:
+        data = self.read(site_id, file)
+        with decoding_slot(self._folder):
+            picture = _decoded(data)
+            missing = [
+                (path, side)
+                for name, side in _forms_of(picture.size)
+                if not (path := self._path(site_id, form(file, name))).exists()
+            ]
+            for path, side in missing:
+                _write(path, _encoded(picture, side))
+        return len(missing)
 
     def receive(self, site_id: int, data: bytes) -> str:
         _check_size(data)
@@ -75,7 +89,10 @@ class FileImages:
         self._received(site_id, name).unlink(missing_ok=True)
 
     def read(self, site_id: int, file: str) -> bytes:
-        return _read(self._path(site_id, file))
+        for name in _from_form_upwards(file):
+            with suppress(FileNotFoundError):
+                return self._path(site_id, name).read_bytes()
+        raise NotFound("There is no such picture.")
 
     def files(self, site_id: int) -> list[tuple[str, float]]:
         folder = self._folder / str(site_id)
@@ -87,7 +104,7 @@ class FileImages:
     def discard(self, site_id: int, file: str, written_before: float) -> bool:
         if not _is_older(self._path(site_id, file), written_before):
             return False
-        for name in (file, small(file)):
+        for name in (file, *(form(file, name) for name in FORMS)):
             self._path(site_id, name).unlink(missing_ok=True)
         return True
 
@@ -104,6 +121,21 @@ class FileImages:
 
     def _received(self, site_id: int, name: str) -> Path:
         return self._folder / str(site_id) / name
+
+
+def _forms_of(size: tuple[int, int]) -> list[tuple[str, int]]:
+    """The forms that a picture of this size has: the smaller ones, and the small one in any case."""
+    return [(name, side) for name, side in FORMS.items() if side < max(size) or name == "small"]
+
+
+def _from_form_upwards(file: str) -> list[str]:
+    """The file, then what may stand in for it: the larger forms and the picture itself. Raises NotFound."""
+    named = FILE.fullmatch(file)
+    if named is None:
+        raise NotFound("There is no such picture.")
+    whole, names = f"{named[1]}.webp", list(FORMS)
+    larger = names[names.index(named[2]) :] if named[2] else []
+    return [*(form(whole, name) for name in larger), whole]
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -171,17 +203,11 @@ def _refusing_broken_files() -> Iterator[None]:
 
 
 def _encoded(picture: Image.Image, longest_side: int) -> bytes:
-    scaled = picture.resize(_scaled(picture.size, longest_side), Image.Resampling.LANCZOS, reducing_gap=3)
-    scaled.info.clear()
+    resized = picture.resize(scaled(*picture.size, longest_side), Image.Resampling.LANCZOS, reducing_gap=3)
+    resized.info.clear()
     out = io.BytesIO()
-    scaled.save(out, "WEBP", quality=QUALITY, method=4)
+    resized.save(out, "WEBP", quality=QUALITY, method=4)
     return out.getvalue()
-
-
-def _scaled(size: tuple[int, int], longest_side: int) -> tuple[int, int]:
-    width, height = size
-    factor = min(1.0, longest_side / max(size))
-    return max(1, round(width * factor)), max(1, round(height * factor))
 
 
 def _is_own_form(data: bytes) -> bool:

@@ -9,7 +9,7 @@ from flask import Response, g, make_response, request
 from markupsafe import Markup
 
 from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, shop_or_none
-from app.domain.catalogue.image_store import small
+from app.domain.catalogue.image_store import small, srcset
 from app.domain.catalogue.pictures import picture_path, shape_among, shape_path
 from app.domain.merchandising.colours import colour_of
 from app.domain.merchandising.filters import LABELS
@@ -20,6 +20,7 @@ from app.domain.seo.heads import PageHead, ShownListing
 from app.domain.shared.money import format_money
 from app.htmx import wants_fragment
 from app.themes.drawing import current_theme, drawn, environment
+from app.themes.folders import Theme
 
 LISTING = "#listing"
 QUIET_COLOURS = ("#4f7942", "#3b5b85", "#c1613f", "#6b5b7b", "#b8862b", "#14525f")
@@ -75,12 +76,13 @@ def facet_label(facet_id: str) -> str:
 
 
 @bp.app_template_filter("card")
-def card(card: Mapping[str, Any], eager: bool) -> Markup:
-    """A product in a list. The same product looks the same in every list, so it is drawn once."""
+def card(card: Mapping[str, Any], loading: str) -> Markup:
+    """A product in a list. The same product looks the same in every list, so it is drawn once. Its picture is loaded
+    `first`, `eager` or `lazy`."""
     shop = current_shop()
     template = environment().get_template("storefront/_card.html")
-    key = (current_theme().name, shop.site_id, shop.currency, eager, *card.values())
-    return card_cache().get(key, lambda: Markup(template.module.draw(card, eager)))  # type: ignore[attr-defined]
+    key = (current_theme().name, shop.site_id, shop.currency, loading, *card.values())
+    return card_cache().get(key, lambda: Markup(template.module.draw(card, loading)))  # type: ignore[attr-defined]
 
 
 @bp.app_template_filter("card_picture")
@@ -89,6 +91,20 @@ def card_picture(card: Mapping[str, Any]) -> str:
     if card["image"]:
         return f"/media/{current_shop().site_id}/{small(str(card['image']))}"
     return picture_path(card["kind"] or "", colour_of(card["colour"] or ""), int(card["id"]))
+
+
+@bp.app_template_filter("card_srcset")
+def card_srcset(card: Mapping[str, Any]) -> str:
+    """The forms of a card's photograph; empty for a drawing, which is as sharp in every size."""
+    width, height = card.get("imageWidth"), card.get("imageHeight")
+    if not (card["image"] and width and height):
+        return ""
+    return srcset(f"/media/{current_shop().site_id}/{card['image']}", width, height)
+
+
+@bp.app_template_global("theme")
+def theme() -> Theme:
+    return current_theme()
 
 
 def _kept(shop: Shop, template: str) -> Markup:

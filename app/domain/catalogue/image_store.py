@@ -8,7 +8,8 @@ from typing import Protocol
 LARGEST_UPLOAD = 5 * 1024 * 1024  # Bytes.
 MOST_PIXELS = 25_000_000
 LONGEST_SIDE = 1_600  # Pixels; larger pictures are scaled down to it.
-LONGEST_SMALL_SIDE = 480
+# The smaller forms of a picture by name, with their longest sides: thumbs, cards, and pages on phones.
+FORMS = {"tiny": 240, "small": 480, "medium": 960}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +21,29 @@ class StoredImage:
     height: int
 
 
-def small(file: str) -> str:
-    """The file that holds the small form of a kept picture, for lists and cards."""
+def form(file: str, name: str) -> str:
+    """The file that holds a form of a kept picture, by its name in FORMS."""
     stem, point, suffix = file.rpartition(".")
-    return f"{stem}-small{point}{suffix}"
+    return f"{stem}-{name}{point}{suffix}"
+
+
+def small(file: str) -> str:
+    """The small form of a kept picture, for lists and cards."""
+    return form(file, "small")
+
+
+def scaled(width: int, height: int, longest_side: int) -> tuple[int, int]:
+    """The size of a picture with at most that longest side; a smaller one stays as it is."""
+    factor = min(1.0, longest_side / max(width, height))
+    return max(1, round(width * factor)), max(1, round(height * factor))
+
+
+def srcset(url: str, width: int, height: int) -> str:
+    """The forms of a picture by their widths in pixels, as the attribute `srcset` of HTML names them; empty for a
+    picture that has no smaller form."""
+    smaller = [(form(url, name), side) for name, side in FORMS.items() if side < max(width, height)]
+    sizes = [(file, scaled(width, height, side)[0]) for file, side in smaller]
+    return ", ".join(f"{file} {pixels}w" for file, pixels in [*sizes, (url, width)]) if smaller else ""
 
 
 class ImageStore(Protocol):
@@ -41,22 +61,27 @@ class ImageStore(Protocol):
         ...
 
     def keep(self, site_id: int, data: bytes) -> StoredImage:
-        """Check and keep an upload together with its small form; the same picture twice is kept once. What is kept
+        """Check and keep an upload together with its smaller forms; the same picture twice is kept once. What is kept
         was drawn anew, so nothing that describes or follows the picture survives; only a WebP that consists of nothing
         but one picture is kept as it is. A machine decodes two at a time, so this may wait. Raises Invalid, saying
         why, for what is not a JPEG, PNG, WebP or GIF of at most LARGEST_UPLOAD and MOST_PIXELS."""
         ...
 
     def read(self, site_id: int, file: str) -> bytes:
-        """Raises NotFound."""
+        """A picture, or a form of it; where that form was never made, the next larger one. Raises NotFound."""
+        ...
+
+    def add_forms(self, site_id: int, file: str) -> int:
+        """Make the smaller forms that a kept picture has not got yet, as those that were kept before there were so
+        many; how many were made. Raises NotFound, and Invalid for a file that is no picture any more."""
         ...
 
     def files(self, site_id: int) -> list[tuple[str, float]]:
-        """Every kept picture, small forms apart, with the time of its writing in seconds since 1970."""
+        """Every kept picture, smaller forms apart, with the time of its writing in seconds since 1970."""
         ...
 
     def discard(self, site_id: int, file: str, written_before: float) -> bool:
-        """Remove a picture and its small form, unless it was kept anew since that moment (seconds since 1970).
+        """Remove a picture and its smaller forms, unless it was kept anew since that moment (seconds since 1970).
         Whether it went; nothing happens when it is not there."""
         ...
 

@@ -7,7 +7,7 @@ import re
 
 from sqlalchemy import select
 
-from app.domain.catalogue.image_store import ImageStore, StoredImage
+from app.domain.catalogue.image_store import FORMS, ImageStore, StoredImage
 from app.domain.catalogue.markup import MEDIA_PREFIX
 from app.domain.catalogue.models import Collection, Page, Product, ProductImage
 from app.domain.catalogue.products import product_of
@@ -101,7 +101,8 @@ def discard_unused(clock: Clock, store: ImageStore, site_id: int, is_confirmed: 
 
 def _in_texts(site_id: int) -> set[str]:
     """The pictures that descriptions and pages show, by the names of their large forms."""
-    address = re.compile(rf"{MEDIA_PREFIX}{site_id}/([0-9a-f]+)(?:-small)?(\.webp)", re.ASCII)
+    forms = "|".join(FORMS)
+    address = re.compile(rf"{MEDIA_PREFIX}{site_id}/([0-9a-f]+)(?:-(?:{forms}))?(\.webp)", re.ASCII)
     named: set[str] = set()
     for model, text in ((Product, Product.description), (Collection, Collection.description), (Page, Page.body)):
         query = select(text).where(model.site_id == site_id, text.contains(f"{MEDIA_PREFIX}{site_id}/"))

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
-from app.domain.catalogue.image_store import small
-from app.domain.catalogue.models import Product
+from app.domain.catalogue.image_store import small, srcset
+from app.domain.catalogue.models import Product, ProductImage
 from app.domain.catalogue.pictures import picture_path
 from app.domain.catalogue.rules import is_in_stock, is_on_sale
 from app.domain.catalogue.variant_choice import OptionGroup, VariantOnOffer, choose, option_groups
@@ -29,12 +29,13 @@ FEW = 5  # From here down a page says how many are left.
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
-    """`url` is a path of the site; sizes in pixels."""
+    """`url` is a path of the site; sizes in pixels. `srcset` names the forms of a photograph."""
 
     url: str
     alt: str
     width: int
     height: int
+    srcset: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +112,15 @@ def _product(site_id: int, seo_name: str) -> Product:
 
 def _pictures(shop: Shop, product: Product) -> tuple[PagePicture, ...]:
     if product.images:
-        folder = f"/media/{shop.site_id}"
-        return tuple(
-            PagePicture(f"{folder}/{image.file}", image.alt or product.name, image.width, image.height)
-            for image in product.images
-        )
+        return tuple(_photograph(shop, product, image) for image in product.images)
     path = shop.taxonomy.path(product.taxonomy_level_id) if product.taxonomy_level_id else []
     kind = path[-1].name if path else ""
     return (PagePicture(picture_path(kind, _colour(product.taxonomy_attributes), product.id), product.name, 400, 400),)
+
+
+def _photograph(shop: Shop, product: Product, image: ProductImage) -> PagePicture:
+    url, size = f"/media/{shop.site_id}/{image.file}", (image.width, image.height)
+    return PagePicture(url, image.alt or product.name, *size, srcset(url, *size))
 
 
 def _colour(attributes: Mapping[str, Any]) -> str | None:

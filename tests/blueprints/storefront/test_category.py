@@ -10,9 +10,12 @@ from flask import Flask
 from sqlalchemy import event
 
 from app import ports
+from app.domain.catalogue.models import Product, ProductImage
 from app.domain.merchandising.models import Node
+from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction
+from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.conftest import Get
 from tests.fakes.clock import StoppedClock
 
@@ -52,6 +55,22 @@ def test_filters_narrow_the_list_and_can_be_taken_away(get: Get):
 def test_counts_of_a_facet_are_not_shrunk_by_its_own_choice(get: Get):
     page = get("/c/camping?manufacturer=Moor").text
     assert re.search(r"<span>Fell &amp; Fern</span> <small>6</small>", page)
+
+
+def test_cards_have_photographs_in_sizes_and_load_the_first_ones_at_once(app: Flask, get: Get, site_id: int):
+    with app.app_context():
+        with transaction():
+            change_settings(site_id, {"listing-page-size": 6})
+            for product in db.session.query(Product).filter_by(site_id=site_id):
+                product.images = [ProductImage(site_id=site_id, file="a.webp", alt="", width=900, height=900)]
+        small_shop.index(site_id)
+    pictures = re.findall(r'<img [^>]*a-small\.webp"[^>]*>', get("/c/camping").text)
+    assert len(pictures) == 6
+    folder = f"/media/{site_id}"
+    sizes = f'srcset="{folder}/a-tiny.webp 240w, {folder}/a-small.webp 480w, {folder}/a.webp 900w" sizes="'
+    assert all(sizes in picture and 'width="900" height="900"' in picture for picture in pictures)
+    assert ["fetchpriority" in picture for picture in pictures] == [True] + [False] * 5
+    assert ["lazy" in picture for picture in pictures] == [False] * 4 + [True] * 2
 
 
 def test_every_display_kind_is_drawn(get: Get):

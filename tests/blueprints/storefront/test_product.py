@@ -81,6 +81,20 @@ def test_photographs_come_in_their_order(app: Flask, get: Get, site_id: int):
     ]
 
 
+def test_a_photograph_comes_in_the_sizes_that_screens_show_and_the_first_one_first(app: Flask, get: Get, site_id: int):
+    with app.app_context(), transaction():
+        product = db.session.query(Product).filter_by(site_id=site_id, seo_name="tent-5").one()
+        product.images = [
+            ProductImage(site_id=site_id, position=0, file="a.webp", alt="", width=800, height=600),
+            ProductImage(site_id=site_id, position=1, file="b.webp", alt="Back", width=80, height=60),
+        ]
+    first, second = re.findall(r"<img [^>]*>", get("/p/tent-5").text)
+    folder = f"/media/{site_id}"
+    assert f'srcset="{folder}/a-tiny.webp 240w, {folder}/a-small.webp 480w, {folder}/a.webp 800w" sizes="' in first
+    assert 'fetchpriority="high"' in first and "lazy" not in first
+    assert "srcset" not in second and 'loading="lazy"' in second
+
+
 @pytest.mark.parametrize("name", ["tent-2", "none", "TENT-5"])
 def test_disabled_and_unknown_products_are_not_found(get: Get, name: str):
     assert get(f"/p/{name}").status_code == 404

@@ -10,7 +10,7 @@ from PIL import Image
 
 from app.adapters.images import FileImages
 from app.domain.catalogue import images, products
-from app.domain.catalogue.image_store import LONGEST_SIDE, StoredImage, small
+from app.domain.catalogue.image_store import FORMS, LONGEST_SIDE, StoredImage, form, small, srcset
 from app.domain.catalogue.rules import ProductDraft
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound
@@ -112,6 +112,53 @@ def test_a_broken_picture_is_refused_whatever_the_decoder_makes_of_it(store: Fil
         for byte in (0, 1, 0x7F, 0xFF):
             with contextlib.suppress(Invalid):
                 store.keep(1, whole[:at] + bytes([byte]) + whole[at + 1 :])
+
+
+def size_of(data: bytes) -> tuple[int, int]:
+    return Image.open(io.BytesIO(data)).size
+
+
+def test_a_picture_is_kept_in_the_sizes_that_pages_show(store: FileImages) -> None:
+    kept = store.keep(1, drawn("red", (2_000, 1_000)))
+    assert (kept.width, kept.height) == (1_600, 800)
+    assert {name: size_of(store.read(1, form(kept.file, name))) for name in FORMS} == {
+        "tiny": (240, 120),
+        "small": (480, 240),
+        "medium": (960, 480),
+    }
+
+
+def test_a_set_of_sources_names_only_forms_that_are_smaller_by_their_true_widths() -> None:
+    assert srcset("/a.webp", 300, 600) == "/a-tiny.webp 120w, /a-small.webp 240w, /a.webp 300w"
+    assert srcset("/a.webp", 240, 100) == ""
+
+
+@pytest.mark.parametrize(("lost", "stands_in"), [("tiny", "small"), ("small", "medium"), ("medium", None)])
+def test_the_next_larger_form_stands_in_for_one_that_was_never_made(
+    store: FileImages, lost: str, stands_in: str | None
+) -> None:
+    file = store.keep(1, drawn("red", (1_200, 1_200))).file
+    (store._folder / "1" / form(file, lost)).unlink()
+    assert store.read(1, form(file, lost)) == store.read(1, form(file, stands_in) if stands_in else file)
+
+
+def test_forms_are_made_later_for_pictures_from_before_and_only_once(store: FileImages) -> None:
+    file = store.keep(1, drawn("red", (1_200, 600))).file
+    before = {name: store.read(1, form(file, name)) for name in FORMS}
+    for name in ("tiny", "medium"):
+        (store._folder / "1" / form(file, name)).unlink()
+    assert store.add_forms(1, file) == 2
+    assert {name: size_of(store.read(1, form(file, name))) for name in FORMS} == {
+        name: size_of(data) for name, data in before.items()
+    }
+    assert store.add_forms(1, file) == 0
+
+
+def test_a_picture_that_goes_takes_its_forms_along(store: FileImages) -> None:
+    file = store.keep(1, drawn("red", (1_200, 600))).file
+    ((_, at),) = store.files(1)
+    assert store.discard(1, file, written_before=at + 1)
+    assert list((store._folder / "1").iterdir()) == []
 
 
 def test_sites_do_not_share_pictures(store: FileImages) -> None:
