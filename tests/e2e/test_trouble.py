@@ -30,6 +30,18 @@ def test_trouble_stands_above_the_page_and_the_form_keeps_what_was_typed(page: P
     expect(add.get_by_label("Search term")).to_have_value("quibblefrond")
 
 
+def test_trouble_of_a_long_form_comes_into_sight_wherever_it_was_saved_from(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/content/page/new")
+    page.route("**/*", refuse)
+    page.get_by_label("Title").fill("Winter")
+    page.set_viewport_size({"width": 390, "height": 500})
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.get_by_role("button", name="Add the page").click()
+    expect(page.locator("#details-news .note")).to_be_in_viewport()
+    expect(page.get_by_label("Title")).to_have_value("Winter")
+
+
 def test_the_taxonomy_editor_says_it_in_its_bar(page: Page) -> None:
     fresh_taxonomy(page, "Trouble")
     page.route("**/*", refuse)

@@ -26,7 +26,8 @@ document.addEventListener("htmx:after:swap", () => {
 
 // An answer that lands away from its button comes into sight.
 document.addEventListener("htmx:after:swap", (event) => {
-  const target = event.detail?.ctx?.target;
+  const named = event.detail?.ctx?.target; // As hx-status writes it, where that chose the place.
+  const target = typeof named === "string" ? document.querySelector(named) : named;
   if (!target?.matches?.("[data-show]")) return;
   target.scrollIntoView({ block: target.offsetHeight > innerHeight ? "start" : "nearest" });
 });
