@@ -12,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from croniter import croniter
 from sqlalchemy import make_url
 
 INSTANCE = Path("instance")
@@ -47,6 +48,8 @@ class Config:
     media_dir: Path = INSTANCE / "media"
     counting_dir: Path | None = None
     themes_dir: Path | None = None
+    sitemap_dir: Path | None = None
+    sitemap_schedule: str = "0 */3 * * *"
     search_engine: str = "whoosh"
     host: str = "127.0.0.1"
     port: int = 8000
@@ -81,12 +84,22 @@ class Config:
         return self.counting_dir or self.index_dir.parent / "counting"
 
     @property
+    def sitemap_folder(self) -> Path:
+        """Where the sitemaps lie: beside the index unless another folder is named."""
+        return self.sitemap_dir or self.index_dir.parent / "sitemaps"
+
+    @property
     def data_folders(self) -> Mapping[str, Path]:
         """Where the shop writes on this machine, by what lies there."""
         database = make_url(self.database_url)
         is_file = database.get_backend_name() == "sqlite" and database.database
         of_database = {"database": Path(str(database.database)).parent} if is_file else {}
-        folders = {"index": self.index_dir, "pictures": self.media_dir, "counting": self.counting_folder}
+        folders = {
+            "index": self.index_dir,
+            "pictures": self.media_dir,
+            "counting": self.counting_folder,
+            "sitemaps": self.sitemap_folder,
+        }
         return of_database | folders
 
     @property
@@ -115,6 +128,8 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         media_dir=Path(env.get("MEDIA_DIR") or instance / "media"),
         counting_dir=Path(env["COUNTING_DIR"]) if env.get("COUNTING_DIR") else None,
         themes_dir=_themes_folder(env),
+        sitemap_dir=Path(env["SITEMAP_DIR"]) if env.get("SITEMAP_DIR") else None,
+        sitemap_schedule=_schedule(env, "SITEMAP_SCHEDULE", "0 */3 * * *"),
         search_engine=_choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "none")),
         host=env.get("HOST") or "127.0.0.1",
         port=_number(env, "PORT", 8000),
@@ -213,6 +228,14 @@ def _number(env: Mapping[str, str], name: str, default: int) -> int:
     if not (value.isascii() and value.isdigit()) or len(value) > 6:
         raise ConfigurationError(f"{name} is {value!r}; it must be a whole number.")
     return int(value)
+
+
+def _schedule(env: Mapping[str, str], name: str, default: str) -> str:
+    """A cron expression of five fields, in UTC."""
+    value = env.get(name) or default
+    if len(value.split()) != 5 or not croniter.is_valid(value):
+        raise ConfigurationError(f"{name} is {value!r}; it must be a cron expression such as 0 */3 * * *.")
+    return value
 
 
 def _ai_base_url(env: Mapping[str, str]) -> str | None:

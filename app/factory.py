@@ -15,6 +15,7 @@ from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
+from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.tls import TlsCertificates
 from app.adapters.whoosh import WhooshEngine
 from app.blueprints.robots import init_robots
@@ -87,6 +88,7 @@ def _ports(config: Config) -> Ports:
         certificates=TlsCertificates(),
         suggestions=_suggestion_sources(config),
         counting=FileSpool(config.counting_folder, notes=note_storage_fault),
+        sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
         alert_channels=tuple(channels_of_alerts(config)),
     )

@@ -14,6 +14,7 @@ from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSou
 from app.domain.search.engine import SearchEngine
 from app.domain.search_statistics.counting.spool import NullSpool, Spool
 from app.domain.seo.landing.of_category import LandingDirectory
+from app.domain.seo.sitemap.store import NoSitemaps, SitemapStore
 from app.domain.shared.clock import Clock
 from app.domain.work.locks import NoLocks, WorkerLocks
 
@@ -47,6 +48,7 @@ class Ports:
     images: ImageStore
     suggestions: tuple[SuggestionSource, ...] = (MinedSuggestions(),)
     counting: Spool = field(default_factory=NullSpool)
+    sitemaps: SitemapStore = field(default_factory=NoSitemaps)
     certificates: CertificateReader = field(default_factory=NoCertificates)
     alert_channels: tuple[AlertChannel, ...] = ()
     worker_locks: WorkerLocks = field(default_factory=NoLocks)
@@ -79,6 +81,10 @@ def suggestion_sources() -> tuple[SuggestionSource, ...]:
 
 def counting() -> Spool:
     return _ports().counting
+
+
+def sitemaps() -> SitemapStore:
+    return _ports().sitemaps
 
 
 def certificates() -> CertificateReader:

@@ -17,6 +17,7 @@ from app import create_app
 from app.adapters.counting_spool import FileSpool
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
+from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.whoosh import WhooshEngine
 from app.domain.alerts import unwritten
 from app.domain.search.context import SearchContext
@@ -126,6 +127,7 @@ def app(
         queue=queue,
         images=images,
         counting=FileSpool(config.counting_folder),
+        sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
     )
     made = application(config, ports)

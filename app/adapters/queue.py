@@ -23,6 +23,7 @@ JOBS = {  # Every job and its queue.
     "trials:replay": "default",
     "pictures:prepare": "builds",
     "golden:check": "default",
+    "sitemaps:build": "builds",
     "counting:drain": "default",
 }
 PENDING_SECONDS = 15  # How long a job counts as pending if no worker begins it.

@@ -29,7 +29,7 @@ group = AppGroup("jobs", help="What runs by the clock.")
 def list_command() -> None:
     """Every scheduled job with its times (cron, UTC) and its meaning."""
     for name, job in SCHEDULED.items():
-        click.echo(f"{name}\t{job.times}\t{job.meaning}")
+        click.echo(f"{name}\t{job.current_times}\t{job.meaning}")
 
 
 @group.command("run")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import structlog
+from flask import current_app
 
 from app.domain.alerts import job_failures
 from app.domain.search.index import reconcile as reconciling
@@ -16,6 +17,7 @@ from app.domain.work.kinds import describe_error
 from app.extensions import db
 from app.jobs import purging
 from app.jobs.safeguards import check_backup, check_certificate
+from app.jobs.sitemaps import build_by_schedule
 from app.jobs.suggesting import suggest_nightly
 from app.ports import clock
 from app.storage_alerts import note_storage_fault
@@ -34,11 +36,16 @@ class SitesFailed(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class ScheduledJob:
-    """`times` is a cron expression, in UTC."""
+    """`times` is a cron expression, in UTC, which the setting of app/config.py named by `setting` replaces."""
 
     times: str
     run: Callable[[], None]
     meaning: str
+    setting: str | None = None
+
+    @property
+    def current_times(self) -> str:
+        return getattr(current_app.config["SHOP"], self.setting) if self.setting else self.times
 
 
 def reconcile() -> None:
@@ -72,6 +79,11 @@ def _purge_pictures(site_id: int) -> None:
 def suggest() -> None:
     """Raises SitesFailed."""
     _for_each_site("suggest", suggest_nightly)
+
+
+def build_sitemaps() -> None:
+    """Raises SitesFailed."""
+    _for_each_site("sitemaps", build_by_schedule)
 
 
 def _for_each_site(job: str, work: Callable[[int], None]) -> None:
@@ -124,6 +136,9 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
     "suggest": ScheduledJob("30 4 * * *", suggest, "Look for synonyms that would help searches that found nothing."),
     "purge": ScheduledJob(
         "45 3 * * *", purge, "Remove what is old: runs, counts, baskets, contacts, sessions, pictures."
+    ),
+    "sitemaps": ScheduledJob(
+        "0 */3 * * *", build_sitemaps, "Write the sitemaps of all sites but staging ones.", "sitemap_schedule"
     ),
     "check-backup": ScheduledJob("20 * * * *", check_backup, "Look how old the newest backup is (BACKUP_DIR)."),
     "check-certificate": ScheduledJob(

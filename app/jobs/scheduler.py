@@ -24,6 +24,7 @@ from app.jobs.golden import GoldenWatch
 from app.jobs.leased import LEASED_JOBS, LeasedWatch
 from app.jobs.machine import MachineWatch
 from app.jobs.scheduled import SCHEDULED, run_scheduled
+from app.jobs.sitemaps import SitemapWatch
 from app.log_redaction import error_summary
 from app.ports import clock, counting, queue
 from app.storage_alerts import note_storage_fault
@@ -51,6 +52,7 @@ class Scheduler:
     _looks_uncounted: int = 0
     _golden: GoldenWatch = field(default_factory=GoldenWatch)
     _windows: StaleWindows = field(default_factory=StaleWindows)
+    _sitemaps: SitemapWatch = field(default_factory=SitemapWatch)
     _clock: ClockWatch = field(default_factory=ClockWatch)
     _machine: MachineWatch = field(default_factory=MachineWatch)
 
@@ -69,6 +71,7 @@ class Scheduler:
             "count_searches": self._count_searches,
             "check_golden_searches": partial(self._golden.look, self.in_background),
             "renew_search_windows": partial(self._windows.look, self.in_background),
+            "request_sitemaps": self._sitemaps.look,
             "run_due_jobs": self._run_due_jobs,
             "watch_machine": self._machine.look,
             "deliver_alerts": partial(alerts.look, self.deliver_in_background or self.in_background),
@@ -114,7 +117,7 @@ class Scheduler:
     def _run_due_jobs(self) -> None:
         now = clock().now()
         for name, job in SCHEDULED.items():
-            slot = croniter(job.times, now).get_prev(datetime)
+            slot = croniter(job.current_times, now).get_prev(datetime)
             if self._known_slots.get(name) != slot:
                 self._known_slots[name] = slot
                 if self._claim(name, slot):

@@ -27,6 +27,9 @@ OPEN: Rows = {
     ("GET", "/p/<seo_name>"): EVERYBODY,
     ("GET", "/pages/<seo_name>"): EVERYBODY,
     ("GET", "/search"): EVERYBODY,
+    ("GET", "/robots.txt"): EVERYBODY,
+    ("GET", "/sitemap.xml"): EVERYBODY,
+    ("GET", "/sitemap-<number>.xml"): EVERYBODY,
     ("GET", "/basket"): EVERYBODY,
     ("POST", "/basket"): EVERYBODY,
     ("POST", "/basket/lines/<line_id>"): EVERYBODY,
@@ -308,11 +311,18 @@ V1: Rows = OPEN_TO_PROGRAMS | {
     ("POST", f"{TAXONOMIES}/<taxonomy_id>/activate"): ADMINS,
 }
 
+SEO: Rows = {
+    ("GET", "/admin/seo/sitemap"): STAFF,
+    ("GET", "/admin/seo/sitemap/build"): STAFF,
+    ("POST", "/admin/seo/sitemap/build"): STAFF,
+}
+
 MATRIX: Rows = (
     OPEN
     | SHELL
     | MERCHANDISING
     | SEARCH
+    | SEO
     | TERMS_AND_TESTS
     | SYNONYM_ROWS
     | TRYING

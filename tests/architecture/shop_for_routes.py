@@ -73,6 +73,7 @@ COMMON = {
     "token": "nothing",
     "version": "0",
     "name": "x",
+    "number": "1",
 }
 
 

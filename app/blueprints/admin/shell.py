@@ -54,7 +54,13 @@ GROUPS = (
         ),
     ),
     MenuGroup("Sell", (Section("Orders", "admin.orders_list", "bag", Permission.MANAGE_ORDERS, ("/admin/orders",)),)),
-    MenuGroup("Find", (Section("Search", "admin.search_overview", "search", Permission.MANAGE_SEARCH, _SEARCH),)),
+    MenuGroup(
+        "Find",
+        (
+            Section("Search", "admin.search_overview", "search", Permission.MANAGE_SEARCH, _SEARCH),
+            Section("SEO", "admin.seo_sitemap", "globe", Permission.MANAGE_MERCHANDISING, ("/admin/seo",)),
+        ),
+    ),
     MenuGroup(
         "Shop",
         (

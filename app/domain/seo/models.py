@@ -16,6 +16,7 @@ class SitemapBuild(LeasedWork, Base):
     entries that the generator rejected, the first of which stand in `warnings`, one a line."""
 
     __tablename__ = "sitemap_builds"
+    queue = "builds"
     __table_args__ = (
         Index(None, "site_id", "created_at"),
         state_known(),

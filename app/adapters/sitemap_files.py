@@ -1,0 +1,140 @@
+"""Sitemaps as files: a folder for each site, in it one for each generation, and a link to the published one."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import re
+import shutil
+import time
+import uuid
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from app.domain.seo.sitemap.store import FIRST_FILE, StoredFile
+
+CURRENT = "current"
+STALE_SECONDS = 3600  # No build takes so long; what is older was left by one that died.
+FILE = re.compile(r"sitemap(?:-([1-9][0-9]{0,5}))?\.xml", re.ASCII)
+
+
+class FileSitemaps:
+    """The link is replaced atomically, so a reader finds the old sitemap whole or the new one. Generations that are not
+    published, any more or yet, stay for an hour, for those who read or write them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def start(self, site_id: int) -> FileGeneration:
+        folder = self._folder / str(site_id)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _remove_stale(folder, _current(folder))
+        return FileGeneration(folder)
+
+    def files(self, site_id: int) -> list[StoredFile]:
+        generation = _current(self._folder / str(site_id))
+        if generation is None:
+            return []
+        with suppress(FileNotFoundError):  # A generation that was replaced twice meanwhile.
+            found = [(_number(path.name), _stored(path)) for path in generation.iterdir() if FILE.fullmatch(path.name)]
+            return [stored for _, stored in sorted(found, key=lambda pair: pair[0])]
+        return []
+
+    def file(self, site_id: int, name: str) -> StoredFile | None:
+        generation = _current(self._folder / str(site_id))
+        if generation is None or not FILE.fullmatch(name):
+            return None
+        with suppress(FileNotFoundError):
+            return _stored(generation / name)
+        return None
+
+    def forget(self, site_id: int) -> None:
+        shutil.rmtree(self._folder / str(site_id), ignore_errors=True)
+
+
+class FileGeneration:
+    def __init__(self, folder: Path) -> None:
+        self._site = folder
+        self._folder = folder / uuid.uuid4().hex
+        self._folder.mkdir(mode=0o700)
+        self._open: list[BinaryIO] = []
+
+    def create(self, name: str) -> BinaryIO:
+        file = (self._folder / name).open("xb")
+        self._open = [earlier for earlier in self._open if not earlier.closed] + [file]
+        return file
+
+    def rename(self, name: str, to: str) -> None:
+        os.rename(self._folder / name, self._folder / to)
+
+    def publish(self) -> None:
+        for file in self._open:
+            file.close()
+        before = _current(self._site)
+        if before is None or (before != self._folder and not _same(before, self._folder)):
+            _sync_all(self._folder)
+            fresh = self._site / f"{CURRENT}.{self._folder.name}"
+            fresh.unlink(missing_ok=True)
+            fresh.symlink_to(self._folder.name)
+            os.replace(fresh, self._site / CURRENT)
+            _sync(self._site)
+
+    def discard(self) -> None:
+        for file in self._open:
+            with suppress(OSError):  # What a full disk did not take goes anyway.
+                file.close()
+        if _current(self._site) != self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _current(folder: Path) -> Path | None:
+    """The published generation of a site; None where there is none."""
+    try:
+        return folder / os.readlink(folder / CURRENT)
+    except FileNotFoundError:
+        return None
+
+
+def _stored(path: Path) -> StoredFile:
+    status = path.stat()
+    return StoredFile(
+        path.name, path.parent.name, path, status.st_size, datetime.fromtimestamp(int(status.st_mtime), UTC)
+    )
+
+
+def _number(name: str) -> int:
+    match = FILE.fullmatch(name)
+    return int(match[1] or 0) if match else 0
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two generations have the same files with the same content."""
+    names = {path.name for path in one.iterdir()}
+    if FIRST_FILE not in names or names != {path.name for path in other.iterdir()}:
+        return False
+    return all(filecmp.cmp(one / name, other / name, shallow=False) for name in names)
+
+
+def _remove_stale(folder: Path, current: Path | None) -> None:
+    for path in folder.iterdir():
+        is_stale = time.time() - path.lstat().st_mtime > STALE_SECONDS
+        if is_stale and path.is_symlink() and path.name != CURRENT:
+            path.unlink(missing_ok=True)
+        elif is_stale and path != current and path.name != CURRENT:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _sync_all(folder: Path) -> None:
+    for path in folder.iterdir():
+        _sync(path)
+    _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,5 @@
+"""The SEO section: what search engines find of the shop. Importing the modules registers their views."""
+
+from app.blueprints.admin.seo import sitemap, tabs
+
+__all__ = ["sitemap", "tabs"]

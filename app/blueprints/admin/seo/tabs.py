@@ -1,0 +1,13 @@
+"""The menu of the SEO section, the same on every page of it."""
+
+from __future__ import annotations
+
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.section_tabs import Tab, section_tabs
+
+PAGES = (("Sitemap", "admin.seo_sitemap"),)
+
+
+@bp.app_template_global("seo_tabs")
+def seo_tabs(tab_of: str | None = None) -> list[Tab]:
+    return section_tabs(PAGES, tab_of)

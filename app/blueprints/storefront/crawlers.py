@@ -1,0 +1,73 @@
+"""What crawlers ask for besides pages: robots.txt and the sitemap."""
+
+from __future__ import annotations
+
+from flask import make_response, request, send_file
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.storefront.blueprint import bp, current_shop
+from app.domain.merchandising.shop import Shop
+from app.domain.seo.robots_txt import robots_txt
+from app.domain.seo.sitemap import builds, queries
+from app.domain.seo.sitemap.store import FIRST_FILE, part_name
+from app.domain.shared.author import Author
+from app.domain.shared.problems import NotFound
+from app.errors import problem
+from app.permissions import public
+from app.transaction import transaction
+
+REQUESTED_BY = "a crawler"
+SECONDS_TO_WAIT = 120
+NO_SITEMAP = "There is no such sitemap."
+
+
+@bp.get("/robots.txt")
+@public
+def robots() -> Response:
+    shop = current_shop()
+    text = robots_txt(shop.primary_host, shop.staging, shop.settings["seo-robots-skipped-parameters"])
+    response = make_response(text, {"Content-Type": "text/plain; charset=utf-8"})
+    response.add_etag()
+    return response.make_conditional(request)
+
+
+@bp.get("/sitemap.xml")
+@public
+def sitemap() -> Response:
+    """Never built here. Where there is none yet, crawlers shall come again."""
+    shop = _shop_with_sitemap()
+    return _file(shop, FIRST_FILE) or _not_yet(shop)
+
+
+@bp.get("/sitemap-<int(max=999999):number>.xml")
+@public
+def sitemap_part(number: int) -> Response:
+    response = _file(_shop_with_sitemap(), part_name(number))
+    if response is None:
+        raise NotFound(NO_SITEMAP)
+    return response
+
+
+def _shop_with_sitemap() -> Shop:
+    shop = current_shop()
+    if shop.staging:
+        raise NotFound(NO_SITEMAP)
+    return shop
+
+
+def _file(shop: Shop, name: str) -> Response | None:
+    """The file with its ETag and date, or 304 where the crawler has it already."""
+    stored = ports.sitemaps().file(shop.site_id, name)
+    if stored is None:
+        return None
+    return send_file(stored.path, "application/xml", etag=stored.version, last_modified=stored.written_at)
+
+
+def _not_yet(shop: Shop) -> Response:
+    if not queries.has_build(shop.site_id):
+        with transaction():
+            builds.request(Author(shop.site_id, REQUESTED_BY, ports.clock()))
+    response = problem(503, "no_sitemap_yet", "The sitemap is being written. Please come again in a few minutes.")
+    response.headers["Retry-After"] = str(SECONDS_TO_WAIT)
+    return response

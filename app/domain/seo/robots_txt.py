@@ -1,0 +1,15 @@
+"""What a site asks of crawlers in its robots.txt (RFC 9309). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import quote
+
+
+def robots_txt(host: str, staging: bool, skipped_parameters: Iterable[str]) -> str:
+    """Name the sitemap on the primary domain and the parameters that bots shall skip; a staging site keeps all of them
+    out. Baskets and the like stay open, so that bots can read there that they are not to be listed."""
+    if staging:
+        return "User-agent: *\nDisallow: /\n"
+    skipped = [f"Disallow: /*{sign}{quote(name, safe='')}=" for name in skipped_parameters for sign in "?&"]
+    return "\n".join(["User-agent: *", *(skipped or ["Disallow:"]), "", f"Sitemap: https://{host}/sitemap.xml", ""])

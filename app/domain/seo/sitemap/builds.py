@@ -1,0 +1,165 @@
+"""Builds of sitemaps: who requested one, the worker's part, and which sites are due.
+
+A build changes nothing but files, which are swapped in at its end, so a worker that dies loses only time: whoever
+claims the row next begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import structlog
+from sqlalchemy import exists, func, or_, select
+
+from app.domain.merchandising.shop import read_shop
+from app.domain.search.context import SearchContext
+from app.domain.search.models import RebuildRun
+from app.domain.seo.models import SitemapBuild
+from app.domain.seo.sitemap.candidates import expected
+from app.domain.seo.sitemap.generator import SitemapGenerator
+from app.domain.seo.sitemap.store import SitemapGeneration, SitemapStore
+from app.domain.seo.sitemap.writing import LIMITS, Limits, WrittenSitemap, write_sitemap
+from app.domain.shared.author import Author
+from app.domain.shared.problems import Conflict
+from app.domain.shared.records import existing
+from app.domain.sites import audit
+from app.domain.sites.models import Site
+from app.domain.work import leases
+from app.domain.work.context import read_afresh
+from app.domain.work.kinds import WorkKind, WorkRequested, describe_error
+from app.domain.work.leases import Claim, LeaseLost
+from app.domain.work.models import requested_now
+from app.domain.work.performing import INTERRUPTIONS, perform
+from app.domain.work.states import UNFINISHED, State
+from app.events import publish
+from app.extensions import db
+
+BETWEEN_NOTES = 5_000  # Addresses.
+MOST_WARNINGS = 50
+SITEMAP = WorkKind(
+    "sitemap",
+    SitemapBuild,
+    lease=timedelta(seconds=30),
+    kept=timedelta(days=30),
+    most_attempts=5,
+    lasts_at_most=timedelta(hours=1),
+    exhausted="Every worker that began it ended before it was done. The sitemap before stays.",
+    overdue="It was not finished within an hour. The sitemap before stays.",
+)
+
+log = structlog.get_logger()
+
+
+class StagingSite(Conflict):
+    """Search engines must not find a staging site."""
+
+    code = "staging_site"
+
+    def __init__(self) -> None:
+        super().__init__("A staging site has no sitemap: search engines are kept out of it.")
+
+
+@dataclass
+class LeftOutEntries:
+    """How many entries the generator rejected, and the first of them with the reason, one a line."""
+
+    count: int = 0
+    lines: list[str] = field(default_factory=list)
+
+    def add(self, path: str, reason: str) -> None:
+        self.count += 1
+        if len(self.lines) < MOST_WARNINGS:
+            self.lines.append(f"{path[:200]}: {reason}")
+
+
+def request(author: Author, *, is_noted: bool = False) -> SitemapBuild:
+    """Return the build that will do it: the one under way where there is one. `is_noted`: it stands in the activity
+    log. Call it in a transaction. Raises StagingSite."""
+    site = existing(db.session.get(Site, author.site_id), "There is no such site.")
+    if site.staging:
+        raise StagingSite
+    if is_noted:
+        audit.record(author, "sitemap.build", ("sitemap", site.primary_host), "Asked for a new sitemap")
+    unfinished = select(SitemapBuild).where(SitemapBuild.site_id == site.id, SitemapBuild.state.in_(UNFINISHED))
+    build = db.session.scalar(unfinished.limit(1))
+    if build is None:
+        build = SitemapBuild(**requested_now(author))
+        db.session.add(build)
+        db.session.flush()
+    publish(WorkRequested(SITEMAP.name, build.id))
+    return build
+
+
+def sites_due() -> Sequence[int]:
+    """Return the sites, staging ones left out, that have had no build yet, or none since their index was last rebuilt
+    as a whole. One that is being indexed waits for that, since the counts of its categories depend on it."""
+    of_site = SitemapBuild.site_id == Site.id
+    newest = select(func.max(SitemapBuild.created_at)).where(of_site).correlate(Site).scalar_subquery()
+    rebuilds = RebuildRun.site_id == Site.id
+    rebuilt = select(func.max(RebuildRun.finished_at)).where(rebuilds, RebuildRun.state == State.DONE.value)
+    is_indexing = exists().where(rebuilds, RebuildRun.state.in_(UNFINISHED))
+    is_outdated = or_(newest.is_(None), newest < rebuilt.correlate(Site).scalar_subquery())
+    return db.session.scalars(select(Site.id).where(~Site.staging, ~is_indexing, is_outdated).order_by(Site.id)).all()
+
+
+def build(context: SearchContext, store: SitemapStore, build_id: str, limits: Limits = LIMITS) -> bool:
+    """Do it. False when it is not this caller's to do. How it ended stands in the row; unexpected errors are raised as
+    well."""
+    claim = context.commit(lambda: leases.claim(SITEMAP, context.clock, SitemapBuild.id == build_id))
+    return claim is not None and perform(context, claim, lambda: _logged(context, store, claim, limits))
+
+
+def _logged(context: SearchContext, store: SitemapStore, claim: Claim[SitemapBuild], limits: Limits) -> None:
+    try:
+        _build(context, store, claim, limits)
+    except (LeaseLost, *INTERRUPTIONS):
+        raise
+    except Exception as error:
+        log.warning("sitemap_not_built", site=claim.site_id, reason=describe_error(error))
+        raise
+
+
+def _build(context: SearchContext, store: SitemapStore, claim: Claim[SitemapBuild], limits: Limits) -> None:
+    """Raises LeaseLost, and OSError where the files cannot be written."""
+    read_afresh()
+    shop = read_shop(claim.site_id)
+    if shop.staging:
+        raise StagingSite
+    left_out, total = LeftOutEntries(), expected(shop)
+
+    def note(done: int) -> None:
+        if done % BETWEEN_NOTES == 1:
+            context.commit(lambda: leases.renew(context.clock, claim, done=done, total=max(done, total)))
+
+    generation = store.start(claim.site_id)
+    try:
+        entries = SitemapGenerator.of(context.engine, context.clock, shop, left_out.add).entries()
+        written = write_sitemap(generation, entries, shop.primary_host, note, limits)
+        context.commit(lambda: _publish(context, claim, generation, written, left_out))
+    except BaseException:
+        generation.discard()
+        raise
+    log.info("sitemap_built", site=claim.site_id, addresses=written.addresses, left_out=left_out.count)
+
+
+def _publish(
+    context: SearchContext,
+    claim: Claim[SitemapBuild],
+    generation: SitemapGeneration,
+    written: WrittenSitemap,
+    left_out: LeftOutEntries,
+) -> None:
+    """Only the holder of the claim publishes. Raises LeaseLost."""
+    leases.hold(context.clock, claim)
+    generation.publish()
+    leases.finish(
+        context.clock,
+        claim,
+        done=written.addresses,
+        total=written.addresses,
+        files=written.files,
+        left_out=left_out.count,
+        warnings="\n".join(left_out.lines),
+    )

@@ -1,0 +1,95 @@
+"""Which pages of a shop stand in its sitemap, and why others do not. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from urllib.parse import unquote
+
+from app.domain.merchandising.tree import ShopNode
+from app.domain.seo.indexing_decision import PageRequest, SearchEngineSettings, canonical_of, decide
+from app.domain.shared.text import UNPRINTABLE
+
+LONGEST_ADDRESS = 2_047  # sitemaps.org: less than 2,048 characters.
+
+
+class LeftOut(StrEnum):
+    """Why a page is left out on purpose."""
+
+    HIDDEN = "hidden"
+    EXCLUDED = "excluded_from_sitemap"
+    OVERRIDE = "canonical_override"
+    EMPTY = "no_products"
+    CROSS_DOMAIN = "cross_domain_canonical"
+    NOT_INDEXABLE = "not_indexable"
+    LISTED_ELSEWHERE = "canonical_listed_by_itself"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A page that may stand in the sitemap. `changed_at` is None where no date is known."""
+
+    request: PageRequest
+    changed_at: datetime | None = None
+
+    @property
+    def path(self) -> str:
+        return self.request.path
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapEntry:
+    """`address` is absolute, on the primary domain."""
+
+    address: str
+    changed_at: datetime | None = None
+
+
+class RejectedEntry(Exception):
+    """A page that should stand in the sitemap and cannot; the message says why."""
+
+
+def entry_of(candidate: Candidate, settings: SearchEngineSettings) -> SitemapEntry | LeftOut:
+    """Return the entry of a page, under its canonical (spec, "Cross-domain canonicals"). Raises RejectedEntry for an
+    address that no sitemap can hold."""
+    try:
+        decision = decide(candidate.request, settings)
+    except ValueError as error:
+        raise RejectedEntry(f"its address cannot be written ({error})") from error
+    if decision.reason == LeftOut.CROSS_DOMAIN:
+        return LeftOut.CROSS_DOMAIN
+    if not decision.is_indexable or decision.canonical is None:
+        return LeftOut.NOT_INDEXABLE
+    if problem := address_problem(decision.canonical, settings.host):
+        raise RejectedEntry(problem)
+    return SitemapEntry(decision.canonical, candidate.changed_at)
+
+
+def is_listed_for_another(entry: SitemapEntry, request: PageRequest, settings: SearchEngineSettings) -> bool:
+    """Whether a page's entry is not its own address but another one on the primary domain, which it names as its
+    canonical."""
+    return bool(request.override) and entry.address != canonical_of(replace(request, override=None), settings.host)
+
+
+def address_problem(address: str, host: str) -> str | None:
+    """Return why a sitemap cannot hold an address, None where it can."""
+    if not address.startswith(f"https://{host}/"):
+        return "its address is not on the primary domain"
+    if len(address) > LONGEST_ADDRESS:
+        return f"its address has more than {LONGEST_ADDRESS:,} characters"
+    if not address.isascii() or UNPRINTABLE.search(unquote(address)):
+        return "its address holds characters that cannot be shown"
+    return None
+
+
+def why_category_left_out(node: ShopNode, is_shown: bool, products: int | None) -> LeftOut | None:
+    """Return why a category is left out (spec, "Sitemap content"). `products` is None where the count could not be
+    fetched, which keeps the category."""
+    if not is_shown:
+        return LeftOut.HIDDEN
+    if node.exclude_from_sitemap:
+        return LeftOut.EXCLUDED
+    if node.canonical_override:
+        return LeftOut.OVERRIDE
+    return LeftOut.EMPTY if products == 0 else None

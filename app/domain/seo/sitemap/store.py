@@ -1,0 +1,85 @@
+"""The port to where sitemaps are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from app.domain.shared.problems import DomainError
+
+FIRST_FILE = "sitemap.xml"
+
+
+def part_name(number: int) -> str:
+    """Return the name of a part of a sitemap that needs several files, from 1 on."""
+    return f"sitemap-{number}.xml"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """`version` is another one for any other content."""
+
+    name: str
+    version: str
+    path: Path
+    size: int
+    written_at: datetime
+
+
+class SitemapGeneration(Protocol):
+    """A sitemap in the making, which nobody reads until it is published."""
+
+    def create(self, name: str) -> BinaryIO:
+        """Begin a file. It is closed at the latest when the generation is published or discarded, and durable once it
+        is published."""
+        ...
+
+    def rename(self, name: str, to: str) -> None: ...
+
+    def publish(self) -> None:
+        """Put it in the place of the one before, at once and for good. One with the same content leaves that as it is,
+        with its date. Safe to call twice."""
+        ...
+
+    def discard(self) -> None:
+        """Leave nothing behind. A published one stays."""
+        ...
+
+
+class SitemapStore(Protocol):
+    def start(self, site_id: int) -> SitemapGeneration:
+        """Begin a generation. What dead builders left of the site is removed after a while. Raises OSError."""
+        ...
+
+    def files(self, site_id: int) -> list[StoredFile]:
+        """Return the files of the published sitemap, the first one first; none where there is no sitemap yet."""
+        ...
+
+    def file(self, site_id: int, name: str) -> StoredFile | None:
+        """Return one file of the published sitemap; None where it has none of this name."""
+        ...
+
+    def forget(self, site_id: int) -> None:
+        """Remove everything kept for a site."""
+        ...
+
+
+class NowhereToKeepSitemaps(DomainError):
+    code = "sitemaps_not_set_up"
+
+
+class NoSitemaps:
+    """Keeps none."""
+
+    def start(self, site_id: int) -> SitemapGeneration:
+        raise NowhereToKeepSitemaps("No folder is set up for sitemaps.")
+
+    def files(self, site_id: int) -> list[StoredFile]:
+        return []
+
+    def file(self, site_id: int, name: str) -> StoredFile | None:
+        return None
+
+    def forget(self, site_id: int) -> None: ...

@@ -1,0 +1,102 @@
+"""Writes a sitemap to its files, so many addresses and bytes to each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from app.domain.seo.sitemap.entries import SitemapEntry
+from app.domain.seo.sitemap.store import FIRST_FILE, SitemapGeneration, part_name
+from app.domain.seo.sitemap.xml import (
+    INDEX_BEGIN,
+    INDEX_END,
+    SITEMAP_BEGIN,
+    SITEMAP_END,
+    sitemap_element,
+    url_element,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of one file (sitemaps.org), `size` in bytes."""
+
+    addresses: int = 50_000
+    size: int = 50_000_000
+
+
+LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSitemap:
+    addresses: int
+    files: int
+
+
+@dataclass
+class _Parts:
+    """The files of a sitemap, one after the other, in the order of its entries."""
+
+    generation: SitemapGeneration
+    limits: Limits
+    number: int = 0
+    _file: BinaryIO | None = None
+    _addresses: int = field(default=0)
+    _size: int = field(default=0)
+
+    def add(self, element: bytes) -> None:
+        size = self._size + len(element) + len(SITEMAP_END)
+        if self._file is None or self._addresses >= self.limits.addresses or size > self.limits.size:
+            self.close()
+            self._open()
+        self._write(element)
+        self._addresses += 1
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._write(SITEMAP_END)
+            self._file.close()
+            self._file = None
+
+    def _open(self) -> None:
+        self.number += 1
+        self._file = self.generation.create(part_name(self.number))
+        self._addresses = self._size = 0
+        self._write(SITEMAP_BEGIN)
+
+    def _write(self, data: bytes) -> None:
+        assert self._file is not None
+        self._file.write(data)
+        self._size += len(data)
+
+
+def write_sitemap(
+    generation: SitemapGeneration,
+    entries: Iterable[SitemapEntry],
+    host: str,
+    note: Callable[[int], None],
+    limits: Limits = LIMITS,
+) -> WrittenSitemap:
+    """Write the entries, which must be one at least. One file is the sitemap itself; several stand in an index, in
+    their order. `note` is called with the number of addresses after each."""
+    parts, written = _Parts(generation, limits), 0
+    for written, entry in enumerate(entries, 1):
+        parts.add(url_element(entry))
+        note(written)
+    parts.close()
+    if parts.number == 1:
+        generation.rename(part_name(1), FIRST_FILE)
+        return WrittenSitemap(written, 1)
+    _write_index(generation, parts.number, host)
+    return WrittenSitemap(written, parts.number + 1)
+
+
+def _write_index(generation: SitemapGeneration, parts: int, host: str) -> None:
+    index = generation.create(FIRST_FILE)
+    index.write(INDEX_BEGIN)
+    for number in range(1, parts + 1):
+        index.write(sitemap_element(f"https://{host}/{part_name(number)}"))
+    index.write(INDEX_END)
+    index.close()

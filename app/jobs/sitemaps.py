@@ -1,0 +1,47 @@
+"""Builds of sitemaps: when they are due, and the worker's part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.domain.seo.sitemap import builds
+from app.domain.shared.author import Author
+from app.domain.shared.records import existing
+from app.domain.sites.models import Site
+from app.extensions import db
+from app.ports import clock, sitemaps
+from app.transaction import transaction
+from app.work_context import work_context
+
+REQUESTED_BY = "the shop itself"
+LOOK_EVERY = 5.0  # Seconds.
+
+
+def build(build_id: str) -> bool:
+    return builds.build(work_context(), sitemaps(), build_id)
+
+
+def build_by_schedule(site_id: int) -> None:
+    """Every site but staging ones."""
+    if not existing(db.session.get(Site, site_id), "There is no such site.").staging:
+        build(_request(site_id))
+
+
+def _request(site_id: int) -> str:
+    with transaction():
+        return builds.request(Author(site_id, REQUESTED_BY, clock())).id
+
+
+@dataclass
+class SitemapWatch:
+    """Requests a build for sites that have no sitemap yet, or whose index was rebuilt since, without waiting for the
+    schedule."""
+
+    looked_at: float | None = None
+
+    def look(self) -> None:
+        now = clock().monotonic()
+        if self.looked_at is None or now - self.looked_at >= LOOK_EVERY:
+            self.looked_at = now
+            for site_id in builds.sites_due():
+                _request(site_id)
