@@ -90,7 +90,7 @@ def test_a_photograph_comes_in_the_sizes_that_screens_show_and_the_first_one_fir
         ]
     first, second = re.findall(r"<img [^>]*>", get("/p/tent-5").text)
     folder = f"/media/{site_id}"
-    assert f'srcset="{folder}/a-tiny.webp 240w, {folder}/a-small.webp 480w, {folder}/a.webp 800w" sizes="' in first
+    assert f'srcset="{folder}/a-tiny.webp 240w, {folder}/a-small.webp 480w, {folder}/a.webp 800w"' in first
     assert 'fetchpriority="high"' in first and "lazy" not in first
     assert "srcset" not in second and 'loading="lazy"' in second
 
