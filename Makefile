@@ -30,8 +30,9 @@ lint: $(VENV)/.ready-dev ## Check style, types and the import order
 bench: $(VENV)/.ready-bench ## Measure, each figure beside its limit
 	$(BIN)/python -m bench
 
-e2e: $(VENV)/.ready-dev ## Run only the tests in a real browser
+e2e: $(VENV)/.ready-dev ## Run only the tests in a real browser, and Lighthouse where node is there
 	$(BIN)/python -m pytest -m e2e tests/e2e
+	$(BIN)/python tools/lighthouse.py
 
 torture: $(VENV)/.ready-dev ## Run the long fault tests (minutes)
 	$(BIN)/python -m pytest -m torture --timeout 7200 $(TESTS)

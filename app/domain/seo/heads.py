@@ -126,7 +126,8 @@ def home_head(shop: Shop) -> PageHead:
 
 def search_head(shop: Shop, words: str) -> PageHead:
     decision = decide(PageRequest(PageKind.SEARCH, "/search"), settings_of(shop))
-    return PageHead(f"{words or 'Search'} | {shop.name}", decision)
+    description = f"What {shop.name} has for “{words}”." if words else f"Search {shop.name}."
+    return PageHead(f"{words or 'Search'} | {shop.name}", decision, description)
 
 
 def shortened(text: str) -> str:
