@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -41,17 +42,21 @@ def test_no_file_names_a_path_of_somebodys_machine() -> None:
     assert named == []
 
 
+def templates() -> list[Path]:
+    return [*(ROOT / "app" / "templates").rglob("*.html"), *(ROOT / "app" / "themes").rglob("*.html")]
+
+
 def test_templates_keep_to_the_content_security_policy() -> None:
     """The browser would drop inline scripts, handlers and styles silently."""
     inline = re.compile(
         r"<script(?![^>]*\b(?:src=|type=.application/(?:ld\+)?json))|<style|\sstyle=|\son[a-z]+=|href=.javascript:",
         re.IGNORECASE,
     )
-    for template in (ROOT / "app" / "templates").rglob("*.html"):
+    for template in templates():
         found = inline.search(template.read_text())
         assert not found, f"{template.relative_to(ROOT)}: {found and found.group()}"
 
 
 def test_a_template_that_is_not_there_is_a_fault_and_no_empty_place() -> None:
-    for template in (ROOT / "app" / "templates").rglob("*.html"):
+    for template in templates():
         assert "ignore missing" not in template.read_text(), template.relative_to(ROOT)

@@ -10,7 +10,9 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from app.domain.merchandising.models import Tree
 from app.domain.sites.settings import change_settings
+from app.extensions import db
 from app.themes.drawing import ENVIRONMENTS, THEMES
 from app.themes.folders import find_themes
 from app.themes.preview import preview_token
@@ -85,6 +87,28 @@ def test_a_category_has_trail_heading_text_sub_categories_filters_and_products(
     assert 'href="/c/camping/tents"' in page
     assert 'id="filters"' in page and 'id="listing"' in page
     assert page.count('class="card"') == 4
+
+
+@pytest.mark.parametrize("theme", sorted(find_themes().by_name))
+def test_a_landing_page_has_trail_heading_intro_the_value_ticked_and_links_to_the_others(
+    app: Flask, get: Get, site_id: int, clock: StoppedClock, theme: str
+) -> None:
+    words = {"value": "Moor", "heading": "Tents for the moor", "intro": "Hardy and dry."}
+    with app.app_context(), transaction():
+        tree = db.session.query(Tree).filter_by(site_id=site_id).one()
+        tree.default_landing_rules = [{"facetId": "manufacturer", "overrides": [words]}]
+    choose(app, site_id, theme, clock)
+    page = get("/c/camping/tents/brand/moor").text
+    assert re.search(r'<nav class="trail".*?<span aria-current="page">Moor</span>', page, re.DOTALL)
+    assert re.search(r"<h1[^>]*>Tents for the moor</h1>", page) and "Hardy and dry." in page
+    assert re.search(r'<a id="f-manufacturer-\d"[^>]* class="on" aria-current="true">', page)
+    assert re.search(
+        r'id="landing-links".*?<a href="/c/camping/tents/brand/moor" aria-current="page">', page, re.DOTALL
+    )
+    assert page.count('class="card"') == 3
+    plain = get("/c/camping/tents").text
+    assert 'data-facet-href="/c/camping/tents?manufacturer=Moor"' in plain
+    assert 'id="landing-links"' in plain
 
 
 @pytest.mark.parametrize("theme", sorted(find_themes().by_name))
