@@ -73,11 +73,15 @@ MERCHANDISING: Rows = {
     ("GET", "/admin/merchandising/<tree_id>/removal"): STAFF,
     ("POST", "/admin/merchandising/<tree_id>/removal"): STAFF,
     ("POST", "/admin/merchandising/<tree_id>/categories"): STAFF,
-    ("POST", "/admin/merchandising/category/<node_id>/name"): STAFF,
-    ("POST", "/admin/merchandising/category/<node_id>/visibility"): STAFF,
-    ("POST", "/admin/merchandising/category/<node_id>/move"): STAFF,
-    ("GET", "/admin/merchandising/category/<node_id>/removal"): STAFF,
-    ("POST", "/admin/merchandising/category/<node_id>/removal"): STAFF,
+    ("GET", "/admin/merchandising/category/<category_id>"): STAFF,
+    ("POST", "/admin/merchandising/category/<category_id>"): STAFF,
+    ("POST", "/admin/merchandising/category/<category_id>/parts"): STAFF,
+    ("POST", "/admin/merchandising/category/<category_id>/preview"): STAFF,
+    ("POST", "/admin/merchandising/category/<category_id>/name"): STAFF,
+    ("POST", "/admin/merchandising/category/<category_id>/visibility"): STAFF,
+    ("POST", "/admin/merchandising/category/<category_id>/move"): STAFF,
+    ("GET", "/admin/merchandising/category/<category_id>/removal"): STAFF,
+    ("POST", "/admin/merchandising/category/<category_id>/removal"): STAFF,
 }
 
 SEARCH: Rows = {

@@ -55,12 +55,9 @@ class _CollectionKind(ContentKind[Collection, CollectionDraft]):
             return []
         return [Problem("too_many", f"A collection holds at most {MOST_PRODUCTS:,} products.", "#/products")]
 
-    def stored_problems(self, site_id: int, draft: CollectionDraft) -> list[Problem]:
-        wanted = set(draft.product_ids[: MOST_PRODUCTS + 1])
-        known = set(db.session.scalars(select(Product.id).where(Product.site_id == site_id, Product.id.in_(wanted))))
-        if wanted <= known:
-            return []
-        return [Problem("unknown_product", "Some of these products are no longer on this site.", "#/products")]
+    def stored_problems(self, site_id: int, draft: CollectionDraft, own_id: int | None) -> list[Problem]:
+        taken = super().stored_problems(site_id, draft, own_id)
+        return [*taken, *unknown_products(site_id, draft.product_ids[: MOST_PRODUCTS + 1])]
 
 
 COLLECTION = _CollectionKind(
@@ -72,6 +69,15 @@ COLLECTION = _CollectionKind(
         ContentText("description", "The description", 50_000, is_html=True),
     ),
 )
+
+
+def unknown_products(site_id: int, product_ids: Sequence[int]) -> list[Problem]:
+    """One problem when some of the products are not the site's."""
+    wanted = set(product_ids)
+    known = set(db.session.scalars(select(Product.id).where(Product.site_id == site_id, Product.id.in_(wanted))))
+    if wanted <= known:
+        return []
+    return [Problem("unknown_product", "Some of these products are no longer on this site.", "#/products")]
 
 
 def product_ids_of(collection: Collection) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from sqlalchemy import ScalarSelect, func, literal, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
@@ -17,7 +17,6 @@ from sqlalchemy.orm.interfaces import ORMOption
 
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.catalogue.markup import clean_html
-from app.domain.catalogue.models import Content
 from app.domain.catalogue.names import free_seo_name, seo_name_problems
 from app.domain.catalogue.queries import contains
 from app.domain.catalogue.saving import assign, check_revision, flush_or_conflict
@@ -69,12 +68,27 @@ class ContentText:
         return line_problems(text or "", self.label, self.longest, pointer, required=self.required)
 
 
-Record = TypeVar("Record", bound=Content)
+class ContentRecord(Protocol):
+    """The columns that a kind of content has, whatever its table (`Content`, or one that calls them otherwise)."""
+
+    id: Any
+    site_id: Any
+    seo_name: Any
+    canonical_url: Any
+    enabled: Any
+    revision: Any
+    updated_at: Any
+
+    def __init__(self, **values: Any) -> None: ...
+
+
+Record = TypeVar("Record", bound=ContentRecord)
 Draft = TypeVar("Draft", bound=ContentDraft)
 
 
 class ContentKind(Generic[Record, Draft]):
-    """The declaration of a kind of content. A kind that holds more than texts overrides the last five methods."""
+    """The declaration of a kind of content. A kind that holds more than texts, or whose address is more than a name of
+    its own, overrides the last methods."""
 
     def __init__(self, noun: str, model: type[Record], draft: type[Draft], texts: Sequence[ContentText]) -> None:
         self.noun, self.model, self.draft, self.texts = noun, model, draft, tuple(texts)
@@ -106,9 +120,18 @@ class ContentKind(Generic[Record, Draft]):
     def further_problems(self, draft: Draft) -> list[Problem]:
         return []
 
-    def stored_problems(self, site_id: int, draft: Draft) -> list[Problem]:
-        """What the database knows to be wrong with the further values."""
-        return []
+    def name_problems(self, seo_name: str) -> list[Problem]:
+        return slug_problems(seo_name, "The SEO name", "#/seoName")
+
+    def stored_problems(self, site_id: int, draft: Draft, own_id: int | None) -> list[Problem]:
+        """What the database knows to be wrong: a name that is taken, further values that are gone."""
+        return seo_name_problems(site_id, draft.seo_name, own_id, self.title_column())
+
+    def lock(self, site_id: int, record_id: int) -> None:
+        """Lock what a save changes besides the record, before the record itself."""
+
+    def follow(self, author: Author, record: Record, before: dict[str, Any]) -> None:
+        """Change what depends on the values that a save changed; `before` holds them by name, as they were."""
 
     options: tuple[ORMOption, ...] = ()  # What is loaded together with a record.
     products: ScalarSelect[int] | None = None  # The number of products that a record holds, for lists.
@@ -144,6 +167,7 @@ def save(
     author: Author, kind: ContentKind[Record, Draft], record_id: int, revision: int, draft: Draft
 ) -> tuple[Record, tuple[str, ...]]:
     """Return the record and the names of what changed. Raises NotFound, StaleRevision, Invalid, Conflict."""
+    kind.lock(author.site_id, record_id)
     record = record_of(kind, author.site_id, record_id, to_change=True)
     check_revision(author.site_id, (kind.noun, record.id), record.revision, revision)
     checked = _checked(author.site_id, kind, draft, record.id)
@@ -156,6 +180,7 @@ def save(
         record.updated_at = author.now()
         summary = f"Changed {kind.title_of(record)}"
         audit.record(author, f"{kind.noun}.save", (kind.noun, str(record.id)), summary, before, after)
+        kind.follow(author, record, before)
     flush_or_conflict()
     return record, tuple(before)
 
@@ -196,8 +221,7 @@ def listed(kind: ContentKind[Record, Draft], site_id: int, words: str, page_numb
 
 def _checked(site_id: int, kind: ContentKind[Record, Draft], draft: Draft, own_id: int | None) -> Draft:
     tidy = _tidy(kind, draft)
-    taken = seo_name_problems(site_id, tidy.seo_name, own_id, kind.title_column())
-    return _sanitised(site_id, kind, tidy, [*taken, *kind.stored_problems(site_id, tidy)])
+    return _sanitised(site_id, kind, tidy, kind.stored_problems(site_id, tidy, own_id))
 
 
 def _tidy(kind: ContentKind[Record, Draft], draft: Draft) -> Draft:
@@ -210,7 +234,7 @@ def _sanitised(site_id: int, kind: ContentKind[Record, Draft], tidy: Draft, furt
     title, *others = kind.texts
     problems = [
         *title.problems(getattr(tidy, title.name)),
-        *(slug_problems(tidy.seo_name, "The SEO name", "#/seoName") if tidy.seo_name else ()),
+        *(kind.name_problems(tidy.seo_name) if tidy.seo_name else ()),
         *(problem for text in others for problem in text.problems(getattr(tidy, text.name))),
         *(url_problems(tidy.canonical_url, "The canonical URL", "#/canonicalUrl") if tidy.canonical_url else ()),
         *kind.further_problems(tidy),

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 
-from sqlalchemy import select
+from sqlalchemy import inspect, select
 
 from app.domain.catalogue.image_store import FORMS, ImageStore, StoredImage
-from app.domain.catalogue.markup import MEDIA_PREFIX
-from app.domain.catalogue.models import Collection, Page, Product, ProductImage
+from app.domain.catalogue.markup import MEDIA_PREFIX, HoldsMarkup
+from app.domain.catalogue.models import Product, ProductImage
 from app.domain.catalogue.products import product_of
 from app.domain.retention.allowance import OVERDUE, most_at_once
 from app.domain.retention.purging import Purged
@@ -100,12 +100,13 @@ def discard_unused(clock: Clock, store: ImageStore, site_id: int, is_confirmed: 
 
 
 def _in_texts(site_id: int) -> set[str]:
-    """The pictures that descriptions and pages show, by the names of their large forms."""
+    """The pictures that texts show, by the names of their large forms."""
     forms = "|".join(FORMS)
     address = re.compile(rf"{MEDIA_PREFIX}{site_id}/([0-9a-f]+)(?:-(?:{forms}))?(\.webp)", re.ASCII)
     named: set[str] = set()
-    for model, text in ((Product, Product.description), (Collection, Collection.description), (Page, Page.body)):
-        query = select(text).where(model.site_id == site_id, text.contains(f"{MEDIA_PREFIX}{site_id}/"))
+    for model in HoldsMarkup.__subclasses__():
+        table, text = inspect(model).selectable.c, inspect(model).columns[model.markup]
+        query = select(text).where(table.site_id == site_id, text.contains(f"{MEDIA_PREFIX}{site_id}/"))
         named.update("".join(parts) for words in db.session.scalars(query) for parts in address.findall(words))
     return named
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from typing import ClassVar
 
 import nh3
 
@@ -17,6 +18,12 @@ BREAKING_TAG = re.compile(
 )
 TEXT_TAGS = "p br hr strong b em i u s sub sup small code pre blockquote a img ul ol li dl dt dd h2 h3 h4"
 TABLE_TAGS = "table caption thead tbody tfoot tr th td"
+
+
+class HoldsMarkup:
+    """Marks records with a text in which pictures may stand. The files of these pictures are kept."""
+
+    markup: ClassVar[str]  # The column.
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:

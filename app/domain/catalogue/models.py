@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import CheckConstraint, Float, ForeignKey, Index, Integer, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, declared_attr, mapped_column, relationship
 
+from app.domain.catalogue.markup import HoldsMarkup
 from app.domain.shared.columns import JsonValue, UtcDateTime
 from app.domain.sites.models import ShopConfiguration
 from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
 
 
-class Product(Base):
+class Product(Base, HoldsMarkup):
     """Prices are in minor units of the site's currency. `stock` None means that it is not counted.
 
     `taxonomy_attributes` is the truth about attribute values; product_attribute_values is its index.
     """
 
     __tablename__ = "products"
+    markup = "description"
     __table_args__ = (
         UniqueConstraint("site_id", "sku"),
         UniqueConstraint("site_id", "seo_name"),
@@ -150,10 +152,11 @@ class Content(ShopConfiguration):
         def __init__(self, **values: Any) -> None: ...
 
 
-class Collection(Base, Content):
+class Collection(Base, Content, HoldsMarkup):
     """A hand-made list of products with an address of its own."""
 
     __tablename__ = "collections"
+    markup = "description"
 
     name: Mapped[str] = mapped_column(String(200))
     description: Mapped[str] = mapped_column(Text, default="")
@@ -172,10 +175,11 @@ class CollectionEntry(Base):
     position: Mapped[int]
 
 
-class Page(Base, Content):
+class Page(Base, Content, HoldsMarkup):
     """A page of text. `body` is HTML, sanitised on the way in."""
 
     __tablename__ = "pages"
+    markup = "body"
 
     title: Mapped[str] = mapped_column(String(200))
     body: Mapped[str] = mapped_column(Text, default="")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from app.domain.shared.addresses import free_slug, slug, url_problems
@@ -19,6 +19,7 @@ LONGEST_META_DESCRIPTION = 500
 LONGEST_PATH = 1_000
 DEEPEST = 12
 MOST_NODES = 5_000  # In one tree.
+LONGEST_MANUFACTURER = 200
 MOST_SOURCES = 500  # Levels, or manufacturers, of one category.
 
 
@@ -84,13 +85,22 @@ class SourceRule:
     manufacturers: tuple[str, ...] = ()
 
 
+NO_SOURCE = SourceRule()
+
+
+def tidy_source(levels: Iterable[str], manufacturers: Iterable[str]) -> SourceRule:
+    """Trimmed, without what is blank or named twice."""
+    makers = dict.fromkeys(map(one_line, manufacturers))
+    return SourceRule(tuple(filter(None, dict.fromkeys(levels))), tuple(filter(None, makers)))
+
+
 def clean_source(
     levels: Sequence[str], manufacturers: Sequence[str], known_levels: Collection[str], pointer: str
 ) -> tuple[SourceRule, list[Problem]]:
     """The rule trimmed, without what is refused, and why that is. `known_levels` are ids of the active taxonomy."""
     problems: list[Problem] = []
-    own = [level for level in dict.fromkeys(levels) if level]
-    makers = [maker for maker in dict.fromkeys(map(one_line, manufacturers)) if maker]
+    tidy = tidy_source(levels, manufacturers)
+    own, makers = list(tidy.levels), list(tidy.manufacturers)
     for name, given in (("levels", own), ("manufacturers", makers)):
         if len(given) > MOST_SOURCES:
             message = f"A category takes at most {MOST_SOURCES} {name}; the rest is left out."
@@ -100,4 +110,8 @@ def clean_source(
         if level_id not in known_levels:
             message = f"The active taxonomy has no level “{level_id[:80]}”."
             problems.append(Problem("unknown_level", message, f"{pointer}/levels/{index}"))
-    return SourceRule(tuple(level for level in own if level in known_levels), tuple(makers)), problems
+    for index, maker in enumerate(makers):
+        at = f"{pointer}/manufacturers/{index}"
+        problems += line_problems(maker, "The manufacturer", LONGEST_MANUFACTURER, at)
+    sound = tuple(maker for maker in makers if not line_problems(maker, "", LONGEST_MANUFACTURER, ""))
+    return SourceRule(tuple(level for level in own if level in known_levels), sound), problems

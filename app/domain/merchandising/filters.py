@@ -42,6 +42,29 @@ def default_facets(facet_ids: Iterable[str], attributes: Mapping[str, Attribute]
     return tuple(Facet(facet_id, _natural_display(facet_id, attributes.get(facet_id))) for facet_id in facet_ids)
 
 
+@dataclass(frozen=True, slots=True)
+class KnownFacet:
+    """A facet that a list of filters may name: what it is called, and how it can be displayed, the natural way
+    first."""
+
+    facet_id: str
+    name: str
+    displays: tuple[Display, ...]
+
+
+def known_facets(attributes: Mapping[str, Attribute]) -> dict[str, KnownFacet]:
+    """By id: the built-in ones, then the attributes of the active taxonomy by their names."""
+    named = sorted(attributes.items(), key=lambda item: (item[1].name.casefold(), item[0]))
+    names = LABELS | {facet_id: attribute.name for facet_id, attribute in named}
+    return {id: KnownFacet(id, name, _displays(id, attributes.get(id))) for id, name in names.items()}
+
+
+def _displays(facet_id: str, attribute: Attribute | None) -> tuple[Display, ...]:
+    natural = _natural_display(facet_id, attribute)
+    others = (Display.LIST, Display.SWATCH) if natural in (Display.LIST, Display.SWATCH) else ()
+    return (natural, *(display for display in others if display is not natural))
+
+
 def is_colour(attribute_id: str) -> bool:
     return any(word in attribute_id.casefold() for word in COLOUR_WORDS)
 

@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column, synonym
 
+from app.domain.catalogue.markup import HoldsMarkup
 from app.domain.shared.columns import JsonValue, UtcDateTime
 from app.domain.sites.models import ShopConfiguration
 from app.extensions import Base
@@ -37,7 +38,7 @@ class Tree(Base, ShopConfiguration):
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-class Node(Base, ShopConfiguration):
+class Node(Base, ShopConfiguration, HoldsMarkup):
     """A category. `path` is the slugs from the root, joined by `/`. None in `facets` or `landing_rules` inherits.
     `meta_title` and `meta_description` stand in the head of its page in the place of what is made from its name.
     `revision` rises with every save in its editor, so that nobody overwrites what they have not seen.
@@ -47,6 +48,7 @@ class Node(Base, ShopConfiguration):
     """
 
     __tablename__ = "merchandising_nodes"
+    markup = "description"
     __table_args__ = (UniqueConstraint("tree_id", "path"), Index(None, "tree_id", "parent_id", "position"))
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -69,6 +71,11 @@ class Node(Base, ShopConfiguration):
     source_manufacturers: Mapped[list[str]] = mapped_column(JsonValue, default=list)
     revision: Mapped[int] = mapped_column(default=1, server_default="1")
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    # What every kind of content calls them (app/domain/catalogue/content.py).
+    seo_name: Mapped[str] = synonym("slug")
+    canonical_url: Mapped[str | None] = synonym("canonical_override")
+    enabled: Mapped[bool] = synonym("visible")
 
 
 class Placement(Base, ShopConfiguration):

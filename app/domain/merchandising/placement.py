@@ -6,6 +6,7 @@ from sqlalchemy import func, select
 
 from app.domain.catalogue.products import product_of
 from app.domain.merchandising.models import Node, Placement
+from app.domain.merchandising.nodes import mark_changed
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid
 from app.domain.sites import audit
@@ -29,6 +30,7 @@ def add(author: Author, product_id: int, node_id: int | None) -> None:
     last = db.session.scalar(select(func.max(Placement.position)).where(Placement.node_id == node_id))
     position = 0 if last is None else last + 1
     db.session.add(Placement(site_id=author.site_id, node_id=node_id, product_id=product_id, position=position))
+    mark_changed(author, node)
     summary = f"Placed {product.name} in {node.name}"
     audit.record(author, "product.place", ("product", str(product_id)), summary)
 
@@ -41,6 +43,7 @@ def remove(author: Author, product_id: int, node_id: int) -> None:
         return
     node = _node(author.site_id, node_id)
     db.session.delete(placement)
+    mark_changed(author, node)
     summary = f"Took {product.name} out of {node.name}"
     audit.record(author, "product.unplace", ("product", str(product_id)), summary)
 

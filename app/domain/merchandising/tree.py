@@ -148,7 +148,11 @@ class ShopTree:
         for node in reversed(self.trail(node_id)):
             if node.own_facets is not None:
                 return node.own_facets
-        return self._tree_facets.get(self.nodes[node_id].tree_id, ())
+        return self.tree_facets(self.nodes[node_id].tree_id)
+
+    def tree_facets(self, tree_id: int) -> tuple[Facet, ...]:
+        """The filters of the categories of a tree that neither have nor inherit others."""
+        return self._tree_facets.get(tree_id, ())
 
     def default_landing_rules(self, tree_id: int) -> tuple[dict[str, Any], ...]:
         """The landing rules of the categories of a tree that have none of their own."""

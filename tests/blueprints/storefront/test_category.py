@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 from flask import Flask
-from sqlalchemy import event
+from sqlalchemy import event, select
 
 from app import ports
 from app.domain.catalogue.models import Product, ProductImage
@@ -233,3 +233,10 @@ def test_a_category_is_one_request_to_the_engine_and_none_where_it_is_cached(
     assert calls == ["search", "search_many"], "the second is how Whoosh's engine does the first"
     get("/c/camping?sort=name")
     assert len(calls) == 2
+
+
+def test_a_description_is_shown_as_the_html_that_it_is(app: Flask, get: Get):
+    with app.app_context(), transaction():
+        camping = db.session.scalars(select(Node).where(Node.path == "camping")).one()
+        camping.description = "<p>All for <b>camp</b></p>"
+    assert '<div class="prose"><p>All for <b>camp</b></p></div>' in get("/c/camping").text

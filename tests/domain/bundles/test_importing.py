@@ -171,6 +171,20 @@ def test_a_tree_is_replaced_whole_and_its_nodes_keep_their_records(take: Take):
     assert after["camping"] == before["camping"]
 
 
+def test_texts_for_search_engines_come_with_a_category_and_a_change_raises_its_revision(take: Take):
+    def node(**seo: object) -> dict[str, object]:
+        return {"trees": [{"name": "Shop", "nodes": [{"name": "Tents", "seo": seo}]}]}
+
+    take(merchandising=node(metaTitle=" Tents  for all ", metaDescription="Dry."))
+    stored = db.session.scalars(select(Node)).one()
+    assert (stored.meta_title, stored.meta_description, stored.revision) == ("Tents for all", "Dry.", 1)
+    assert take(merchandising=node(metaTitle="Tents for all")).changes == 0
+    take(merchandising=node(metaTitle=None))
+    db.session.refresh(stored)
+    assert (stored.meta_title, stored.meta_description, stored.revision) == (None, "Dry.", 2)
+    assert refusals(take(merchandising=node(metaTitle="x" * 301)))[0][2] == "trees/0/nodes/0/seo/metaTitle"
+
+
 def test_only_one_tree_is_primary(take: Take):
     take(merchandising={"trees": [{"name": "Old", "primary": True}]})
     take(merchandising={"trees": [{"name": "New", "primary": True}]})

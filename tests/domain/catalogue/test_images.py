@@ -12,6 +12,7 @@ from app.adapters.images import FileImages
 from app.domain.catalogue import images, products
 from app.domain.catalogue.image_store import FORMS, LONGEST_SIDE, StoredImage, form, small, srcset
 from app.domain.catalogue.rules import ProductDraft
+from app.domain.merchandising import nodes, trees
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound
 from app.transaction import transaction
@@ -180,13 +181,16 @@ def test_files_that_no_product_names_go_after_a_day(clock: StoppedClock, site_id
 
 
 def test_a_picture_that_a_text_shows_stays(clock: StoppedClock, site_id: int, store: FileImages) -> None:
-    shown = [store.keep(site_id, drawn(colour)).file for colour in ("red", "green", "blue")]
+    shown = [store.keep(site_id, drawn(colour)).file for colour in ("red", "green", "blue", "grey")]
     store.keep(site_id, drawn("white"))
     source = f"/media/{site_id}/"
     text = f'<p><img src="{source}{shown[1]}"> <img src="{source}{small(shown[2])}"></p>'
     with transaction():
         add_page(site_id, "about", text)
         add_product(site_id, "T-9").description = f'<img src="{source}{shown[0]}">'
+        author = Author(site_id, "Mia", clock)
+        category = nodes.add(author, trees.create(author, "Shop").id, "Tents", None)
+        category.description = f'<img src="{source}{shown[3]}">'
     clock.move(days=1000)
     assert images.discard_unused(clock, store, site_id).removed == 1
     assert {file for file, _ in store.files(site_id)} == set(shown)

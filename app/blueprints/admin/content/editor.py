@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol, Self
 
+from flask import url_for
 from werkzeug.datastructures import MultiDict
 
+from app.blueprints.admin.form_differences import Difference
 from app.blueprints.admin.form_numbers import sent_id, sent_ids, sent_revision
 from app.domain.catalogue.collections import moved
 from app.domain.catalogue.content import ContentKind
 from app.permissions import Permission
+
+PRODUCT_ACTIONS = ("add", "remove", "up", "down", "top", "place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +31,29 @@ class TextControl:
 @dataclass(frozen=True, slots=True)
 class ContentEditor:
     """The declaration of an editor. `folder` is where its pages stand in the admin; `deletion` says what deleting
-    means, `deleted` what to add after it."""
+    means, `deleted` what to add after it. A kind whose records are listed, added and deleted elsewhere has no list.
+    `parts` is what the form holds besides texts and products, drawn by `parts_template`, and by `address_template` in
+    the card of the address; `below_template` stands below the form."""
 
     kind: ContentKind[Any, Any]
     plural: str
     folder: str
     permission: Permission
-    lead: str
-    none_yet: str
     controls: tuple[TextControl, ...]
-    deletion: str
+    lead: str = ""
+    none_yet: str = ""
+    deletion: str = ""
     deleted: str = ""
     address_heading: str = "Address"
     address_controls: tuple[TextControl, ...] = ()
+    address_label: str = "SEO name"
     holds_products: bool = False
+    products_help: str = ""
+    has_list: bool = True
+    parts: type[FormParts] | None = None
+    parts_template: str = ""
+    address_template: str = ""
+    below_template: str = ""
 
     @property
     def noun(self) -> str:
@@ -61,6 +74,44 @@ class ContentEditor:
     def in_shop(self, seo_name: str) -> str:
         return f"/{self.plural}/{seo_name}"
 
+    def shop_path(self, record: Any) -> str | None:
+        """Where shoppers see a record; None where they do not."""
+        return self.in_shop(record.seo_name) if record.enabled else None
+
+    @property
+    def address_help(self) -> str:
+        return f"The last part of the address, {self.in_shop('…')}"
+
+    def back(self, record: Any) -> tuple[str, str]:
+        """The page to which one goes back, and its name."""
+        return url_for(f"admin.{self.plural}_list"), self.plural.capitalize()
+
+    def context(self, record: Any, form: ContentForm) -> dict[str, Any]:
+        """What the templates of its own need besides."""
+        return {}
+
+
+class FormParts(Protocol):
+    """What the form of a kind holds besides texts and products."""
+
+    @classmethod
+    def of(cls, draft: Any) -> Self:
+        """As the record is stored, in the form in which it is sent."""
+        ...
+
+    @classmethod
+    def sent(cls, sent: MultiDict[str, str]) -> Self: ...
+
+    def after(self, action: str, name: str) -> Self:
+        """After a button within it was pressed."""
+        ...
+
+    def draft(self) -> dict[str, Any]:
+        """Its values by their names in the draft."""
+        ...
+
+    def differences(self, stored: Self) -> list[Difference]: ...
+
 
 @dataclass(frozen=True, slots=True)
 class ContentForm:
@@ -71,6 +122,7 @@ class ContentForm:
     enabled: bool = True
     revision: int = 0
     product_ids: tuple[int, ...] = ()
+    parts: Any = None
 
     @classmethod
     def empty(cls, editor: ContentEditor) -> ContentForm:
@@ -80,34 +132,45 @@ class ContentForm:
     def of(cls, editor: ContentEditor, record: Any) -> ContentForm:
         texts = {name: getattr(record, name) or "" for name in editor.fields}
         product_ids = editor.kind.further(record).get("product_ids", ())
-        return cls(texts, record.enabled, record.revision, product_ids)
+        parts = editor.parts.of(editor.kind.draft_of(record)) if editor.parts else None
+        return cls(texts, record.enabled, record.revision, product_ids, parts)
 
     @classmethod
     def sent(cls, editor: ContentEditor, sent: MultiDict[str, str]) -> ContentForm:
         texts = {name: sent.get(field, "") for name, field in editor.fields.items()}
         product_ids = tuple(dict.fromkeys(sent_ids(sent, "product")))
-        return cls(texts, "enabled" in sent, sent_revision(sent), product_ids)
+        parts = editor.parts.sent(sent) if editor.parts else None
+        return cls(texts, "enabled" in sent, sent_revision(sent), product_ids, parts)
 
     def on(self, revision: int) -> ContentForm:
         """The same form, to be saved over another revision."""
         return replace(self, revision=revision)
 
     def after(self, intent: str) -> ContentForm:
-        """The form after a button of its products was pressed: `add:7`, `remove:7`, `up:7` or `down:7`."""
+        """The form after a button of its products was pressed: `add:7`, `remove:7`, `up:7`, `down:7`, `top:7`, or
+        `place:2:7` for the place 2; any other is one of its parts."""
         action, _, number = intent.partition(":")
-        product_id = sent_id(number)
+        if action not in PRODUCT_ACTIONS and self.parts is not None:
+            return replace(self, parts=self.parts.after(action, number))
+        place, _, product = number.rpartition(":")
+        product_id = sent_id(product)
         if product_id is None:
             return self
-        return replace(self, product_ids=_changed(self.product_ids, action, product_id))
+        return replace(self, product_ids=_changed(self.product_ids, action, product_id, sent_id(place)))
 
     def draft(self, editor: ContentEditor) -> Any:
-        further = {"product_ids": self.product_ids} if editor.holds_products else {}
+        further: dict[str, Any] = {"product_ids": self.product_ids} if editor.holds_products else {}
+        if self.parts is not None:
+            further |= self.parts.draft()
         return editor.kind.draft(**self.texts, enabled=self.enabled, **further)
 
 
-def _changed(product_ids: Sequence[int], action: str, product_id: int) -> tuple[int, ...]:
+def _changed(product_ids: Sequence[int], action: str, product_id: int, place: int | None) -> tuple[int, ...]:
     if action == "add":
         return tuple(dict.fromkeys((*product_ids, product_id)))
     if action == "remove":
         return tuple(other for other in product_ids if other != product_id)
+    if action == "top" or (action == "place" and place is not None):
+        steps = (place or 0) - product_ids.index(product_id) if product_id in product_ids else 0
+        return moved(product_ids, product_id, steps)
     return moved(product_ids, product_id, {"up": -1, "down": 1}.get(action, 0))

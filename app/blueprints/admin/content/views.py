@@ -26,14 +26,15 @@ def add_editor(editor: ContentEditor) -> None:
     """Register the views of an editor as `admin.pages_list`, `admin.page_new`, `page_create`, `page_edit`, ..."""
     noun = editor.noun
     new, one = f"{editor.folder}/{noun}/new", f"{editor.folder}/{noun}/<int(max=2147483647):{noun}_id>"
-    for method, rule, endpoint, view in (
-        ("GET", f"{editor.folder}/{editor.plural}", f"{editor.plural}_list", _list),
-        ("GET", new, f"{noun}_new", _new),
-        ("POST", new, f"{noun}_create", _create),
-        ("GET", one, f"{noun}_edit", _edit),
-        ("POST", one, f"{noun}_save", _save),
-        ("POST", f"{one}/delete", f"{noun}_delete", _delete),
-    ):
+    views: list[tuple[str, str, str, Any]] = [("GET", one, f"{noun}_edit", _edit), ("POST", one, f"{noun}_save", _save)]
+    if editor.has_list:
+        views += [
+            ("GET", f"{editor.folder}/{editor.plural}", f"{editor.plural}_list", _list),
+            ("GET", new, f"{noun}_new", _new),
+            ("POST", new, f"{noun}_create", _create),
+            ("POST", f"{one}/delete", f"{noun}_delete", _delete),
+        ]
+    for method, rule, endpoint, view in views:
         checked = requires(editor.permission)(_bound(view, editor))
         bp.add_url_rule(rule, endpoint, checked, methods=[method])
 
@@ -77,7 +78,7 @@ def _edit(editor: ContentEditor, record_id: int) -> Response:
 
 def _save(editor: ContentEditor, record_id: int) -> AnyResponse:
     form = ContentForm.sent(editor, request.form)
-    if editor.holds_products and request.form.get("intent"):
+    if (editor.holds_products or editor.parts) and request.form.get("intent"):
         return _products(editor, _stored(editor, record_id), form)
     try:
         with transaction():
@@ -116,11 +117,8 @@ def _products(editor: ContentEditor, record: Any, form: ContentForm) -> Response
     if not wants_fragment():
         return _page(editor, record, form)
     rows = queries.products_by_id(current_user.site_id, form.product_ids)
-    return make_response(
-        render_template(
-            "admin/content/_products.html", rows=rows, changed=True, moved_focus=intent.startswith("remove")
-        )
-    )
+    context = {"rows": rows, "changed": True, "moved_focus": intent.startswith("remove")}
+    return make_response(render_template("admin/content/_products.html", products_help=editor.products_help, **context))
 
 
 def _page(
@@ -132,7 +130,9 @@ def _page(
 ) -> Response:
     """The editor of a record, or of a new one. Over a stale revision it shows what was typed beside what is stored."""
     context: dict[str, Any] = {"editor": editor, "record": record, "errors": errors, "saved": saved}
-    context |= {"form": form, "stored": None, "changed": False}
+    context |= {"form": form, "stored": None, "changed": False, "back": editor.back(record)}
+    context["products_help"] = editor.products_help
+    context |= editor.context(record, form) if record is not None else {}
     if record is not None:
         context |= {"title": editor.kind.title_of(record), "address": _address(editor, record.id)}
         if errors.is_stale:

@@ -27,7 +27,7 @@ from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
-CATEGORY = f"{LIST}/category/<int(max=2147483647):node_id>"
+CATEGORY = f"{LIST}/category/<int(max=2147483647):category_id>"
 MOST_AT_ONCE = 200
 NO_ERRORS = FieldErrors()
 Answer = str | AnyResponse
@@ -37,12 +37,12 @@ Answer = str | AnyResponse
 @requires(Permission.MANAGE_MERCHANDISING)
 def tree_page(tree_id: int) -> Answer:
     """The tree with one category chosen; for htmx the panel of that one alone."""
-    node_id = sent_id(request.args.get("category", ""))
-    context = _context(tree_id, node_id)
+    category_id = sent_id(request.args.get("category", ""))
+    context = _context(tree_id, category_id)
     if not wants_fragment():
         return render_template("admin/merchandising/tree/page.html", **context)
     answer = make_response(render_template("admin/merchandising/tree/_panel.html", **context))
-    answer.headers["HX-Replace-Url"] = _address(tree_id, node_id)
+    answer.headers["HX-Replace-Url"] = _address(tree_id, category_id)
     return answer
 
 
@@ -64,66 +64,66 @@ def categories_add(tree_id: int) -> Answer:
 
 @bp.post(f"{CATEGORY}/name")
 @requires(Permission.MANAGE_MERCHANDISING)
-def category_rename(node_id: int) -> Answer:
-    tree_id = _tree_of(node_id)
+def category_rename(category_id: int) -> Answer:
+    tree_id = _tree_of(category_id)
     try:
         with transaction():
             name = nodes.rename(
-                current_author(), node_id, sent_revision(request.form), request.form.get("name", "")
+                current_author(), category_id, sent_revision(request.form), request.form.get("name", "")
             ).name
     except (Invalid, Conflict) as error:
-        return _refused(tree_id, node_id, error)
-    return _changed(tree_id, node_id, f"Renamed to “{name}”; its address stays")
+        return _refused(tree_id, category_id, error)
+    return _changed(tree_id, category_id, f"Renamed to “{name}”; its address stays")
 
 
 @bp.post(f"{CATEGORY}/visibility")
 @requires(Permission.MANAGE_MERCHANDISING)
-def category_visibility(node_id: int) -> Answer:
+def category_visibility(category_id: int) -> Answer:
     visible = request.form.get("visible") == "1"
     with transaction():
-        node = nodes.show(current_author(), node_id, visible)
+        node = nodes.show(current_author(), category_id, visible)
         tree_id, name = node.tree_id, node.name
-    return _changed(tree_id, node_id, f"Shoppers see “{name}”" if visible else f"Hid “{name}” with all below it")
+    return _changed(tree_id, category_id, f"Shoppers see “{name}”" if visible else f"Hid “{name}” with all below it")
 
 
 @bp.post(f"{CATEGORY}/move")
 @requires(Permission.MANAGE_MERCHANDISING)
-def category_move(node_id: int) -> Answer:
+def category_move(category_id: int) -> Answer:
     """A step (`direction`), or below `parent` `before` or `after` a sibling. A move that changes addresses in the shop
     asks first; `confirmed` does it."""
-    tree_id, version = _tree_of(node_id), request.form.get("version")
+    tree_id, version = _tree_of(category_id), request.form.get("version")
     try:
         where = _where(request.form)
-        planned = nodes.plan_move(current_user.site_id, node_id, where, version)
+        planned = nodes.plan_move(current_user.site_id, category_id, where, version)
         if planned.addresses and "confirmed" not in request.form:
-            return _confirm_move(node_id, planned, version)
+            return _confirm_move(category_id, planned, version)
         with transaction():
-            name = nodes.move(current_author(), node_id, planned.target, version).name
+            name = nodes.move(current_author(), category_id, planned.target, version).name
     except (Invalid, Conflict) as error:
-        return _refused(tree_id, node_id, error)
-    return _changed(tree_id, node_id, f"Moved “{name}”")
+        return _refused(tree_id, category_id, error)
+    return _changed(tree_id, category_id, f"Moved “{name}”")
 
 
 @bp.get(f"{CATEGORY}/removal")
 @requires(Permission.MANAGE_MERCHANDISING)
-def category_removal(node_id: int) -> Answer:
-    gone = nodes.removal(current_user.site_id, node_id)
+def category_removal(category_id: int) -> Answer:
+    gone = nodes.removal(current_user.site_id, category_id)
     template = "admin/merchandising/tree/_removal.html" if wants_fragment() else "admin/merchandising/tree/removal.html"
-    return render_template(template, node_id=node_id, gone=gone)
+    return render_template(template, category_id=category_id, gone=gone)
 
 
 @bp.post(f"{CATEGORY}/removal")
 @requires(Permission.MANAGE_MERCHANDISING)
-def category_remove(node_id: int) -> Answer:
+def category_remove(category_id: int) -> Answer:
     """Afterwards the category above is looked at."""
-    parent_id = nodes.node_of(current_user.site_id, node_id).parent_id
+    parent_id = nodes.node_of(current_user.site_id, category_id).parent_id
     with transaction():
-        gone = nodes.delete(current_author(), node_id)
+        gone = nodes.delete(current_author(), category_id)
     return _changed(gone.tree_id, parent_id, f"Deleted “{gone.name}”")
 
 
-def _tree_of(node_id: int) -> int:
-    return nodes.node_of(current_user.site_id, node_id).tree_id
+def _tree_of(category_id: int) -> int:
+    return nodes.node_of(current_user.site_id, category_id).tree_id
 
 
 def _names(text: str) -> list[str]:
@@ -147,51 +147,51 @@ def _where(form: MultiDict[str, str]) -> Direction | Target:
         raise Invalid.one("unknown_direction", "A category moves up, down, in or out.", "#/direction") from None
 
 
-def _context(tree_id: int, node_id: int | None, errors: FieldErrors = NO_ERRORS) -> dict[str, Any]:
+def _context(tree_id: int, category_id: int | None, errors: FieldErrors = NO_ERRORS) -> dict[str, Any]:
     outline = outline_of(current_user.site_id, tree_id)
     return {
         "outline": outline,
         "tree": outline.tree,
-        "chosen": outline.rows.get(node_id) if node_id is not None else None,
-        "opened": _opened(outline, node_id),
+        "chosen": outline.rows.get(category_id) if category_id is not None else None,
+        "opened": _opened(outline, category_id),
         "counts": category_counts(ports.search_engine(), current_user.site_id),
         "errors": errors,
         "typed": request.form if errors else {},
     }
 
 
-def _opened(outline: TreeOutline, node_id: int | None) -> frozenset[int]:
+def _opened(outline: TreeOutline, category_id: int | None) -> frozenset[int]:
     """The branches that are open until somebody opens or closes them by hand: small trees whole, large ones along the
     way to the chosen category."""
-    return frozenset(row.id for row in outline.above(node_id)) if outline.is_large else frozenset(outline.rows)
+    return frozenset(row.id for row in outline.above(category_id)) if outline.is_large else frozenset(outline.rows)
 
 
-def _changed(tree_id: int, node_id: int | None, summary: str) -> Answer:
+def _changed(tree_id: int, category_id: int | None, summary: str) -> Answer:
     if not wants_fragment():
         flash(f"{summary}.", "good")
-        return redirect(_address(tree_id, node_id))
-    return _parts(_context(tree_id, node_id) | {"summary": summary}, tree_id, node_id)
+        return redirect(_address(tree_id, category_id))
+    return _parts(_context(tree_id, category_id) | {"summary": summary}, tree_id, category_id)
 
 
-def _refused(tree_id: int, node_id: int | None, error: DomainError) -> Answer:
+def _refused(tree_id: int, category_id: int | None, error: DomainError) -> Answer:
     """Nothing was changed; what was typed stays, beside the tree as it is now."""
     errors = FieldErrors(error)
-    context = _context(tree_id, node_id, errors)
+    context = _context(tree_id, category_id, errors)
     if not wants_fragment():
         return make_response(render_template("admin/merchandising/tree/page.html", **context), errors.status)
-    return _parts(context | {"refusal": error.message}, tree_id, node_id, errors.status)
+    return _parts(context | {"refusal": error.message}, tree_id, category_id, errors.status)
 
 
-def _parts(context: Mapping[str, Any], tree_id: int, node_id: int | None, status: int = 200) -> AnyResponse:
+def _parts(context: Mapping[str, Any], tree_id: int, category_id: int | None, status: int = 200) -> AnyResponse:
     answer = make_response(render_template("admin/merchandising/tree/_changes.html", **context), status)
-    answer.headers["HX-Replace-Url"] = _address(tree_id, node_id)
+    answer.headers["HX-Replace-Url"] = _address(tree_id, category_id)
     return answer
 
 
-def _confirm_move(node_id: int, planned: PlannedMove, version: str | None) -> Answer:
+def _confirm_move(category_id: int, planned: PlannedMove, version: str | None) -> Answer:
     template = "admin/merchandising/tree/_move.html" if wants_fragment() else "admin/merchandising/tree/move.html"
-    return render_template(template, node_id=node_id, planned=planned, version=version or "")
+    return render_template(template, category_id=category_id, planned=planned, version=version or "")
 
 
-def _address(tree_id: int, node_id: int | None) -> str:
-    return url_for("admin.tree_page", tree_id=tree_id, category=node_id)
+def _address(tree_id: int, category_id: int | None) -> str:
+    return url_for("admin.tree_page", tree_id=tree_id, category=category_id)

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.domain.bundles.trees.facets import clean_facets
 from app.domain.catalogue.markup import clean_html
+from app.domain.merchandising.category_rules import (
+    canonical_problems,
+    category_slug_problems,
+    clean_source,
+    count_problems,
+    depth_problems,
+    description_problems,
+    meta_problems,
+    name_problems,
+    path_of,
+    slug_from,
+)
+from app.domain.merchandising.facet_rules import clean_facets
 from app.domain.seo.landing.rules import clean_rules
-from app.domain.shared.addresses import free_slug, slug, url_problems
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Object, Record, Text, Texts
-from app.domain.shared.text import block_problems, line_problems, one_line
+from app.domain.shared.text import one_line
 from app.domain.taxonomy.levels.attribute import Attribute
 
 NODE = Record(
@@ -31,16 +41,10 @@ NODE = Record(
 SEO = Record(
     canonicalOverride=Text(allow_none=True),
     excludeFromSitemap=Flag(),
+    metaTitle=Text(allow_none=True),
+    metaDescription=Text(allow_none=True),
 )
 SOURCE = Record(levels=Texts(), manufacturers=Texts())
-SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
-LONGEST_SLUG = 120
-LONGEST_NAME = 200
-LONGEST_DESCRIPTION = 20_000
-LONGEST_PATH = 1_000
-DEEPEST = 12
-MOST_NODES = 5_000
-MOST_SOURCES = 500
 
 Facets = list[dict[str, Any]]
 
@@ -73,31 +77,27 @@ class NodeReader:
     complaints: list[Complaint] = field(default_factory=list)
     count: int = 0
 
-    def read(
-        self, raw: Sequence[Any], facets: Facets, pointer: str, above: str = "", depth: int = 1
-    ) -> list[NodeDraft]:
+    def read(self, raw: Sequence[Any], facets: Facets, pointer: str, above: str = "") -> list[NodeDraft]:
         """The sound nodes of a list; `facets` are the ones that hold above it, `above` is the parent's path."""
         nodes: list[NodeDraft] = []
         taken: set[str] = set()
         for index, item in enumerate(raw):
-            node = self._node(item, facets, f"{pointer}/{index}", above, depth, taken)
+            node = self._node(item, facets, f"{pointer}/{index}", above, taken)
             if node is not None:
                 node.columns["position"] = len(nodes)
                 nodes.append(node)
         return nodes
 
-    def _node(self, raw: Any, inherited: Facets, at: str, above: str, depth: int, taken: set[str]) -> NodeDraft | None:
+    def _node(self, raw: Any, inherited: Facets, at: str, above: str, taken: set[str]) -> NodeDraft | None:
         problems: list[Problem] = []
         fields = NODE.read(raw, at, problems)
         seo = SEO.read(fields.get("seo") or {}, f"{at}/seo", problems)
         source = SOURCE.read(fields.get("source") or {}, f"{at}/source", problems)
         own_slug: str = (fields.get("slug") or "").strip()
-        node_slug = own_slug or free_slug(slug(fields.get("name", ""), "category")[:LONGEST_SLUG].rstrip("-"), taken)
-        path = f"{above}/{node_slug}" if above else node_slug
-        problems += _problems(fields, seo, node_slug, path, depth, taken, at)
+        node_slug = own_slug or slug_from(fields.get("name", ""), taken)
+        path = path_of(above, node_slug)
         self.count += 1
-        if self.count > MOST_NODES:
-            problems.append(Problem("too_many", f"A tree has at most {MOST_NODES:,} categories.", at))
+        problems += [*_problems(fields, seo, node_slug, path, taken, at), *count_problems(self.count, at)]
         if problems:
             self.complaints.append(Complaint(problems))
             return None
@@ -107,7 +107,7 @@ class NodeReader:
         if "landingRules" in fields:
             node.columns["landing_rules"] = self.rules(fields["landingRules"], facets, f"{at}/landingRules")
         self._take_source(node, source, "source" in fields)
-        node.children = self.read(fields.get("children", []), facets, f"{at}/children", path, depth + 1)
+        node.children = self.read(fields.get("children", []), facets, f"{at}/children", path)
         return node
 
     def _take_facets(self, node: NodeDraft, fields: Mapping[str, Any], inherited: Facets) -> Facets:
@@ -131,19 +131,11 @@ class NodeReader:
     def _take_source(self, node: NodeDraft, source: Mapping[str, list[str]], is_given: bool) -> None:
         if not is_given:
             return
-        levels = list(dict.fromkeys(source.get("levels", [])))
-        makers = list(dict.fromkeys(one_line(maker) for maker in source.get("manufacturers", []) if maker.strip()))
-        for name, given in (("levels", levels), ("manufacturers", makers)):
-            if len(given) > MOST_SOURCES:
-                message = f"A category takes at most {MOST_SOURCES} {name}; the rest is left out."
-                self.complain([Problem("too_many", message, f"{node.at}/source/{name}")])
-                del given[MOST_SOURCES:]
-        for index, level_id in enumerate(levels):
-            if level_id not in self.levels:
-                message = f"The active taxonomy has no level “{level_id[:80]}”."
-                self.complain([Problem("unknown_level", message, f"{node.at}/source/levels/{index}")])
-        node.columns["source_levels"] = [level_id for level_id in levels if level_id in self.levels]
-        node.columns["source_manufacturers"] = makers
+        levels, makers = source.get("levels", []), source.get("manufacturers", [])
+        rule, problems = clean_source(levels, makers, self.levels, f"{node.at}/source")
+        self.complain(problems)
+        node.columns["source_levels"] = list(rule.levels)
+        node.columns["source_manufacturers"] = list(rule.manufacturers)
 
     def complain(self, problems: Sequence[Problem]) -> None:
         """Each problem is about a part of its own."""
@@ -164,26 +156,16 @@ def every_node(nodes: Sequence[NodeDraft]) -> Iterator[tuple[NodeDraft, NodeDraf
 
 
 def _problems(
-    fields: Mapping[str, Any],
-    seo: Mapping[str, Any],
-    node_slug: str,
-    path: str,
-    depth: int,
-    taken: Collection[str],
-    at: str,
+    fields: Mapping[str, Any], seo: Mapping[str, Any], node_slug: str, path: str, taken: Collection[str], at: str
 ) -> Iterator[Problem]:
-    yield from line_problems(fields.get("name", "x"), "The name", LONGEST_NAME, f"{at}/name", required=True)
-    description = fields.get("description") or ""
-    yield from block_problems(description, "The description", LONGEST_DESCRIPTION, f"{at}/description")
-    if not SLUG.fullmatch(node_slug) or len(node_slug) > LONGEST_SLUG:
-        message = f"The slug “{node_slug[:80]}” may hold a–z, 0–9 and single hyphens, at most {LONGEST_SLUG}."
-        yield Problem("invalid_slug", message, f"{at}/slug")
+    yield from name_problems(fields.get("name", "x"), f"{at}/name")
+    yield from description_problems(fields.get("description") or "", f"{at}/description")
+    yield from category_slug_problems(node_slug, f"{at}/slug")
     if node_slug in taken:
         yield Problem("duplicate_slug", f"Two categories side by side have the slug “{node_slug}”.", f"{at}/slug")
-    if depth > DEEPEST or len(path) > LONGEST_PATH:
-        yield Problem("too_deep", f"Categories nest at most {DEEPEST} deep.", at)
-    if override := (seo.get("canonicalOverride") or "").strip():
-        yield from url_problems(override, "The canonical address", f"{at}/seo/canonicalOverride")
+    yield from depth_problems(path, at)
+    yield from canonical_problems((seo.get("canonicalOverride") or "").strip(), f"{at}/seo/canonicalOverride")
+    yield from meta_problems(seo.get("metaTitle") or "", seo.get("metaDescription") or "", f"{at}/seo")
 
 
 def _columns(fields: Mapping[str, Any], seo: Mapping[str, Any], site_id: int) -> dict[str, Any]:
@@ -196,4 +178,7 @@ def _columns(fields: Mapping[str, Any], seo: Mapping[str, Any], site_id: int) ->
         columns["canonical_override"] = (seo["canonicalOverride"] or "").strip() or None
     if "excludeFromSitemap" in seo:
         columns["exclude_from_sitemap"] = seo["excludeFromSitemap"]
+    for name, column in (("metaTitle", "meta_title"), ("metaDescription", "meta_description")):
+        if name in seo:
+            columns[column] = one_line(seo[name] or "") or None
     return columns

@@ -12,8 +12,9 @@ from app.domain.bundles.reading import Document
 from app.domain.bundles.task import ImportTask
 from app.domain.bundles.taxonomy_file import enqueue_all_products
 from app.domain.bundles.trees.drafts import NodeDraft, NodeReader, every_node
-from app.domain.bundles.trees.facets import clean_facets
+from app.domain.merchandising.facet_rules import clean_facets
 from app.domain.merchandising.models import Node, Tree
+from app.domain.merchandising.trees import LONGEST_NAME
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Record, Text
 from app.domain.shared.text import line_problems, one_line
@@ -28,7 +29,6 @@ TREE = Record(
     landingRules=Items(allow_none=True),
     nodes=Items(),
 )
-LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +162,8 @@ def _store_node(
         node = Node(site_id=task.site_id, tree_id=tree.id, parent_id=parent_id, path=draft.path)
         db.session.add(node)
         known[draft.path] = node
+    else:
+        node.revision += 1
     for column, value in draft.columns.items():
         setattr(node, column, value)
     node.updated_at = task.clock.now()

@@ -72,4 +72,5 @@ def _write(task: ImportTask, node_id: int, product_ids: Sequence[int], before: S
         db.session.execute(insert(PLACEMENTS), rows, execution_options=INDEXED_SEPARATELY)
     node = db.session.get_one(Node, node_id)
     node.updated_at = task.clock.now()
+    node.revision += 1
     enqueue(db.session, task.site_id, PRODUCT, {*product_ids, *before})

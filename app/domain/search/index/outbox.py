@@ -33,6 +33,8 @@ _SUBJECTS: Mapping[type[Base], tuple[str, str]] = {
     Page: (PAGE, "id"),
     Collection: (COLLECTION, "id"),
 }
+# What changes nothing that is indexed: the order of a category is given to a search, not held by the index.
+_UNINDEXED: Mapping[type[Base], frozenset[str]] = {Placement: frozenset(("position",))}
 _TABLES = frozenset(model.__tablename__ for model in _SUBJECTS)
 _READ_BEFORE = "concerned_by_what_only_the_database_knows"
 
@@ -72,7 +74,7 @@ def _write_entries(session: Session, _flush: UOWTransaction) -> None:
 
 
 def _changes(session: Session) -> Iterator[Entry]:
-    modified = [record for record in session.dirty if session.is_modified(record)]
+    modified = [record for record in session.dirty if session.is_modified(record) and _is_indexed(record)]
     for record in (*session.new, *modified, *session.deleted):
         if type(record) in _SUBJECTS and not _is_unreadable(record):
             yield _entry_of(record)
@@ -81,6 +83,14 @@ def _changes(session: Session) -> Iterator[Entry]:
 def _entry_of(record: Any) -> Entry:
     kind, attribute = _SUBJECTS[type(record)]
     return record.site_id, kind, getattr(record, attribute)
+
+
+def _is_indexed(record: Any) -> bool:
+    """Whether a change of a record is one of what the index holds."""
+    unindexed = _UNINDEXED.get(type(record), frozenset())
+    return not unindexed or any(
+        value.history.has_changes() for value in inspect(record).attrs if value.key not in unindexed
+    )
 
 
 def _is_unreadable(record: Any) -> bool:

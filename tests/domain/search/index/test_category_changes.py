@@ -70,7 +70,7 @@ def rule(node_id: int, levels: tuple[str, ...] = (), makers: tuple[str, ...] = (
         (lambda author: nodes.move(author, 1, Target(3)), {"A-1"}),
         (lambda author: nodes.move(author, 3, Direction.UP), set()),
         (lambda author: nodes.delete(author, 1), {"A-1"}),
-        (lambda author: nodes.rename(author, 2, 1, "Camp"), set()),
+        (lambda author: nodes.rename(author, 2, 2, "Camp"), set()),
         (lambda author: nodes.show(author, 1, False), set()),
         (lambda author: rule(3, ("camping",)), {"B-1"}),
         (lambda author: rule(3, ("camping",), ("FELLSIDE",)), {"B-1"}),

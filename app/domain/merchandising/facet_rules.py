@@ -1,4 +1,4 @@
-"""The filters of a tree or a category, as a bundle lists them."""
+"""The filters of a tree or a category, in the form in which bundles and the admin send them and tables hold them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,213 @@
+"""The editor of one category: its texts, its rule, its products in their order, its filters, and what search engines
+are shown of it. It is the editor that all content has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from flask import g, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.datastructures import MultiDict
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.content.editor import ContentEditor, ContentForm, TextControl
+from app.blueprints.admin.content.views import add_editor
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.form_differences import Difference
+from app.blueprints.admin.merchandising.facet_list import FacetList, FacetRow
+from app.blueprints.admin.merchandising.trees import LIST
+from app.domain.merchandising.categories import CATEGORY, CategoryDraft, placed_beyond_order
+from app.domain.merchandising.category_rules import SourceRule
+from app.domain.merchandising.filters import known_facets
+from app.domain.merchandising.models import Node
+from app.domain.merchandising.nodes import node_of
+from app.domain.merchandising.shop import Shop, read_shop
+from app.domain.search.listings.category_counts import category_counts
+from app.domain.seo.result_preview import ResultTexts, result_preview
+from app.domain.taxonomy.product_list import level_choices
+from app.permissions import Permission, requires
+
+PARTS = "admin/merchandising/category/_parts.html"
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryParts:
+    """What the form of a category holds besides texts and products. `chosen_level` is the level in the field that adds
+    one to the rule."""
+
+    facets: FacetList
+    levels: tuple[str, ...] = ()
+    manufacturers: str = ""
+    exclude_from_sitemap: bool = False
+    chosen_level: str = ""
+
+    @classmethod
+    def of(cls, draft: CategoryDraft) -> Self:
+        makers = "\n".join(draft.source.manufacturers)
+        return cls(FacetList.of(draft.facets), draft.source.levels, makers, draft.exclude_from_sitemap)
+
+    @classmethod
+    def sent(cls, sent: MultiDict[str, str]) -> Self:
+        return cls(
+            FacetList.sent(sent),
+            tuple(dict.fromkeys(sent.getlist("level"))),
+            sent.get("manufacturers", ""),
+            "excludeFromSitemap" in sent,
+            sent.get("newLevel", ""),
+        )
+
+    def after(self, action: str, name: str) -> Self:
+        """After a button of the filters (`facet-up:colour`) or of the rule's levels (`level-add`, `level-remove:7`)."""
+        subject, _, verb = action.partition("-")
+        if subject == "facet":
+            return replace(self, facets=self.facets.after(verb, name))
+        if action == "level-add" and self.chosen_level:
+            return replace(self, levels=tuple(dict.fromkeys((*self.levels, self.chosen_level))), chosen_level="")
+        if action == "level-remove":
+            return replace(self, levels=tuple(level for level in self.levels if level != name))
+        return self
+
+    def draft(self) -> dict[str, Any]:
+        source = SourceRule(self.levels, tuple(self.manufacturers.splitlines()))
+        facets = self.facets.draft()
+        return {"source": source, "facets": facets, "exclude_from_sitemap": self.exclude_from_sitemap}
+
+    def differences(self, stored: Self) -> list[Difference]:
+        pairs = (
+            ("Levels", ", ".join(stored.levels), ", ".join(self.levels)),
+            ("Manufacturers", stored.manufacturers, self.manufacturers),
+            ("Filters", stored.facets.summary, self.facets.summary),
+            ("In the sitemap", *("No" if one.exclude_from_sitemap else "Yes" for one in (stored, self))),
+        )
+        return [Difference(*pair) for pair in pairs if pair[1].split() != pair[2].split()]
+
+
+class CategoryEditor(ContentEditor):
+    def in_shop(self, seo_name: str) -> str:
+        return f"/c/…/{seo_name}"
+
+    def shop_path(self, record: Node) -> str | None:
+        shop = _shop()
+        node = shop.tree.nodes.get(record.id)
+        is_seen = node is not None and shop.tree.at(node.path) is node
+        return f"/c/{record.path}" if is_seen else None
+
+    @property
+    def address_help(self) -> str:
+        return "The last part of its address."
+
+    def back(self, record: Node) -> tuple[str, str]:
+        return url_for("admin.tree_page", tree_id=record.tree_id, category=record.id), "The tree"
+
+    def context(self, record: Node, form: ContentForm) -> dict[str, Any]:
+        counts = category_counts(ports.search_engine(), record.site_id)
+        return _parts(record, form.parts) | {
+            "beyond": placed_beyond_order(record.site_id, record.id),
+            "shown_products": None if counts is None else counts.get(record.id, 0),
+            "preview": _preview(record, form, None if counts is None else counts.get(record.id, 0)),
+        }
+
+
+EDITOR = CategoryEditor(
+    kind=CATEGORY,
+    plural="categories",
+    folder=LIST,
+    permission=Permission.MANAGE_MERCHANDISING,
+    controls=(
+        TextControl("name", "Name"),
+        TextControl(
+            "description",
+            "Description",
+            "Shown above the products. Simple HTML is kept; anything that could run is removed.",
+            rows=4,
+        ),
+    ),
+    address_heading="Address and search engines",
+    address_label="Slug",
+    address_controls=(
+        TextControl("meta_title", "Meta title", "The title of the page, as written. Empty: made from the name."),
+        TextControl(
+            "meta_description",
+            "Meta description",
+            "One or two sentences that search engines may show. Empty: the beginning of the description.",
+            rows=2,
+        ),
+    ),
+    holds_products=True,
+    products_help="Shown first, in this order; the products of the rule follow. Drag a row, or use its arrows.",
+    has_list=False,
+    parts=CategoryParts,
+    parts_template=PARTS,
+    address_template="admin/merchandising/category/_search_engines.html",
+    below_template="admin/merchandising/category/_below.html",
+)
+add_editor(EDITOR)
+CATEGORY_PAGE = f"{LIST}/category/<int(max=2147483647):category_id>"
+
+
+@bp.post(f"{CATEGORY_PAGE}/parts")
+@requires(Permission.MANAGE_MERCHANDISING)
+def category_parts(category_id: int) -> str:
+    """The rule and the filters after a button of theirs was pressed; nothing is saved."""
+    record = node_of(current_user.site_id, category_id)
+    form = ContentForm.sent(EDITOR, request.form).after(request.form.get("intent", ""))
+    return render_template(
+        PARTS, form=form, record=record, changed=True, errors=FieldErrors(), **_parts(record, form.parts)
+    )
+
+
+@bp.post(f"{CATEGORY_PAGE}/preview")
+@requires(Permission.MANAGE_MERCHANDISING)
+def category_preview(category_id: int) -> str:
+    """The result of a search engine for the form as it is filled in."""
+    record = node_of(current_user.site_id, category_id)
+    counts = category_counts(ports.search_engine(), record.site_id)
+    shown = None if counts is None else counts.get(record.id, 0)
+    preview = _preview(record, ContentForm.sent(EDITOR, request.form), shown)
+    return render_template("admin/merchandising/category/_preview.html", preview=preview)
+
+
+def _shop() -> Shop:
+    """Read once a request, after what it saves."""
+    if "edited_shop" not in g:
+        g.edited_shop = read_shop(current_user.site_id)
+    shop: Shop = g.edited_shop
+    return shop
+
+
+def _parts(record: Node, parts: CategoryParts) -> dict[str, Any]:
+    shop = _shop()
+    inherited = tuple(FacetRow.of(facet) for facet in _inherited(shop, record))
+    return {
+        "facets": parts.facets if parts.facets.own else replace(parts.facets, rows=inherited),
+        "inherits": True,
+        "known": known_facets(shop.attributes),
+        "levels": level_choices(shop.taxonomy),
+    }
+
+
+def _inherited(shop: Shop, record: Node) -> Any:
+    """The filters that hold above a category."""
+    if record.parent_id is not None:
+        return shop.tree.facets(record.parent_id)
+    return shop.tree.tree_facets(record.tree_id)
+
+
+def _preview(record: Node, form: ContentForm, shown: int | None) -> Any:
+    texts = form.texts
+    return result_preview(
+        _shop(),
+        record.id,
+        ResultTexts(
+            name=texts["name"],
+            slug=texts["seo_name"],
+            description=texts["description"],
+            meta_title=texts["meta_title"],
+            meta_description=texts["meta_description"],
+            canonical_override=texts["canonical_url"],
+            exclude_from_sitemap=form.parts.exclude_from_sitemap,
+        ),
+        shown or 0,
+    )

@@ -1,0 +1,175 @@
+"""Categories as a kind of content: what the editor of one changes. Where a category stands is changed in its tree
+(`nodes.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import func, select
+
+from app.domain.catalogue.collections import unknown_products
+from app.domain.catalogue.content import ContentDraft, ContentKind, ContentText
+from app.domain.merchandising import arrangement
+from app.domain.merchandising.category_rules import (
+    LONGEST_DESCRIPTION,
+    LONGEST_META_DESCRIPTION,
+    LONGEST_META_TITLE,
+    LONGEST_NAME,
+    NO_SOURCE,
+    SourceRule,
+    category_slug_problems,
+    clean_source,
+    tidy_source,
+)
+from app.domain.merchandising.facet_rules import clean_facets
+from app.domain.merchandising.models import Node, Placement
+from app.domain.merchandising.nodes import arrangement_of, node_of, store_arrangement
+from app.domain.merchandising.placement import MOST_CATEGORIES
+from app.domain.merchandising.queries import hand_made_order
+from app.domain.merchandising.trees import tree_of
+from app.domain.shared.author import Author
+from app.domain.shared.problems import Problem
+from app.domain.taxonomy.products.classification import active_tree
+from app.extensions import db
+
+MOST_PLACED = 1_000  # In one save; only the first 500 keep an order of their own.
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryDraft(ContentDraft):
+    """A category as it was sent. `facets` None inherits; `product_ids` are those placed by hand, in their order."""
+
+    name: str
+    description: str = ""
+    meta_title: str | None = None
+    meta_description: str | None = None
+    exclude_from_sitemap: bool = False
+    source: SourceRule = NO_SOURCE
+    facets: tuple[Mapping[str, Any], ...] | None = None
+    product_ids: tuple[int, ...] = ()
+
+
+class _CategoryKind(ContentKind[Node, CategoryDraft]):
+    def further(self, record: Node) -> dict[str, Any]:
+        return {
+            "exclude_from_sitemap": record.exclude_from_sitemap,
+            "source": SourceRule(tuple(record.source_levels), tuple(record.source_manufacturers)),
+            "facets": None if record.facets is None else tuple(record.facets),
+            "product_ids": tuple(hand_made_order(record.site_id, record.id)),
+        }
+
+    def tidy_further(self, draft: CategoryDraft) -> CategoryDraft:
+        source = tidy_source(draft.source.levels, draft.source.manufacturers)
+        return replace(draft, product_ids=tuple(dict.fromkeys(draft.product_ids)), source=source)
+
+    def name_problems(self, seo_name: str) -> list[Problem]:
+        return category_slug_problems(seo_name, "#/seoName")
+
+    def further_problems(self, draft: CategoryDraft) -> list[Problem]:
+        problems = [] if draft.facets is None else clean_facets(draft.facets, "#/facets")[1]
+        if len(draft.product_ids) > MOST_PLACED:
+            problems.append(Problem("too_many", f"At most {MOST_PLACED:,} products are placed by hand.", "#/products"))
+        return problems
+
+    def stored_problems(self, site_id: int, draft: CategoryDraft, own_id: int | None) -> list[Problem]:
+        """A level of the rule that the active taxonomy does not have, or not any more, may stay."""
+        own = node_of(site_id, own_id) if own_id is not None else None
+        levels = {*active_tree(site_id).levels, *(own.source_levels if own else ())}
+        _, of_source = clean_source(draft.source.levels, draft.source.manufacturers, levels, "#/source")
+        return [
+            *(_slug_taken(own, draft.seo_name) if own else ()),
+            *of_source,
+            *unknown_products(site_id, draft.product_ids[: MOST_PLACED + 1]),
+            *(_placed_too_often(own, draft.product_ids) if own else ()),
+        ]
+
+    def lock(self, site_id: int, record_id: int) -> None:
+        tree_of(site_id, node_of(site_id, record_id).tree_id, to_change=True)
+
+    def assign_further(self, record: Node, draft: CategoryDraft) -> dict[str, tuple[Any, Any]]:
+        facets = None if draft.facets is None else clean_facets(draft.facets, "#/facets")[0]
+        wanted = {
+            "exclude_from_sitemap": draft.exclude_from_sitemap,
+            "source_levels": list(draft.source.levels),
+            "source_manufacturers": list(draft.source.manufacturers),
+            "facets": facets,
+        }
+        changed = {name: (getattr(record, name), value) for name, value in wanted.items()}
+        changed = {name: pair for name, pair in changed.items() if pair[0] != pair[1]}
+        for name, (_, value) in changed.items():
+            setattr(record, name, value)
+        return changed | _place(record, draft.product_ids)
+
+    def follow(self, author: Author, record: Node, before: dict[str, Any]) -> None:
+        """Another slug changes the addresses of all categories below."""
+        if "seo_name" not in before:
+            return
+        tree = tree_of(author.site_id, record.tree_id)
+        places = arrangement_of(tree.id)
+        places[record.id] = replace(places[record.id], slug=before["seo_name"])
+        store_arrangement(author, tree, places, arrangement.with_slug(places, record.id, record.slug))
+
+
+CATEGORY = _CategoryKind(
+    "category",
+    Node,
+    CategoryDraft,
+    (
+        ContentText("name", "The name", LONGEST_NAME, required=True),
+        ContentText("description", "The description", LONGEST_DESCRIPTION, is_html=True),
+        ContentText("meta_title", "The meta title", LONGEST_META_TITLE, is_nullable=True),
+        ContentText("meta_description", "The meta description", LONGEST_META_DESCRIPTION, is_nullable=True),
+    ),
+)
+
+
+def placed_beyond_order(site_id: int, node_id: int) -> int:
+    """How many products are placed by hand behind those whose order is kept."""
+    placed = select(func.count()).select_from(Placement).where(Placement.site_id == site_id)
+    return max(
+        0, (db.session.scalar(placed.where(Placement.node_id == node_id)) or 0) - len(hand_made_order(site_id, node_id))
+    )
+
+
+def _slug_taken(own: Node, slug: str) -> list[Problem]:
+    """One problem where a category beside it has the slug."""
+    query = select(Node.name).where(Node.tree_id == own.tree_id, Node.id != own.id, Node.slug == slug)
+    beside = Node.parent_id.is_(None) if own.parent_id is None else Node.parent_id == own.parent_id
+    owner = db.session.scalar(query.where(beside).limit(1))
+    if owner is None:
+        return []
+    message = f"“{owner[:80]}”, which stands beside it, has the slug “{slug[:80]}”."
+    return [Problem("duplicate_slug", message, "#/seoName")]
+
+
+def _placed_too_often(own: Node, product_ids: Sequence[int]) -> list[Problem]:
+    """A product is placed in so many categories at most, whichever page places it."""
+    placed = select(Placement.product_id).where(Placement.product_id.in_(product_ids), Placement.node_id != own.id)
+    often = placed.group_by(Placement.product_id).having(func.count() >= MOST_CATEGORIES)
+    if not db.session.scalars(often.limit(1)).all():
+        return []
+    message = f"Some of these products are placed in {MOST_CATEGORIES} categories already."
+    return [Problem("too_many", message, "#/products")]
+
+
+def _place(record: Node, product_ids: Sequence[int]) -> dict[str, tuple[Any, Any]]:
+    """Write the hand-made order. A placement that stays is the same record, so that only what moved is written; those
+    behind the order that was shown stay behind it."""
+    held = hand_made_order(record.site_id, record.id)
+    if held == list(product_ids):
+        return {}
+    query = select(Placement).where(Placement.node_id == record.id)
+    stored = {placement.product_id: placement for placement in db.session.scalars(query)}
+    for product_id in set(held).difference(product_ids):
+        db.session.delete(stored.pop(product_id))
+    for position, product_id in enumerate(product_ids):
+        placement = stored.pop(product_id, None)
+        if placement is None:
+            placement = Placement(site_id=record.site_id, node_id=record.id, product_id=product_id)
+            db.session.add(placement)
+        placement.position = position
+    for placement in stored.values():
+        placement.position = max(placement.position, len(product_ids))
+    return {"products": (held, list(product_ids))}
