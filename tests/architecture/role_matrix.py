@@ -182,6 +182,8 @@ STAFF_OF_SHOP: Rows = {
     ("GET", "/admin/activity"): ADMINS,
     ("GET", "/admin/settings"): ADMINS,
     ("POST", "/admin/settings"): ADMINS,
+    ("GET", "/admin/seo/settings"): ADMINS,
+    ("POST", "/admin/seo/settings"): ADMINS,
     ("GET", "/admin/settings/themes/<name>/preview"): ADMINS,
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.section_tabs import Tab, section_tabs
 
-PAGES = (("Sitemap", "admin.seo_sitemap"),)
+PAGES = (("Sitemap", "admin.seo_sitemap"), ("Settings", "admin.seo_settings"))
 
 
 @bp.app_template_global("seo_tabs")
