@@ -36,6 +36,8 @@ BULK = {
     "DELETE /v1/admin/taxonomies/<taxonomy_id>",
     "POST /v1/admin/taxonomies/<taxonomy_id>/activate",
     "PUT /v1/admin/taxonomies/<taxonomy_id>/structure",
+    "PUT /v1/admin/merchandising/nodes/<node_id>/landing-rules",
+    "PUT /v1/admin/merchandising/trees/<tree_id>/landing-rules",
 }
 SIGN_IN = {
     "GET /admin/login",
