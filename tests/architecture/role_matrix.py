@@ -72,6 +72,8 @@ MERCHANDISING: Rows = {
     ("POST", "/admin/merchandising/<tree_id>/primary"): STAFF,
     ("GET", "/admin/merchandising/<tree_id>/removal"): STAFF,
     ("POST", "/admin/merchandising/<tree_id>/removal"): STAFF,
+    ("GET", "/admin/merchandising/<tree_id>/filters"): STAFF,
+    ("POST", "/admin/merchandising/<tree_id>/filters"): STAFF,
     ("POST", "/admin/merchandising/<tree_id>/categories"): STAFF,
     ("GET", "/admin/merchandising/category/<category_id>"): STAFF,
     ("POST", "/admin/merchandising/category/<category_id>"): STAFF,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.test_from_rebuild_to_shop import sign_in
+from tests.e2e.test_from_rebuild_to_shop import SECONDS_UNTIL_FOUND, sign_in
 from tests.e2e.test_taxonomy_editor import item, names, row, said
 
 
@@ -71,3 +73,39 @@ def test_a_move_in_the_shop_says_which_addresses_change(page: Page) -> None:
     page.keyboard.press("Escape")
     expect(item(page, "Walking")).to_be_focused()
     assert names(page) == before
+
+
+def test_products_of_a_category_are_ordered_and_shoppers_see_them_so(page: Page, stocked: None) -> None:
+    sign_in(page)
+    page.goto("/admin/merchandising")
+    page.get_by_role("row").filter(has_text="Primary").get_by_role("link").first.click()
+    row(page, "Gifts").get_by_role("link").click()
+    expect(panel(page).get_by_role("heading")).to_have_text("Gifts")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Gifts")
+    rows = page.locator("#products [data-row]")
+    first, second = (rows.nth(place).get_by_role("link").inner_text() for place in (0, 1))
+    with page.expect_response("**/category/*"):
+        rows.nth(1).locator("[data-grip]").drag_to(rows.nth(0), target_position={"x": 60, "y": 2})
+    expect(rows.nth(0).get_by_role("link")).to_have_text(second)
+    page.get_by_label("Add a product").fill("TENT-01")
+    page.locator("#found").get_by_role("button").first.click()
+    tent = rows.filter(has_text="TENT-01")
+    name = tent.get_by_role("link").inner_text()
+    tent.get_by_role("button", name="to the top").click()
+    expect(rows.nth(0).get_by_role("link")).to_have_text(name)
+    rows.nth(0).get_by_role("button", name="to the top").focus()
+    page.keyboard.press("Alt+ArrowDown")
+    expect(rows.nth(1).get_by_role("link")).to_have_text(name)
+    page.get_by_label("Meta title").fill("Presents for the hills")
+    expect(page.locator("#result-preview")).to_contain_text("Presents for the hills")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Saved. Search shows it in a few seconds.")).to_be_visible()
+    deadline = time.monotonic() + SECONDS_UNTIL_FOUND
+    while shown(page)[:3] != [second, name, first]:
+        assert time.monotonic() < deadline, shown(page)[:3]
+
+
+def shown(page: Page) -> list[str]:
+    page.goto("/c/gifts")
+    return page.locator("main .name").all_inner_texts()

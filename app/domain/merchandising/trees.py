@@ -3,11 +3,16 @@ ones within a transaction."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import func, select
 
+from app.domain.merchandising.facet_rules import clean_facets
 from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.shared.author import Author
 from app.domain.shared.flushing import flush_or_conflict
@@ -103,6 +108,28 @@ def make_primary(author: Author, tree_id: int) -> Tree:
     return tree
 
 
+def facets_version(tree: Tree) -> str:
+    """Differs whenever the filters of a tree do."""
+    return hashlib.blake2b(json.dumps(tree.facets).encode(), digest_size=8).hexdigest()
+
+
+def change_facets(author: Author, tree_id: int, facets: Sequence[Mapping[str, Any]], version: str) -> bool:
+    """The filters of every category that has none of its own, nor above it. `version` is that of the filters that the
+    author saw. Return whether they differ. Raises NotFound, Conflict, Invalid."""
+    tree = tree_of(author.site_id, tree_id, to_change=True)
+    if version != facets_version(tree):
+        raise Conflict("Another user saved the filters of this tree while you worked on them.")
+    kept, problems = clean_facets(facets, "#/facets")
+    if problems:
+        raise Invalid(problems)
+    before = tree.facets
+    if kept == before:
+        return False
+    tree.facets, tree.updated_at = kept, author.now()
+    _note(author, tree, "filters", f"Changed the filters of the category tree {tree.name}", before, kept)
+    return True
+
+
 def delete(author: Author, tree_id: int) -> str:
     """Remove a tree with its categories; products stay. Return its name. Raises NotFound, and Conflict for the
     primary one."""
@@ -127,5 +154,5 @@ def _checked_name(site_id: int, name: str, own_id: int | None) -> str:
     return tidy
 
 
-def _note(author: Author, tree: Tree, act: str, summary: str) -> None:
-    audit.record(author, f"tree.{act}", ("tree", str(tree.id)), summary)
+def _note(author: Author, tree: Tree, act: str, summary: str, before: Any = None, after: Any = None) -> None:
+    audit.record(author, f"tree.{act}", ("tree", str(tree.id)), summary, before, after)

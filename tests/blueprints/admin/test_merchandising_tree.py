@@ -192,3 +192,23 @@ def test_a_large_tree_takes_as_many_statements_as_a_small_one(
 @pytest.mark.parametrize(("page", "links"), [("/admin/", 1), ("/admin/search/ranking", 3), ("/admin/search", 3)])
 def test_the_menu_the_tabs_of_search_and_its_pages_lead_here(mia: Merchandiser, page: str, links: int) -> None:
     assert [link.get("href") for link in mia.get(page).all("a")].count(TREES) == links
+
+
+def test_the_filters_of_a_tree_are_chosen_and_saved(app: Flask, mia: Merchandiser, tree_id: int) -> None:
+    here = f"{TREES}/{tree_id}/filters"
+    page = mia.get(here)
+    rows = mia.swap(here, {"intent": "facet-add", "newFacet": "price", "version": page.value("version")}).text
+    assert 'name="facet" value="price"' in rows and "Not saved yet" in rows
+    sent = {"facet": ["manufacturer", "price"], "display-price": "range", "label-manufacturer": "Maker"}
+    mia.post(here, sent | {"version": page.value("version")})
+    with app.app_context():
+        stored_facets = db.session.get_one(Tree, tree_id).facets
+    assert stored_facets == [
+        {"facetId": "manufacturer", "display": "list", "label": "Maker"},
+        {"facetId": "price", "display": "range"},
+    ]
+    late = mia.post(here, {"facet": ["rating"], "version": page.value("version")}, 409)
+    assert late.value("facet") == "rating" and late.value("version") != page.value("version")
+    mia.get(here)
+    mia.post(here, {"facet": ["utm_source"], "version": late.value("version")}, 400)
+    mia.get(f"{TREES}/{tree_id}")

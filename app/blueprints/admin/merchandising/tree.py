@@ -19,8 +19,10 @@ from app.blueprints.admin.merchandising.trees import LIST, TREE
 from app.blueprints.author import current_author
 from app.domain.merchandising import nodes
 from app.domain.merchandising.arrangement import Direction, Target
+from app.domain.merchandising.filters import known_facets
 from app.domain.merchandising.nodes import PlannedMove
 from app.domain.merchandising.outline import TreeOutline, outline_of
+from app.domain.merchandising.shop import read_shop
 from app.domain.search.listings.category_counts import category_counts
 from app.domain.shared.problems import Conflict, DomainError, Invalid
 from app.htmx import wants_fragment
@@ -40,7 +42,7 @@ def tree_page(tree_id: int) -> Answer:
     category_id = sent_id(request.args.get("category", ""))
     context = _context(tree_id, category_id)
     if not wants_fragment():
-        return render_template("admin/merchandising/tree/page.html", **context)
+        return _page(context)
     answer = make_response(render_template("admin/merchandising/tree/_panel.html", **context))
     answer.headers["HX-Replace-Url"] = _address(tree_id, category_id)
     return answer
@@ -166,6 +168,11 @@ def _opened(outline: TreeOutline, category_id: int | None) -> frozenset[int]:
     return frozenset(row.id for row in outline.above(category_id)) if outline.is_large else frozenset(outline.rows)
 
 
+def _page(context: dict[str, Any], status: int = 200) -> AnyResponse:
+    names = {id: facet.name for id, facet in known_facets(read_shop(current_user.site_id).attributes).items()}
+    return make_response(render_template("admin/merchandising/tree/page.html", facet_names=names, **context), status)
+
+
 def _changed(tree_id: int, category_id: int | None, summary: str) -> Answer:
     if not wants_fragment():
         flash(f"{summary}.", "good")
@@ -178,7 +185,7 @@ def _refused(tree_id: int, category_id: int | None, error: DomainError) -> Answe
     errors = FieldErrors(error)
     context = _context(tree_id, category_id, errors)
     if not wants_fragment():
-        return make_response(render_template("admin/merchandising/tree/page.html", **context), errors.status)
+        return _page(context, errors.status)
     return _parts(context | {"refusal": error.message}, tree_id, category_id, errors.status)
 
 
