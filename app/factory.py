@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from flask import Flask
 
@@ -30,7 +31,7 @@ from app.extensions import csrf, db, login_manager
 from app.guards import init_guards
 from app.logs import init_logs
 from app.permissions import check_every_route_declares
-from app.ports import EXTENSION, JobQueue, Ports
+from app.ports import EXTENSION, WITH_PAGES, JobQueue, Ports
 from app.storage_alerts import note_storage_fault
 from app.subscribers import init_subscribers
 from app.themes.drawing import init_themes
@@ -62,6 +63,7 @@ def create_app(config: Config | None = None, ports: Ports | None = None, surface
     init_subscribers()
     init_errors(app)
     jobs.register(app)
+    app.extensions[WITH_PAGES] = cache(lambda: create_app(config, ports))
     if surfaces:
         _add_surfaces(app)
     return app

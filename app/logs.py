@@ -21,6 +21,7 @@ from app.log_redaction import redact, traceback_text
 log = structlog.get_logger()
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+IN_PROCESS = "shop.in_process"  # In the WSGI environment of requests that the shop makes of itself.
 QUIET = ("static", "health.", "media.", "storefront.picture")  # Endpoints that say nothing worth a line each.
 
 
@@ -96,7 +97,7 @@ def _begin() -> None:
 
 
 def _finish(response: Response) -> Response:
-    if "request_id" not in g:
+    if "request_id" not in g or IN_PROCESS in request.environ:
         return response
     response.headers["X-Request-ID"] = g.request_id
     seconds = time.perf_counter() - g.started

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from flask import current_app
+from flask import Flask, current_app
 
 from app.domain.alerts.certificates import CertificateReader, NoCertificates
 from app.domain.alerts.channel import AlertChannel
@@ -20,6 +21,7 @@ from app.domain.work.locks import NoLocks, WorkerLocks
 
 EXTENSION = "shop-ports"
 LANDING_DIRECTORY = "shop-landing-directory"
+WITH_PAGES = "shop-application-with-pages"
 
 
 class JobQueue(Protocol):
@@ -103,3 +105,11 @@ def landing_directory() -> LandingDirectory:
     """The landing pages that this process knows; not a port, but as one for each process."""
     directory: LandingDirectory = current_app.extensions[LANDING_DIRECTORY]
     return directory
+
+
+def application_with_pages() -> Flask:
+    """The current application; where that runs jobs alone, one with the same ports and pages besides."""
+    if "storefront" in current_app.blueprints:
+        return current_app._get_current_object()  # type: ignore[attr-defined, no-any-return]
+    make: Callable[[], Flask] = current_app.extensions[WITH_PAGES]
+    return make()

@@ -22,6 +22,7 @@ JOBS = {  # Every job and its queue.
     "suggesting:suggest": "builds",
     "trials:replay": "default",
     "pictures:prepare": "builds",
+    "site_checks:check": "builds",
     "golden:check": "default",
     "sitemaps:build": "builds",
     "counting:drain": "default",

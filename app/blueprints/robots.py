@@ -16,6 +16,7 @@ def init_robots(app: Flask) -> None:
 def _tag(response: Response) -> Response:
     """Fragments are parts of pages, the admin is nobody's to find, and neither are errors and baskets."""
     if response.mimetype == "text/html" and "X-Robots-Tag" not in response.headers:
-        robots = g.get("robots", NOINDEX) if response.status_code == 200 and not wants_fragment() else NOINDEX
+        is_page = "decision" in g and response.status_code == 200 and not wants_fragment()
+        robots = g.decision.robots if is_page else NOINDEX
         response.headers["X-Robots-Tag"] = HIDDEN if current_surface().is_private else robots
     return response

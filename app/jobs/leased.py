@@ -15,6 +15,7 @@ from app.domain.relevance.synonyms.suggesting import SUGGESTIONS
 from app.domain.relevance.trials.replays import REPLAY
 from app.domain.search.index import runs
 from app.domain.search.index.runs import REBUILD
+from app.domain.seo.site_check.checks import SITE_CHECK
 from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.clock import Clock
 from app.domain.taxonomy.tasks.leased import TASK
@@ -22,7 +23,7 @@ from app.domain.taxonomy.tasks.running import sites_with_work
 from app.domain.work import leases
 from app.domain.work.kinds import WorkKind
 from app.domain.work.models import LeasedWork
-from app.jobs import indexing, pictures, sitemaps, suggesting, taxonomy, trials
+from app.jobs import indexing, pictures, site_checks, sitemaps, suggesting, taxonomy, trials
 from app.ports import clock, queue, search_engine, worker_locks
 from app.transaction import transaction
 
@@ -73,6 +74,7 @@ LEASED_JOBS = {
         LeasedJob(PICTURE, "pictures:prepare", "picture {}", pictures.prepare),
         LeasedJob(REPLAY, "trials:replay", "replay {}", trials.replay),
         LeasedJob(SITEMAP, "sitemaps:build", "sitemap {}", sitemaps.build),
+        LeasedJob(SITE_CHECK, "site_checks:check", "site check {}", site_checks.check),
     )
 }
 

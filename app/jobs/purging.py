@@ -20,6 +20,7 @@ from app.domain.retention.purging import Purged, Retention, note_held_back, purg
 from app.domain.search.index import purge as search
 from app.domain.search.models import JobSlot
 from app.domain.search_statistics.counting import purge as counting
+from app.domain.seo.site_check.checks import SITE_CHECK, is_superseded
 from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.author import Author
 from app.domain.sites import audit
@@ -40,6 +41,7 @@ RETENTIONS: tuple[Retention, ...] = (
     *counting.RETENTIONS,
     *search.RETENTIONS,
     leases.retention(REPLAY, "replays"),
+    leases.retention(SITE_CHECK, "site checks", is_superseded()),
     leases.retention(PICTURE, "uploads of pictures"),
     leases.retention(SITEMAP, "builds of sitemaps"),
     leases.retention(TASK, "taxonomy tasks"),  # What they did and what products lost stays in the activity log.

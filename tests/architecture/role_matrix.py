@@ -323,6 +323,9 @@ SEO: Rows = {
     ("GET", "/admin/seo/sitemap"): STAFF,
     ("GET", "/admin/seo/sitemap/build"): STAFF,
     ("POST", "/admin/seo/sitemap/build"): STAFF,
+    ("GET", "/admin/seo/check"): STAFF,
+    ("POST", "/admin/seo/check"): STAFF,
+    ("GET", "/admin/seo/inspector"): STAFF,
 }
 
 MATRIX: Rows = (

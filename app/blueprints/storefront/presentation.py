@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Response, g, make_response, request
+from flask import Response, make_response, request
 from markupsafe import Markup
 
 from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, shop_or_none
@@ -19,6 +19,7 @@ from app.domain.search.listings.browsing import Listing
 from app.domain.seo.heads import PageHead, ShownListing
 from app.domain.shared.money import format_money
 from app.htmx import wants_fragment
+from app.in_process import keep_decision
 from app.themes.drawing import current_theme, drawn, environment
 from app.themes.folders import Theme
 
@@ -43,7 +44,7 @@ def shown_listing(listing: Listing) -> ShownListing:
 
 def page_answer(template: str, head: PageHead, **context: Any) -> Response:
     """A page whose head says how search engines may treat it, as does the header of the answer."""
-    g.robots = head.decision.robots
+    keep_decision(head.decision)
     return make_response(drawn(template, head=head, **context))
 
 

@@ -7,6 +7,7 @@ from datetime import date
 from sqlalchemy import Date, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.domain.shared.columns import JsonValue
 from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
 
@@ -29,7 +30,8 @@ class SitemapBuild(LeasedWork, Base):
 
 
 class SiteCheck(LeasedWork, Base):
-    """A crawl of a site through its own pages; `done` of `total` counts addresses, `findings` contradictions."""
+    """A crawl of a site through its own pages; `done` of `total` counts addresses, `findings` what it found, `counts`
+    the same by kind, `unvisited` the links to addresses that were more than a check reads."""
 
     __tablename__ = "site_checks"
     __table_args__ = (
@@ -37,8 +39,12 @@ class SiteCheck(LeasedWork, Base):
         state_known(),
     )
 
+    queue = "builds"
+
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
     findings: Mapped[int] = mapped_column(default=0)
+    counts: Mapped[dict[str, int]] = mapped_column(JsonValue, default=dict)
+    unvisited: Mapped[int] = mapped_column(default=0)
 
 
 class SiteCheckFinding(Base):

@@ -5,7 +5,12 @@ from __future__ import annotations
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.section_tabs import Tab, section_tabs
 
-PAGES = (("Sitemap", "admin.seo_sitemap"), ("Settings", "admin.seo_settings"))
+PAGES = (
+    ("Sitemap", "admin.seo_sitemap"),
+    ("Site check", "admin.seo_check"),
+    ("Inspector", "admin.seo_inspector"),
+    ("Settings", "admin.seo_settings"),
+)
 
 
 @bp.app_template_global("seo_tabs")

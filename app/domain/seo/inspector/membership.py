@@ -1,0 +1,59 @@
+"""Whether a page stands in the sitemap, and why. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.domain.seo.indexing_decision import is_cross_domain
+from app.domain.seo.sitemap.entries import LeftOut
+
+WHY_LEFT_OUT: Mapping[str, str] = {
+    LeftOut.HIDDEN: "The category, or one above it, is hidden.",
+    LeftOut.EXCLUDED: "The category is set to be left out; those below it are listed.",
+    LeftOut.OVERRIDE: "The category names another address as its canonical.",
+    LeftOut.EMPTY: "The category has no products.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    is_listed: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPage:
+    """What decides. `url` is absolute, `canonical` what the page names; `left_out` says why its category is left out,
+    where it is one or a landing page of one."""
+
+    url: str
+    host: str
+    status: int
+    is_indexable: bool
+    canonical: str
+    left_out: LeftOut | None = None
+
+
+def membership(page: ListedPage) -> Membership:
+    """Return whether the sitemap lists a page, as it would be written now."""
+    refusal = _refusal(page)
+    if refusal:
+        return Membership(False, refusal)
+    return Membership(True, "It answers, is indexable, and is the address by which it is known.")
+
+
+def _refusal(page: ListedPage) -> str:
+    if page.status != 200:
+        return "Only pages that answer are listed."
+    if not page.is_indexable:
+        return "Only indexable pages are listed."
+    if page.left_out is not None:
+        return WHY_LEFT_OUT.get(page.left_out, "It is left out on purpose.")
+    if is_cross_domain(page.canonical, page.host):
+        return "Its canonical is on another host, so it is left out on purpose."
+    if page.canonical == page.url and "?p=" in page.url:
+        return "Only the first page of a list is listed."
+    if page.canonical != page.url:
+        return f"It is known by another address, which is looked at instead: {page.canonical or 'it names none'}."
+    return ""

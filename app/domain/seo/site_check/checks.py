@@ -1,0 +1,191 @@
+"""Site checks: asked for, done by a worker, kept with what they found.
+
+A check changes nothing but its own rows, so a worker that dies loses only time: whoever claims the row
+next begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, insert, select
+from sqlalchemy.orm import aliased
+
+from app.domain.merchandising.shop import read_shop
+from app.domain.search.context import SearchContext
+from app.domain.seo.fetching import Fetch
+from app.domain.seo.models import SiteCheck, SiteCheckFinding
+from app.domain.seo.site_check.checked_shop import checked_shop
+from app.domain.seo.site_check.crawl import Crawl, CrawledShop
+from app.domain.seo.site_check.findings import MEANINGS, Finding, FindingKind, Meaning
+from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Conflict
+from app.domain.sites import audit
+from app.domain.sites.models import Site
+from app.domain.work import leases
+from app.domain.work.context import read_afresh
+from app.domain.work.kinds import WorkKind, WorkRequested
+from app.domain.work.leases import Claim
+from app.domain.work.models import requested_now
+from app.domain.work.performing import perform
+from app.domain.work.progress import WorkSummary
+from app.domain.work.states import UNFINISHED
+from app.events import publish
+from app.extensions import db
+
+BETWEEN_NOTES = 2.0  # Seconds.
+MOST_ATTEMPTS = 3
+LONGEST_ADDRESS, LONGEST_DETAIL = 2000, 1000
+SITE_CHECK = WorkKind(
+    "site-check",
+    SiteCheck,
+    lease=timedelta(minutes=1),
+    kept=timedelta(days=30),
+    most_attempts=MOST_ATTEMPTS,
+    lasts_at_most=timedelta(hours=3),
+    exhausted=f"The check broke off {MOST_ATTEMPTS} times; the log of the server may say why.",
+    overdue="It was not finished within three hours. Ask for it again.",
+)
+PagesOf = Callable[[str], Fetch]  # The function that requests pages of the shop at a host.
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroup:
+    """What of one kind was found: `count` of them, the first of which are `listed`."""
+
+    kind: FindingKind
+    count: int
+    listed: tuple[Finding, ...]
+
+    @property
+    def meaning(self) -> Meaning:
+        return MEANINGS[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSummary(WorkSummary):
+    """A check as its page shows it."""
+
+    findings: int
+    unvisited: int
+    groups: tuple[FindingGroup, ...]
+
+    @property
+    def contradictions(self) -> tuple[FindingGroup, ...]:
+        return tuple(group for group in self.groups if group.meaning.is_contradiction)
+
+    @property
+    def advice(self) -> tuple[FindingGroup, ...]:
+        return tuple(group for group in self.groups if not group.meaning.is_contradiction)
+
+    @property
+    def headline(self) -> str:
+        if self.has_failed:
+            return "The check did not come to its end"
+        found = sum(group.count for group in self.contradictions)
+        if not found:
+            return "Nothing contradicts itself"
+        return f"{found:,} {'contradiction' if found == 1 else 'contradictions'} found"
+
+    @property
+    def progress(self) -> str:
+        return "Reading the sitemap." if self.total is None else f"{self.done:,} of {self.total:,} addresses read."
+
+
+def request(author: Author) -> SiteCheck:
+    """Return the check that will do it: the one under way where there is one. Raises Conflict for a staging site, whose
+    pages all keep search engines out. Call it in a transaction."""
+    site = db.session.get_one(Site, author.site_id)
+    if site.staging:
+        raise Conflict("This is a staging site: every page keeps search engines out, so there is nothing to check.")
+    under_way = select(SiteCheck).where(SiteCheck.site_id == author.site_id, SiteCheck.state.in_(UNFINISHED))
+    check = db.session.scalar(under_way.limit(1))
+    if check is None:
+        check = SiteCheck(**requested_now(author))
+        db.session.add(check)
+        db.session.flush()
+        audit.record(author, "seo.site_check", ("site_check", check.id), "Requested a site check")
+    publish(WorkRequested(SITE_CHECK.name, check.id))
+    return check
+
+
+def latest(clock: Clock, site_id: int) -> CheckSummary | None:
+    newest = select(SiteCheck).where(SiteCheck.site_id == site_id).order_by(SiteCheck.created_at.desc(), SiteCheck.id)
+    row = db.session.scalar(newest.limit(1))
+    if row is None:
+        return None
+    shown = CheckSummary.fields_of(row, leases.is_unanswered(SITE_CHECK, clock, row))
+    return CheckSummary(**shown, findings=row.findings, unvisited=row.unvisited, groups=_groups(row))
+
+
+def check(context: SearchContext, pages_of: PagesOf, check_id: str) -> bool:
+    """Do it. False when it is not this caller's to do. How it ended stands in the row."""
+    claim = context.commit(lambda: leases.claim(SITE_CHECK, context.clock, SiteCheck.id == check_id))
+    return claim is not None and perform(context, claim, lambda: _check(context, pages_of, claim))
+
+
+def _check(context: SearchContext, pages_of: PagesOf, claim: Claim[SiteCheck]) -> None:
+    """Raises LeaseLost."""
+    crawl = Crawl(_shop_of(context, pages_of, claim.site_id))
+    noted_at = context.clock.monotonic()
+    for done, total in crawl.steps():
+        if context.clock.monotonic() - noted_at >= BETWEEN_NOTES:
+            noted_at = context.clock.monotonic()
+            _note(context, claim, done, total)
+    context.commit(lambda: _finish(context, claim, crawl))
+
+
+def _shop_of(context: SearchContext, pages_of: PagesOf, site_id: int) -> CrawledShop:
+    """Holds no view of the database once it has read: a check takes minutes."""
+    read_afresh()
+    shop = read_shop(site_id)
+    found = checked_shop(context.engine, context.clock, shop, pages_of(shop.primary_host))
+    read_afresh()
+    return found
+
+
+def _note(context: SearchContext, claim: Claim[SiteCheck], done: int, total: int) -> None:
+    context.commit(lambda: leases.renew(context.clock, claim, done=done, total=total))
+
+
+def _finish(context: SearchContext, claim: Claim[SiteCheck], crawl: Crawl) -> None:
+    rows = [
+        {
+            "site_id": claim.site_id,
+            "check_id": claim.key,
+            "kind": finding.kind.value,
+            "url": finding.url[:LONGEST_ADDRESS],
+            "linked_from": finding.linked_from[:LONGEST_ADDRESS],
+            "detail": finding.detail[:LONGEST_DETAIL],
+        }
+        for finding in crawl.findings.kept
+    ]
+    if rows:
+        db.session.execute(insert(SiteCheckFinding), rows)
+    counts = {kind.value: count for kind, count in crawl.findings.counts.items()}
+    columns = {"findings": sum(counts.values()), "counts": counts, "unvisited": crawl.unvisited}
+    leases.finish(context.clock, claim, done=len(crawl.seen), total=len(crawl.seen), **columns)
+
+
+def _groups(row: SiteCheck) -> tuple[FindingGroup, ...]:
+    """Return what was found in the order of the kinds."""
+    stored = select(SiteCheckFinding).where(
+        SiteCheckFinding.site_id == row.site_id, SiteCheckFinding.check_id == row.id
+    )
+    found = db.session.scalars(stored.order_by(SiteCheckFinding.id)).all()
+    groups = (_group(kind, row.counts.get(kind.value, 0), found) for kind in FindingKind)
+    return tuple(group for group in groups if group.count)
+
+
+def _group(kind: FindingKind, count: int, found: Sequence[SiteCheckFinding]) -> FindingGroup:
+    listed = (Finding(kind, row.url, row.linked_from, row.detail) for row in found if row.kind == kind)
+    return FindingGroup(kind, count, tuple(listed))
+
+
+def is_superseded() -> ColumnElement[bool]:
+    """Whether there is a newer check of the site; the latest is kept for as long as there is none."""
+    newer = aliased(SiteCheck)
+    return select(newer.id).where(newer.site_id == SiteCheck.site_id, newer.created_at > SiteCheck.created_at).exists()

@@ -1,0 +1,192 @@
+"""A walk through all pages of a shop, as a crawler makes it, that looks for contradictions. Pure: pages come from a
+function."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl
+from zlib import crc32
+
+from app.domain.seo.fetching import Fetch, Fetched, address_on
+from app.domain.seo.site_check.findings import Finding, FindingKind, Findings
+from app.domain.seo.site_check.page_reading import ReadPage, read_page
+from app.domain.seo.site_check.page_rules import is_indexable, page_findings
+
+MOST_ADDRESSES = 50_000
+MOST_SAMPLES = 500  # Addresses with parameters: filters make more of them than anybody can read.
+SAMPLES_OF_PAGE = 2
+OTHER_SURFACES = ("/admin", "/v1/", "/static/", "/media/", "/picture/")
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPage:
+    """What of an address is compared with others. `canonical` is an address of the shop, None where the page names none
+    or one elsewhere."""
+
+    status: int
+    is_indexable: bool = False
+    canonical: str | None = None
+    title: str = ""
+    location: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawledShop:
+    """What a walk needs to know. `sitemap` lists addresses on the shop, `is_left_out` says which indexable ones it
+    leaves out on purpose."""
+
+    host: str
+    fetch: Fetch
+    sitemap: Collection[str]
+    is_left_out: Callable[[str], bool] = lambda _address: False
+
+
+@dataclass(slots=True)
+class Crawl:
+    """Reads each address once, those of the sitemap and the front page first, then what they lead to."""
+
+    shop: CrawledShop
+    most: int = MOST_ADDRESSES
+    most_samples: int = MOST_SAMPLES
+    findings: Findings = field(default_factory=Findings)
+    seen: dict[str, SeenPage] = field(default_factory=dict)
+    unvisited: int = 0
+    _linked_from: dict[str, str] = field(default_factory=dict)
+    _waiting: deque[str] = field(default_factory=deque)
+    _samples: int = 0
+
+    def steps(self) -> Iterator[tuple[int, int]]:
+        """Walk on, page by page; yield how many addresses are done, of how many that are known."""
+        for address in ("/", *self.shop.sitemap):
+            self._meet(address, "")
+        while self._waiting:
+            address = self._waiting.popleft()
+            self._visit(address)
+            yield len(self.seen), len(self._linked_from)
+        self._compare()
+
+    def _meet(self, address: str, linked_from: str) -> None:
+        if address in self._linked_from:
+            if linked_from != address:
+                self._linked_from[address] = self._linked_from[address] or linked_from
+            return
+        if len(self._linked_from) >= self.most:
+            self.unvisited += 1
+            return
+        self._linked_from[address] = linked_from
+        self._waiting.append(address)
+
+    def _visit(self, address: str) -> None:
+        answer = self.shop.fetch(address)
+        if answer.status != 200 or not answer.text:
+            self.seen[address] = SeenPage(answer.status, location=answer.location)
+            self._follow_redirect(address, answer)
+            return
+        page = read_page(answer.text)
+        for finding in page_findings(address, answer, page):
+            self._add(finding)
+        self.seen[address] = self._seen(address, answer, page)
+        canonical = self.seen[address].canonical
+        if canonical is not None:
+            self._meet(canonical, address)
+        self._follow_links(address, page)
+
+    def _seen(self, address: str, answer: Fetched, page: ReadPage) -> SeenPage:
+        may_list = is_indexable(",".join((answer.robots, *page.robots)))
+        canonical = address_on(self.shop.host, page.canonical, address) if page.canonical else None
+        return SeenPage(answer.status, may_list, canonical, page.title)
+
+    def _follow_redirect(self, address: str, answer: Fetched) -> None:
+        target = address_on(self.shop.host, answer.location, address) if answer.is_redirect else None
+        if target is not None:
+            self._meet(target, address)
+
+    def _follow_links(self, address: str, page: ReadPage) -> None:
+        """Links that crawlers are asked not to follow, and addresses with parameters, are tried in a sample that is the
+        same every time."""
+        sampled: set[str] = set()
+        for link in page.links:
+            target = address_on(self.shop.host, link.href, address)
+            if target is None or target.startswith(OTHER_SURFACES):
+                continue
+            if link.is_followed and not _has_parameters(target):
+                self._meet(target, address)
+            elif target not in self._linked_from:
+                sampled.add(target)
+        for target in sorted(sampled, key=_shuffled)[:SAMPLES_OF_PAGE]:
+            if self._samples < self.most_samples:
+                self._samples += 1
+                self._meet(target, address)
+
+    def _compare(self) -> None:
+        """Look at what only all pages together show."""
+        sitemap = frozenset(self.shop.sitemap)
+        titles: dict[str, str] = {}
+        for address, page in self.seen.items():
+            for finding in (
+                *(self._sitemap_findings(address, page) if address in sitemap else self._link_findings(address, page)),
+                *self._canonical_findings(address, page),
+                *self._title_findings(address, page, titles),
+            ):
+                self._add(finding)
+            if address not in sitemap and self._belongs_in_sitemap(address, page):
+                self._add(Finding(FindingKind.MISSING_FROM_SITEMAP, address))
+
+    def _sitemap_findings(self, address: str, page: SeenPage) -> Iterator[Finding]:
+        if 300 <= page.status < 400:
+            yield Finding(FindingKind.SITEMAP_REDIRECTS, address, detail=_leads_to(page))
+        elif page.status != 200:
+            yield Finding(FindingKind.SITEMAP_FAILS, address, detail=f"Answers {page.status}.")
+        elif not page.is_indexable:
+            yield Finding(FindingKind.SITEMAP_NOT_INDEXABLE, address)
+        elif page.canonical != address:
+            yield Finding(FindingKind.SITEMAP_NOT_CANONICAL, address, detail=page.canonical or "It names none here.")
+        elif address != "/" and not self._linked_from[address] and not self.unvisited:
+            yield Finding(FindingKind.NOT_LINKED, address)
+
+    def _link_findings(self, address: str, page: SeenPage) -> Iterator[Finding]:
+        if 300 <= page.status < 400:
+            yield Finding(FindingKind.LINK_REDIRECTS, address, detail=_leads_to(page))
+        elif page.status != 200:
+            yield Finding(FindingKind.LINK_FAILS, address, detail=f"Answers {page.status}.")
+
+    def _canonical_findings(self, address: str, page: SeenPage) -> Iterator[Finding]:
+        if page.canonical is None or page.canonical == address:
+            return
+        target = self.seen.get(page.canonical)
+        if target is not None and target.status != 200:
+            detail = f"{page.canonical} answers {target.status}."
+            yield Finding(FindingKind.CANONICAL_FAILS, address, detail=detail)
+        elif target is not None and not target.is_indexable:
+            yield Finding(FindingKind.CANONICAL_NOT_INDEXABLE, address, detail=page.canonical)
+
+    def _title_findings(self, address: str, page: SeenPage, titles: dict[str, str]) -> Iterator[Finding]:
+        if page.title and page.is_indexable and page.canonical == address:
+            first = titles.setdefault(page.title, address)
+            if first != address:
+                yield Finding(FindingKind.SAME_TITLE, address, detail=f"“{page.title}”, as {first}")
+
+    def _belongs_in_sitemap(self, address: str, page: SeenPage) -> bool:
+        """Only the first page of a listing is listed, and the front page needs no listing."""
+        is_own = page.is_indexable and page.canonical == address
+        return is_own and address != "/" and "?" not in address and not self.shop.is_left_out(address)
+
+    def _add(self, finding: Finding) -> None:
+        linked_from = finding.linked_from or self._linked_from.get(finding.url, "")
+        self.findings.add(Finding(finding.kind, finding.url, linked_from, finding.detail))
+
+
+def _has_parameters(address: str) -> bool:
+    """Whether an address has more than the number of a page."""
+    query = address.partition("?")[2]
+    return any(name != "p" for name, _ in parse_qsl(query, keep_blank_values=True))
+
+
+def _shuffled(address: str) -> int:
+    return crc32(address.encode())
+
+
+def _leads_to(page: SeenPage) -> str:
+    return f"Answers {page.status} and leads to {page.location}."

@@ -1,0 +1,117 @@
+"""What a site check can find, in words, and what to do about it. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+MOST_LISTED = 100  # Of each kind; all are counted.
+
+
+class FindingKind(StrEnum):
+    SITEMAP_FAILS = "sitemap_fails"
+    SITEMAP_REDIRECTS = "sitemap_redirects"
+    SITEMAP_NOT_INDEXABLE = "sitemap_not_indexable"
+    SITEMAP_NOT_CANONICAL = "sitemap_not_canonical"
+    MISSING_FROM_SITEMAP = "missing_from_sitemap"
+    LINK_FAILS = "link_fails"
+    LINK_REDIRECTS = "link_redirects"
+    CANONICAL_FAILS = "canonical_fails"
+    CANONICAL_NOT_INDEXABLE = "canonical_not_indexable"
+    SEVERAL_CANONICALS = "several_canonicals"
+    ROBOTS_DISAGREE = "robots_disagree"
+    INVALID_DATA = "invalid_data"
+    NOT_LINKED = "not_linked"
+    HEADING_COUNT = "heading_count"
+    MISSING_TITLE = "missing_title"
+    SAME_TITLE = "same_title"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """`is_contradiction`: search engines get two answers, or are sent where nothing is; the others are advice."""
+
+    label: str
+    advice: str
+    is_contradiction: bool = True
+
+
+_FIX_LINK = "Change the link on the page that is named, or bring back what it leads to."
+MEANINGS: Mapping[FindingKind, Meaning] = {
+    FindingKind.SITEMAP_FAILS: Meaning(
+        "In the sitemap, but does not answer", "Build the sitemap anew; if the page should be there, look why it fails."
+    ),
+    FindingKind.SITEMAP_REDIRECTS: Meaning(
+        "In the sitemap, but redirects", "Build the sitemap anew: it lists the address that a page had before."
+    ),
+    FindingKind.SITEMAP_NOT_INDEXABLE: Meaning(
+        "In the sitemap, but not indexable", "Leave the page out of the sitemap, or let search engines list it."
+    ),
+    FindingKind.SITEMAP_NOT_CANONICAL: Meaning(
+        "In the sitemap, but another address is canonical", "Remove the page’s canonical address, or list that instead."
+    ),
+    FindingKind.MISSING_FROM_SITEMAP: Meaning(
+        "Indexable, but not in the sitemap", "Build the sitemap anew; its warnings say what was left out and why."
+    ),
+    FindingKind.LINK_FAILS: Meaning("A link leads to a page that does not answer", _FIX_LINK),
+    FindingKind.LINK_REDIRECTS: Meaning(
+        "A link leads to a redirect", "Link straight to the address where the redirect ends."
+    ),
+    FindingKind.CANONICAL_FAILS: Meaning(
+        "The canonical address does not answer", "Correct the canonical address in the editor of the page."
+    ),
+    FindingKind.CANONICAL_NOT_INDEXABLE: Meaning(
+        "The canonical address is not indexable", "Name an address that search engines may list, or none."
+    ),
+    FindingKind.SEVERAL_CANONICALS: Meaning(
+        "More than one canonical address", "A page names one at most: look at the theme’s templates."
+    ),
+    FindingKind.ROBOTS_DISAGREE: Meaning(
+        "Page and X-Robots-Tag disagree", "Both must say the same: look at the theme and at the server before the shop."
+    ),
+    FindingKind.INVALID_DATA: Meaning(
+        "Structured data is not valid", "Inspect the page: it names what is missing. Fill it in, or correct the theme."
+    ),
+    FindingKind.NOT_LINKED: Meaning(
+        "In the sitemap, but no page links to it",
+        "Put it into a category or collection that shoppers can reach, or link to it from a page.",
+        is_contradiction=False,
+    ),
+    FindingKind.HEADING_COUNT: Meaning(
+        "Not exactly one main heading", "Use one H1 on a page, and H2 for its parts.", is_contradiction=False
+    ),
+    FindingKind.MISSING_TITLE: Meaning(
+        "No title", "Give the page a title: it is the first line of a search result.", is_contradiction=False
+    ),
+    FindingKind.SAME_TITLE: Meaning(
+        "The same title as another page", "Give each a title of its own, so that people can choose.", False
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`url` is an address on the shop without its host, `linked_from` one that leads there."""
+
+    kind: FindingKind
+    url: str
+    linked_from: str = ""
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class Findings:
+    """All are counted, the first of each kind kept."""
+
+    counts: Counter[FindingKind] = field(default_factory=Counter)
+    kept: list[Finding] = field(default_factory=list)
+
+    def add(self, finding: Finding) -> None:
+        self.counts[finding.kind] += 1
+        if self.counts[finding.kind] <= MOST_LISTED:
+            self.kept.append(finding)
+
+    def of(self, kind: FindingKind) -> Iterator[Finding]:
+        return (finding for finding in self.kept if finding.kind is kind)

@@ -1,0 +1,11 @@
+"""Walks through the pages of a shop, in search of contradictions."""
+
+from __future__ import annotations
+
+from app.domain.seo.site_check import checks
+from app.in_process import pages_of
+from app.work_context import work_context
+
+
+def check(check_id: str) -> bool:
+    return checks.check(work_context(), pages_of, check_id)
