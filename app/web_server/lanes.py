@@ -45,6 +45,7 @@ BULK = Lane(
         f"{ANY} /admin/catalogue/taxonomy/tasks/[^/]+/lost$",
         f"{ANY} /admin/catalogue/taxonomy/[^/]+/(?:structure|impact|activation|activation-impact)$",
         f"{ANY} /admin/catalogue/taxonomy/[^/]+/(?:review|restore|conflict)$",
+        "GET /admin/merchandising/category/[0-9]+/landing/twins$",
         f"(?:{UPLOADS}) /v1/admin/",
     ),
 )

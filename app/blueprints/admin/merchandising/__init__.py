@@ -1,5 +1,5 @@
-"""Merchandising trees: the trees of the shop, the page of one, and the editor of a category."""
+"""Merchandising trees: the trees of the shop, the page of one, the editor of a category, and landing rules."""
 
-from app.blueprints.admin.merchandising import category, tree, tree_filters, trees
+from app.blueprints.admin.merchandising import category, landing, tree, tree_filters, trees
 
-__all__ = ["category", "tree", "tree_filters", "trees"]
+__all__ = ["category", "landing", "tree", "tree_filters", "trees"]

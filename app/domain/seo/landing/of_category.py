@@ -51,7 +51,7 @@ class LandingDirectory:
         with self._lock:
             known = self._made.get(key)
         rules = rules_in_force(shop, node) if known is None else known.rules
-        counts = [self._counts.of(engine, clock, shop, node, rule["facetId"]) for rule in rules]
+        counts = self._counted(engine, clock, shop, node, rules)
         if known and all(a is b for a, b in zip(known.counts, counts, strict=True)):
             return known.pages
         pages = landing_pages(subject_of(shop, node), rules, counts_by_facet(rules, counts))
@@ -59,6 +59,17 @@ class LandingDirectory:
         with self._lock:
             self._made[key] = _Made(rules, counts, pages)
         return pages
+
+    def counts(
+        self, engine: SearchEngine, clock: Clock, shop: Shop, node: ShopNode, rules: Sequence[Rule]
+    ) -> dict[str, FacetCounts | None]:
+        """Return the counts of the rules' facets; None for what cannot be fetched."""
+        return counts_by_facet(rules, self._counted(engine, clock, shop, node, rules))
+
+    def _counted(
+        self, engine: SearchEngine, clock: Clock, shop: Shop, node: ShopNode, rules: Sequence[Rule]
+    ) -> list[FacetCounts | None]:
+        return [self._counts.of(engine, clock, shop, node, rule["facetId"]) for rule in rules]
 
 
 def counts_by_facet(rules: Sequence[Rule], counts: Sequence[FacetCounts | None]) -> dict[str, FacetCounts | None]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.domain.merchandising import nodes, trees
 from app.domain.merchandising.models import Node, Tree
 from app.domain.merchandising.queries import load_tree
 from app.domain.merchandising.tree import Display, Facet
@@ -16,23 +17,21 @@ from app.domain.seo.landing.inheritance import LandingMode, effective_rules, mod
 from app.domain.seo.landing.rules import Rule, clean_rules
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.shared.records import existing, find_record
 from app.domain.sites import audit
 from app.domain.taxonomy.products.classification import active_tree
 
-NO_TREE = "There is no such tree on this site."
-NO_NODE = "There is no such category on this site."
 RULES = "#/rules"
 CHANGED_MEANWHILE = "Another user changed these landing rules while you were editing them."
 
 
 @dataclass(frozen=True, slots=True)
 class NodeRules:
-    """The rules of a category: how it comes by them, its own, and those that hold."""
+    """The rules of a category: how it comes by them, its own, its tree's, and those that hold."""
 
     node: Node
     mode: LandingMode
     own: Sequence[Rule] | None
+    default: Sequence[Rule]
     effective: Sequence[Rule]
 
 
@@ -43,12 +42,12 @@ def fingerprint(rules: Sequence[Rule] | None) -> str:
 
 def tree_of(site_id: int, tree_id: int | str, to_change: bool = False) -> Tree:
     """Raises NotFound, also for another site's."""
-    return existing(find_record(Tree, site_id, _number(tree_id), to_change), NO_TREE)
+    return trees.tree_of(site_id, _number(tree_id), to_change)
 
 
 def node_of(site_id: int, node_id: int | str, to_change: bool = False) -> Node:
     """Raises NotFound, also for another site's."""
-    return existing(find_record(Node, site_id, _number(node_id), to_change), NO_NODE)
+    return nodes.node_of(site_id, _number(node_id), to_change)
 
 
 def node_rules(site_id: int, node_id: int | str) -> NodeRules:
@@ -56,7 +55,7 @@ def node_rules(site_id: int, node_id: int | str) -> NodeRules:
     node = node_of(site_id, node_id)
     default = tree_of(site_id, node.tree_id).default_landing_rules
     own = node.landing_rules
-    return NodeRules(node, mode_of(own), own, effective_rules(own, default))
+    return NodeRules(node, mode_of(own), own, default, effective_rules(own, default))
 
 
 def set_tree_rules(author: Author, tree_id: int | str, raw: Sequence[Any], seen: str | None = None) -> Tree:

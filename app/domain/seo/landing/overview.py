@@ -1,0 +1,142 @@
+"""What a category's editor shows of its landing pages: those that exist now, and the values that could have one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.tree import ShopNode
+from app.domain.search.engine import SearchEngine
+from app.domain.seo.landing.inheritance import effective_rules
+from app.domain.seo.landing.of_category import LandingDirectory, rules_in_force, subject_of
+from app.domain.seo.landing.pages import (
+    FacetCounts,
+    LandingPage,
+    LandingSubject,
+    LandingWarning,
+    landing_pages,
+    least_products,
+)
+from app.domain.seo.landing.rules import Rule, segment_of
+from app.domain.shared.clock import Clock
+
+ALIKE = 0.9  # Pages that have more of their products in common than this are near-twins.
+MOST_ROWS = 200  # Of a rule that the editor lists.
+
+
+class ValueState(StrEnum):
+    PAGE = "page"
+    CANDIDATE = "candidate"
+    EXCLUDED = "excluded"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRow:
+    """A value of a rule's facet. `share` is the part of the category's products that carry it."""
+
+    value: str
+    products: int
+    state: ValueState
+    share: float
+    path: str | None = None
+
+    @property
+    def is_like_category(self) -> bool:
+        return self.share > ALIKE
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOverview:
+    """The values of one rule, most products first. `rows` is None while they cannot be counted; `more` counts those
+    that are left out."""
+
+    facet_id: str
+    segment: str
+    minimum: int
+    rows: tuple[ValueRow, ...] | None
+    more: int = 0
+
+    @property
+    def pages(self) -> int:
+        return sum(row.state is ValueState.PAGE for row in self.rows or ())
+
+
+@dataclass(frozen=True, slots=True)
+class LandingOverview:
+    """`obstacle` says why a category with rules can have no pages at all."""
+
+    rules: tuple[RuleOverview, ...]
+    pages: tuple[LandingPage, ...]
+    warnings: tuple[LandingWarning, ...]
+    obstacle: str | None = None
+
+    @property
+    def minimum(self) -> int | None:
+        """The fewest products of any rule."""
+        return min((rule.minimum for rule in self.rules), default=None)
+
+
+def overview(
+    directory: LandingDirectory, engine: SearchEngine, clock: Clock, shop: Shop, node: ShopNode, least: int | None
+) -> LandingOverview:
+    """Return the pages of a category with the values that would have one were `least` products enough."""
+    rules = rules_in_force(shop, node)
+    counts = directory.counts(engine, clock, shop, node, rules)
+    subject = subject_of(shop, node)
+    made = landing_pages(subject, rules, counts)
+    found = rule_overviews(subject, rules, counts, made.pages, least)
+    return LandingOverview(tuple(found), made.pages, made.warnings, None if rules else _obstacle(shop, node))
+
+
+def rule_overviews(
+    subject: LandingSubject,
+    rules: Sequence[Rule],
+    counts: Mapping[str, FacetCounts | None],
+    pages: Sequence[LandingPage],
+    least: int | None,
+) -> list[RuleOverview]:
+    return [_rule_overview(subject, rule, counts[rule["facetId"]], pages, least) for rule in rules]
+
+
+def _rule_overview(
+    subject: LandingSubject, rule: Rule, counted: FacetCounts | None, pages: Sequence[LandingPage], least: int | None
+) -> RuleOverview:
+    minimum = least_products(rule, subject.least_products)
+    if counted is None:
+        return RuleOverview(rule["facetId"], segment_of(rule), minimum, None)
+    paths = {page.value: page.path for page in pages if page.facet_id == rule["facetId"]}
+    found = _rows(rule, counted, paths, min(minimum, least or minimum))
+    return RuleOverview(
+        rule["facetId"], segment_of(rule), minimum, tuple(found[:MOST_ROWS]), max(0, len(found) - MOST_ROWS)
+    )
+
+
+def _rows(rule: Rule, counted: FacetCounts, paths: Mapping[str, str], least: int) -> list[ValueRow]:
+    """Pages, excluded values, and those that `least` products would be enough for."""
+    excluded = {override["value"].casefold() for override in rule.get("overrides", ()) if override.get("excluded")}
+
+    def state(value: str) -> ValueState:
+        if value.casefold() in excluded:
+            return ValueState.EXCLUDED
+        return ValueState.PAGE if value in paths else ValueState.CANDIDATE
+
+    rows = [
+        ValueRow(value, count, state(value), count / counted.total, paths.get(value))
+        for value, count in counted.values
+        if least <= count < counted.total or (count and value.casefold() in excluded)
+    ]
+    return sorted(rows, key=lambda row: (-row.products, row.value))
+
+
+def _obstacle(shop: Shop, node: ShopNode) -> str | None:
+    if not effective_rules(node.own_landing_rules, shop.tree.default_landing_rules(node.tree_id)):
+        return None
+    if node.tree_id != shop.tree.primary_tree_id:
+        return "Shoppers do not browse this tree, so its categories have no pages."
+    if not shop.tree.is_shown(node):
+        return "The category, or one above it, is hidden."
+    if node.canonical_override:
+        return f"Search engines know the category by another address, {node.canonical_override}."
+    return "The facets of the rules have no values to give pages to any more."
