@@ -224,7 +224,9 @@ def test_a_value_is_excluded_and_included_again_beside_its_page(app: Flask, mia:
 
 def test_warnings_and_obstacles_are_named(app: Flask, mia: Merchandiser) -> None:
     set_rules(app, "camping", [BRAND | {"pathSegment": "tents"}])
-    assert "so the rule of this segment is skipped" in mia.fragment("/admin/merchandising/category/1/landing/pages").text
+    assert (
+        "so the rule of this segment is skipped" in mia.fragment("/admin/merchandising/category/1/landing/pages").text
+    )
     set_rules(app, None, [BRAND])
     assert "is hidden" in mia.fragment("/admin/merchandising/category/4/landing/pages").text
     with app.app_context(), transaction():
