@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from flask import make_response, request, send_file
+from collections.abc import Iterator
+
+from flask import make_response, request
 from werkzeug.wrappers import Response
 
 from app import ports
@@ -10,7 +12,7 @@ from app.blueprints.storefront.blueprint import bp, current_shop
 from app.domain.merchandising.shop import Shop
 from app.domain.seo.robots_txt import robots_txt
 from app.domain.seo.sitemap import builds, queries
-from app.domain.seo.sitemap.store import FIRST_FILE, part_name
+from app.domain.seo.sitemap.store import FIRST_FILE, StoredFile, part_name
 from app.domain.shared.author import Author
 from app.domain.shared.problems import NotFound
 from app.errors import problem
@@ -19,6 +21,7 @@ from app.transaction import transaction
 
 REQUESTED_BY = "a crawler"
 SECONDS_TO_WAIT = 120
+PART = 64 * 1024  # Bytes.
 NO_SITEMAP = "There is no such sitemap."
 
 
@@ -40,9 +43,9 @@ def sitemap() -> Response:
     return _file(shop, FIRST_FILE) or _not_yet(shop)
 
 
-@bp.get("/sitemap-<int(max=999999):number>.xml")
+@bp.get("/sitemap-<number>.xml")
 @public
-def sitemap_part(number: int) -> Response:
+def sitemap_part(number: str) -> Response:
     response = _file(_shop_with_sitemap(), part_name(number))
     if response is None:
         raise NotFound(NO_SITEMAP)
@@ -61,7 +64,18 @@ def _file(shop: Shop, name: str) -> Response | None:
     stored = ports.sitemaps().file(shop.site_id, name)
     if stored is None:
         return None
-    return send_file(stored.path, "application/xml", etag=stored.version, last_modified=stored.written_at)
+    response = Response(_content(stored), content_type="application/xml")
+    response.content_length, response.last_modified = stored.size, stored.written_at
+    response.set_etag(stored.version)
+    response.cache_control.no_cache = True
+    return response.make_conditional(request)
+
+
+def _content(stored: StoredFile) -> Iterator[bytes]:
+    """The file is opened only once somebody reads it, and closed whenever they stop."""
+    with stored.path.open("rb") as file:
+        while part := file.read(PART):
+            yield part
 
 
 def _not_yet(shop: Shop) -> Response:

@@ -20,7 +20,7 @@ from app.domain.catalogue.markup import clean_html
 from app.domain.catalogue.names import free_seo_name, seo_name_problems
 from app.domain.catalogue.queries import contains
 from app.domain.catalogue.saving import assign, check_revision, flush_or_conflict
-from app.domain.shared.addresses import slug, slug_problems, url_problems
+from app.domain.shared.addresses import canonical_problems, slug, slug_problems
 from app.domain.shared.author import Author
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Invalid, Problem
@@ -236,7 +236,7 @@ def _sanitised(site_id: int, kind: ContentKind[Record, Draft], tidy: Draft, furt
         *title.problems(getattr(tidy, title.name)),
         *(kind.name_problems(tidy.seo_name) if tidy.seo_name else ()),
         *(problem for text in others for problem in text.problems(getattr(tidy, text.name))),
-        *(url_problems(tidy.canonical_url, "The canonical URL", "#/canonicalUrl") if tidy.canonical_url else ()),
+        *canonical_problems(tidy.canonical_url),
         *kind.further_problems(tidy),
         *further,
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.domain.catalogue.markup import clean_html
-from app.domain.shared.addresses import slug, slug_problems, url_problems
+from app.domain.shared.addresses import canonical_problems, slug, slug_problems
 from app.domain.shared.money import LARGEST
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.text import block_problems, line_problems, one_line
@@ -93,7 +93,7 @@ def product_problems(draft: ProductDraft) -> list[Problem]:
         *line_problems(draft.manufacturer, "The manufacturer", LONGEST_MANUFACTURER, "#/manufacturer"),
         *block_problems(draft.description, "The description", LONGEST_DESCRIPTION, "#/description"),
         *line_problems(draft.upc or "", "The UPC", LONGEST_UPC, "#/upc"),
-        *(url_problems(draft.canonical_url, "The canonical URL", "#/canonicalUrl") if draft.canonical_url else ()),
+        *canonical_problems(draft.canonical_url),
         *_number_problems(draft),
         *variants_problems(draft.variants),
     ]

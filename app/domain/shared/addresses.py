@@ -50,6 +50,13 @@ def url_problems(text: str, label: str, pointer: str) -> list[Problem]:
     return [Problem("invalid_url", message, pointer)]
 
 
+def canonical_problems(text: str | None) -> list[Problem]:
+    """A page's canonical may be what `url_problems` allows, and an address that begins with // (protocol-relative)."""
+    if not text:
+        return []
+    return url_problems(f"https:{text}" if text.startswith("//") else text, "The canonical URL", "#/canonicalUrl")
+
+
 def _is_path(text: str) -> bool:
     return text.startswith("/") and not text.startswith("//") and not _has_forbidden(text)
 

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.shared.addresses import LONGEST_SLUG, free_slug, slug, slug_problems, url_problems
+from app.domain.shared.addresses import (
+    LONGEST_SLUG,
+    canonical_problems,
+    free_slug,
+    slug,
+    slug_problems,
+    url_problems,
+)
 
 
 @given(st.text(max_size=500))
@@ -58,3 +65,13 @@ def test_paths_and_web_addresses_are_canonical_urls(text: str) -> None:
 )
 def test_anything_else_is_no_canonical_url(text: str) -> None:
     assert url_problems(text, "The canonical URL", "#/canonicalUrl")[0].pointer == "#/canonicalUrl"
+
+
+@pytest.mark.parametrize("text", [None, "", "/p/tent", "http://example.org/a", "//example.org/a"])
+def test_a_canonical_may_be_relative_to_the_protocol(text: str | None) -> None:
+    assert canonical_problems(text) == []
+
+
+@pytest.mark.parametrize("text", ["//", "//user@host/", "//host/a b", "///host", "//[bad/"])
+def test_but_nothing_else(text: str) -> None:
+    assert canonical_problems(text)[0].pointer == "#/canonicalUrl"

@@ -24,6 +24,7 @@ from app.domain.seo.sitemap.writing import LIMITS, Limits, WrittenSitemap, write
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
 from app.domain.shared.records import existing
+from app.domain.shared.text import UNPRINTABLE
 from app.domain.sites import audit
 from app.domain.sites.models import Site
 from app.domain.work import leases
@@ -38,6 +39,7 @@ from app.extensions import db
 
 BETWEEN_NOTES = 5_000  # Addresses.
 MOST_WARNINGS = 50
+REPLACEMENT = "\ufffd"  # The character that Unicode has for what cannot be shown.
 SITEMAP = WorkKind(
     "sitemap",
     SitemapBuild,
@@ -71,7 +73,7 @@ class LeftOutEntries:
     def add(self, path: str, reason: str) -> None:
         self.count += 1
         if len(self.lines) < MOST_WARNINGS:
-            self.lines.append(f"{path[:200]}: {reason}")
+            self.lines.append(f"{UNPRINTABLE.sub(REPLACEMENT, path[:200])}: {reason}")
 
 
 def request(author: Author, *, is_noted: bool = False) -> SitemapBuild:

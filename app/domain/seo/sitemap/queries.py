@@ -53,4 +53,6 @@ def has_build(site_id: int) -> bool:
 
 def _summary(clock: Clock, row: SitemapBuild) -> BuildSummary:
     shown = WorkSummary.fields_of(row, leases.is_unanswered(SITEMAP, clock, row))
-    return BuildSummary(**shown, files=row.files, left_out=row.left_out, warnings=tuple(row.warnings.splitlines()))
+    return BuildSummary(
+        **shown, files=row.files, left_out=row.left_out, warnings=tuple(filter(None, row.warnings.split("\n")))
+    )

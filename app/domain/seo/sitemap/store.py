@@ -12,7 +12,7 @@ from app.domain.shared.problems import DomainError
 FIRST_FILE = "sitemap.xml"
 
 
-def part_name(number: int) -> str:
+def part_name(number: int | str) -> str:
     """Return the name of a part of a sitemap that needs several files, from 1 on."""
     return f"sitemap-{number}.xml"
 

@@ -1,0 +1,126 @@
+"""Sitemaps as files: swapped whole, readable by their owner alone, with nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from app.adapters import sitemap_files
+from app.adapters.sitemap_files import FileGeneration, FileSitemaps
+
+SITE = 7
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FileSitemaps:
+    return FileSitemaps(tmp_path / "sitemaps")
+
+
+def write(store: FileSitemaps, **files: bytes) -> FileGeneration:
+    generation = store.start(SITE)
+    for name, content in (files or {"sitemap": b"<urlset/>"}).items():
+        with generation.create(f"{name.replace('_', '-')}.xml") as file:
+            file.write(content)
+    return generation
+
+
+def read(store: FileSitemaps, name: str = "sitemap.xml") -> bytes | None:
+    stored = store.file(SITE, name)
+    return stored.path.read_bytes() if stored else None
+
+
+def folders(tmp_path: Path) -> list[Path]:
+    return [path for path in (tmp_path / "sitemaps" / str(SITE)).iterdir() if not path.is_symlink()]
+
+
+def test_nothing_is_there_at_first(store: FileSitemaps) -> None:
+    assert store.files(SITE) == [] and store.file(SITE, "sitemap.xml") is None
+
+
+def test_nobody_reads_a_generation_before_it_is_published(store: FileSitemaps) -> None:
+    write(store, sitemap=b"old").publish()
+    generation = write(store, sitemap=b"new")
+    assert read(store) == b"old"
+    generation.publish()
+    assert read(store) == b"new"
+    generation.publish()
+    assert read(store) == b"new"
+
+
+def test_files_come_in_the_order_of_their_numbers(store: FileSitemaps) -> None:
+    write(store, sitemap=b"i", **{f"sitemap_{number}": b"p" for number in (10, 2, 1)}).publish()
+    names = ["sitemap.xml", "sitemap-1.xml", "sitemap-2.xml", "sitemap-10.xml"]
+    assert [stored.name for stored in store.files(SITE)] == names
+
+
+@pytest.mark.parametrize(
+    "name", ["../8/sitemap.xml", "current", "sitemap-0.xml", "sitemap-01.xml", "x.xml", "sitemap-9.xml"]
+)
+def test_other_names_are_no_files_of_a_sitemap(store: FileSitemaps, name: str) -> None:
+    write(store).publish()
+    assert store.file(SITE, name) is None
+
+
+def test_the_same_content_keeps_its_version_and_date(store: FileSitemaps) -> None:
+    write(store, sitemap=b"same").publish()
+    before = store.file(SITE, "sitemap.xml")
+    write(store, sitemap=b"same").publish()
+    assert store.file(SITE, "sitemap.xml") == before
+    write(store, sitemap=b"else").publish()
+    assert store.file(SITE, "sitemap.xml") != before
+
+
+def test_a_part_more_is_another_sitemap(store: FileSitemaps) -> None:
+    write(store, sitemap=b"i", sitemap_1=b"p").publish()
+    write(store, sitemap=b"i", sitemap_1=b"p", sitemap_2=b"q").publish()
+    assert len(store.files(SITE)) == 3
+
+
+def test_what_is_discarded_leaves_nothing(store: FileSitemaps, tmp_path: Path) -> None:
+    write(store, sitemap=b"live").publish()
+    generation = write(store)
+    generation.create("sitemap-1.xml").write(b"not closed")
+    generation.discard()
+    assert len(folders(tmp_path)) == 1 and read(store) == b"live"
+
+
+def test_a_published_generation_is_not_discarded(store: FileSitemaps) -> None:
+    generation = write(store, sitemap=b"live")
+    generation.publish()
+    generation.discard()
+    assert read(store) == b"live"
+
+
+def test_what_dead_builders_left_goes_after_an_hour(store: FileSitemaps, tmp_path: Path) -> None:
+    write(store, sitemap=b"live").publish()
+    write(store)
+    write(store)
+    assert len(folders(tmp_path)) == 3, "they may still be at work"
+    old = time.time() - sitemap_files.STALE_SECONDS - 60
+    for folder in folders(tmp_path):
+        os.utime(folder, (old, old))
+    write(store, sitemap=b"next").publish()
+    assert len(folders(tmp_path)) == 2 and read(store) == b"next"
+
+
+def test_a_reader_of_the_generation_before_reads_on(store: FileSitemaps) -> None:
+    write(store, sitemap=b"old").publish()
+    stored = store.file(SITE, "sitemap.xml")
+    write(store, sitemap=b"new").publish()
+    assert stored is not None and stored.path.read_bytes() == b"old"
+
+
+def test_the_files_are_their_owners_alone(store: FileSitemaps, tmp_path: Path) -> None:
+    write(store).publish()
+    for folder in folders(tmp_path):
+        assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_a_site_is_forgotten(store: FileSitemaps) -> None:
+    write(store).publish()
+    store.forget(SITE)
+    store.forget(SITE)
+    assert store.files(SITE) == []
