@@ -29,6 +29,7 @@ from app.adapters.counting_spool import FileSpool
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.queue import NoQueue, RqQueue
+from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.whoosh import WhooshEngine
 from app.config import Config, from_environment
 from app.domain.alerts import unwritten
@@ -48,7 +49,7 @@ from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.domain.work import leases
 from app.extensions import db
 from app.factory import channels_of_alerts
-from app.jobs import counting, events, indexing, machine, trials
+from app.jobs import counting, events, indexing, machine, sitemaps, trials
 from app.jobs.scheduled import run_scheduled
 from app.ports import Ports, clock, search_engine, worker_locks
 from app.storage_alerts import note_storage_fault
@@ -68,13 +69,16 @@ def shop() -> Flask:
     config = from_environment()
     engine = FaultyEngine(WhooshEngine(config.index_dir), os.environ.get("FAULT", ""))
     queue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
-    images, spool, locks = (
+    ports = Ports(
+        engine,
+        _clock(config),
+        queue,
         FileImages(config.media_dir),
-        FileSpool(config.counting_folder, notes=note_storage_fault),
-        FileLocks(config.lock_folder),
+        counting=FileSpool(config.counting_folder, notes=note_storage_fault),
+        sitemaps=FileSitemaps(config.sitemap_folder),
+        worker_locks=FileLocks(config.lock_folder),
+        alert_channels=tuple(channels_of_alerts(config)),
     )
-    channels = tuple(channels_of_alerts(config))
-    ports = Ports(engine, _clock(config), queue, images, counting=spool, worker_locks=locks, alert_channels=channels)
     return durable_application(config, ports)
 
 
@@ -330,6 +334,12 @@ def replay(replay_id: str, point: str) -> None:
     say(trials.replay(replay_id))
 
 
+def build_sitemap(build_id: str, point: str) -> None:
+    """Writes a sitemap, and is killed at a point."""
+    kill_at(point)
+    say(sitemaps.build(build_id))
+
+
 DEEDS: dict[str, Callable[..., object]] = {
     deed.__name__: deed
     for deed in (
@@ -356,6 +366,7 @@ DEEDS: dict[str, Callable[..., object]] = {
         order,
         drain,
         replay,
+        build_sitemap,
     )
 }
 
