@@ -1,4 +1,4 @@
-"""Who writes a sitemap is killed: crawlers read the old one or the new one, whole, and another worker writes it anew."""
+"""Who writes a sitemap is killed: crawlers read the old one or the new one, whole, and another worker goes on."""
 
 from __future__ import annotations
 
