@@ -47,13 +47,15 @@ class PlannedMove:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What goes with a category: those below it, and placements of products by hand, its own included."""
+    """What goes with a category: those below it, and placements of products by hand, its own included. `is_seen` says
+    whether its tree is the one that shoppers browse."""
 
     tree_id: int
     name: str
     path: str
     categories: int
     placements: int
+    is_seen: bool
 
 
 def node_of(site_id: int, node_id: int, to_change: bool = False) -> Node:
@@ -149,7 +151,8 @@ def removal(site_id: int, node_id: int) -> Removal:
     node = node_of(site_id, node_id)
     ids = arrangement.branch(arrangement_of(node.tree_id), node_id)
     placements = select(func.count()).select_from(Placement).where(Placement.node_id.in_(ids))
-    return Removal(node.tree_id, node.name, node.path, len(ids) - 1, db.session.scalar(placements) or 0)
+    is_seen = is_primary(tree_of(site_id, node.tree_id))
+    return Removal(node.tree_id, node.name, node.path, len(ids) - 1, db.session.scalar(placements) or 0, is_seen)
 
 
 def delete(author: Author, node_id: int) -> Removal:

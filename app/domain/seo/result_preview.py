@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from app.domain.merchandising.category_rules import path_of
+from app.domain.merchandising.category_rules import canonical_problems, category_slug_problems, path_of
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.listings.listing import ListingRequest
@@ -55,15 +55,17 @@ def result_preview(shop: Shop, node_id: int, typed: ResultTexts, products: int) 
 
 
 def _edited(node: ShopNode, typed: ResultTexts) -> ShopNode:
-    above, _, slug = node.path.rpartition("/")
+    """What cannot be saved leaves what is stored."""
+    above, _, stored_slug = node.path.rpartition("/")
+    slug, override = typed.slug.strip(), typed.canonical_override.strip()
     return replace(
         node,
         name=one_line(typed.name) or node.name,
-        path=path_of(above, typed.slug.strip() or slug),
+        path=path_of(above, stored_slug if category_slug_problems(slug, "") else slug),
         description=typed.description,
         meta_title=one_line(typed.meta_title) or None,
         meta_description=one_line(typed.meta_description) or None,
-        canonical_override=typed.canonical_override.strip() or None,
+        canonical_override=node.canonical_override if canonical_problems(override, "") else override or None,
         exclude_from_sitemap=typed.exclude_from_sitemap,
     )
 

@@ -38,9 +38,10 @@ def index_changed(session: Session, site_id: int) -> None:
 
 
 def _raise_versions(session: Session, _flush: UOWTransaction) -> None:
+    dirty = session.dirty  # Made anew each time that it is read.
     changed = (
         record.site_id  # type: ignore[attr-defined]
-        for record in (*session.new, *session.dirty, *session.deleted)
-        if isinstance(record, ShopConfiguration) and (record not in session.dirty or session.is_modified(record))
+        for record in (*session.new, *dirty, *session.deleted)
+        if isinstance(record, ShopConfiguration) and (record not in dirty or session.is_modified(record))
     )
     touch(session, (site_id for site_id in changed if site_id is not None))

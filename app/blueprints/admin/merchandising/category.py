@@ -102,11 +102,11 @@ class CategoryEditor(ContentEditor):
         return url_for("admin.tree_page", tree_id=record.tree_id, category=record.id), "The tree"
 
     def context(self, record: Node, form: ContentForm) -> dict[str, Any]:
-        counts = category_counts(ports.search_engine(), record.site_id)
+        shown = category_counts(ports.search_engine(), record.site_id).of(record.id)
         return _parts(record, form.parts) | {
             "beyond": placed_beyond_order(record.site_id, record.id),
-            "shown_products": None if counts is None else counts.get(record.id, 0),
-            "preview": _preview(record, form, None if counts is None else counts.get(record.id, 0)),
+            "shown_products": shown,
+            "preview": _preview(record, form, shown),
         }
 
 
@@ -163,8 +163,7 @@ def category_parts(category_id: int) -> str:
 def category_preview(category_id: int) -> str:
     """The result of a search engine for the form as it is filled in."""
     record = node_of(current_user.site_id, category_id)
-    counts = category_counts(ports.search_engine(), record.site_id)
-    shown = None if counts is None else counts.get(record.id, 0)
+    shown = category_counts(ports.search_engine(), record.site_id).of(record.id)
     preview = _preview(record, ContentForm.sent(EDITOR, request.form), shown)
     return render_template("admin/merchandising/category/_preview.html", preview=preview)
 

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from app.domain.search.engine import IndexName, SearchEngine, SearchRequest, SearchUnavailable
+from app.domain.search.engine import MOST_FACET_VALUES, IndexName, SearchEngine, SearchRequest, SearchUnavailable
 
 
-def category_counts(engine: SearchEngine, site_id: int) -> Mapping[int, int] | None:
-    """By id, in one call; a category that shows none is left out. None while search does not answer."""
+@dataclass(frozen=True, slots=True)
+class CategoryCounts:
+    """`is_complete` says that a category without a count shows no product; otherwise it is not known."""
+
+    counts: Mapping[int, int] = field(default_factory=dict)
+    is_complete: bool = False
+
+    def of(self, node_id: int) -> int | None:
+        return self.counts.get(node_id, 0 if self.is_complete else None)
+
+
+def category_counts(engine: SearchEngine, site_id: int) -> CategoryCounts:
+    """In one call. None is known while search does not answer."""
     try:
         result = engine.search(site_id, IndexName.PRODUCTS, SearchRequest(facets=("category",), per_page=0))
     except SearchUnavailable:
-        return None
-    return {int(value): count for value, count in result.facets.get("category", ()) if value.isdigit()}
+        return CategoryCounts()
+    found = result.facets.get("category", ())
+    return CategoryCounts(
+        {int(value): count for value, count in found if value.isdigit()}, len(found) < MOST_FACET_VALUES
+    )

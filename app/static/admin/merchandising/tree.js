@@ -68,6 +68,8 @@ listen(go, {
 search.listen(choose);
 editor.addEventListener("tree:dropped", ({ detail: { id, ...target } }) => move(itemOf(id), target));
 
+// On a narrow screen the panel is below the tree.
+const narrow = matchMedia("(max-width: 60rem)");
 editor.addEventListener("click", (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   const row = event.target.closest(".tree .leaf");
@@ -76,7 +78,7 @@ editor.addEventListener("click", (event) => {
   if (!item) return;
   event.preventDefault();
   if (event.target.matches("i") && groupOf(item)) { step(item); toggle(item); return; }
-  choose(item);
+  choose(item, { then: narrow.matches ? () => panel().scrollIntoView({ block: "start" }) : undefined });
 });
 
 // Where the focus was it stays: at the same button of the panel, else in the tree.
