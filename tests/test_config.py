@@ -93,6 +93,7 @@ def test_the_mail_server_of_alerts() -> None:
         ("ALERT_EMAIL_FROM", "Shop <shop@shop.test>"),
         ("ALERT_WEBHOOK_URL", "http://hooks.example/alerts"),
         ("ALERT_WEBHOOK_URL", "ftp://localhost/alerts"),
+        ("THEMES_DIR", "no/such/folder"),
         ("ALERT_WEBHOOK_URL", "https://"),
         ("ALERT_WEBHOOK_URL", "https://[::1/alerts"),
         ("ALERT_WEBHOOK_URL", "https://hooks.example:port/"),

@@ -21,9 +21,9 @@ const tick = (link) => {
 };
 
 const label = (sheet) => {
-  const button = sheet.querySelector(".apply button");
-  button.dataset.plain ??= button.textContent;
-  button.textContent = staged.size ? `Apply (${staged.size} ${staged.size === 1 ? "choice" : "choices"})` : button.dataset.plain;
+  const words = sheet.querySelector(".apply button span");
+  words.dataset.plain ??= words.textContent;
+  words.textContent = staged.size ? `Apply (${staged.size} ${staged.size === 1 ? "choice" : "choices"})` : words.dataset.plain;
 };
 
 const stage = (sheet, link, address) => {
@@ -68,7 +68,7 @@ const discard = () => {
   staged.forEach((_, link) => tick(link));
   staged.clear();
   const sheet = document.getElementById("filters");
-  if (sheet?.querySelector(".apply button")?.dataset.plain) label(sheet);
+  if (sheet?.querySelector(".apply button span")?.dataset.plain) label(sheet);
 };
 
 // Before htmx hears of it, which would follow the link.

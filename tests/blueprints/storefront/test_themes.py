@@ -133,6 +133,7 @@ def test_style_sheet_and_script_are_kept_for_good_under_their_content(get: Get) 
         assert packed.headers["Content-Encoding"] == "gzip"
         assert len(packed.data) < len(answer.data) / 2
         assert "Accept-Encoding" in packed.headers["Vary"]
+        assert "Content-Encoding" not in get(address, Accept_Encoding="gzip;q=0, br").headers
         assert get(address, If_None_Match=answer.headers["ETag"]).status_code == 304
 
 
