@@ -11,7 +11,7 @@ from app import jobs
 from app.adapters import sqlite
 from app.adapters.ai import AiSuggestions
 from app.adapters.clock import ServerClock, SystemClock
-from app.adapters.counting_spool import FileSpool
+from app.adapters.counting_spool import FileSpool, VisitSpool
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
@@ -90,6 +90,7 @@ def _ports(config: Config) -> Ports:
         certificates=TlsCertificates(),
         suggestions=_suggestion_sources(config),
         counting=FileSpool(config.counting_folder, notes=note_storage_fault),
+        crawler_visits=VisitSpool(config.counting_folder / "crawlers", notes=note_storage_fault),
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
         alert_channels=tuple(channels_of_alerts(config)),

@@ -13,7 +13,9 @@ from app.domain.alerts.channel import AlertChannel
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
+from app.domain.search_statistics.counting.events import Event
 from app.domain.search_statistics.counting.spool import NullSpool, Spool
+from app.domain.seo.crawlers.visits import CrawlerVisit
 from app.domain.seo.landing.of_category import LandingDirectory
 from app.domain.seo.sitemap.store import NoSitemaps, SitemapStore
 from app.domain.shared.clock import Clock
@@ -49,7 +51,8 @@ class Ports:
     queue: JobQueue
     images: ImageStore
     suggestions: tuple[SuggestionSource, ...] = (MinedSuggestions(),)
-    counting: Spool = field(default_factory=NullSpool)
+    counting: Spool[Event] = field(default_factory=NullSpool)
+    crawler_visits: Spool[CrawlerVisit] = field(default_factory=NullSpool)
     sitemaps: SitemapStore = field(default_factory=NoSitemaps)
     certificates: CertificateReader = field(default_factory=NoCertificates)
     alert_channels: tuple[AlertChannel, ...] = ()
@@ -81,8 +84,12 @@ def suggestion_sources() -> tuple[SuggestionSource, ...]:
     return _ports().suggestions
 
 
-def counting() -> Spool:
+def counting() -> Spool[Event]:
     return _ports().counting
+
+
+def crawler_visits() -> Spool[CrawlerVisit]:
+    return _ports().crawler_visits
 
 
 def sitemaps() -> SitemapStore:

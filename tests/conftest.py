@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
 from app import create_app
-from app.adapters.counting_spool import FileSpool
+from app.adapters.counting_spool import FileSpool, VisitSpool
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.sitemap_files import FileSitemaps
@@ -127,6 +127,7 @@ def app(
         queue=queue,
         images=images,
         counting=FileSpool(config.counting_folder),
+        crawler_visits=VisitSpool(config.counting_folder / "crawlers"),
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
     )

@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import structlog
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from app.domain.search_statistics.counting.daily_counts import aggregate_by_site, write_counts
+from app.domain.search_statistics.counting import daily_counts as searches
+from app.domain.search_statistics.counting.spool import EventBatch, Spool
+from app.domain.seo.crawlers import daily_counts as crawlers
+from app.domain.shared.clock import Clock
 from app.domain.work.context import read_afresh
-from app.ports import clock, counting
+from app.ports import clock, counting, crawler_visits
 from app.transaction import transaction
 
 log = structlog.get_logger()
+E = TypeVar("E")
+C = TypeVar("C")
+
+
+def has_pending() -> bool:
+    """Whether anything is recorded that is not counted."""
+    return counting().has_pending() or crawler_visits().has_pending()
 
 
 def drain() -> None:
     """Count everything that is pending. Each batch is counted once even if the process is killed anywhere, since the
     database records which it has. A batch that cannot be counted blocks no others for long."""
     read_afresh()
-    with counting().batches() as waiting:
+    _drain(counting(), searches.aggregate_by_site, searches.write_counts)
+    _drain(crawler_visits(), crawlers.sums_by_day, crawlers.write_visits)
+
+
+def _drain(spool: Spool[E], aggregate: Callable[[EventBatch[E]], C], write: Callable[[Clock, str, C], object]) -> None:
+    with spool.batches() as waiting:
         for batch in waiting:
             try:
-                changes = aggregate_by_site(batch)  # Before the transaction, which locks out all writers on SQLite.
+                changes = aggregate(batch)  # Before the transaction, which locks out all writers on SQLite.
                 with transaction():
-                    write_counts(clock(), batch.id, changes)
+                    write(clock(), batch.id, changes)
             except (OperationalError, InterfaceError):
                 raise  # The database is away or busy, which is no fault of the batch.
             except Exception:
                 log.exception("batch_not_counted", batch=batch.id)
-                counting().failed(batch.id)
+                spool.failed(batch.id)
             else:
-                counting().done(batch.id)
+                spool.done(batch.id)

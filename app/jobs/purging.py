@@ -20,6 +20,7 @@ from app.domain.retention.purging import Purged, Retention, note_held_back, purg
 from app.domain.search.index import purge as search
 from app.domain.search.models import JobSlot
 from app.domain.search_statistics.counting import purge as counting
+from app.domain.seo.crawlers import daily_counts as crawlers
 from app.domain.seo.site_check.checks import SITE_CHECK, is_superseded
 from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.author import Author
@@ -40,6 +41,7 @@ RETENTIONS: tuple[Retention, ...] = (
     *orders.RETENTIONS,
     *counting.RETENTIONS,
     *search.RETENTIONS,
+    crawlers.RETENTION,
     leases.retention(REPLAY, "replays"),
     leases.retention(SITE_CHECK, "site checks", is_superseded()),
     leases.retention(PICTURE, "uploads of pictures"),

@@ -26,7 +26,7 @@ from app.jobs.machine import MachineWatch
 from app.jobs.scheduled import SCHEDULED, run_scheduled
 from app.jobs.sitemaps import SitemapWatch
 from app.log_redaction import error_summary
-from app.ports import clock, counting, queue
+from app.ports import clock, queue
 from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
 
@@ -107,7 +107,7 @@ class Scheduler:
 
     def _count_searches(self) -> None:
         """Asks the queue here and not where shoppers search, whom a queue that hangs would keep waiting."""
-        self._looks_uncounted = self._looks_uncounted + 1 if counting().has_pending() else 0
+        self._looks_uncounted = self._looks_uncounted + 1 if counting_job.has_pending() else 0
         if self._looks_uncounted == 1 and queue().enqueue("counting:drain"):
             return
         if self._looks_uncounted in (1, LOOKS_BEFORE_HELP + 1):

@@ -332,6 +332,9 @@ SEO: Rows = {
     ("GET", "/admin/seo/check"): STAFF,
     ("POST", "/admin/seo/check"): STAFF,
     ("GET", "/admin/seo/inspector"): STAFF,
+    ("GET", "/admin/seo/crawlers"): STAFF,
+    ("POST", "/admin/seo/crawlers/tracking"): ADMINS,
+    ("POST", "/admin/seo/crawlers/skipped"): ADMINS,
 }
 
 MATRIX: Rows = (

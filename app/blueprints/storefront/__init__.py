@@ -9,6 +9,7 @@ from app.blueprints.storefront import (  # noqa: F401  (importing the views regi
     category,
     checkout,
     content,
+    crawler_visits,
     crawlers,
     home,
     origin,

@@ -3,7 +3,6 @@ or delay a page: the journey is kept in a signed cookie of the shopper's browser
 
 from __future__ import annotations
 
-import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
@@ -25,16 +24,11 @@ from app.domain.search_statistics.counting.days import day_at
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.journey_codec import from_text, to_text
 from app.domain.search_statistics.counting.words import countable
+from app.domain.seo.crawlers.families import is_bot
 
 COOKIE = "trail"
 LONGEST_COOKIE = 4_096
 PERSON = "_user_id"  # Key of the signed-in user in a session of flask-login.
-# User agents of programs.
-BOT = re.compile(
-    r"(?<!cu)bot\b|bot[/;_-]|crawl|spider|slurp|archiver|scrap|preview|facebookexternalhit|mediapartners|feedfetcher|"
-    r"lighthouse|pingdom|uptime|monitor|validator|google-|yandex|baidu|duckduckgo|bingbot|semrush|ahrefs",
-    re.IGNORECASE,
-)
 
 
 def note_search(asked: ListingRequest, hit_ids: Sequence[str], found: int | None, ruled: bool) -> None:
@@ -104,7 +98,7 @@ def _is_a_shopper() -> bool:
     """Neither a program that says so, nor a prefetched page, nor staff."""
     agent = request.headers.get("User-Agent", "")
     purpose = request.headers.get("Sec-Purpose", "") + request.headers.get("Purpose", "")
-    return bool(agent) and not BOT.search(agent) and "prefetch" not in purpose and not _is_staff()
+    return bool(agent) and not is_bot(agent) and "prefetch" not in purpose and not _is_staff()
 
 
 def _is_staff() -> bool:

@@ -20,6 +20,7 @@ from app.domain.search_statistics.counting.aggregation import (
     within_bounds,
 )
 from app.domain.search_statistics.counting.days import today
+from app.domain.search_statistics.counting.events import Event
 from app.domain.search_statistics.counting.models import CountedBatch, SearchDay, SearchWordDay
 from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.search_statistics.counting.sums import SUMMED
@@ -32,7 +33,7 @@ from app.extensions import db
 ChangesBySite = Mapping[int, Sequence[WordChange]]
 
 
-def aggregate_by_site(batch: EventBatch) -> ChangesBySite:
+def aggregate_by_site(batch: EventBatch[Event]) -> ChangesBySite:
     """Return what a batch changes. Needs no transaction."""
     by_site = defaultdict(list)
     for event in batch.events:

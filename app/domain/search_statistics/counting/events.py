@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 
 class EventKind(StrEnum):
@@ -32,12 +31,6 @@ class Event:
     followed: bool = False
     ruled: bool = False
     revenue: int = 0
-
-
-class Counting(Protocol):
-    """Records events. Never raises and never blocks: what cannot be recorded is lost and logged."""
-
-    def note(self, events: Sequence[Event]) -> None: ...
 
 
 def as_json(event: Event) -> list[Any]:

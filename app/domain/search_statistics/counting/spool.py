@@ -1,31 +1,35 @@
-"""Port: where events wait until they are counted."""
+"""Port: where events wait until they are counted. Those of searches are one kind of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
-from app.domain.search_statistics.counting.events import Counting, Event
+E = TypeVar("E")
 
 
 @dataclass(frozen=True, slots=True)
-class EventBatch:
+class EventBatch(Generic[E]):
     """Events with an id by which a second delivery is recognised."""
 
     id: str
-    events: tuple[Event, ...]
+    events: tuple[E, ...]
 
 
-class Spool(Counting, Protocol):
+class Spool(Protocol[E]):
     """Keeps events across restarts, in batches that do not change until they are done."""
+
+    def note(self, events: Sequence[E]) -> None:
+        """Record events. Never raises and never blocks: what cannot be recorded is lost and logged."""
+        ...
 
     def has_pending(self) -> bool:
         """Whether any event is pending."""
         ...
 
-    def batches(self) -> AbstractContextManager[Iterator[EventBatch]]:
+    def batches(self) -> AbstractContextManager[Iterator[EventBatch[E]]]:
         """Pending batches, oldest first; none while another process goes through them."""
         ...
 
@@ -38,16 +42,16 @@ class Spool(Counting, Protocol):
         ...
 
 
-class NullSpool:
+class NullSpool(Generic[E]):
     """Spool of programs that serve no shoppers: records nothing."""
 
-    def note(self, events: Sequence[Event]) -> None:
+    def note(self, events: Sequence[E]) -> None:
         """Events of such a program are no shopper's."""
 
     def has_pending(self) -> bool:
         return False
 
-    def batches(self) -> AbstractContextManager[Iterator[EventBatch]]:
+    def batches(self) -> AbstractContextManager[Iterator[EventBatch[E]]]:
         return nullcontext(iter(()))
 
     def done(self, batch_id: str) -> None:

@@ -1,0 +1,77 @@
+"""What crawlers read in vain, and what the shop can do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.author import current_author
+from app.domain.merchandising.shop import read_shop
+from app.domain.seo import settings
+from app.domain.seo.crawlers.report import PERIODS, filter_parameters, names_in_addresses, report
+from app.domain.shared.problems import Invalid
+from app.permissions import Permission, allowed, requires
+from app.transaction import transaction
+
+
+@bp.get("/seo/crawlers")
+@requires(Permission.MANAGE_MERCHANDISING)
+def seo_crawlers() -> str:
+    days = _days(request.args.get("days", ""))
+    found = report(ports.clock(), current_user.site_id, days, _facets())
+    may_decide = allowed(current_user.roles, Permission.MANAGE_SETTINGS)
+    return render_template("admin/seo/crawlers/page.html", report=found, periods=PERIODS, may_decide=may_decide)
+
+
+@bp.post("/seo/crawlers/tracking")
+@requires(Permission.MANAGE_SETTINGS)
+def seo_crawlers_tracking() -> Response:
+    """Treat `parameter` as one that only tracks visitors; with `undo` no more."""
+    name, is_undone = _sent()
+    known = filter_parameters(_facets())
+    done = f"“{name}” counts as a filter again." if is_undone else f"“{name}” is ignored in all addresses from now on."
+    return _decided(done, lambda: settings.treat_as_tracking(current_author(), name, known, is_tracking=not is_undone))
+
+
+@bp.post("/seo/crawlers/skipped")
+@requires(Permission.MANAGE_SETTINGS)
+def seo_crawlers_skipped() -> Response:
+    """Ask bots in robots.txt to skip addresses with `parameter`; with `undo` no more."""
+    name, is_undone = _sent()
+    known = filter_parameters(_facets())
+    done = f"Bots may read addresses with “{name}” again." if is_undone else f"robots.txt asks bots to skip “{name}”."
+
+    def decide() -> bool:
+        names = names_in_addresses(name)
+        return any([settings.skip_in_robots(current_author(), one, known, is_skipped=not is_undone) for one in names])
+
+    return _decided(done, decide)
+
+
+def _decided(done: str, decide: Callable[[], bool]) -> Response:
+    try:
+        with transaction():
+            changed = decide()
+    except Invalid as invalid:
+        flash(" ".join(problem.message for problem in invalid.problems), "bad")
+    else:
+        flash(done if changed else "Nothing had changed.", "good")
+    return redirect(url_for("admin.seo_crawlers", days=_days(request.form.get("days", ""))))
+
+
+def _sent() -> tuple[str, bool]:
+    return request.form.get("parameter", "").strip(), "undo" in request.form
+
+
+def _days(text: str) -> int:
+    return next((days for days in PERIODS if str(days) == text), PERIODS[1])
+
+
+def _facets() -> list[str]:
+    shop = read_shop(current_user.site_id)
+    return sorted(shop.value_facets | shop.number_facets)
