@@ -70,9 +70,11 @@ def form_of(page: Reading) -> dict[str, str]:
 
 def values(text: str) -> dict[str, str]:
     """The rows of the pages: the value, and the text of its row."""
-    rows = re.findall(r"<tr><td data-label=\"Value\">(.*?)</tr>", text, re.DOTALL)
-    plain = [" ".join(unescape(re.sub(r"<[^>]+>", " ", row)).split()) for row in rows]
-    return {re.match(r"(.*?) \d", row)[1]: row for row in plain}
+    rows = re.findall(r'<li><span class="named">(.*?)</li>', text, re.DOTALL)
+    spoken = (re.sub('<span class="unseen">.*?</span>', "", row) for row in rows)
+    plain = [" ".join(unescape(re.sub(r"<[^>]+>", " ", row)).split()) for row in spoken]
+    names = [unescape(re.sub(r"<[^>]+>", "", row.partition("<span")[0])).strip() for row in rows]
+    return dict(zip(names, plain, strict=True))
 
 
 def test_a_category_that_inherits_shows_the_rules_of_its_tree_and_its_pages(app: Flask, mia: Merchandiser) -> None:
@@ -197,7 +199,7 @@ def test_another_threshold_shows_who_would_get_a_page_and_who_would_lose_it(app:
     set_rules(app, "camping/tents", [BRAND | {"minProducts": 5}])
     assert list(values(mia.fragment(f"{TENTS}/pages").text)) == ["Fell & Fern"]
     lower = mia.fragment(f"{TENTS}/pages?least=2").text
-    assert values(lower)["Moor"] == "Moor 3 38 % Would get a page Exclude"
+    assert values(lower)["Moor"] == "Moor Would get a page 3 38 % Exclude"
     assert 'value="minimum:2"' in lower
     assert "Would lose its page" in values(mia.fragment(f"{TENTS}/pages?least=6").text)["Fell & Fern"]
     assert mia.pages.client.get(f"{TENTS}/pages?least=2", base_url="http://shop.test").location == f"{TENTS}?least=2"
@@ -216,7 +218,7 @@ def test_a_value_is_excluded_and_included_again_beside_its_page(app: Flask, mia:
     mia.post(TENTS, form | {"rules/0/facetId": "manufacturer"})
     excluded = [BRAND | {"minProducts": 2, "overrides": [{"value": "Moor", "excluded": True}]}]
     assert (rules_of(app), default_of(app)) == (excluded, [BRAND | {"minProducts": 2}])
-    assert values(mia.fragment(f"{TENTS}/pages").text)["Moor"] == "Moor 3 38 % Excluded Include"
+    assert values(mia.fragment(f"{TENTS}/pages").text)["Moor"] == "Moor Excluded 3 38 % Include"
     included = {"rules/0/facetId": "manufacturer", "intent": "include:manufacturer:Moor"}
     page = mia.post(TENTS, form_of(mia.get(TENTS)) | included, 200)
     assert "rules/0/overrides/0/value" not in form_of(page)

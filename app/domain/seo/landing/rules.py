@@ -109,9 +109,10 @@ def _problems(
         yield Problem("duplicate_facet", f"Two rules are for “{facet_id}”.", f"{at}/facetId")
     if ("pathSegment" in rule or not refusal) and (message := _segment_problem(rule, earlier)):
         yield Problem("invalid_segment", message, f"{at}/pathSegment")
-    if not 1 <= rule.get("minProducts", 1) <= LARGEST_MINIMUM:
-        message = f"The fewest products of a landing page are a number from 1 to {LARGEST_MINIMUM:,}."
-        yield Problem("invalid_minimum", message, f"{at}/minProducts")
+    if rule.get("minProducts", 1) < 1:
+        yield Problem("invalid_minimum", "A landing page needs at least 1 product.", f"{at}/minProducts")
+    elif rule.get("minProducts", 1) > LARGEST_MINIMUM:
+        yield Problem("invalid_minimum", "No category has so many products.", f"{at}/minProducts")
     yield from _override_problems(rule.get("overrides", []), f"{at}/overrides")
 
 
