@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, cast
 
@@ -13,7 +15,7 @@ import structlog
 from flask import Flask
 from redis.exceptions import RedisError, ResponseError
 from rq import Queue, Worker
-from rq.exceptions import DeserializationError
+from rq.exceptions import DeserializationError, StopRequested
 from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
 
@@ -29,6 +31,8 @@ from app.transaction import transaction
 SECONDS_TO_END_A_JOB = 6.0
 SECONDS_BETWEEN_HEARTBEATS = 5
 SECONDS_TO_KEEP_THE_UNREADABLE = 86_400
+SECONDS_UNTIL_THERE_MAY_BE_ROOM = 2
+NO_ROOM = "MISCONF"  # What the queue's server answers to every command that writes, while its disk is full.
 UNREADABLE = (DeserializationError, ResponseError, ValueError, TypeError, KeyError, AttributeError)
 log = structlog.get_logger()
 
@@ -55,11 +59,38 @@ class ShopWorker(Worker):
         """A record that cannot be read is put aside, so that the jobs behind it get their turn."""
         while True:
             try:
-                return cast("tuple[Job, Queue] | None", super().dequeue_job_and_maintain_ttl(timeout, max_idle_time))
+                with self._ending_when_there_is_room():
+                    result = super().dequeue_job_and_maintain_ttl(timeout, max_idle_time)
+                    return cast("tuple[Job, Queue] | None", result)
             except UNREADABLE as error:
                 if not hasattr(error, "job_id"):
                     raise
                 self._put_aside(error.job_id, error.queue, error)  # type: ignore[attr-defined]
+
+    def run_maintenance_tasks(self) -> None:
+        with self._ending_when_there_is_room():
+            super().run_maintenance_tasks()
+
+    @contextmanager
+    def _ending_when_there_is_room(self) -> Iterator[None]:
+        """On a full disk no worker could be started, so this one waits for room. Then it ends, since its record in the
+        queue may have expired meanwhile; whatever runs it starts another."""
+        try:
+            yield
+        except ResponseError as error:
+            if NO_ROOM not in str(error):
+                raise
+            log.error("queue_has_no_room", error=str(error))
+            while not (self._stop_requested or self._has_room()):
+                time.sleep(SECONDS_UNTIL_THERE_MAY_BE_ROOM)
+            raise StopRequested from None
+
+    def _has_room(self) -> bool:
+        try:
+            self.heartbeat()
+        except ResponseError:
+            return False
+        return True
 
     def _put_aside(self, job_id: str, queue: Queue, error: Exception) -> None:
         log.error("job_unreadable", job_id=job_id, error=repr(error))
@@ -83,7 +114,8 @@ class ShopWorker(Worker):
         if reason := _why_refused(job, self.functions):
             self._refuse(job, queue, reason)
             return
-        super().execute_job(job, queue)
+        with self._ending_when_there_is_room():
+            super().execute_job(job, queue)
         failed = Job.exists(job.id, self.connection) and job.get_status() == JobStatus.FAILED
         metrics.JOBS.labels(job.func_name, "failed" if failed else "done").inc()
 

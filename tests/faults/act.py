@@ -217,6 +217,13 @@ def work(kind: str) -> None:
     make_worker(shop_of_this_process, [kind]).work(logging_level="WARNING")
 
 
+def work_restlessly(kind: str) -> None:
+    """A worker that speaks to the queue every second, not only when a job comes or half a minute has passed."""
+    worker = make_worker(shop_of_this_process, [kind])
+    worker.worker_ttl = 16
+    worker.work(logging_level="WARNING")
+
+
 def scheduler() -> None:
     application = shop_of_this_process
     application.cli.main(["scheduler"], obj=ScriptInfo(create_app=lambda: application))
@@ -354,6 +361,7 @@ DEEDS: dict[str, Callable[..., object]] = {
         browse,
         lock,
         work,
+        work_restlessly,
         scheduler,
         watch_machine,
         serve,

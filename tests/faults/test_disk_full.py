@@ -23,7 +23,7 @@ from werkzeug.test import TestResponse
 from app.adapters.clock import SystemClock
 from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
-from app.adapters.queue import NoQueue
+from app.adapters.queue import NoQueue, RqQueue
 from app.domain.alerts.alerts import open_alerts
 from app.domain.alerts.models import Alert
 from app.domain.catalogue.models import Page, Product
@@ -31,6 +31,7 @@ from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.ports import Ports
+from app.supervisor import embedded_redis
 from app.transaction import transaction
 from tests.factories import make_site, make_user
 from tests.faults.browser import HOST, Browser, signed_in
@@ -140,6 +141,26 @@ def test_counting_requests_on_a_full_disk_kills_no_web_process(shop_on_disk: Sho
         web.visits(1)  # Who never opened the database cannot on a full disk.
         fill(disk)
         web.visits(2 * len(PAGES))
+
+
+def test_a_worker_waits_until_the_disk_of_the_queue_has_room_and_then_starts_anew(shop: Shop, disk: Path) -> None:
+    server = embedded_redis.prepare(disk)
+    server.part.start()
+    server.wait_until_it_answers()
+    shop.redis_url = server.url
+    queue = RqQueue(shop.redis_url, shop.config.queue_prefix)
+    try:
+        worker = shop.do("work_restlessly", "default")
+        until(lambda: queue.idle_kinds() == ["builds"])
+        fill(disk)
+        until(lambda: not queue.enqueue("events:deliver"))
+        until(lambda: [line["event"] for line in log_of(shop)] == ["queue_has_no_room"])
+        assert worker.is_running
+        (disk / "ballast").unlink()
+        assert worker.finish() == 0
+        assert "Traceback" not in (shop.folder / "errors.log").read_text()
+    finally:
+        server.stop(5)
 
 
 def test_the_scheduler_raises_the_alert_and_ends_it_when_there_is_room(shop_on_disk: Shop, disk: Path) -> None:
