@@ -36,15 +36,16 @@ def expected(shop: Shop) -> int:
 
 
 def stored_candidates(model: type[Any], site_id: int) -> Iterator[list[Candidate]]:
-    """Yield the enabled records of a kind in chunks, by their ids, with the columns that a sitemap needs."""
-    columns = model.id, model.seo_name, model.canonical_url, model.updated_at
-    query = select(*columns).where(model.site_id == site_id, model.enabled).order_by(model.id).limit(CHUNK)
+    """Yield the enabled records of a kind in chunks, by their SEO names, which an index has in order, with the columns
+    that a sitemap needs."""
+    columns = model.seo_name, model.canonical_url, model.updated_at
+    query = select(*columns).where(model.site_id == site_id, model.enabled).order_by(model.seo_name).limit(CHUNK)
     kind, folder = STORED[model]
-    last = 0
-    while rows := db.session.execute(query.where(model.id > last)).all():
+    last = ""
+    while rows := db.session.execute(query.where(model.seo_name > last)).all():
         yield [
             Candidate(PageRequest(kind, f"/{folder}/{name}", override=override), changed_at)
-            for _, name, override, changed_at in rows
+            for name, override, changed_at in rows
         ]
         last = rows[-1][0]
 

@@ -85,7 +85,7 @@ def test_a_page_that_cannot_be_listed_is_left_out_with_a_warning_and_the_others_
     assert (build.state, build.left_out) == ("done", 2)
     reason = "its address holds characters that cannot be shown"
     assert build.warnings == (f"/p/a\ufffdb: {reason}", f"/p/b\ufffd: {reason}")
-    assert paths(site_id)[-1] == "/p/%3C%26%5D%5D%3E"
+    assert "/p/%3C%26%5D%5D%3E" in paths(site_id)
     rejected = [line for line in log_lines if line["event"] == "sitemap_entry_rejected"]
     assert len(rejected) == 2 and {line["log_level"] for line in rejected} == {"warning"}
 
