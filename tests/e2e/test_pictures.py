@@ -6,9 +6,10 @@ import io
 import re
 
 from PIL import Image
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.e2e.test_from_rebuild_to_shop import sign_in
+from tests.processes import RunningShop
 
 
 def test_a_picture_appears_when_it_is_prepared_and_a_damaged_one_says_so(page: Page, stocked: None) -> None:
@@ -30,9 +31,30 @@ def test_a_picture_appears_when_it_is_prepared_and_a_damaged_one_says_so(page: P
     expect(pictures).to_have_count(before + 1)
 
 
-def drawn() -> bytes:
+def test_a_screen_loads_the_size_that_it_shows(page: Page, shop: RunningShop, browser: Browser, stocked: None) -> None:
+    sign_in(page)
+    page.goto("/admin/catalogue/product/2")
+    before = page.locator("#images .pictures li").count()
+    page.get_by_label("Add a picture").set_input_files(payload("large.png", drawn((1_400, 1_400))))
+    expect(page.locator("#images .pictures li")).to_have_count(before + 1)
+    product = page.get_by_role("link", name="See it in the shop").get_attribute("href") or ""
+    assert loaded_by(browser, shop, product, 390).endswith("-small.webp")
+    assert loaded_by(browser, shop, product, 1_280).endswith("-medium.webp")
+
+
+def loaded_by(browser: Browser, shop: RunningShop, product: str, width: int) -> str:
+    """The first picture of a product's page that a screen of this width takes."""
+    context = browser.new_context(base_url=shop.address, viewport={"width": width, "height": 800})
+    page = context.new_page()
+    page.goto(product)
+    path: str = page.locator(".gallery img").first.evaluate("image => image.decode().then(() => image.currentSrc)")
+    context.close()
+    return path
+
+
+def drawn(size: tuple[int, int] = (600, 400)) -> bytes:
     out = io.BytesIO()
-    Image.effect_noise((600, 400), 80).save(out, "PNG")
+    Image.effect_noise(size, 80).save(out, "PNG")
     return out.getvalue()
 
 
