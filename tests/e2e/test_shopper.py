@@ -148,6 +148,19 @@ def test_in_the_sheet_a_link_to_another_path_is_followed_at_once(page: Page) -> 
 
 
 @on_a_phone
+def test_on_a_page_of_its_own_typed_ends_lead_to_the_filtered_category(page: Page) -> None:
+    open_sheet(page)
+    page.locator("#filters a[data-facet-href]").first.click()
+    page.wait_for_url(f"**{CATEGORY}/brand/*")
+    page.get_by_role("button", name="Filters").click()
+    page.locator("#filters [name=price_min]").fill("20")
+    page.locator("#filters [name=price_max]").fill("90")
+    page.get_by_role("button", name=re.compile("Apply")).click()
+    page.wait_for_url(re.compile(rf"{CATEGORY}\?manufacturer=\w+&price_min=20&price_max=90$"))
+    expect(page.get_by_role("button", name="Filters (2)")).to_be_visible()
+
+
+@on_a_phone
 def test_where_choices_wait_the_filter_of_such_a_link_joins_them(page: Page) -> None:
     open_sheet(page)
     page.locator("#f-colour-1").click()

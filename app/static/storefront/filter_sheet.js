@@ -9,10 +9,14 @@ const openSheet = () => document.querySelector("#filters:popover-open");
 const isHere = (address) => new URL(address, location.href).pathname === location.pathname;
 const pairsOf = (parameters) => new Set([...parameters].map((pair) => JSON.stringify(pair)));
 
-const addressOf = (link) => {
+// The ends of ranges that were typed and not yet set.
+const typed = (sheet) => [...sheet.querySelectorAll(".ends input:not([type=hidden])")].filter((field) => field.value !== field.defaultValue);
+
+const addressOf = (sheet, link) => {
   if (isHere(link.href)) return new URL(link.href);
   const facet = link.dataset.facetHref;
-  return facet && staged.size && isHere(facet) ? new URL(facet, location.href) : null;
+  const waits = staged.size || typed(sheet).length;
+  return facet && waits && isHere(facet) ? new URL(facet, location.href) : null;
 };
 
 const tick = (link) => {
@@ -32,16 +36,18 @@ const stage = (sheet, link, address) => {
   label(sheet);
 };
 
-const changedEnds = (sheet) =>
-  [...sheet.querySelectorAll(".ends input:not([type=hidden])")].filter((field) => field.value !== field.defaultValue && isHere(field.form.action));
-
 const compare = ([a, aValue], [b, bValue]) => {
   const order = AFTER_FACETS.indexOf(a) - AFTER_FACETS.indexOf(b);
   return order || (a === b ? (aValue < bValue ? -1 : 1) : a < b ? -1 : 1);
 };
 
+const addressWith = (path, parameters) => {
+  const pairs = [...parameters].filter(([name, value]) => value && name !== "p").sort(compare);
+  return pairs.length ? `${path}?${new URLSearchParams(pairs)}` : path;
+};
+
 // The present address with all that was staged and typed.
-const wanted = (sheet) => {
+const wanted = (fields) => {
   const now = pairsOf(new URLSearchParams(location.search));
   const pairs = new Set(now);
   for (const address of staged.values()) {
@@ -50,18 +56,20 @@ const wanted = (sheet) => {
     then.forEach((pair) => now.has(pair) || pairs.add(pair));
   }
   const parameters = new URLSearchParams([...pairs].map((pair) => JSON.parse(pair)));
-  for (const field of changedEnds(sheet)) {
-    if (field.value.trim()) parameters.set(field.name, field.value.trim());
-    else parameters.delete(field.name);
-  }
-  parameters.delete("p");
-  const query = new URLSearchParams([...parameters].sort(compare)).toString();
-  return query ? `${location.pathname}?${query}` : location.pathname;
+  fields.forEach((field) => parameters.set(field.name, field.value.trim()));
+  return addressWith(location.pathname, parameters);
+};
+
+// Of a page whose ranges lead to another path, as those of a landing page do: what its forms send, together.
+const elsewhere = (fields) => {
+  const pairs = new Set(fields.flatMap((field) => [...pairsOf(new FormData(field.form))]));
+  return addressWith(fields[0].form.action, [...pairs].map((pair) => JSON.parse(pair)));
 };
 
 const apply = (sheet) => {
-  if (!staged.size && !changedEnds(sheet).length) return;
-  htmx.ajax("GET", wanted(sheet), { target: "#listing", swap: "outerMorph show:none", push: "true" });
+  const fields = typed(sheet);
+  if (fields.some((field) => !isHere(field.form.action))) location.assign(elsewhere(fields));
+  else if (staged.size || fields.length) htmx.ajax("GET", wanted(fields), { target: "#listing", swap: "outerMorph show:none", push: "true" });
 };
 
 const discard = () => {
@@ -78,7 +86,7 @@ document.addEventListener("click", (event) => {
   if (event.target.closest(".apply button")) return apply(sheet);
   const link = event.target.closest(".choices a");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-  const address = addressOf(link);
+  const address = addressOf(sheet, link);
   if (!address) return;
   event.preventDefault();
   event.stopPropagation();
@@ -87,7 +95,7 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("submit", (event) => {
   const sheet = openSheet();
-  if (!sheet?.contains(event.target) || !isHere(event.target.action)) return;
+  if (!sheet?.contains(event.target)) return;
   event.preventDefault();
   event.stopPropagation();
   apply(sheet);
