@@ -236,6 +236,15 @@ def test_warnings_and_obstacles_are_named(app: Flask, mia: Merchandiser) -> None
     assert "/c/camping." in mia.fragment(f"{TENTS}/pages").text
 
 
+def test_a_rule_that_its_facet_has_left_behind_is_named(app: Flask, mia: Merchandiser) -> None:
+    set_rules(app, "camping/tents", [BRAND, {"facetId": "colour"}, {"facetId": "gone"}])
+    with app.app_context(), transaction():
+        db.session.get_one(Node, 2).facets = [{"facetId": "colour", "display": "range"}]
+    text = mia.fragment(f"{TENTS}/pages").text
+    assert text.count("A rule is ignored") == 2 and "shown as a number range" in text and "no attribute “gone”" in text
+    assert list(values(text)) == ["Fell & Fern", "Moor"]
+
+
 def test_a_page_with_nearly_all_products_of_the_category_is_marked(app: Flask, mia: Merchandiser) -> None:
     with app.app_context(), transaction():
         tents = db.session.scalars(select(small_shop.Product).where(small_shop.Product.taxonomy_level_id == "tents"))

@@ -81,12 +81,18 @@ def rules_in_force(shop: Shop, node: ShopNode) -> list[Rule]:
     tree and without a canonical override; a rule whose facet has no values to give pages to is ignored."""
     if node.canonical_override or node.tree_id != shop.tree.primary_tree_id or not shop.tree.is_shown(node):
         return []
+    return [rule for rule, refusal in rules_of(shop, node) if refusal is None]
+
+
+def rules_of(shop: Shop, node: ShopNode) -> list[tuple[Rule, str | None]]:
+    """Return a category's effective rules, each with the reason why its facet has no values to give pages to any more:
+    the taxonomy or the filters may have changed since it was saved."""
     rules = effective_rules(node.own_landing_rules, shop.tree.default_landing_rules(node.tree_id))
     if not rules:
         return []
     attributes = shop.taxonomy.attributes_by_id()
     ranges = {facet.facet_id for facet in shop.tree.facets(node.id) if facet.display is Display.RANGE}
-    return [rule for rule in rules if facet_problem(rule["facetId"], attributes, ranges) is None]
+    return [(rule, facet_problem(rule["facetId"], attributes, ranges)) for rule in rules]
 
 
 def subject_of(shop: Shop, node: ShopNode) -> LandingSubject:

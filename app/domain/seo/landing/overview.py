@@ -9,8 +9,7 @@ from enum import StrEnum
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.engine import SearchEngine
-from app.domain.seo.landing.inheritance import effective_rules
-from app.domain.seo.landing.of_category import LandingDirectory, rules_in_force, subject_of
+from app.domain.seo.landing.of_category import LandingDirectory, rules_in_force, rules_of, subject_of
 from app.domain.seo.landing.pages import (
     FacetCounts,
     LandingPage,
@@ -65,11 +64,12 @@ class RuleOverview:
 
 @dataclass(frozen=True, slots=True)
 class LandingOverview:
-    """`obstacle` says why a category with rules can have no pages at all."""
+    """`obstacle` says why a category with rules can have no pages at all, `ignored` why single rules have none."""
 
     rules: tuple[RuleOverview, ...]
     pages: tuple[LandingPage, ...]
     warnings: tuple[LandingWarning, ...]
+    ignored: tuple[str, ...] = ()
     obstacle: str | None = None
 
     @property
@@ -87,7 +87,10 @@ def overview(
     subject = subject_of(shop, node)
     made = landing_pages(subject, rules, counts)
     found = rule_overviews(subject, rules, counts, made.pages, least)
-    return LandingOverview(tuple(found), made.pages, made.warnings, None if rules else _obstacle(shop, node))
+    every_rule = rules_of(shop, node)
+    ignored = tuple(f"A rule is ignored: {refusal}" for _, refusal in every_rule if refusal)
+    obstacle = _obstacle(shop, node) if every_rule else None
+    return LandingOverview(tuple(found), made.pages, made.warnings, ignored, obstacle)
 
 
 def rule_overviews(
@@ -131,12 +134,10 @@ def _rows(rule: Rule, counted: FacetCounts, paths: Mapping[str, str], least: int
 
 
 def _obstacle(shop: Shop, node: ShopNode) -> str | None:
-    if not effective_rules(node.own_landing_rules, shop.tree.default_landing_rules(node.tree_id)):
-        return None
     if node.tree_id != shop.tree.primary_tree_id:
         return "Shoppers do not browse this tree, so its categories have no pages."
     if not shop.tree.is_shown(node):
         return "The category, or one above it, is hidden."
     if node.canonical_override:
         return f"Search engines know the category by another address, {node.canonical_override}."
-    return "The facets of the rules have no values to give pages to any more."
+    return None

@@ -1,0 +1,140 @@
+"""Counts for landing pages: how long they are believed, and what serves while search is away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+import pytest
+
+from app.domain.merchandising.shop import Shop
+from app.domain.merchandising.tree import ShopNode, ShopTree
+from app.domain.search.engine import IndexName, SearchRequest, SearchResult, SearchUnavailable, ValueFilter
+from app.domain.seo.landing.counts import MOST_COUNTS, LandingCounts
+from app.domain.seo.landing.pages import FacetCounts
+from app.domain.sites.settings import SETTINGS, SiteSettings
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from tests.factories import WHEN
+from tests.fakes.clock import StoppedClock
+
+NODE = ShopNode(id=7, tree_id=1, parent_id=None, name="Tents", slug="tents", path="tents", updated_at=WHEN)
+BRAND = "manufacturer"
+
+
+@dataclass
+class Engine:
+    """Counts what it is asked, and answers one more product each time."""
+
+    asked: list[SearchRequest] = field(default_factory=list)
+    is_away: bool = False
+
+    def search(self, site_id: int, name: IndexName, asked: SearchRequest) -> SearchResult:
+        self.asked.append(asked)
+        if self.is_away:
+            raise SearchUnavailable("away")
+        return SearchResult(100, facets={BRAND: (("Moor", len(self.asked)),)})
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        self.is_away = True
+        yield
+        self.is_away = False
+
+
+def make_shop(**settings: object) -> Shop:
+    defaults = {key: setting.default for key, setting in SETTINGS.items()}
+    return Shop(
+        site_id=1, version=1, name="Small shop", currency="gbp", time_zone="UTC", primary_host="shop.test",
+        staging=False, settings=SiteSettings(defaults | settings), tree=ShopTree([NODE], {}, 1),
+        taxonomy=TaxonomyTree([]), attributes={}, value_facets=frozenset(), number_facets=frozenset(), pages=(),
+        collections=(), index_version=1,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def engine() -> Engine:
+    return Engine()
+
+
+class Asking:
+    """The same counts, asked again and again."""
+
+    def __init__(self, engine: Engine, clock: StoppedClock) -> None:
+        self._engine, self._clock = engine, clock
+        self.counts, self.shop, self.node = LandingCounts(), make_shop(), NODE
+
+    def __call__(self) -> FacetCounts | None:
+        return self.counts.of(self._engine, self._clock, self.shop, self.node, BRAND)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def ask(engine: Engine, clock: StoppedClock) -> Asking:
+    return Asking(engine, clock)
+
+
+def test_one_query_returns_no_products_and_the_counts_of_one_facet(ask: Asking, engine: Engine):
+    assert ask() == FacetCounts(100, (("Moor", 1),))
+    (asked,) = engine.asked
+    assert (asked.per_page, asked.facets, asked.scope) == (0, (BRAND,), (ValueFilter("category", ("7",)),))
+    assert not asked.filters and not asked.words
+
+
+def test_counts_are_believed_for_five_minutes(ask: Asking, engine: Engine, clock: StoppedClock):
+    first = ask()
+    clock.move(minutes=4, seconds=59)
+    assert ask() is first and len(engine.asked) == 1
+    clock.move(seconds=1)
+    assert ask() == FacetCounts(100, (("Moor", 2),))
+
+
+def test_a_clock_that_jumps_keeps_them_no_longer(ask: Asking, engine: Engine, clock: StoppedClock):
+    ask()
+    clock.jump(days=-400)
+    clock.move(minutes=5)
+    ask()
+    assert len(engine.asked) == 2
+
+
+def test_a_changed_index_or_category_is_counted_anew(ask: Asking, engine: Engine):
+    ask()
+    ask.shop = replace(ask.shop, index_version=2)
+    ask()
+    ask.node = replace(NODE, updated_at=WHEN + timedelta(seconds=1))
+    ask()
+    ask.shop = replace(ask.shop, site_id=2)
+    ask()
+    assert len(engine.asked) == 4
+
+
+def test_the_last_good_counts_serve_while_search_is_away(ask: Asking, engine: Engine, clock: StoppedClock):
+    good = ask()
+    with engine.away():
+        clock.move(hours=24)
+        assert ask() is good
+        clock.move(seconds=1)
+        assert ask() is None
+    assert ask() is not None, "it heals as soon as search answers"
+
+
+def test_without_good_counts_there_are_none_until_search_answers(ask: Asking, engine: Engine):
+    with engine.away():
+        assert ask() is None
+    assert ask() is not None
+
+
+def test_a_site_that_wants_no_old_counts_gets_none(ask: Asking, engine: Engine, clock: StoppedClock):
+    ask.shop = make_shop(**{"facet-landing-stale-counts": False})
+    good = ask()
+    with engine.away():
+        assert ask() is good, "they are fresh"
+        clock.move(minutes=5)
+        assert ask() is None
+
+
+def test_memory_is_bounded_whatever_is_asked(ask: Asking):
+    for number in range(MOST_COUNTS + 50):
+        ask.node = replace(NODE, id=number)
+        ask()
+    assert len(ask.counts) == MOST_COUNTS
