@@ -50,9 +50,6 @@ class FileSitemaps:
             return _stored(generation / name)
         return None
 
-    def forget(self, site_id: int) -> None:
-        shutil.rmtree(self._folder / str(site_id), ignore_errors=True)
-
 
 class FileGeneration:
     def __init__(self, folder: Path) -> None:

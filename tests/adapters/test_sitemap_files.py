@@ -117,10 +117,3 @@ def test_the_files_are_their_owners_alone(store: FileSitemaps, tmp_path: Path) -
     write(store).publish()
     for folder in folders(tmp_path):
         assert folder.stat().st_mode & 0o077 == 0
-
-
-def test_a_site_is_forgotten(store: FileSitemaps) -> None:
-    write(store).publish()
-    store.forget(SITE)
-    store.forget(SITE)
-    assert store.files(SITE) == []

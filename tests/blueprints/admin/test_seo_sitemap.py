@@ -89,7 +89,7 @@ def test_categories_that_are_not_listed_are_named_with_the_reason(app: Flask, so
         node.exclude_from_sitemap = True
     page = someone.get(PATH)
     assert "Camping › Hidden" in page.texts["th"] and "Gifts" in page.texts["th"]
-    assert "Its setting leaves it out; categories below are listed." in page.texts["td"]
+    assert "The category is set to be left out; those below it are listed." in page.texts["td"]
 
 
 def test_entries_that_were_rejected_are_named(app: Flask, indexing: SearchContext, someone: Merchandiser) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
 from app import ports
+from app.domain.catalogue.models import Product
+from app.domain.merchandising.models import Node
 from app.domain.search.context import SearchContext
 from app.domain.seo.models import SitemapBuild
 from app.domain.seo.sitemap.writing import Limits
@@ -108,6 +112,25 @@ class TestSitemap:
         build_it(Limits(addresses=5))
         build_it()
         assert get("/sitemap-1.xml").status_code == 404
+
+
+def test_sitemap_head_and_header_agree(app: Flask, get: Get, build_it, site_id: int, clock: StoppedClock) -> None:
+    """Whatever is listed answers, may be listed, and is known by the address by which it is listed."""
+    with app.app_context(), transaction():
+        for node in db.session.scalars(select(Node)):
+            node.landing_rules = [{"facetId": "manufacturer"}, {"facetId": "colour"}]
+        pages = {page.seo_name: page for page in db.session.scalars(select(Product))}
+        pages["tent-1"].canonical_url = "http://shop.test/p/tent-1"
+        pages["tent-3"].canonical_url = "https://other.test/p/tent-3"
+        pages["tent-4"].canonical_url = "/p/tent-5"
+    clock.move(seconds=2)
+    build_it()
+    listed = re.findall("<loc>(.*?)</loc>", get("/sitemap.xml").text)
+    assert len(listed) > 20 and any("/colour/" in address for address in listed)
+    for address in listed:
+        answer = get(address.removeprefix("https://shop.test"))
+        assert (answer.status_code, answer.headers["X-Robots-Tag"]) == (200, "index, follow"), address
+        assert f'<link rel="canonical" href="{address}">' in answer.text, address
 
 
 class TestWithoutSitemap:

@@ -16,13 +16,6 @@ from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
-REASONS = {
-    "hidden": "It, or a category above it, is hidden.",
-    "excluded_from_sitemap": "Its setting leaves it out; categories below are listed.",
-    "canonical_override": "It names another address as its canonical.",
-    "no_products": "It has no products.",
-}
-
 
 @bp.get("/seo/sitemap")
 @requires(Permission.MANAGE_MERCHANDISING)
@@ -56,4 +49,4 @@ def seo_sitemap_request() -> str | Response:
 
 def _shown(template: str) -> str:
     shown = sitemap_overview(ports.clock(), ports.search_engine(), ports.sitemaps(), current_user.site_id)
-    return render_template(template, shown=shown, build=shown.build, reasons=REASONS)
+    return render_template(template, shown=shown, build=shown.build)

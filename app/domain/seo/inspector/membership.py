@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.domain.seo.indexing_decision import is_cross_domain
-from app.domain.seo.sitemap.entries import LeftOut
-
-WHY_LEFT_OUT: Mapping[str, str] = {
-    LeftOut.HIDDEN: "The category, or one above it, is hidden.",
-    LeftOut.EXCLUDED: "The category is set to be left out; those below it are listed.",
-    LeftOut.OVERRIDE: "The category names another address as its canonical.",
-    LeftOut.EMPTY: "The category has no products.",
-}
+from app.domain.seo.sitemap.entries import WHY_LEFT_OUT, LeftOut
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -24,6 +25,14 @@ class LeftOut(StrEnum):
     CROSS_DOMAIN = "cross_domain_canonical"
     NOT_INDEXABLE = "not_indexable"
     LISTED_ELSEWHERE = "canonical_listed_by_itself"
+
+
+WHY_LEFT_OUT: Mapping[LeftOut, str] = {
+    LeftOut.HIDDEN: "The category, or one above it, is hidden.",
+    LeftOut.EXCLUDED: "The category is set to be left out; those below it are listed.",
+    LeftOut.OVERRIDE: "The category names another address as its canonical.",
+    LeftOut.EMPTY: "The category has no products.",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from app.domain.merchandising.shop import read_shop
 from app.domain.search.engine import SearchEngine
 from app.domain.seo.sitemap.candidates import categories_left_out
 from app.domain.seo.sitemap.category_counts import CategoryCounts
-from app.domain.seo.sitemap.entries import LeftOut
+from app.domain.seo.sitemap.entries import WHY_LEFT_OUT, LeftOut
 from app.domain.seo.sitemap.queries import BuildSummary, recent_builds
 from app.domain.seo.sitemap.store import SitemapStore, StoredFile
 from app.domain.shared.clock import Clock
@@ -22,6 +22,10 @@ class CategoryLeftOut:
     node_id: int
     label: str
     reason: LeftOut
+
+    @property
+    def why(self) -> str:
+        return WHY_LEFT_OUT[self.reason]
 
 
 @dataclass(frozen=True, slots=True)

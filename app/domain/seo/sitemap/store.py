@@ -61,10 +61,6 @@ class SitemapStore(Protocol):
         """Return one file of the published sitemap; None where it has none of this name."""
         ...
 
-    def forget(self, site_id: int) -> None:
-        """Remove everything kept for a site."""
-        ...
-
 
 class NowhereToKeepSitemaps(DomainError):
     code = "sitemaps_not_set_up"
@@ -81,5 +77,3 @@ class NoSitemaps:
 
     def file(self, site_id: int, name: str) -> StoredFile | None:
         return None
-
-    def forget(self, site_id: int) -> None: ...
