@@ -226,9 +226,9 @@ def test_a_value_is_excluded_and_included_again_beside_its_page(app: Flask, mia:
 
 def test_warnings_and_obstacles_are_named(app: Flask, mia: Merchandiser) -> None:
     set_rules(app, "camping", [BRAND | {"pathSegment": "tents"}])
-    assert (
-        "so the rule of this segment is skipped" in mia.fragment("/admin/merchandising/category/1/landing/pages").text
-    )
+    taken = mia.fragment("/admin/merchandising/category/1/landing/pages?least=1").text
+    assert "so the rule of this segment is skipped" in taken
+    assert all("No address" in row for row in values(taken).values()), "none would get a page"
     set_rules(app, None, [BRAND])
     assert "is hidden" in mia.fragment("/admin/merchandising/category/4/landing/pages").text
     with app.app_context(), transaction():

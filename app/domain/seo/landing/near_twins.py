@@ -9,7 +9,7 @@ from app.domain.search.engine import IndexName, SearchEngine, SearchRequest, Val
 from app.domain.seo.landing.overview import ALIKE
 from app.domain.seo.landing.pages import LandingPage
 
-MOST_COMPARED = 30  # Pages of a category, each a query that returns no products.
+MOST_COMPARED = 60  # Pages of a category, each a query that returns no products.
 
 
 @dataclass(frozen=True, slots=True)

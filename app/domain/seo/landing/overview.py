@@ -15,6 +15,7 @@ from app.domain.seo.landing.pages import (
     LandingPage,
     LandingSubject,
     LandingWarning,
+    excluded_values,
     landing_pages,
     least_products,
 )
@@ -26,9 +27,12 @@ MOST_ROWS = 200  # Of a rule that the editor lists.
 
 
 class ValueState(StrEnum):
+    """A blocked value has enough products but no address to itself; the warnings say why."""
+
     PAGE = "page"
     CANDIDATE = "candidate"
     EXCLUDED = "excluded"
+    BLOCKED = "blocked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ def overview(
     counts = directory.counts(engine, clock, shop, node, rules)
     subject = subject_of(shop, node)
     made = landing_pages(subject, rules, counts)
-    found = rule_overviews(subject, rules, counts, made.pages, least)
+    found = rule_overviews(subject, rules, counts, least)
     every_rule = rules_of(shop, node)
     ignored = tuple(f"A rule is ignored: {refusal}" for _, refusal in every_rule if refusal)
     obstacle = _obstacle(shop, node) if every_rule else None
@@ -94,36 +98,32 @@ def overview(
 
 
 def rule_overviews(
-    subject: LandingSubject,
-    rules: Sequence[Rule],
-    counts: Mapping[str, FacetCounts | None],
-    pages: Sequence[LandingPage],
-    least: int | None,
+    subject: LandingSubject, rules: Sequence[Rule], counts: Mapping[str, FacetCounts | None], least: int | None
 ) -> list[RuleOverview]:
-    return [_rule_overview(subject, rule, counts[rule["facetId"]], pages, least) for rule in rules]
+    return [_rule_overview(subject, rule, counts[rule["facetId"]], least) for rule in rules]
 
 
-def _rule_overview(
-    subject: LandingSubject, rule: Rule, counted: FacetCounts | None, pages: Sequence[LandingPage], least: int | None
-) -> RuleOverview:
+def _rule_overview(subject: LandingSubject, rule: Rule, counted: FacetCounts | None, least: int | None) -> RuleOverview:
+    facet_id, segment = rule["facetId"], segment_of(rule)
     minimum = least_products(rule, subject.least_products)
     if counted is None:
-        return RuleOverview(rule["facetId"], segment_of(rule), minimum, None)
-    paths = {page.value: page.path for page in pages if page.facet_id == rule["facetId"]}
-    found = _rows(rule, counted, paths, min(minimum, least or minimum))
-    return RuleOverview(
-        rule["facetId"], segment_of(rule), minimum, tuple(found[:MOST_ROWS]), max(0, len(found) - MOST_ROWS)
-    )
+        return RuleOverview(facet_id, segment, minimum, None)
+    rows = _rows(subject, rule, counted, min(minimum, least or minimum))
+    return RuleOverview(facet_id, segment, minimum, tuple(rows[:MOST_ROWS]), max(0, len(rows) - MOST_ROWS))
 
 
-def _rows(rule: Rule, counted: FacetCounts, paths: Mapping[str, str], least: int) -> list[ValueRow]:
+def _rows(subject: LandingSubject, rule: Rule, counted: FacetCounts, least: int) -> list[ValueRow]:
     """Pages, excluded values, and those that `least` products would be enough for."""
-    excluded = {override["value"].casefold() for override in rule.get("overrides", ()) if override.get("excluded")}
+    paths = _paths(subject, rule, counted)
+    possible = _paths(subject, rule | {"minProducts": least}, counted)
+    excluded = excluded_values(rule)
 
     def state(value: str) -> ValueState:
         if value.casefold() in excluded:
             return ValueState.EXCLUDED
-        return ValueState.PAGE if value in paths else ValueState.CANDIDATE
+        if value in paths:
+            return ValueState.PAGE
+        return ValueState.CANDIDATE if value in possible else ValueState.BLOCKED
 
     rows = [
         ValueRow(value, count, state(value), count / counted.total, paths.get(value))
@@ -131,6 +131,12 @@ def _rows(rule: Rule, counted: FacetCounts, paths: Mapping[str, str], least: int
         if least <= count < counted.total or (count and value.casefold() in excluded)
     ]
     return sorted(rows, key=lambda row: (-row.products, row.value))
+
+
+def _paths(subject: LandingSubject, rule: Rule, counted: FacetCounts) -> dict[str, str]:
+    """The addresses of the rule's pages by value."""
+    made = landing_pages(subject, [rule], {rule["facetId"]: counted})
+    return {page.value: page.path for page in made.pages}
 
 
 def _obstacle(shop: Shop, node: ShopNode) -> str | None:

@@ -110,13 +110,19 @@ def landing_pages(
 def eligible_values(rule: Rule, counted: FacetCounts, least: int) -> list[tuple[str, int]]:
     """Return the values that enough products carry, but not all of them, with their counts; most products first.
     Excluded values are left out."""
-    excluded = {override["value"].casefold() for override in rule.get("overrides", ()) if override.get("excluded")}
+    excluded = excluded_values(rule)
     found = [
         (value, count)
         for value, count in counted.values
         if least <= count < counted.total and value.casefold() not in excluded
     ]
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+
+
+def excluded_values(rule: Rule) -> frozenset[str]:
+    """In lower case, since case does not matter."""
+    overrides = rule.get("overrides", ())
+    return frozenset(override["value"].casefold() for override in overrides if override.get("excluded"))
 
 
 def least_products(rule: Rule, site_default: int) -> int:
