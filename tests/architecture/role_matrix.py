@@ -87,6 +87,7 @@ MERCHANDISING: Rows = {
     ("POST", "/admin/merchandising/category/<category_id>/preview"): STAFF,
     ("POST", "/admin/merchandising/category/<category_id>/name"): STAFF,
     ("POST", "/admin/merchandising/category/<category_id>/visibility"): STAFF,
+    ("GET", "/admin/merchandising/category/<category_id>/move"): STAFF,
     ("POST", "/admin/merchandising/category/<category_id>/move"): STAFF,
     ("GET", "/admin/merchandising/category/<category_id>/removal"): STAFF,
     ("POST", "/admin/merchandising/category/<category_id>/removal"): STAFF,

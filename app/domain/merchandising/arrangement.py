@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from app.domain.merchandising.category_rules import count_problems, depth_problems, path_of
+from app.domain.merchandising.category_rules import DEEPEST, count_problems, depth_of, depth_problems, path_of
 from app.domain.shared.problems import Invalid
 
-NEW = 0  # The id of a category that is not stored yet.
+NEW = 0  # The id of a category that is not stored yet; of several, each has one below.
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +107,18 @@ def moved(places: Arrangement, node_id: int, target: Target) -> dict[int, Place]
     return arranged
 
 
-def added(places: Arrangement, slug: str, target: Target) -> dict[int, Place]:
-    """With a new category, whose id is NEW. Raises Invalid as `moved` does, and for one too many."""
+def added(places: Arrangement, slug: str, target: Target, node_id: int = NEW) -> dict[int, Place]:
+    """With a new category. Raises Invalid as `moved` does, and for one too many."""
     if problems := count_problems(len(places) + 1, "#"):
         raise Invalid(problems)
     if target.parent_id is not None:
         _check_known(places, target.parent_id)
     beside = siblings(places, target.parent_id)
-    beside.insert(_position(beside, target), NEW)
+    beside.insert(_position(beside, target), node_id)
     arranged = dict(places)
-    arranged[NEW] = Place(NEW, target.parent_id, 0, slug, "")
+    arranged[node_id] = Place(node_id, target.parent_id, 0, slug, "")
     _renumber(arranged, beside)
-    _address(arranged, NEW)
+    _address(arranged, node_id)
     return arranged
 
 
@@ -143,6 +143,20 @@ def readdressed(before: Arrangement, after: Arrangement) -> list[tuple[str, str]
     """The addresses that change, old and new, the shortest first."""
     changed = ((before[id].path, place.path) for id, place in after.items() if id in before)
     return sorted((pair for pair in changed if pair[0] != pair[1]), key=lambda pair: (pair[0].count("/"), pair))
+
+
+def room_for(places: Arrangement, node_id: int) -> list[int]:
+    """The categories below which one may move, in no order: not itself or any below, not where it stands, nowhere so
+    deep that what is below it would not fit, and none whose slug there is taken."""
+    own = set(branch(places, node_id))
+    node = places[node_id]
+    height = max(depth_of(places[id].path) for id in own) - depth_of(node.path) + 1
+    taken = {place.parent_id for place in places.values() if place.slug == node.slug and place.id != node_id}
+    return [
+        id
+        for id, place in places.items()
+        if id not in own and id not in taken and id != node.parent_id and depth_of(place.path) + height <= DEEPEST
+    ]
 
 
 def version_of(places: Arrangement) -> str:

@@ -3,6 +3,7 @@ something stands lock the tree, so that two of them cannot cross."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,29 +70,27 @@ def arrangement_of(tree_id: int) -> dict[int, Place]:
     return {row.id: Place(*row) for row in db.session.execute(query)}
 
 
-def add(author: Author, tree_id: int, name: str, parent_id: int | None, after_id: int | None = None) -> Node:
-    """At the end of the categories below a parent (None: at the top), or behind one of them. The slug is made from the
-    name. Raises NotFound, Invalid, Conflict."""
+def add(author: Author, tree_id: int, name: str, parent_id: int | None) -> Node:
+    """At the end of the categories below a parent, None for the top. Raises NotFound, Invalid, Conflict."""
+    return add_all(author, tree_id, [name], Target(parent_id))[0]
+
+
+def add_all(author: Author, tree_id: int, names: Sequence[str], target: Target) -> list[Node]:
+    """One behind the other. The slugs are made from the names. Raises NotFound, Invalid, Conflict."""
     tree = tree_of(author.site_id, tree_id, to_change=True)
-    name = _checked_name(name)
+    names = [_checked_name(name) for name in names]
     before = arrangement_of(tree_id)
-    taken = {before[id].slug for id in arrangement.siblings(before, parent_id)}
-    after = arrangement.added(before, slug_from(name, taken), Target(parent_id, after_id=after_id))
-    place = after.pop(NEW)
-    node = Node(
-        site_id=author.site_id,
-        tree_id=tree_id,
-        parent_id=place.parent_id,
-        position=place.position,
-        name=name,
-        slug=place.slug,
-        path=place.path,
-        updated_at=author.now(),
-    )
-    db.session.add(node)
+    after = dict(before)
+    for number, name in enumerate(names):
+        taken = {after[id].slug for id in arrangement.siblings(after, target.parent_id)}
+        after = arrangement.added(after, slug_from(name, taken), target, NEW - number)
+        target = Target(target.parent_id, after_id=NEW - number)
+    added = [_new_node(author, tree, name, after.pop(NEW - number)) for number, name in enumerate(names)]
+    db.session.add_all(added)
     store_arrangement(author, tree, before, after)
-    note(author, node, "create", f"Added the category {name}")
-    return node
+    for node in added:
+        note(author, node, "create", f"Added the category {node.name}")
+    return added
 
 
 def rename(author: Author, node_id: int, revision: int, name: str) -> Node:
@@ -191,6 +190,19 @@ def mark_changed(author: Author, node: Node) -> None:
 
 def note(author: Author, node: Node, act: str, summary: str, before: Any = None, after: Any = None) -> None:
     audit.record(author, f"category.{act}", ("category", str(node.id)), summary, before, after)
+
+
+def _new_node(author: Author, tree: Tree, name: str, place: Place) -> Node:
+    return Node(
+        site_id=author.site_id,
+        tree_id=tree.id,
+        parent_id=place.parent_id,
+        position=place.position,
+        name=name,
+        slug=place.slug,
+        path=place.path,
+        updated_at=author.now(),
+    )
 
 
 def _moved(

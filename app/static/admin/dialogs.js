@@ -8,3 +8,11 @@ document.addEventListener("htmx:after:swap", () => {
 document.addEventListener("submit", (event) => {
   if (event.target.matches("[data-closes]")) event.target.closest("dialog")?.close();
 });
+
+// A search that was under way in it then is not finished: it would take away the form that is being sent.
+const isOver = ({ request, sourceElement }) => request.method === "GET" && sourceElement.closest?.("dialog[data-was-open]:not([open])");
+for (const kind of ["htmx:before:request", "htmx:before:swap"]) {
+  document.addEventListener(kind, (event) => {
+    if (isOver(event.detail.ctx)) event.preventDefault();
+  });
+}

@@ -212,3 +212,15 @@ def test_the_filters_of_a_tree_are_chosen_and_saved(app: Flask, mia: Merchandise
     mia.get(here)
     mia.post(here, {"facet": ["utm_source"], "version": late.value("version")}, 400)
     mia.get(f"{TREES}/{tree_id}")
+
+
+def test_places_to_move_to_are_found_by_words(mia: Merchandiser, camp: dict[str, int]) -> None:
+    page = mia.get(category(camp["tents"], "/move"))
+    assert [button["value"] for button in page.all("button") if button.get("name") == "parent"] == [
+        "",
+        str(camp["gifts"]),
+        str(camp["stoves"]),
+    ]
+    found = mia.fragment(category(camp["tents"], "/move?q=camping+stov")).text
+    assert f'value="{camp["stoves"]}"' in found and "Gifts" not in found
+    assert "No category of that name" in mia.fragment(category(camp["tents"], "/move?q=zzz")).text

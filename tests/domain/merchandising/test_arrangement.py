@@ -100,6 +100,15 @@ def test_a_new_category_stands_where_it_is_wanted():
     assert added(CAMP, "lamps", Target(None))[NEW] == Place(NEW, None, 2, "lamps", "lamps")
 
 
+def test_a_category_moves_only_where_there_is_room_for_it():
+    assert arrangement.room_for(CAMP, 5) == [1, 2, 3, 4]
+    assert arrangement.room_for(CAMP, 1) == [5]
+    assert arrangement.room_for(CAMP, 2) == [4, 5]
+    assert arrangement.room_for(tree("camp", "camp/tents", "tents"), 3) == [2]
+    deep = tree(*("/".join("abcdefghijkl"[: depth + 1]) for depth in range(DEEPEST)), "z", "z/y")
+    assert DEEPEST - 1 not in arrangement.room_for(deep, DEEPEST + 1)
+
+
 def test_trees_end_at_a_depth_and_a_number():
     deep = tree(*("/".join("abcdefghijkl"[: depth + 1]) for depth in range(DEEPEST)), "z", "z/y")
     with pytest.raises(Invalid, match="at most 12 deep"):

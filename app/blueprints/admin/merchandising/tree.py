@@ -56,12 +56,11 @@ def categories_add(tree_id: int) -> Answer:
     try:
         names = _names(request.form.get("name", ""))
         with transaction():
-            for name in names:
-                after_id = nodes.add(current_author(), tree_id, name, parent_id, after_id).id
+            last_id = nodes.add_all(current_author(), tree_id, names, Target(parent_id, after_id=after_id))[-1].id
     except (Invalid, Conflict) as error:
         return _refused(tree_id, parent_id, error)
     added = f"“{names[0]}”" if len(names) == 1 else numbered(len(names), "category", "categories")
-    return _changed(tree_id, after_id, f"Added {added}")
+    return _changed(tree_id, last_id, f"Added {added}")
 
 
 @bp.post(f"{CATEGORY}/name")

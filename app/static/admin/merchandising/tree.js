@@ -16,8 +16,8 @@ const isLost = () => !document.activeElement || document.activeElement === docum
 const post = (item, act, values) =>
   htmx.ajax("POST", `${editor.dataset.category}${idOf(item)}/${act}`, { source: said, swap: "none", values });
 const move = (item, values) => post(item, "move", { version: "", ...values });
-const ask = (item) => {
-  const address = `${editor.dataset.category}${idOf(item)}/removal`;
+const ask = (act) => (item) => {
+  const address = `${editor.dataset.category}${idOf(item)}/${act}`;
   htmx.ajax("GET", address, { source: document.body, target: "#asked", swap: "innerHTML" });
 };
 document.addEventListener("htmx:before:request", ({ detail: { ctx: { request } } }) => {
@@ -57,7 +57,8 @@ listen(go, {
   F2: inPanel("#f-name"),
   Insert: inPanel("#add-names", "details.add-below"),
   n: inPanel("#add-names", "details.add-below"),
-  Delete: ask,
+  Delete: ask("removal"),
+  m: ask("move"),
   h: (item) => post(item, "visibility", { visible: item.querySelector(":scope > .leaf.off") ? "1" : "0" }),
   "Alt+ArrowUp": (item) => move(item, { direction: "up" }),
   "Alt+ArrowDown": (item) => move(item, { direction: "down" }),
@@ -81,24 +82,26 @@ editor.addEventListener("click", (event) => {
   choose(item, { then: narrow.matches ? () => panel().scrollIntoView({ block: "start" }) : undefined });
 });
 
-// Where the focus was it stays: at the same button of the panel, else in the tree.
+// Where the focus was it stays: at the same button of the panel, in a field that was refused, else in the tree.
 let before = null;
 document.addEventListener("htmx:before:swap", ({ detail: { ctx } }) => {
   const focused = document.activeElement;
   if (!editor.contains(focused) && !editor.contains(ctx.sourceElement)) return;
-  before = { item: idOf(focused.closest("[role=treeitem]")), button: ctx.request.submitter?.id || focused.id };
+  const isSaved = ctx.request.method === "POST" && ctx.response?.status < 400;
+  const isField = isSaved && focused.matches("#panel :is(input, textarea)");
+  before = { item: idOf(focused.closest("[role=treeitem]")), place: ctx.request.submitter?.id || focused.id, isField };
 });
 const restore = () => {
-  const { item, button } = before;
-  if (!item && button) panel().querySelector(`#${CSS.escape(button)}`)?.focus();
-  if (isLost()) focusOn(itemOf(item) || itemOf(tree().dataset.chosen) || current());
+  const { item, place, isField } = before;
+  if (!item && place && !isField) panel().querySelector(`#${CSS.escape(place)}`)?.focus();
+  if (isLost() || isField) focusOn(itemOf(item) || itemOf(tree().dataset.chosen) || current());
 };
 document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
   const isAnswer = ctx.request.method === "POST";
   settle(isAnswer ? itemOf(tree().dataset.chosen) : null);
   mark(itemOf(panel().dataset.id));
   search.again();
-  if (before !== null && isLost() && !document.querySelector("dialog[open]")) restore();
+  if (before !== null && (isLost() || before.isField) && !document.querySelector("dialog[open]")) restore();
   before = null;
 });
 document.addEventListener("close", (event) => {
