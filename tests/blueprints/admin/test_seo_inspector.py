@@ -131,3 +131,10 @@ def test_a_check_is_asked_for_followed_and_shown(app: Flask, mia: PageClient, qu
 
     page = mia.client.get("/admin/seo/check", base_url=mia.base).text
     assert "contradict" in page and 'hx-trigger="every' not in page
+
+
+def test_an_address_with_parameters_is_reached_from_the_plain_page(mia: PageClient):
+    page = text_of(mia, "/c/camping?colour=Fern")
+
+    assert "The same page without parameters" in page
+    assert "Menu of categories" not in page

@@ -128,7 +128,8 @@ def test_a_report_has_most_visited_first_and_says_what_is_decided_already():
     assert ref.is_tracking and not colour.is_tracking
     assert price.is_skipped and not ref.is_skipped
     assert not nothing.can_be_named and not odd.can_be_named and ref.can_be_named
-    assert found.families == ("Googlebot", "Bingbot", OTHER)
+    assert found.families == (("Googlebot", 10), (OTHER, 4), ("Bingbot", 2))
+    assert colour.families == [("Googlebot", 9)]
     assert found.total == 16
 
 

@@ -10,7 +10,6 @@ from datetime import date, timedelta
 from sqlalchemy import func, select
 
 from app.domain.search_statistics.counting.queries import site_today
-from app.domain.seo.crawlers.families import FAMILIES
 from app.domain.seo.crawlers.visits import OTHERS
 from app.domain.seo.models import CrawlerHits
 from app.domain.seo.settings import LISTING_PARAMETERS, PARAMETER, SeoSettings, stored_settings
@@ -43,6 +42,11 @@ class ParameterRow:
         return sum(self.hits.values())
 
     @property
+    def families(self) -> list[tuple[str, int]]:
+        """Families with their visits, most first."""
+        return most_first(self.hits)
+
+    @property
     def meaning(self) -> str:
         return MEANINGS.get(self.parameter, "")
 
@@ -53,11 +57,11 @@ class ParameterRow:
 
 @dataclass(frozen=True, slots=True)
 class CrawlerReport:
-    """`families` are those with visits in the period, `rows` the parameters with most, `left_out` the number of those
-    with fewer."""
+    """`families` are those with visits in the period, most first, `rows` the parameters with most, `left_out` the
+    number of those with fewer."""
 
     days: int
-    families: tuple[str, ...]
+    families: tuple[tuple[str, int], ...]
     rows: tuple[ParameterRow, ...]
     left_out: int
     settings: SeoSettings
@@ -92,9 +96,12 @@ def report_of(
         for name, hits in by_parameter.items()
     ]
     rows.sort(key=lambda row: (-row.total, row.parameter))
-    seen = {family for hits in by_parameter.values() for family in hits}
-    families = tuple(family for family in FAMILIES if family in seen)
+    families = tuple(most_first(sum(by_parameter.values(), Counter())))
     return CrawlerReport(days, families, tuple(rows[:MOST_ROWS]), max(0, len(rows) - MOST_ROWS), settings)
+
+
+def most_first(hits: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(hits.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def filter_parameters(facets: Iterable[str]) -> list[str]:

@@ -90,7 +90,7 @@ def inspect(of: InspectedShop, address: InspectedAddress) -> Inspection:
         sitemap=membership(listed),
         data=tuple(ShownData(types_of(text), pretty(text), tuple(data_problems(text))) for text in page.data),
         findings=tuple(page_findings(address.address, answer, page)) if answer.status == 200 else (),
-        linked_from=tuple(link_sources(of.shop, of.pages_of, path)),
+        linked_from=tuple(link_sources(of.shop, of.pages_of, path, address.query)),
     )
 
 

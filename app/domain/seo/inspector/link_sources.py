@@ -29,11 +29,13 @@ class LinkSource:
     path: str = ""
 
 
-def link_sources(shop: Shop, pages_of: PagesOf, path: str) -> list[LinkSource]:
+def link_sources(shop: Shop, pages_of: PagesOf, path: str, query: str = "") -> list[LinkSource]:
     """Return where links to a page stand, as far as the shop itself makes them."""
+    if query:
+        return [LinkSource("The same page without parameters", "Filters, order, variants and page numbers", path)]
     first, _, rest = path.removeprefix("/").partition("/")
     if path == "/":
-        return [LinkSource("Every page", "the name of the shop")]
+        return [LinkSource("Every page", "Name of the shop")]
     if first == "c":
         return list(_to_category(shop, pages_of, rest))
     if first == "p":
@@ -50,22 +52,22 @@ def _to_category(shop: Shop, pages_of: PagesOf, path: str) -> Iterator[LinkSourc
         return
     above = shop.tree.ancestors(node.id)
     if len(above) <= 1:
-        yield LinkSource("Every page", "the menu of categories")
+        yield LinkSource("Every page", "Menu of categories")
     if above:
-        yield LinkSource(above[-1].name, "its sub-categories", f"/c/{above[-1].path}")
+        yield LinkSource(above[-1].name, "Sub-categories", f"/c/{above[-1].path}")
     for child in shop.tree.children(node.id)[:MOST]:
-        yield LinkSource(child.name, "the trail to it", f"/c/{child.path}")
+        yield LinkSource(child.name, "Breadcrumb trail", f"/c/{child.path}")
 
 
 def _to_landing_page(shop: Shop, pages_of: PagesOf, path: str) -> Iterator[LinkSource]:
     found = landing_at(shop.tree, path, pages_of)
     if found is None:
         return
-    place = "the links under its products, and its filter"
+    place = "Links under the products, and the filter"
     yield LinkSource(found.node.name, place, f"/c/{found.node.path}")
     others = [page for page in found.pages.pages if page is not found.page]
     for page in others[:MOST]:
-        yield LinkSource(page.heading, "the links under its products", page.path)
+        yield LinkSource(page.heading, "Links under the products", page.path)
 
 
 def _to_product(shop: Shop, seo_name: str) -> Iterator[LinkSource]:
@@ -77,13 +79,13 @@ def _to_product(shop: Shop, seo_name: str) -> Iterator[LinkSource]:
     level_path = shop.taxonomy.path_ids(row.taxonomy_level_id or "")
     shown_in = shop.tree.categories_of(level_path, row.manufacturer, placed_in(shop.site_id, row.id))
     own = [node for node in shop.tree.nodes.values() if node.id in shown_in and shop.tree.at(node.path) is node]
-    yield from (LinkSource(shop.tree.label(node.id), "its products", f"/c/{node.path}") for node in own[:MOST])
+    yield from (LinkSource(shop.tree.label(node.id), "Products", f"/c/{node.path}") for node in own[:MOST])
     holding = select(Collection.name, Collection.seo_name).join(CollectionEntry)
     of_product = (Collection.site_id == shop.site_id, Collection.enabled, CollectionEntry.product_id == row.id)
     for name, collection in db.session.execute(holding.where(*of_product).order_by(Collection.name).limit(MOST)):
-        yield LinkSource(name, "its products", content_link("collection", name, collection).path)
+        yield LinkSource(name, "Products", content_link("collection", name, collection).path)
 
 
 def _to_content(shop: Shop, path: str) -> Iterator[LinkSource]:
     if any(link.path == path for link in (*shop.pages, *shop.collections)):
-        yield LinkSource("Every page", "the links at its end")
+        yield LinkSource("Every page", "Footer")
