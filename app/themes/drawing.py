@@ -12,6 +12,7 @@ import structlog
 from flask import Flask, current_app, g
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader
 
+from app.themes import bundles
 from app.themes.folders import FoundThemes, Theme, find_themes
 
 THEMES = "themes"
@@ -20,9 +21,12 @@ log = structlog.get_logger()
 
 
 def init_themes(app: Flask, own_folder: Path | None) -> None:
-    """Find the themes. A folder that cannot be used is left out, with a warning in the log and in the admin."""
+    """Find the themes and make their style sheets, so that no visitor waits for it. A folder that cannot be used is left
+    out, with a warning in the log and in the admin."""
     found = find_themes(own_folder)
     app.extensions[THEMES], app.extensions[ENVIRONMENTS] = found, {}
+    for theme in found.by_name.values():
+        bundles.style_sheet(theme)
     for name, problem in found.problems.items():
         log.warning("theme_unusable", theme=name, problem=problem)
 

@@ -85,8 +85,7 @@ def _read(folder: Path) -> Theme:
     if not NAME.fullmatch(folder.name) or len(folder.name) > LONGEST_NAME:
         raise UnusableTheme("Its folder must be named with lower-case letters, digits and single hyphens.")
     facts = _facts(folder / "theme.json")
-    if not (folder / "theme.css").is_file():
-        raise UnusableTheme("It has no theme.css.")
+    _check_style(folder / "theme.css")
     _check_templates(folder / "templates")
     sizes = {"card_sizes": facts.get("cardSizes"), "picture_sizes": facts.get("pictureSizes")}
     return Theme(folder.name, facts["label"], folder, **{name: size for name, size in sizes.items() if size})
@@ -104,6 +103,16 @@ def _facts(file: Path) -> dict[str, Any]:
     if not 0 < len(facts.get("label", "")) <= LONGEST_LABEL:
         raise UnusableTheme(f"Its theme.json must have a label of at most {LONGEST_LABEL} characters.")
     return facts
+
+
+def _check_style(file: Path) -> None:
+    """Raises UnusableTheme."""
+    if not file.is_file():
+        raise UnusableTheme("It has no theme.css.")
+    try:
+        file.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        raise UnusableTheme("Its theme.css cannot be read as UTF-8.") from None
 
 
 def _check_templates(folder: Path) -> None:

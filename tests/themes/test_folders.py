@@ -70,6 +70,11 @@ def test_what_is_no_json_object_is_a_problem(tmp_path: Path, text: str) -> None:
     assert "theme.json" in find_themes(tmp_path).problems["spring"]
 
 
+def test_a_style_sheet_that_is_no_text_is_a_problem(tmp_path: Path) -> None:
+    (add_theme(tmp_path, "spring") / "theme.css").write_bytes(b"\xff\xfe")
+    assert "UTF-8" in find_themes(tmp_path).problems["spring"]
+
+
 def test_a_problem_of_a_folder_of_the_shops_own_leaves_the_theme_that_came_with_it(tmp_path: Path) -> None:
     add_theme(tmp_path, "market", style=None)
     found = find_themes(tmp_path)
