@@ -21,7 +21,7 @@ log = structlog.get_logger()
 
 
 def init_themes(app: Flask, own_folder: Path | None) -> None:
-    """Find the themes and make their style sheets, so that no visitor waits for it. A folder that cannot be used is left
+    """Find the themes and make their style sheets, so that no visitor waits. A folder that cannot be used is left
     out, with a warning in the log and in the admin."""
     found = find_themes(own_folder)
     app.extensions[THEMES], app.extensions[ENVIRONMENTS] = found, {}
