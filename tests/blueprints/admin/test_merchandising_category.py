@@ -91,7 +91,7 @@ def test_texts_are_saved_cleaned_and_logged(app: Flask, mia: Merchandiser, ids: 
         ({"seoName": "Camp Gear"}, "may hold a–z"),
         ({"seoName": "gifts"}, "“Gifts”, which stands beside it"),
         ({"canonicalUrl": "https://user:pw@elsewhere.test/"}, "canonical"),
-        ({"canonicalUrl": "//elsewhere.test/"}, "canonical"),
+        ({"canonicalUrl": "//user@elsewhere.test/"}, "canonical"),
         ({"canonicalUrl": "javascript:alert(1)"}, "canonical"),
         ({"metaTitle": "x" * 301}, "301 characters"),
         ({"metaDescription": "x" * 501}, "501 characters"),
