@@ -107,7 +107,7 @@ def test_a_build_that_failed_says_why(app: Flask, someone: Merchandiser) -> None
         row.state, row.error, row.finished_at = "failed", "The disk is full.", row.created_at
     page = someone.get(PATH)
     assert "The last build failed" in page.texts["h2"]
-    assert "The disk is full." in page.texts["span"]
+    assert "The disk is full." in page.texts["p"]
 
 
 def test_a_staging_site_has_none(app: Flask, someone: Merchandiser) -> None:
