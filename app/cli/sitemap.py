@@ -45,7 +45,7 @@ def _build(site_id: int, host: str) -> bool:
         return False
     click.echo(f"{host}: {done.done:,} addresses in {done.files:,} file{'' if done.files == 1 else 's'}")
     for warning in done.warnings:
-        click.echo(f"  left out: {warning}", err=True)
+        click.echo(f"  {warning}", err=True)
     return True
 
 

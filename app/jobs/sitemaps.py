@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.domain.seo.sitemap import builds
+from app.domain.seo.sitemap import builds, due
 from app.domain.shared.author import Author
 from app.domain.shared.records import existing
 from app.domain.sites.models import Site
 from app.extensions import db
-from app.ports import clock, sitemaps
+from app.ports import clock, search_engine, sitemaps
 from app.transaction import transaction
 from app.work_context import work_context
 
@@ -34,8 +34,8 @@ def _request(site_id: int) -> str:
 
 @dataclass
 class SitemapWatch:
-    """Requests a build for sites that have no sitemap yet, or whose index was rebuilt since, without waiting for the
-    schedule."""
+    """Requests a build for sites that have no sitemap yet, or whose index was rebuilt since, or that missed search,
+    without waiting for the schedule."""
 
     looked_at: float | None = None
 
@@ -43,5 +43,5 @@ class SitemapWatch:
         now = clock().monotonic()
         if self.looked_at is None or now - self.looked_at >= LOOK_EVERY:
             self.looked_at = now
-            for site_id in builds.sites_due():
+            for site_id in due.sites_due(clock(), search_engine()):
                 _request(site_id)

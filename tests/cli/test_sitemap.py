@@ -34,7 +34,7 @@ def _build(app: Flask, *arguments: str):
 def test_all_sites_are_built_without_a_worker(app: Flask, site_ids: list[int]) -> None:
     result = _build(app)
     assert result.exit_code == 0, result.output
-    assert result.output == "one.test: 2 addresses in 1 file\ntwo.test: 1 addresses in 1 file\n"
+    assert result.stdout == "one.test: 2 addresses in 1 file\ntwo.test: 1 addresses in 1 file\n"
     assert _with_sitemap(app, site_ids) == site_ids
 
 
@@ -48,7 +48,7 @@ def test_one_site_is_built_alone_and_noted(app: Flask, site_ids: list[int]) -> N
 def test_staging_sites_are_left_out_and_refused_by_name(app: Flask, site_ids: list[int]) -> None:
     with app.app_context(), transaction():
         db.session.get_one(Site, site_ids[0]).staging = True
-    assert _build(app).output == "two.test: 1 addresses in 1 file\n"
+    assert _build(app).stdout == "two.test: 1 addresses in 1 file\n"
     refused = _build(app, "--site", "one.test")
     assert refused.exit_code == 1 and "A staging site has no sitemap" in refused.output
 
@@ -61,7 +61,7 @@ def test_an_unknown_host_is_refused(app: Flask, site_ids: list[int]) -> None:
 def test_what_was_left_out_is_named(app: Flask, site_ids: list[int]) -> None:
     with app.app_context(), transaction():
         make_product(db.session.get_one(Site, site_ids[1]), "B-1", seo_name="b\x0b1")
-    assert "left out: /p/b\ufffd1: its address holds characters that cannot be shown" in _build(app).output
+    assert "  /p/b\ufffd1: its address holds characters that cannot be shown" in _build(app).output
 
 
 def test_a_site_that_fails_is_named_and_the_others_are_done(app: Flask, site_ids: list[int]) -> None:

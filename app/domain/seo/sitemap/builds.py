@@ -1,4 +1,4 @@
-"""Builds of sitemaps: who requested one, the worker's part, and which sites are due.
+"""Builds of sitemaps: who requested one, and the worker's part.
 
 A build changes nothing but files, which are swapped in at its end, so a worker that dies loses only time: whoever
 claims the row next begins anew.
@@ -6,16 +6,15 @@ claims the row next begins anew.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 import structlog
-from sqlalchemy import exists, func, or_, select
+from sqlalchemy import select
 
 from app.domain.merchandising.shop import read_shop
 from app.domain.search.context import SearchContext
-from app.domain.search.models import RebuildRun
+from app.domain.search.engine import EngineState, IndexName, SearchEngine
 from app.domain.seo.models import SitemapBuild
 from app.domain.seo.sitemap.candidates import expected
 from app.domain.seo.sitemap.generator import SitemapGenerator
@@ -33,10 +32,11 @@ from app.domain.work.kinds import WorkKind, WorkRequested, describe_error
 from app.domain.work.leases import Claim, LeaseLost
 from app.domain.work.models import requested_now
 from app.domain.work.performing import INTERRUPTIONS, perform
-from app.domain.work.states import UNFINISHED, State
+from app.domain.work.states import UNFINISHED
 from app.events import publish
 from app.extensions import db
 
+SEARCH_AWAY = "Search did not answer: landing pages are missing and empty categories are listed until the next build."
 BETWEEN_NOTES = 5_000  # Addresses.
 MOST_WARNINGS = 50
 REPLACEMENT = "\ufffd"  # The character that Unicode has for what cannot be shown.
@@ -65,7 +65,8 @@ class StagingSite(Conflict):
 
 @dataclass
 class LeftOutEntries:
-    """How many entries the generator rejected, and the first of them with the reason, one a line."""
+    """How many entries the generator rejected, and the first of them with the reason, one a line. A line about all of
+    them may stand before."""
 
     count: int = 0
     lines: list[str] = field(default_factory=list)
@@ -94,16 +95,9 @@ def request(author: Author, *, is_noted: bool = False) -> SitemapBuild:
     return build
 
 
-def sites_due() -> Sequence[int]:
-    """Return the sites, staging ones left out, that have had no build yet, or none since their index was last rebuilt
-    as a whole. One that is being indexed waits for that, since the counts of its categories depend on it."""
-    of_site = SitemapBuild.site_id == Site.id
-    newest = select(func.max(SitemapBuild.created_at)).where(of_site).correlate(Site).scalar_subquery()
-    rebuilds = RebuildRun.site_id == Site.id
-    rebuilt = select(func.max(RebuildRun.finished_at)).where(rebuilds, RebuildRun.state == State.DONE.value)
-    is_indexing = exists().where(rebuilds, RebuildRun.state.in_(UNFINISHED))
-    is_outdated = or_(newest.is_(None), newest < rebuilt.correlate(Site).scalar_subquery())
-    return db.session.scalars(select(Site.id).where(~Site.staging, ~is_indexing, is_outdated).order_by(Site.id)).all()
+def _is_without_search(engine: SearchEngine, site_id: int) -> bool:
+    """Whether the shop runs without search on purpose, and so has no landing pages anyway."""
+    return engine.status(site_id, IndexName.PRODUCTS).state is EngineState.NOT_SET_UP
 
 
 def build(context: SearchContext, store: SitemapStore, build_id: str, limits: Limits = LIMITS) -> bool:
@@ -137,8 +131,10 @@ def _build(context: SearchContext, store: SitemapStore, claim: Claim[SitemapBuil
 
     generation = store.start(claim.site_id)
     try:
-        entries = SitemapGenerator.of(context.engine, context.clock, shop, left_out.add).entries()
-        written = write_sitemap(generation, entries, shop.primary_host, note, limits)
+        generator = SitemapGenerator.of(context.engine, context.clock, shop, left_out.add)
+        if generator.counts.is_search_away and not _is_without_search(context.engine, claim.site_id):
+            left_out.lines.append(SEARCH_AWAY)
+        written = write_sitemap(generation, generator.entries(), shop.primary_host, note, limits)
         context.commit(lambda: _publish(context, claim, generation, written, left_out))
     except BaseException:
         generation.discard()

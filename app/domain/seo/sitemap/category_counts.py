@@ -24,6 +24,10 @@ class CategoryCounts:
         self._engine, self._site_id = engine, site_id
         self._counts = self._count_all()
 
+    @property
+    def is_search_away(self) -> bool:
+        return self._counts is None
+
     def of(self, node: ShopNode) -> int | None:
         """Return the number of products in a category; None where it could not be fetched."""
         if self._counts is None:

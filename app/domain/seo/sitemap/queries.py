@@ -20,7 +20,8 @@ RECENT = 10
 
 @dataclass(frozen=True, slots=True)
 class BuildSummary(WorkSummary):
-    """A build as pages show it. `left_out` counts entries that were rejected, the first of which `warnings` names."""
+    """A build as pages show it. `left_out` counts entries that were rejected; `warnings` names the first of them,
+    behind what else is missing."""
 
     files: int
     left_out: int

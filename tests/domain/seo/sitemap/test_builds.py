@@ -15,9 +15,10 @@ from app.adapters.null_engine import NullEngine
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node
 from app.domain.search.context import SearchContext
+from app.domain.search.engine import EngineState, EngineStatus, SearchEngine, SearchUnavailable
 from app.domain.search.index.rebuild import rebuild
 from app.domain.seo.models import SitemapBuild
-from app.domain.seo.sitemap import builds, queries
+from app.domain.seo.sitemap import builds, due, queries
 from app.domain.seo.sitemap.builds import SITEMAP, StagingSite
 from app.domain.shared.author import Author
 from app.domain.sites.models import Domain, Site
@@ -40,6 +41,27 @@ pytestmark = pytest.mark.usefixtures("context")
 @pytest.fixture
 def site_id(app: Flask) -> int:
     return snapshot(app, small_shop.build)
+
+
+class SearchIsAway:
+    """The engine while its index cannot be read."""
+
+    def __init__(self, engine: SearchEngine) -> None:
+        self._engine = engine
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._engine, name)
+
+    def search(self, *_request: object) -> object:
+        raise SearchUnavailable("The index cannot be read.")
+
+    def status(self, *_index: object) -> EngineStatus:
+        return EngineStatus(EngineState.UNREACHABLE, "The index cannot be read.")
+
+
+def _due(indexing: SearchContext) -> list[int]:
+    read_afresh()
+    return list(due.sites_due(indexing.clock, indexing.engine))
 
 
 def _request(indexing: SearchContext, site_id: int) -> str:
@@ -71,7 +93,7 @@ def test_a_staging_site_has_no_sitemap(indexing: SearchContext, site_id: int) ->
     read_afresh()
     assert queries.build_of(indexing.clock, site_id, build_id).has_failed
     assert ports.sitemaps().files(site_id) == []
-    assert builds.sites_due() == []
+    assert _due(indexing) == []
 
 
 def test_a_page_that_cannot_be_listed_is_left_out_with_a_warning_and_the_others_follow(
@@ -163,6 +185,23 @@ class TestWhileSearchIsAway:
         built(indexing, site_id)
         assert paths(site_id) == complete
 
+    def test_it_is_said_and_made_up_for_once_search_is_back(
+        self, indexing: SearchContext, site_id: int, clock: StoppedClock
+    ) -> None:
+        away = replace(indexing, engine=SearchIsAway(indexing.engine))
+        build = built(away, site_id)
+        assert (build.left_out, build.warnings) == (0, (builds.SEARCH_AWAY,))
+        assert _due(indexing) == [], "it may have been for a moment"
+        clock.move(minutes=6)
+        assert _due(away) == []
+        assert _due(indexing) == [site_id]
+        assert built(indexing, site_id).warnings == ()
+        clock.move(minutes=6)
+        assert _due(indexing) == []
+
+    def test_a_shop_without_search_lacks_nothing(self, indexing: SearchContext, site_id: int) -> None:
+        assert built(replace(indexing, engine=NullEngine()), site_id).warnings == ()
+
     def test_an_empty_category_is_kept_too(self, indexing: SearchContext, site_id: int) -> None:
         with transaction():
             for product in db.session.scalars(select(Product).where(Product.site_id == site_id)):
@@ -179,18 +218,18 @@ def test_sites_without_a_sitemap_are_due_and_those_whose_index_was_rebuilt_since
 ) -> None:
     with transaction():
         other = make_site("other.test").id
-    assert builds.sites_due() == [site_id, other]
+    assert _due(indexing) == [site_id, other]
     built(indexing, site_id)
-    assert builds.sites_due() == [other]
+    assert _due(indexing) == [other]
     clock.move(minutes=1)
     run_id = request_rebuild(indexing, site_id)
-    assert builds.sites_due() == [other], "it waits for the index"
+    assert _due(indexing) == [other], "it waits for the index"
     clock.move(minutes=1)
     rebuild(indexing, run_id)
     read_afresh()
-    assert builds.sites_due() == [site_id, other]
+    assert _due(indexing) == [site_id, other]
     built(indexing, site_id)
-    assert builds.sites_due() == [other]
+    assert _due(indexing) == [other]
 
 
 def test_builds_are_kept_for_a_month(indexing: SearchContext, site_id: int, clock: StoppedClock) -> None:
