@@ -99,7 +99,7 @@ class RunningShop:
 def plain_environment() -> dict[str, str]:
     """This process's environment without the settings of a shop, able to import it from any folder and to keep its byte
     code, which the next process need not compile again."""
-    folders = ("INDEX_DIR", "MEDIA_DIR", "COUNTING_DIR")
+    folders = ("INDEX_DIR", "MEDIA_DIR", "COUNTING_DIR", "SITEMAP_DIR")
     ours = ("SHOP_ENV", "SECRET_KEY", "DATABASE_URL", "REDIS_URL", *folders, "HOST", "PORT", "PYTHONDONTWRITEBYTECODE")
     rest = {name: value for name, value in os.environ.items() if name not in ours}
     return rest | {"PYTHONPATH": str(ROOT)}

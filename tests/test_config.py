@@ -67,6 +67,23 @@ def test_searches_wait_beside_the_index_unless_another_folder_is_named(elsewhere
     assert from_environment({"COUNTING_DIR": "/data/spool"}).counting_folder == Path("/data/spool")
 
 
+def test_sitemaps_lie_beside_the_index_unless_another_folder_is_named(elsewhere: Path) -> None:
+    assert from_environment({}).sitemap_folder == elsewhere / "instance" / "sitemaps"
+    assert from_environment({"INDEX_DIR": "/data/index"}).sitemap_folder == Path("/data/sitemaps")
+    assert from_environment({"SITEMAP_DIR": "/data/maps"}).sitemap_folder == Path("/data/maps")
+
+
+def test_sitemaps_are_written_every_three_hours_unless_the_schedule_says_otherwise() -> None:
+    assert from_environment({}).sitemap_schedule == "0 */3 * * *"
+    assert from_environment({"SITEMAP_SCHEDULE": "30 4 * * 1-5"}).sitemap_schedule == "30 4 * * 1-5"
+
+
+@pytest.mark.parametrize("value", ["hourly", "61 * * * *", "* * * *", "* * * * * *", "0 */3 * * * ; rm"])
+def test_a_schedule_that_is_no_cron_expression_stops_the_start(value: str) -> None:
+    with pytest.raises(ConfigurationError, match="SITEMAP_SCHEDULE"):
+        from_environment({"SITEMAP_SCHEDULE": value})
+
+
 def test_alerts_go_to_nobody_unless_somebody_is_named() -> None:
     config = from_environment({})
     assert (config.alert_email, config.alert_webhook_url, config.alert_free_disk_mb) == ((), None, 512)
