@@ -92,6 +92,16 @@ def test_categories_that_are_not_listed_are_named_with_the_reason(app: Flask, so
     assert "The category is set to be left out; those below it are listed." in page.texts["td"]
 
 
+def test_of_many_categories_that_are_not_listed_the_first_are_named(app: Flask, someone: Merchandiser) -> None:
+    with app.app_context(), transaction():
+        tree = db.session.scalars(select(Node.tree_id)).first()
+        for number in range(120):
+            path = f"hidden-{number}"
+            more = {"slug": path, "path": path, "visible": False, "updated_at": small_shop.BEGAN}
+            db.session.add(Node(site_id=someone.site_id, tree_id=tree, position=9, name=f"Hidden {number}", **more))
+    assert "And 21 more." in someone.get(PATH).texts["p"]
+
+
 def test_entries_that_were_rejected_are_named(app: Flask, indexing: SearchContext, someone: Merchandiser) -> None:
     with app.app_context(), transaction():
         make_product(db.session.get_one(Site, someone.site_id), "X-1", seo_name="tent\x0b1")
