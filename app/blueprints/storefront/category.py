@@ -17,7 +17,7 @@ from app.blueprints.storefront.presentation import drawn, page_answer, shown_lis
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.engine import SearchUnavailable
-from app.domain.search.listings.browsing import Listing, category_listing, is_past_window, read_request
+from app.domain.search.listings.browsing import Listing, category_listing, extra_tracking, is_past_window, read_request
 from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest
 from app.domain.search.listings.listing_parameters import tracking_parameters
@@ -76,8 +76,7 @@ def _read(shop: Shop, node: ShopNode) -> ListingRequest:
 
 
 def _tracking(shop: Shop) -> list[tuple[str, str]]:
-    extra = frozenset(shop.settings["seo-extra-tracking-parameters"])
-    return tracking_parameters(request.args.items(multi=True), extra)
+    return tracking_parameters(request.args.items(multi=True), extra_tracking(shop))
 
 
 def _listing(

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from app.domain.search.listings.listing_parameters import LONGEST_NAME
+from sqlalchemy import select
+
+from app.domain.merchandising.shop import Shop
+from app.domain.search.listings.listing import PRICE
+from app.domain.search.listings.listing_parameters import LONGEST_NAME, listing_parameters
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites import audit
+from app.domain.sites.models import Site
 from app.domain.sites.settings import SETTINGS, change_settings, settings_of
+from app.extensions import db
 
 LEAST_PRODUCTS = "facet-landing-min-products"
 STALE_COUNTS = "facet-landing-stale-counts"
@@ -20,7 +26,6 @@ TRACKING = "seo-extra-tracking-parameters"
 SKIPPED = "seo-robots-skipped-parameters"
 MOST_PARAMETERS = 50
 MOST_PRODUCTS = 10_000
-LISTING_PARAMETERS = frozenset(("q", "p", "sort", "pageSizeOverride", "price_min", "price_max"))
 TITLES = {
     LEAST_PRODUCTS: "products for a landing page",
     STALE_COUNTS: "landing pages while search is away",
@@ -53,12 +58,62 @@ def stored_settings(site_id: int) -> SeoSettings:
     )
 
 
-def save(author: Author, wanted: SeoSettings, facets: Sequence[str]) -> tuple[str, ...]:
-    """Return the settings that changed, in words. `facets` are those that listings can be filtered by, which cannot be
+def filter_parameters(shop: Shop) -> frozenset[str]:
+    """Return the parameters by which a shop's listings are filtered, sorted, searched or paged, and `price`, by which
+    reports name the two ends of one."""
+    return listing_parameters(shop.value_facets, shop.number_facets) | {PRICE}
+
+
+def save(author: Author, wanted: SeoSettings, filters: Collection[str]) -> tuple[str, ...]:
+    """Return the settings that changed, in words. `filters` are the parameters that listings use, which cannot be
     tracking parameters. Raises Invalid with every problem."""
-    if problems := setting_problems(wanted, facets):
+    if problems := setting_problems(wanted, filters):
         raise Invalid(problems)
-    changed = change_settings(author.site_id, _stored_form(wanted))
+    return _change(author, _stored_form(wanted))
+
+
+def treat_as_tracking(author: Author, parameter: str, filters: Collection[str], *, is_tracking: bool = True) -> bool:
+    """Ignore a parameter in all addresses, or no more; whether that changed anything. Raises Invalid."""
+    problems = _in_use((parameter,), filters) if is_tracking else []
+    return _decide(author, TRACKING, parameter, is_tracking, problems)
+
+
+def skip_in_robots(author: Author, parameter: str, *, is_skipped: bool = True) -> bool:
+    """Ask bots to skip addresses with a parameter, or no more; whether that changed anything. Raises Invalid."""
+    return _decide(author, SKIPPED, parameter, is_skipped, [])
+
+
+def cleaned_parameters(text: str) -> tuple[str, ...]:
+    """Return the names in a text, one a line or with commas or spaces between, each once."""
+    return tuple(dict.fromkeys(filter(None, re.split(r"[\s,]+", text))))
+
+
+def setting_problems(wanted: SeoSettings, filters: Collection[str]) -> list[Problem]:
+    least = wanted.least_products
+    problems = []
+    if least is None or not SETTINGS[LEAST_PRODUCTS].accepts(least) or least > MOST_PRODUCTS:
+        message = f"Products for a landing page must be a whole number from 1 to {MOST_PRODUCTS:,}."
+        problems.append(Problem("invalid_least_products", message, "#/leastProducts"))
+    problems += _list_problems(wanted.tracking, "#/tracking")
+    problems += _list_problems(wanted.skipped, "#/skipped")
+    return problems + _in_use(wanted.tracking, filters)
+
+
+def _decide(author: Author, key: str, parameter: str, is_in: bool, problems: list[Problem]) -> bool:
+    """Change one list by one name. The site's row is locked first, so that two who decide at once both count."""
+    db.session.execute(select(Site.id).where(Site.id == author.site_id).with_for_update())
+    others = [name for name in settings_of(author.site_id)[key] if name != parameter]
+    wanted = [*others, parameter] if is_in else others
+    if is_in:
+        problems = problems + _list_problems((parameter,), "#/parameter") + _count_problems(wanted, "#/parameter")
+    if problems:
+        raise Invalid(problems)
+    return bool(_change(author, {key: wanted}))
+
+
+def _change(author: Author, values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Store settings and note what changed, in words."""
+    changed = change_settings(author.site_id, values)
     if changed:
         titles = " and ".join(TITLES[key] for key in changed)
         before = {key: old for key, (old, _) in changed.items()}
@@ -67,37 +122,11 @@ def save(author: Author, wanted: SeoSettings, facets: Sequence[str]) -> tuple[st
     return tuple(TITLES[key] for key in changed)
 
 
-def treat_as_tracking(author: Author, parameter: str, facets: Sequence[str], *, is_tracking: bool = True) -> bool:
-    """Ignore a parameter in all addresses, or no more; whether that changed anything. Raises Invalid."""
-    before = stored_settings(author.site_id)
-    tracking = _with(before.tracking, parameter, is_in=is_tracking)
-    return bool(save(author, replace(before, tracking=tracking), facets))
-
-
-def skip_in_robots(author: Author, parameter: str, facets: Sequence[str], *, is_skipped: bool = True) -> bool:
-    """Ask bots to skip addresses with a parameter, or no more; whether that changed anything. Raises Invalid."""
-    before = stored_settings(author.site_id)
-    skipped = _with(before.skipped, parameter, is_in=is_skipped)
-    return bool(save(author, replace(before, skipped=skipped), facets))
-
-
-def cleaned_parameters(text: str) -> tuple[str, ...]:
-    """Return the names in a text, one a line or with commas or spaces between, each once."""
-    return tuple(dict.fromkeys(re.split(r"[\s,]+", text.strip()))) if text.strip() else ()
-
-
-def setting_problems(wanted: SeoSettings, facets: Sequence[str]) -> list[Problem]:
-    least = wanted.least_products
-    problems = []
-    if least is None or not SETTINGS[LEAST_PRODUCTS].accepts(least) or least > MOST_PRODUCTS:
-        message = f"Products for a landing page must be a whole number from 1 to {MOST_PRODUCTS:,}."
-        problems.append(Problem("invalid_least_products", message, "#/leastProducts"))
-    problems += _list_problems(wanted.tracking, "#/tracking")
-    problems += _list_problems(wanted.skipped, "#/skipped")
-    return problems + [
+def _in_use(tracking: Sequence[str], filters: Collection[str]) -> list[Problem]:
+    return [
         Problem("parameter_in_use", f"“{name[:60]}” filters products here, so it cannot be ignored.", "#/tracking")
-        for name in wanted.tracking
-        if name in LISTING_PARAMETERS or name in facets
+        for name in tracking
+        if name in filters
     ]
 
 
@@ -107,15 +136,14 @@ def _list_problems(names: Sequence[str], pointer: str) -> list[Problem]:
         for name in names
         if not PARAMETER.fullmatch(name) or len(name) > LONGEST_NAME
     ]
-    if len(names) > MOST_PARAMETERS:
-        message = f"At most {MOST_PARAMETERS} parameters can be named; these are {len(names)}."
-        problems.append(Problem("too_many_parameters", message, pointer))
-    return problems
+    return problems + _count_problems(names, pointer)
 
 
-def _with(names: Sequence[str], name: str, *, is_in: bool) -> tuple[str, ...]:
-    others = tuple(other for other in names if other != name)
-    return (*others, name) if is_in else others
+def _count_problems(names: Sequence[str], pointer: str) -> list[Problem]:
+    if len(names) <= MOST_PARAMETERS:
+        return []
+    message = f"At most {MOST_PARAMETERS} parameters can be named; these are {len(names)}."
+    return [Problem("too_many_parameters", message, pointer)]
 
 
 def _stored_form(settings: SeoSettings) -> Mapping[str, Any]:

@@ -10,11 +10,12 @@ import pytest
 from sqlalchemy import func, select
 
 from app.adapters.counting_spool import VisitSpool
+from app.domain.search.listings.listing_parameters import listing_parameters
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.seo.crawlers.daily_counts import MOST_PARAMETERS, RETENTION, sums_by_day, within_bounds, write_visits
 from app.domain.seo.crawlers.families import FAMILIES, OTHER, family_of
-from app.domain.seo.crawlers.report import MOST_ROWS, filter_parameters, names_in_addresses, report, report_of
+from app.domain.seo.crawlers.report import MOST_ROWS, names_in_addresses, report, report_of
 from app.domain.seo.crawlers.visits import OTHERS, CrawlerVisit, as_json, from_json, parameter_of
 from app.domain.seo.models import CrawlerHits
 from app.domain.seo.settings import SeoSettings
@@ -120,7 +121,7 @@ def test_a_report_has_most_visited_first_and_says_what_is_decided_already():
         ("a b", OTHER, 1),
     ]
 
-    found = report_of(sums, 30, set_already, ["colour", "weight"])
+    found = report_of(sums, 30, set_already, {"colour", "price"})
 
     assert [row.parameter for row in found.rows] == ["colour", "price", "ref", "", "a b"]
     colour, price, ref, nothing, odd = found.rows
@@ -140,9 +141,10 @@ def test_a_report_is_no_longer_than_people_read():
 
 
 def test_filters_are_known_by_all_their_spellings():
-    assert {"weight", "weight_min", "weight_max", "price", "price_min", "q", "sort"} <= set(
-        filter_parameters(["weight"])
+    assert {"colour", "weight_min", "weight_max", "price_min", "q", "sort"} <= listing_parameters(
+        {"colour"}, {"weight"}
     )
+    assert "weight" not in listing_parameters({"colour"}, {"weight"}), "a number is chosen by its ends"
     assert names_in_addresses("price") == ("price_min", "price_max")
     assert names_in_addresses("ref") == ("ref",)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
+from app.domain.search.listings.listing_parameters import listing_parameters
 from app.domain.seo import settings
 from app.domain.seo.settings import SeoSettings, cleaned_parameters, setting_problems
 from app.domain.shared.author import Author
@@ -16,11 +17,12 @@ from app.extensions import db
 from tests.factories import make_site
 from tests.fakes.clock import StoppedClock
 
+FILTERS = listing_parameters({"colour"}, {"weight"})
 PLAIN = SeoSettings(3, stale_counts=True, drop_canonical=False, tracking=(), skipped=())
 
 
-def codes(wanted: SeoSettings, facets: tuple[str, ...] = ("colour",)) -> list[str]:
-    return [problem.code for problem in setting_problems(wanted, facets)]
+def codes(wanted: SeoSettings) -> list[str]:
+    return [problem.code for problem in setting_problems(wanted, FILTERS)]
 
 
 @pytest.mark.parametrize("least", [None, 0, -1, 10_001])
@@ -28,7 +30,7 @@ def test_a_landing_page_needs_a_sensible_number_of_products(least: int | None):
     assert codes(replace(PLAIN, least_products=least)) == ["invalid_least_products"]
 
 
-@pytest.mark.parametrize("name", ["colour", "q", "p", "price_min"])
+@pytest.mark.parametrize("name", ["colour", "q", "p", "price_min", "weight_max"])
 def test_what_filters_products_cannot_be_ignored(name: str):
     assert codes(replace(PLAIN, tracking=(name,))) == ["parameter_in_use"]
 
@@ -45,7 +47,7 @@ def test_a_list_of_parameters_ends_somewhere():
 
 def test_names_are_read_one_a_line_or_with_commas():
     assert cleaned_parameters(" ref, session\n\nref  sid ") == ("ref", "session", "sid")
-    assert cleaned_parameters("  \n") == ()
+    assert cleaned_parameters("  \n") == () and cleaned_parameters("ref,") == ("ref",)
 
 
 @pytest.fixture
@@ -64,7 +66,16 @@ def test_a_parameter_is_ignored_until_it_counts_again(author: Author):
 
 
 def test_bots_are_asked_to_skip_a_parameter(author: Author):
-    assert settings.skip_in_robots(author, "session", [])
+    assert settings.skip_in_robots(author, "session")
     assert settings.stored_settings(author.site_id).skipped == ("session",)
     with pytest.raises(Invalid):
-        settings.skip_in_robots(author, "no name", [])
+        settings.skip_in_robots(author, "no name")
+
+
+def test_what_became_a_filter_since_keeps_nobody_from_deciding_on_another(author: Author):
+    assert settings.treat_as_tracking(author, "size", [])
+    assert settings.treat_as_tracking(author, "ref", ["size"])
+    with pytest.raises(Invalid):
+        settings.treat_as_tracking(author, "size", ["size"])
+    assert settings.treat_as_tracking(author, "size", ["size"], is_tracking=False)
+    assert settings.stored_settings(author.site_id).tracking == ("ref",)

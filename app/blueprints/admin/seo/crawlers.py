@@ -13,7 +13,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.author import current_author
 from app.domain.merchandising.shop import read_shop
 from app.domain.seo import settings
-from app.domain.seo.crawlers.report import PERIODS, filter_parameters, names_in_addresses, report
+from app.domain.seo.crawlers.report import PERIODS, names_in_addresses, report
 from app.domain.shared.problems import Invalid
 from app.permissions import Permission, allowed, requires
 from app.transaction import transaction
@@ -23,7 +23,8 @@ from app.transaction import transaction
 @requires(Permission.MANAGE_MERCHANDISING)
 def seo_crawlers() -> str:
     days = _days(request.args.get("days", ""))
-    found = report(ports.clock(), current_user.site_id, days, _facets())
+    filters = settings.filter_parameters(read_shop(current_user.site_id))
+    found = report(ports.clock(), current_user.site_id, days, filters)
     may_decide = allowed(current_user.roles, Permission.MANAGE_SETTINGS)
     return render_template("admin/seo/crawlers/page.html", report=found, periods=PERIODS, may_decide=may_decide)
 
@@ -33,7 +34,7 @@ def seo_crawlers() -> str:
 def seo_crawlers_tracking() -> Response:
     """Treat `parameter` as one that only tracks visitors; with `undo` no more."""
     name, is_undone = _sent()
-    known = filter_parameters(_facets())
+    known = settings.filter_parameters(read_shop(current_user.site_id))
     done = f"“{name}” counts as a filter again." if is_undone else f"“{name}” is ignored in all addresses from now on."
     return _decided(done, lambda: settings.treat_as_tracking(current_author(), name, known, is_tracking=not is_undone))
 
@@ -43,12 +44,11 @@ def seo_crawlers_tracking() -> Response:
 def seo_crawlers_skipped() -> Response:
     """Ask bots in robots.txt to skip addresses with `parameter`; with `undo` no more."""
     name, is_undone = _sent()
-    known = filter_parameters(_facets())
     done = f"Bots may read addresses with “{name}” again." if is_undone else f"robots.txt asks bots to skip “{name}”."
 
     def decide() -> bool:
         names = names_in_addresses(name)
-        return any([settings.skip_in_robots(current_author(), one, known, is_skipped=not is_undone) for one in names])
+        return any([settings.skip_in_robots(current_author(), one, is_skipped=not is_undone) for one in names])
 
     return _decided(done, decide)
 
@@ -70,8 +70,3 @@ def _sent() -> tuple[str, bool]:
 
 def _days(text: str) -> int:
     return next((days for days in PERIODS if str(days) == text), PERIODS[1])
-
-
-def _facets() -> list[str]:
-    shop = read_shop(current_user.site_id)
-    return sorted(shop.value_facets | shop.number_facets)

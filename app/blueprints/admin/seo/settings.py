@@ -35,7 +35,7 @@ def seo_settings_save() -> str | Response | tuple[str, int]:
     shop = read_shop(current_user.site_id)
     try:
         with transaction():
-            changed = settings.save(current_author(), wanted, sorted(shop.value_facets | shop.number_facets))
+            changed = settings.save(current_author(), wanted, settings.filter_parameters(shop))
     except Invalid as invalid:
         return _page(wanted, request.form.get("leastProducts", ""), FieldErrors(invalid)), 400
     flash(f"Saved: {', '.join(changed)}." if changed else "Nothing had changed.", "good")

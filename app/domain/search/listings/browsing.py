@@ -23,7 +23,7 @@ from app.domain.search.engine import (
 from app.domain.search.listings import rail
 from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest, search_request
-from app.domain.search.listings.listing_parameters import ListingGrammar, read_listing
+from app.domain.search.listings.listing_parameters import ListingGrammar, listing_parameters, read_listing
 from app.domain.search.serving.plan import Plan, plan
 from app.domain.search.serving.query import search_products
 from app.domain.search.serving.served import Served
@@ -101,9 +101,15 @@ def read_request(shop: Shop, path: str, parameters: Iterable[tuple[str, str]]) -
         number_facets=shop.number_facets,
         page_size=shop.settings["listing-page-size"],
         currency=shop.currency,
-        extra_tracking=frozenset(shop.settings["seo-extra-tracking-parameters"]),
+        extra_tracking=extra_tracking(shop),
     )
     return read_listing(path, parameters, grammar)
+
+
+def extra_tracking(shop: Shop) -> frozenset[str]:
+    """Return the parameters that only track visitors of this site; one that became a filter since is one."""
+    known = listing_parameters(shop.value_facets, shop.number_facets)
+    return frozenset(shop.settings["seo-extra-tracking-parameters"]) - known
 
 
 def category_at(shop: Shop, path: str) -> ShopNode:

@@ -39,6 +39,15 @@ class ListingGrammar:
     extra_tracking: frozenset[str] = frozenset()
 
 
+OWN_PARAMETERS = frozenset(("q", "sort", "p", "pageSizeOverride", PRICE_MIN, PRICE_MAX))
+
+
+def listing_parameters(value_facets: Iterable[str], number_facets: Iterable[str]) -> frozenset[str]:
+    """Return the names of all parameters by which a site's listings are filtered, sorted, searched or paged."""
+    ends = {f"{facet}{end}" for facet in number_facets for end in ("_min", "_max")}
+    return frozenset((*OWN_PARAMETERS, *value_facets, *ends))
+
+
 def is_tracking(name: str, extra: frozenset[str] = frozenset()) -> bool:
     """The one place that knows which parameters only track visitors."""
     return name.startswith(TRACKING_PREFIX) or name in TRACKING or name in extra
@@ -173,8 +182,7 @@ def _page(given: Given) -> int | None:
 
 
 def _is_known(name: str, grammar: ListingGrammar) -> bool:
-    own = ("q", "sort", "p", "pageSizeOverride", PRICE_MIN, PRICE_MAX)
-    return name in own or name in grammar.value_facets or _number_facet(name, grammar) is not None
+    return name in OWN_PARAMETERS or name in grammar.value_facets or _number_facet(name, grammar) is not None
 
 
 def _number_facet(name: str, grammar: ListingGrammar) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.seo.crawlers.visits import OTHERS
 from app.domain.seo.models import CrawlerHits
-from app.domain.seo.settings import LISTING_PARAMETERS, PARAMETER, SeoSettings, stored_settings
+from app.domain.seo.settings import PARAMETER, SeoSettings, stored_settings
 from app.domain.shared.clock import Clock
 from app.extensions import db
 
@@ -71,20 +71,19 @@ class CrawlerReport:
         return sum(row.total for row in self.rows)
 
 
-def report(clock: Clock, site_id: int, days: int, facets: Sequence[str]) -> CrawlerReport:
-    """`facets` are those that listings can be filtered by."""
+def report(clock: Clock, site_id: int, days: int, filters: Collection[str]) -> CrawlerReport:
+    """`filters` are the parameters by which listings are filtered, sorted or searched."""
     first = site_today(clock, site_id) - timedelta(days=days - 1)
-    return report_of(_sums(site_id, first), days, stored_settings(site_id), facets)
+    return report_of(_sums(site_id, first), days, stored_settings(site_id), filters)
 
 
 def report_of(
-    sums: Iterable[tuple[str, str, int]], days: int, settings: SeoSettings, facets: Sequence[str]
+    sums: Iterable[tuple[str, str, int]], days: int, settings: SeoSettings, filters: Collection[str]
 ) -> CrawlerReport:
     """Return the report of (parameter, family, visits). Pure."""
     by_parameter: dict[str, Counter[str]] = {}
     for parameter, family, hits in sums:
         by_parameter.setdefault(parameter, Counter())[family] += hits
-    filters = frozenset(filter_parameters(facets))
     rows = [
         ParameterRow(
             name,
@@ -102,12 +101,6 @@ def report_of(
 
 def most_first(hits: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(hits.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def filter_parameters(facets: Iterable[str]) -> list[str]:
-    """Return the names of all parameters by which listings are filtered, sorted or searched."""
-    ends = (f"{facet}{end}" for facet in facets for end in ("_min", "_max"))
-    return sorted({*facets, *ends, *LISTING_PARAMETERS, PRICE})
 
 
 def names_in_addresses(parameter: str) -> tuple[str, ...]:

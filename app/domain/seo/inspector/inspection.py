@@ -14,6 +14,7 @@ from app.domain.seo.inspector.link_sources import LinkSource, PagesOf, link_sour
 from app.domain.seo.inspector.membership import ListedPage, Membership, membership
 from app.domain.seo.inspector.words import failure_in_words, redirect_in_words, rule_in_words
 from app.domain.seo.landing.addresses import landing_at
+from app.domain.seo.settings import filter_parameters
 from app.domain.seo.site_check.findings import MEANINGS, Finding
 from app.domain.seo.site_check.page_reading import ReadPage, read_page
 from app.domain.seo.site_check.page_rules import is_indexable, page_findings
@@ -85,7 +86,7 @@ def inspect(of: InspectedShop, address: InspectedAddress) -> Inspection:
         page=page,
         is_indexable=may_list,
         reason=reason,
-        rule=rule_in_words(reason, of.shop.value_facets | of.shop.number_facets),
+        rule=rule_in_words(reason, filter_parameters(of.shop)),
         answer_note=redirect_in_words(address.path, address.query, answer) or failure_in_words(answer.status),
         sitemap=membership(listed),
         data=tuple(ShownData(types_of(text), pretty(text), tuple(data_problems(text))) for text in page.data),

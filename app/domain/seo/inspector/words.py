@@ -26,15 +26,13 @@ UNKNOWN = (
     "The shop does not know the parameter “{}”, so it counts as a filter. Where it only tracks visitors, an admin can "
     "say so on the page Crawlers."
 )
-BUILT_IN = frozenset(("price", "manufacturer", "rating", "inStock", "onSale", "featured"))
 
 
-def rule_in_words(reason: str, facets: Collection[str]) -> str:
-    """Return the sentence for a reason code. `facets` are the ids of what lists can be filtered by."""
+def rule_in_words(reason: str, filters: Collection[str]) -> str:
+    """Return the sentence for a reason code. `filters` are the parameters that lists know."""
     code, _, parameter = reason.partition(":")
     if code == "facet_parameter":
-        known = {parameter, parameter.removesuffix("_min"), parameter.removesuffix("_max")} & {*facets, *BUILT_IN}
-        return (FILTER if known else UNKNOWN).format(parameter)
+        return (FILTER if parameter in filters else UNKNOWN).format(parameter)
     return RULES.get(code, reason)
 
 
