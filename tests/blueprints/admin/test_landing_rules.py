@@ -165,6 +165,24 @@ def test_what_is_refused_is_named_at_its_field_and_nothing_is_saved(app: Flask, 
     assert form_of(page)["rules/1/minProducts"] == "many" and rules_of(app) is None
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {f"rules/{number}/facetId": "manufacturer" for number in range(12)},
+        {"rules/0/facetId": "manufacturer"} | {f"rules/0/overrides/{n}/value": f"v{n}" for n in range(201)},
+        {"rules/0/facetId": "manufacturer", "rules/0/minProducts": "9" * 200},
+        {"rules/0/facetId": "manufacturer", "rules/0/minProducts": "١"},
+        {"rules/0/facetId": "x" * 5_000, "rules/0/pathSegment": "<script>"},
+        {"rules/0/facetId": "manufacturer", "rules/0/overrides/0/intro": "x\x07"},
+        {"rules/999/facetId": "x", "rules/1000/facetId": "y", "rules/x/facetId": "z", "rules/0/what": "1"},
+    ],
+)
+def test_whatever_is_sent_is_refused_in_its_place(app: Flask, mia: Merchandiser, sent: dict[str, str]) -> None:
+    mia.post(TENTS, sent | {"mode": "own", "seen": form_of(mia.get(TENTS))["seen"]}, 400)
+    mia.post(TENTS, sent | {"mode": "what", "seen": "x" * 400}, 409)
+    assert rules_of(app) is None
+
+
 def test_own_rules_without_a_rule_are_refused_but_a_tree_can_have_none(app: Flask, mia: Merchandiser) -> None:
     set_rules(app, None, [BRAND])
     page = mia.post(TENTS, {"mode": "own", "seen": form_of(mia.get(TENTS))["seen"]}, 400)

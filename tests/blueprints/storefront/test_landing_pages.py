@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from flask import Flask
@@ -170,6 +171,35 @@ def test_one_brand_alone_is_sent_to_its_page_for_good(get: Get, query: str, targ
     assert (answer.status_code, answer.headers["Location"]) == (301, target)
     assert "X-Evil" not in answer.headers
     assert get(target).status_code == 200
+
+
+ENDS = ("\r\n", "\r", "\n", "%0d%0a", "\u2028", "\x85", "\x1b")
+HOSTILE = [
+    *(f"{start}{end}Set-Cookie: a=b" for end in ENDS for start in ("", "x", "//evil.test")),
+    *(
+        "//evil.test",
+        "///evil.test",
+        "/\\evil.test",
+        "\\\\evil.test",
+        "https://evil.test",
+        "javascript:alert(1)",
+        "@evil.test",
+    ),
+    *("#", "?", "&p=9", "..", "/../..", "%2f%2fevil.test", "<script>", "'\"", "é", "x" * 60),
+]
+
+
+def test_what_a_redirect_keeps_stays_within_its_parameter(app: Flask, site_id: int):
+    """Forty values of a tracking parameter, and as many names of one."""
+    client = app.test_client()
+    for value in HOSTILE:
+        for name, kept in (("utm_source", value), (f"utm_{value}", "1")):
+            query = urlencode([("manufacturer", "Moor"), (name, kept)])
+            answer = client.get(f"{TENTS}?{query}", base_url="http://shop.test")
+            assert answer.status_code == 301, (name, kept)
+            location = answer.headers["Location"]
+            assert location.startswith(f"{MOOR}?utm_") and location.isascii() and location.isprintable()
+            assert "Set-Cookie" not in answer.headers and len(parse_qsl(location.partition("?")[2])) == 1
 
 
 @pytest.mark.parametrize(

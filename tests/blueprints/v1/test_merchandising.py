@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.adapters.null_engine import NullEngine
 from app.blueprints.v1.merchandising_shapes import LandingPagesShape, NodeRulesShape, TreeRulesShape, TreesShape
 from app.domain.merchandising.models import Node, Tree
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.roles import Role
 from app.extensions import db
+from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.v1.conftest import ApiClient
@@ -155,6 +158,31 @@ def test_the_pages_of_a_category_are_listed_as_they_are_now(program: ApiClient, 
     rule = BRAND | {"minProducts": 5, "overrides": [{"value": "Fell & Fern", "heading": "Of Fell & Fern"}]}
     program.call("PUT", rules_of("nodes", tents), {"rules": [rule]})
     assert [item["heading"] for item in program.call("GET", path).json["items"]] == ["Of Fell & Fern"]
+
+
+def test_a_category_that_can_have_no_pages_has_an_empty_list(
+    app: Flask, program: ApiClient, tree: dict, tents: str, site_id: int
+) -> None:
+    program.call("PUT", rules_of("trees", tree["id"]), {"rules": [BRAND | {"minProducts": 1}]})
+    with app.app_context(), transaction():
+        other = Tree(site_id=site_id, name="Other", updated_at=small_shop.BEGAN, default_landing_rules=[BRAND])
+        db.session.add(other)
+        db.session.flush()
+        node = Node(
+            site_id=site_id, tree_id=other.id, name="Elsewhere", slug="x", path="x", updated_at=other.updated_at
+        )
+        db.session.add(node)
+        db.session.flush()
+        elsewhere = str(node.id)
+    hidden = tree["nodes"][0]["children"][2]["id"]
+    for node_id in (hidden, elsewhere):
+        assert program.call("GET", f"{MERCHANDISING}/nodes/{node_id}/landing-pages").json["totalItems"] == 0
+    path = f"{MERCHANDISING}/nodes/{tents}/landing-pages"
+    assert program.call("GET", path).json["totalItems"] == 2
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=NullEngine())
+    program.call("PUT", rules_of("nodes", tents), {"rules": [{"facetId": "colour", "minProducts": 1}]})
+    answer = program.call("GET", path)
+    assert (answer.status_code, answer.json["items"]) == (200, []), "nobody can count them now"
 
 
 def test_every_problem_of_a_list_is_named_and_nothing_is_saved(program: ApiClient, tree: dict, tents: str) -> None:
