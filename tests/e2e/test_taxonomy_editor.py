@@ -117,6 +117,7 @@ def test_search_shows_the_way_to_what_it_finds(page: Page) -> None:
 
 def test_a_level_moves_to_one_that_is_found_by_its_name(page: Page) -> None:
     fresh_taxonomy(page, "Moved")
+    expect(page.get_by_label("Find a level")).to_be_visible()  # The scripts are there.
     row(page, "Lamps").get_by_role("link").click()
     page.keyboard.press("m")
     dialog = page.get_by_role("dialog", name="Move “Lamps”")

@@ -7,9 +7,11 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import delete, select
 
+from app.domain.catalogue import content
 from app.domain.catalogue.models import Product
 from app.domain.merchandising import nodes, placement, trees
 from app.domain.merchandising.arrangement import Direction, Target
+from app.domain.merchandising.categories import CATEGORY, CategoryDraft
 from app.domain.merchandising.models import Node
 from app.domain.search.context import SearchContext
 from app.domain.search.engine import IndexName, SearchRequest, ValueFilter
@@ -122,3 +124,32 @@ def test_a_moved_category_shows_its_products_in_its_new_place(author: Author, in
         rule(1, ("camping",))
     apply_waiting(indexing, author.site_id)
     assert (shown_in(1), shown_in(3)) == (1, 1)
+
+
+def test_a_product_that_the_editor_places_is_shown_in_its_category_and_above(
+    author: Author, indexing: SearchContext
+) -> None:
+    def skus(node_id: int) -> set[str]:
+        scope = (ValueFilter("category", (str(node_id),)),)
+        hits = indexing.engine.search(author.site_id, IndexName.PRODUCTS, SearchRequest(scope=scope, fresh=True)).hits
+        return {str(hit.card["sku"]) for hit in hits}
+
+    rebuild(indexing, request(indexing, author.site_id))
+    placed = db.session.scalars(select(Product.id).where(Product.sku.in_(("A-1", "C-1"))).order_by(Product.sku)).all()
+    for revision, products in ((2, tuple(placed)), (3, tuple(placed[1:]))):
+        draft = CategoryDraft(name="Camping", seo_name="camping", product_ids=products)
+        with transaction():
+            content.save(author, CATEGORY, 2, revision, draft)
+        apply_waiting(indexing, author.site_id)
+        expected = {"A-1", "C-1"} if len(products) == 2 else {"C-1"}
+        assert skus(2) == skus(1) == expected
+
+
+def test_another_order_alone_concerns_no_product(author: Author) -> None:
+    ids = tuple(db.session.scalars(select(Product.id).order_by(Product.id)))
+    for revision, products in ((2, ids), (3, ids[::-1])):
+        forget()
+        with transaction():
+            draft = CategoryDraft(name="Camping", seo_name="camping", product_ids=products)
+            content.save(author, CATEGORY, 2, revision, draft)
+    assert waiting() == set()
