@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flask import Flask
 from sqlalchemy import select
 
 from app.domain.bundles.report import BrokenBundle
@@ -30,6 +31,7 @@ from tests.domain.bundles.conftest import (
     write_bundle,
 )
 from tests.fakes.clock import StoppedClock
+from tests.statements import statements
 
 TREES = {
     "trees": [
@@ -183,6 +185,21 @@ def test_texts_for_search_engines_come_with_a_category_and_a_change_raises_its_r
     db.session.refresh(stored)
     assert (stored.meta_title, stored.meta_description, stored.revision) == (None, "Dry.", 2)
     assert refusals(take(merchandising=node(metaTitle="x" * 301)))[0][2] == "trees/0/nodes/0/seo/metaTitle"
+
+
+def test_an_import_of_many_categories_looks_for_their_products_once(app: Flask, take: Take):
+    def shop(categories: int) -> dict[str, object]:
+        nodes = [{"name": f"N {number}", "source": {"levels": ["tents"]}} for number in range(categories)]
+        return {"trees": [{"name": "Shop", "nodes": nodes}]}
+
+    take(**EVERYTHING)
+    with statements(app) as seen:
+        take(merchandising=shop(30))
+    of_each = [statement for statement in seen if statement.startswith("SELECT") and "products" in statement]
+    assert len(of_each) < 10
+    with statements(app) as seen:
+        take(merchandising=shop(0))
+    assert len([statement for statement in seen if "FROM products" in statement]) < 10
 
 
 def test_only_one_tree_is_primary(take: Take):

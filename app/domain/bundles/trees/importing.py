@@ -15,6 +15,7 @@ from app.domain.bundles.trees.drafts import NodeDraft, NodeReader, every_node
 from app.domain.merchandising.facet_rules import clean_facets
 from app.domain.merchandising.models import Node, Tree
 from app.domain.merchandising.trees import LONGEST_NAME
+from app.domain.search.index.outbox import categories_indexed_separately
 from app.domain.shared.problems import Problem
 from app.domain.shared.schema import Flag, Items, Record, Text
 from app.domain.shared.text import line_problems, one_line
@@ -48,7 +49,7 @@ def import_trees(task: ImportTask) -> list[RequestedOrder]:
     orders: list[RequestedOrder] = []
     task.report.of(TREES)
     task.report.of(NODES)
-    with task.writing():
+    with task.writing(), categories_indexed_separately(db.session):
         changes = task.report.changes
         names: set[str] = set()
         for index, raw in enumerate(document.content["trees"]):

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.category_rules import SourceRule
-from app.domain.merchandising.membership import shown_by
+from app.domain.merchandising.membership import any_of, shown_by
 from app.domain.merchandising.models import Node, Tree
 from app.domain.taxonomy.products.classification import active_tree
 
@@ -40,7 +40,7 @@ def products_of_changed_categories(session: Session) -> Iterator[tuple[int, int]
     for site_id, concerned in by_site.items():
         node_ids, rules = _stored(session, concerned)
         if node_ids or rules:
-            shown = shown_by(site_id, node_ids, rules, active_tree(site_id))
+            shown = any_of(shown_by(site_id, node_ids, rules, active_tree(site_id)))
             found = session.scalars(select(Product.id).where(Product.site_id == site_id, shown))
             yield from ((site_id, product_id) for product_id in found)
 

@@ -8,6 +8,7 @@ transaction and says so with the execution options INDEXED_SEPARATELY, else they
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import event, insert, inspect, select
@@ -38,6 +39,8 @@ _UNINDEXED: Mapping[type[Base], frozenset[str]] = {Placement: frozenset(("positi
 _TABLES = frozenset(model.__tablename__ for model in _SUBJECTS)
 _READ_BEFORE = "concerned_by_what_only_the_database_knows"
 
+_CATEGORIES_SEPARATELY = "categories_indexed_separately"
+
 Entry = tuple[int, str, int]
 AnySession = Session | scoped_session[Any]
 
@@ -55,6 +58,17 @@ def enqueue(session: AnySession, site_id: int, kind: str, record_ids: Iterable[i
     _insert(session, {(site_id, kind, record_id) for record_id in record_ids})
 
 
+@contextmanager
+def categories_indexed_separately(session: AnySession) -> Iterator[None]:
+    """For changes of many categories one by one: the caller enqueues the products that they concern, in the same
+    transaction, instead of each change looking for its own."""
+    session.info[_CATEGORIES_SEPARATELY] = True
+    try:
+        yield
+    finally:
+        del session.info[_CATEGORIES_SEPARATELY]
+
+
 def _read_before(session: Session, _flush: UOWTransaction, _objects: object) -> None:
     """Reads what cannot be read afterwards: whose the records are that are about to go, the products of a deleted
     collection, whose entries the database removes by itself, and those of categories that move, change or go."""
@@ -65,7 +79,8 @@ def _read_before(session: Session, _flush: UOWTransaction, _objects: object) -> 
             if isinstance(record, Collection):
                 members = select(CollectionEntry.product_id).where(CollectionEntry.collection_id == record.id)
                 entries |= {(record.site_id, PRODUCT, product_id) for product_id in session.scalars(members)}
-        entries |= {(site_id, PRODUCT, id) for site_id, id in products_of_changed_categories(session)}
+        if not session.info.get(_CATEGORIES_SEPARATELY):
+            entries |= {(site_id, PRODUCT, id) for site_id, id in products_of_changed_categories(session)}
     session.info[_READ_BEFORE] = entries
 
 

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, Select, func, select
 
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.category_rules import SourceRule
-from app.domain.merchandising.membership import shown_by
+from app.domain.merchandising.membership import any_of, shown_by
 from app.domain.merchandising.models import Placement
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
@@ -51,7 +51,7 @@ def _belongs_to(shop: Shop, node: ShopNode) -> ColumnElement[bool]:
     """Whether a category or one below it shows a product."""
     nodes = shop.tree.with_those_below(node.id)
     rules = [SourceRule(below.source_levels, below.source_manufacturers) for below in nodes]
-    return shown_by(shop.site_id, [below.id for below in nodes], rules, shop.taxonomy)
+    return any_of(shown_by(shop.site_id, [below.id for below in nodes], rules, shop.taxonomy))
 
 
 def _ordered(shown: Select[int], node: ShopNode, sort: Sort) -> Select[int]:
