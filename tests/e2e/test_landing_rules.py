@@ -82,6 +82,7 @@ def test_a_value_gets_its_own_text_on_a_phone(page: Page):
     page.goto("/admin/merchandising")
     page.get_by_role("link", name="Shop", exact=True).first.click()
     page.goto(page.url.partition("?")[0] + "/landing")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.get_by_role("button", name="Text or exclusion for a value").first.click()
     expect(page.get_by_label("Value", exact=False).and_(page.locator(":focus"))).to_have_count(1)
     page.keyboard.type("Gantry")

@@ -10,9 +10,8 @@ from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import Display, Facet
 from app.domain.seo.landing.rules import MANUFACTURER, facet_problem
 
-MOST_OTHERS = (
-    300  # Attributes beside the filters; a longer list helps nobody, and a filter can be added to the category.
-)
+# Attributes beside the filters: a longer list helps nobody, and a filter can be added to the category.
+MOST_OTHERS = 300
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,12 +36,17 @@ def compare(engine: SearchEngine, site_id: int, node_id: int, pages: Sequence[La
     for page, others in partners[:MOST_COMPARED]:
         common = _in_common(engine, site_id, node_id, page, others)
         for other in others:
-            both = common.get((other.facet_id, other.value), 0)
-            share = both / (page.products + other.products - both)
+            share = share_in_common(page.products, other.products, common.get((other.facet_id, other.value), 0))
             if share > ALIKE:
                 found.append(NearTwins(page, other, share))
     found.sort(key=lambda twins: -twins.share)
     return Comparison(tuple(found), len(partners) <= MOST_COMPARED)
+
+
+def share_in_common(one: int, other: int, both: int) -> float:
+    """Return the part of the products of two pages that both have. Their counts may be some minutes older than what
+    they have in common, which then is more than all of them."""
+    return both / max(one + other - both, both) if both else 0.0
 
 
 def alike_in_size(pages: Sequence[LandingPage]) -> list[tuple[LandingPage, list[LandingPage]]]:

@@ -40,17 +40,17 @@ def fingerprint(rules: Sequence[Rule] | None) -> str:
     return hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def tree_of(site_id: int, tree_id: int | str, to_change: bool = False) -> Tree:
+def tree_of(site_id: int, tree_id: int, to_change: bool = False) -> Tree:
     """Raises NotFound, also for another site's."""
-    return trees.tree_of(site_id, _number(tree_id), to_change)
+    return trees.tree_of(site_id, tree_id, to_change)
 
 
-def node_of(site_id: int, node_id: int | str, to_change: bool = False) -> Node:
+def node_of(site_id: int, node_id: int, to_change: bool = False) -> Node:
     """Raises NotFound, also for another site's."""
-    return nodes.node_of(site_id, _number(node_id), to_change)
+    return nodes.node_of(site_id, node_id, to_change)
 
 
-def node_rules(site_id: int, node_id: int | str) -> NodeRules:
+def node_rules(site_id: int, node_id: int) -> NodeRules:
     """Raises NotFound."""
     node = node_of(site_id, node_id)
     default = tree_of(site_id, node.tree_id).default_landing_rules
@@ -58,7 +58,7 @@ def node_rules(site_id: int, node_id: int | str) -> NodeRules:
     return NodeRules(node, mode_of(own), own, default, effective_rules(own, default))
 
 
-def set_tree_rules(author: Author, tree_id: int | str, raw: Sequence[Any], seen: str | None = None) -> Tree:
+def set_tree_rules(author: Author, tree_id: int, raw: Sequence[Any], seen: str | None = None) -> Tree:
     """Save the rules that hold for every category of a tree without rules of its own; an empty list removes them.
     `seen` is the fingerprint of the rules that were shown. Raises NotFound, Invalid with every problem, Conflict."""
     tree = tree_of(author.site_id, tree_id, to_change=True)
@@ -72,7 +72,7 @@ def set_tree_rules(author: Author, tree_id: int | str, raw: Sequence[Any], seen:
     return tree
 
 
-def set_node_rules(author: Author, node_id: int | str, raw: Sequence[Any] | None, seen: str | None = None) -> Node:
+def set_node_rules(author: Author, node_id: int, raw: Sequence[Any] | None, seen: str | None = None) -> Node:
     """Save a category's own rules; an empty list switches landing pages off there, None takes the tree's. `seen` is the
     fingerprint of the rules that were shown. Raises NotFound, Invalid with every problem, Conflict."""
     node = node_of(author.site_id, node_id, to_change=True)
@@ -109,9 +109,3 @@ def _check_seen(seen: str | None, stored: Sequence[Rule] | None) -> None:
 
 def _entry(rules: Sequence[Rule] | None) -> dict[str, Any]:
     return {"landingRules": rules}
-
-
-def _number(record_id: int | str) -> int:
-    """An address may carry anything; what no database holds is the id of nothing."""
-    text = str(record_id)
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0

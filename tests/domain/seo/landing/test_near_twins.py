@@ -58,3 +58,12 @@ def test_the_number_of_queries_is_bounded_and_said():
     engine = Engine({})
     found = compare(engine, 1, 7, pages(many, {"Navy": 500}))  # type: ignore[arg-type]
     assert len(engine.asked) == MOST_COMPARED and not found.is_whole
+
+
+def test_counts_of_different_moments_make_no_share_beyond_the_whole():
+    """A page's own count may be five minutes old, what it has in common is counted now."""
+    engine = Engine({"Moor": {"Navy": 2}})
+    found = compare(engine, 1, 7, pages({"Moor": 1}, {"Navy": 1}))  # type: ignore[arg-type]
+    assert [twins.share for twins in found.twins] == [1]
+    emptied = compare(Engine({"Moor": {"Navy": 0}}), 1, 7, pages({"Moor": 1}, {"Navy": 1}))  # type: ignore[arg-type]
+    assert emptied.twins == ()
