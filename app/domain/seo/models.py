@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from sqlalchemy import Date, ForeignKey, Index, String, Text
+from sqlalchemy import Date, ForeignKey, Index, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.shared.columns import JsonValue
@@ -36,6 +36,13 @@ class SiteCheck(LeasedWork, Base):
     __tablename__ = "site_checks"
     __table_args__ = (
         Index(None, "site_id", "created_at"),
+        Index(
+            "uq_site_checks_unfinished",
+            "site_id",
+            unique=True,
+            sqlite_where=text("state in ('waiting', 'running')"),
+            postgresql_where=text("state in ('waiting', 'running')"),
+        ),
         state_known(),
     )
 

@@ -28,7 +28,10 @@ def data_problems(text: str) -> list[str]:
     things = data if isinstance(data, list) else [data]
     if not all(isinstance(thing, dict) for thing in things):
         return ["It is neither an object nor a list of objects."]
-    return [problem for thing in things for problem in (*_context_problems(thing), *_problems(thing, ""))]
+    try:
+        return [problem for thing in things for problem in (*_context_problems(thing), *_problems(thing, ""))]
+    except RecursionError:
+        return ["Its parts are nested too deeply."]
 
 
 def types_of(text: str) -> str:

@@ -137,7 +137,7 @@ def test_a_report_has_most_visited_first_and_says_what_is_decided_already():
 def test_a_report_is_no_longer_than_people_read():
     found = report_of([(f"n{number}", OTHER, 1) for number in range(MOST_ROWS + 3)], 7, NOTHING_SET, [])
 
-    assert (len(found.rows), found.left_out) == (MOST_ROWS, 3)
+    assert (len(found.rows), found.left_out, found.total) == (MOST_ROWS, 3, MOST_ROWS + 3)
 
 
 def test_filters_are_known_by_all_their_spellings():

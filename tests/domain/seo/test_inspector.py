@@ -70,6 +70,7 @@ def test_no_text_is_more_than_refused(text: str):
 
 def test_each_reason_has_a_sentence():
     assert all(rule_in_words(reason, ()) == sentence for reason, sentence in RULES.items())
+    assert "canonical address" in rule_in_words("indexable", (), is_own=False)
     assert "filters the list" in rule_in_words("facet_parameter:colour", {"colour"})
     assert "filters the list" in rule_in_words("facet_parameter:weight_min", {"weight_min"})
     assert "filters the list" in rule_in_words("facet_parameter:price", {"price"})

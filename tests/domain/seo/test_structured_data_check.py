@@ -78,6 +78,12 @@ ANYTHING = st.recursive(
 )
 
 
+def test_data_that_is_nested_too_deeply_is_refused_in_words():
+    deep = '{"@context":"https://schema.org","@type":"x","a":' * 5_000 + "1" + "}" * 5_000
+
+    assert data_problems(deep)
+
+
 @given(ANYTHING)
 def test_no_data_can_break_the_check(data: Any):
     assert isinstance(problems(data), list)

@@ -68,7 +68,7 @@ class CrawlerReport:
 
     @property
     def total(self) -> int:
-        return sum(row.total for row in self.rows)
+        return sum(hits for _, hits in self.families)
 
 
 def report(clock: Clock, site_id: int, days: int, filters: Collection[str]) -> CrawlerReport:

@@ -86,7 +86,7 @@ def inspect(of: InspectedShop, address: InspectedAddress) -> Inspection:
         page=page,
         is_indexable=may_list,
         reason=reason,
-        rule=rule_in_words(reason, filter_parameters(of.shop)),
+        rule=rule_in_words(reason, filter_parameters(of.shop), is_own=page.canonical == address.url),
         answer_note=redirect_in_words(address.path, address.query, answer) or failure_in_words(answer.status),
         sitemap=membership(listed),
         data=tuple(ShownData(types_of(text), pretty(text), tuple(data_problems(text))) for text in page.data),

@@ -22,15 +22,19 @@ RULES: Mapping[str, str] = {
 FILTER = (
     "The parameter “{}” filters the list. Filtered lists stay out of search engines and name the plain list instead."
 )
+VARIANT = "What its parameters change is nothing to list apart: the page is known by its canonical address."
 UNKNOWN = (
     "The shop does not know the parameter “{}”, so it counts as a filter. Where it only tracks visitors, an admin can "
     "say so on the page Crawlers."
 )
 
 
-def rule_in_words(reason: str, filters: Collection[str]) -> str:
-    """Return the sentence for a reason code. `filters` are the parameters that lists know."""
+def rule_in_words(reason: str, filters: Collection[str], *, is_own: bool = True) -> str:
+    """Return the sentence for a reason code. `filters` are the parameters that lists know; `is_own`: the page is its
+    own canonical."""
     code, _, parameter = reason.partition(":")
+    if code in ("indexable", "page_number") and not is_own:
+        return VARIANT
     if code == "facet_parameter":
         return (FILTER if parameter in filters else UNKNOWN).format(parameter)
     return RULES.get(code, reason)

@@ -68,6 +68,7 @@ class Crawl:
         self._compare()
 
     def _meet(self, address: str, linked_from: str) -> None:
+        """Read an address in its turn. `linked_from` is empty where no link leads there, but sitemap or canonical."""
         if address in self._linked_from:
             if linked_from != address:
                 self._linked_from[address] = self._linked_from[address] or linked_from
@@ -90,7 +91,7 @@ class Crawl:
         self.seen[address] = self._seen(address, answer, page)
         canonical = self.seen[address].canonical
         if canonical is not None:
-            self._meet(canonical, address)
+            self._meet(canonical, "")
         self._follow_links(address, page)
 
     def _seen(self, address: str, answer: Fetched, page: ReadPage) -> SeenPage:
@@ -147,6 +148,9 @@ class Crawl:
             yield Finding(FindingKind.NOT_LINKED, address)
 
     def _link_findings(self, address: str, page: SeenPage) -> Iterator[Finding]:
+        """What only a canonical leads to is found with that."""
+        if address != "/" and not self._linked_from[address]:
+            return
         if 300 <= page.status < 400:
             yield Finding(FindingKind.LINK_REDIRECTS, address, detail=_leads_to(page))
         elif page.status != 200:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -23,6 +23,7 @@ class FindingKind(StrEnum):
     SEVERAL_CANONICALS = "several_canonicals"
     ROBOTS_DISAGREE = "robots_disagree"
     INVALID_DATA = "invalid_data"
+    BROKEN_HTML = "broken_html"
     NOT_LINKED = "not_linked"
     HEADING_COUNT = "heading_count"
     MISSING_TITLE = "missing_title"
@@ -74,6 +75,9 @@ MEANINGS: Mapping[FindingKind, Meaning] = {
     FindingKind.INVALID_DATA: Meaning(
         "Structured data is not valid", "Inspect the page: it names what is missing. Fill it in, or correct the theme."
     ),
+    FindingKind.BROKEN_HTML: Meaning(
+        "The page’s HTML breaks off", "Look for “<![” in its texts or in the theme: what stands behind it was not read."
+    ),
     FindingKind.NOT_LINKED: Meaning(
         "In the sitemap, but no page links to it",
         "Put it into a category or collection that shoppers can reach, or link to it from a page.",
@@ -112,6 +116,3 @@ class Findings:
         self.counts[finding.kind] += 1
         if self.counts[finding.kind] <= MOST_LISTED:
             self.kept.append(finding)
-
-    def of(self, kind: FindingKind) -> Iterator[Finding]:
-        return (finding for finding in self.kept if finding.kind is kind)

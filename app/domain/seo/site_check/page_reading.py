@@ -18,7 +18,8 @@ class Link:
 
 @dataclass(slots=True)
 class ReadPage:
-    """`robots` are the robots directives as written, `data` the texts of its JSON-LD, `headings` the H1 elements."""
+    """`robots` are the robots directives as written, `data` the texts of its JSON-LD, `headings` the H1 elements.
+    `is_cut_off`: the rest of the page could not be read."""
 
     titles: list[str] = field(default_factory=list)
     robots: list[str] = field(default_factory=list)
@@ -27,6 +28,7 @@ class ReadPage:
     data: list[str] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     headings: int = 0
+    is_cut_off: bool = False
 
     @property
     def title(self) -> str:
@@ -40,8 +42,11 @@ class ReadPage:
 def read_page(html: str) -> ReadPage:
     """Read a page, however broken."""
     reader = _Reader()
-    reader.feed(html)
-    reader.close()
+    try:
+        reader.feed(html)
+        reader.close()
+    except AssertionError:  # What the standard library says to a marked section that it does not know, `<![x[`.
+        reader.page.is_cut_off = True
     return reader.page
 
 

@@ -20,6 +20,8 @@ def is_indexable(robots: str) -> bool:
 
 def page_findings(address: str, answer: Fetched, page: ReadPage) -> Iterator[Finding]:
     """Yield what contradicts itself on a page that answered."""
+    if page.is_cut_off:
+        yield Finding(FindingKind.BROKEN_HTML, address)
     if problem := robots_problem(answer.robots, page.robots):
         yield Finding(FindingKind.ROBOTS_DISAGREE, address, detail=problem)
     if len(page.canonicals) > 1:

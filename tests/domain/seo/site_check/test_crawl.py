@@ -80,6 +80,16 @@ def test_a_canonical_must_lead_to_an_indexable_page(target: Fetched, kind: Findi
     assert (kind, "/a") in found(walk)
 
 
+def test_a_canonical_is_no_link():
+    pages = {"/": page("/a"), "/a": page(canonical="/b"), "/b": page()}
+
+    assert found(crawl(pages, sitemap=("/", "/b"))) == [(FindingKind.NOT_LINKED, "/b")]
+
+
+def test_a_canonical_that_fails_is_found_once():
+    assert found(crawl({"/": page("/a"), "/a": page(canonical="/b")})) == [(FindingKind.CANONICAL_FAILS, "/a")]
+
+
 def test_pages_with_the_same_title_are_found_once_for_each_further_one():
     pages = {"/": page("/a", "/b"), "/a": page(title="Tea"), "/b": page(title="Tea")}
     walk = crawl(pages, sitemap=("/", "/a", "/b"))

@@ -56,6 +56,10 @@ def test_a_page_may_leave_the_robots_directive_to_the_header_but_only_where_it_s
     assert "X-Robots-Tag" in robots_problem(NOINDEX, [])
 
 
+def test_html_that_breaks_off_is_a_finding_and_no_failure():
+    assert kinds(GOOD + "<![foo[bar]]><h1>Never read</h1>") == [FindingKind.BROKEN_HTML]
+
+
 def test_what_is_indexable():
     assert is_indexable("") and is_indexable(INDEX)
     assert not is_indexable(NOINDEX) and not is_indexable("none") and not is_indexable("index,NoIndex")
