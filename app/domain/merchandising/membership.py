@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, and_, false, or_, select
-from sqlalchemy.sql.operators import and_ as within_and
+from sqlalchemy import ColumnElement, and_, false, func, or_, select
 
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.category_rules import SourceRule
@@ -27,11 +26,12 @@ def shown_by(
 
 
 def any_of(conditions: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
-    """The conditions as one, however many there are."""
+    """The conditions as one, however many there are. A function keeps its part together; of brackets alone SQLAlchemy
+    would make one long OR again."""
     if len(conditions) <= SIDE_BY_SIDE:
         return or_(false(), *conditions)
     parts = [conditions[start : start + SIDE_BY_SIDE] for start in range(0, len(conditions), SIDE_BY_SIDE)]
-    return any_of([any_of(part).self_group(against=within_and) for part in parts])
+    return any_of([func.coalesce(any_of(part), false()) for part in parts])
 
 
 Makers = frozenset[str]
