@@ -16,7 +16,7 @@ from app.domain.seo.inspector.inspection import InspectedShop, inspect
 from app.domain.seo.landing.of_category import LandingDirectory
 from app.domain.seo.site_check.checked_shop import checked_shop
 from app.domain.seo.site_check.crawl import Crawl
-from app.domain.seo.sitemap.category_counts import CategoryCounts
+from app.domain.seo.sitemap.category_counts import ExactCounts
 from app.extensions import db
 from app.in_process import pages_of
 from app.transaction import transaction
@@ -59,7 +59,7 @@ def test_nothing_contradicts_itself_and_the_inspector_knows_what_is_listed(
         for _ in crawl.steps():
             pass
         landing_pages_of = partial(LandingDirectory().of, indexing.engine, indexing.clock, shop)
-        counts = CategoryCounts(indexing.engine, site_id)
+        counts = ExactCounts.of_site(indexing.engine, site_id)
         asked = InspectedShop(shop, fetch, landing_pages_of, counts.of)
         listed = {
             address

@@ -12,7 +12,7 @@ from app.blueprints.admin.blueprint import bp
 from app.domain.merchandising.shop import read_shop
 from app.domain.seo.inspector.address import InspectedAddress, inspected_address
 from app.domain.seo.inspector.inspection import InspectedShop, Inspection, inspect
-from app.domain.seo.sitemap.category_counts import CategoryCounts
+from app.domain.seo.sitemap.category_counts import ExactCounts
 from app.domain.shared.problems import Invalid
 from app.domain.sites.shop_settings import shop_settings
 from app.htmx import wants_fragment
@@ -39,7 +39,7 @@ def seo_inspector() -> Answer:
 def _inspected(address: InspectedAddress) -> Inspection:
     shop, engine = read_shop(current_user.site_id), ports.search_engine()
     landing_pages_of = partial(ports.landing_directory().of, engine, ports.clock(), shop)
-    counts = CategoryCounts(engine, shop.site_id)
+    counts = ExactCounts.of_site(engine, shop.site_id)
     return inspect(InspectedShop(shop, pages_of(address.host), landing_pages_of, counts.of), address)
 
 

@@ -15,14 +15,19 @@ class CategoryCounts:
     counts: Mapping[int, int] = field(default_factory=dict)
     is_complete: bool = False
 
+    @property
+    def is_search_away(self) -> bool:
+        return not self.counts and not self.is_complete
+
     def of(self, node_id: int) -> int | None:
         return self.counts.get(node_id, 0 if self.is_complete else None)
 
 
-def category_counts(engine: SearchEngine, site_id: int) -> CategoryCounts:
-    """In one call. None is known while search does not answer."""
+def category_counts(engine: SearchEngine, site_id: int, *, fresh: bool = False) -> CategoryCounts:
+    """In one call. None is known while search does not answer. `fresh` waits for what was just written."""
+    everything = SearchRequest(facets=("category",), per_page=0, fresh=fresh)
     try:
-        result = engine.search(site_id, IndexName.PRODUCTS, SearchRequest(facets=("category",), per_page=0))
+        result = engine.search(site_id, IndexName.PRODUCTS, everything)
     except SearchUnavailable:
         return CategoryCounts()
     found = result.facets.get("category", ())

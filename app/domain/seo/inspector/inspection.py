@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
 from app.domain.merchandising.shop import Shop
-from app.domain.merchandising.tree import ShopNode
 from app.domain.seo.fetching import Fetch, Fetched
 from app.domain.seo.inspector.address import InspectedAddress
 from app.domain.seo.inspector.link_sources import LinkSource, PagesOf, link_sources
@@ -18,10 +17,8 @@ from app.domain.seo.settings import filter_parameters
 from app.domain.seo.site_check.findings import MEANINGS, Finding
 from app.domain.seo.site_check.page_reading import ReadPage, read_page
 from app.domain.seo.site_check.page_rules import is_indexable, page_findings
-from app.domain.seo.sitemap.entries import LeftOut, why_category_left_out
+from app.domain.seo.sitemap.entries import CountOf, LeftOut, why_category_left_out
 from app.domain.seo.structured_data_check import data_problems, pretty, types_of
-
-CountOf = Callable[[ShopNode], int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,4 +100,4 @@ def _why_left_out(of: InspectedShop, path: str) -> LeftOut | None:
     node = tree.at(rest)
     if node is None and (found := landing_at(tree, rest, of.pages_of)):
         node = found.node
-    return why_category_left_out(node, tree.is_shown(node), of.count_of(node)) if node else None
+    return why_category_left_out(node, tree.is_shown(node), of.count_of) if node else None

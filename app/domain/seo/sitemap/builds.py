@@ -132,7 +132,7 @@ def _build(context: SearchContext, store: SitemapStore, claim: Claim[SitemapBuil
     generation = store.start(claim.site_id)
     try:
         generator = SitemapGenerator.of(context.engine, context.clock, shop, left_out.add)
-        if generator.counts.is_search_away and not _is_without_search(context.engine, claim.site_id):
+        if generator.counts.known.is_search_away and not _is_without_search(context.engine, claim.site_id):
             left_out.lines.append(SEARCH_AWAY)
         written = write_sitemap(generation, generator.entries(), shop.primary_host, note, limits)
         context.commit(lambda: _publish(context, claim, generation, written, left_out))

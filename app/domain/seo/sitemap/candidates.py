@@ -13,12 +13,11 @@ from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode, ShopTree
 from app.domain.seo.indexing_decision import PageKind, PageRequest
 from app.domain.seo.landing.pages import LandingPages
-from app.domain.seo.sitemap.entries import Candidate, LeftOut, why_category_left_out
+from app.domain.seo.sitemap.entries import Candidate, CountOf, LeftOut, why_category_left_out
 from app.extensions import db
 
 CHUNK = 5_000  # Rows that are read at once.
 LandingPagesOf = Callable[[ShopNode], LandingPages]
-CountOf = Callable[[ShopNode], int | None]
 HOME = Candidate(PageRequest(PageKind.HOME, "/"))
 STORED: dict[type[Any], tuple[PageKind, str]] = {
     Page: (PageKind.CONTENT, FOLDERS["page"]),
@@ -55,7 +54,7 @@ def category_candidates(
 ) -> Iterator[Candidate]:
     """Yield the categories depth first in display order, each followed by its landing pages."""
     for node in tree.children(parent_id):
-        if why_category_left_out(node, True, count_of(node)) is None:
+        if why_category_left_out(node, True, count_of) is None:
             yield Candidate(PageRequest(PageKind.CATEGORY, f"/c/{node.path}"), node.updated_at)
             for page in pages_of(node).pages:
                 yield Candidate(PageRequest(PageKind.LANDING, page.path))
@@ -65,7 +64,7 @@ def category_candidates(
 def categories_left_out(tree: ShopTree, count_of: CountOf) -> list[tuple[ShopNode, LeftOut]]:
     """Return the categories of the primary tree that are left out, in the order of the tree, and why."""
     own = [node for node in tree.nodes.values() if node.tree_id == tree.primary_tree_id]
-    reasons = ((node, why_category_left_out(node, tree.is_shown(node), count_of(node))) for node in own)
+    reasons = ((node, why_category_left_out(node, tree.is_shown(node), count_of)) for node in own)
     return sorted(
         [(node, reason) for node, reason in reasons if reason is not None], key=lambda pair: tree.label(pair[0].id)
     )

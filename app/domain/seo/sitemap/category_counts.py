@@ -1,52 +1,37 @@
-"""How many products the categories of a shop show, for the sitemap."""
+"""How many products every category of a shop shows, however many there are."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 
 from app.domain.merchandising.tree import ShopNode
-from app.domain.search.engine import (
-    MOST_FACET_VALUES,
-    IndexName,
-    SearchEngine,
-    SearchRequest,
-    SearchUnavailable,
-    ValueFilter,
-)
-
-CATEGORY = "category"
+from app.domain.search.engine import IndexName, SearchEngine, SearchRequest, SearchUnavailable, ValueFilter
+from app.domain.search.listings.category_counts import CategoryCounts, category_counts
 
 
-class CategoryCounts:
-    """Counts by one query for all categories; those that it may leave out, since there are too many, by one each."""
+@dataclass(frozen=True, slots=True)
+class ExactCounts:
+    """What the one query for all categories leaves out is counted by a query each. In the largest shops these are
+    thousands, so only a worker counts all categories this way, or a page a few of them."""
 
-    def __init__(self, engine: SearchEngine, site_id: int) -> None:
-        self._engine, self._site_id = engine, site_id
-        self._counts = self._count_all()
+    known: CategoryCounts
+    engine: SearchEngine
+    site_id: int
 
-    @property
-    def is_search_away(self) -> bool:
-        return self._counts is None
+    @classmethod
+    def of_site(cls, engine: SearchEngine, site_id: int) -> ExactCounts:
+        return cls(category_counts(engine, site_id, fresh=True), engine, site_id)
 
     def of(self, node: ShopNode) -> int | None:
         """Return the number of products in a category; None where it could not be fetched."""
-        if self._counts is None:
-            return None
-        known = self._counts.get(str(node.id))
-        if known is not None or len(self._counts) < MOST_FACET_VALUES:
-            return known or 0
-        return self._count(node)
-
-    def _count_all(self) -> dict[str, int] | None:
-        everything = SearchRequest(facets=(CATEGORY,), per_page=0, fresh=True)
-        with suppress(SearchUnavailable):
-            return dict(self._engine.search(self._site_id, IndexName.PRODUCTS, everything).facets[CATEGORY])
-        return None
+        count = self.known.of(node.id)
+        return self._count(node) if count is None and not self.known.is_search_away else count
 
     def _count(self, node: ShopNode) -> int | None:
-        scope = (ValueFilter(CATEGORY, (str(node.id),)),)
+        scope = (ValueFilter("category", (str(node.id),)),)
         with suppress(SearchUnavailable):
-            return self._engine.search(
-                self._site_id, IndexName.PRODUCTS, SearchRequest(scope=scope, per_page=0, fresh=True)
+            return self.engine.search(
+                self.site_id, IndexName.PRODUCTS, SearchRequest(scope=scope, per_page=0, fresh=True)
             ).total
         return None

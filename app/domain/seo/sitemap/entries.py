@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -12,6 +12,7 @@ from app.domain.merchandising.tree import ShopNode
 from app.domain.seo.indexing_decision import PageRequest, SearchEngineSettings, canonical_of, decide
 from app.domain.shared.text import UNPRINTABLE
 
+CountOf = Callable[[ShopNode], int | None]
 LONGEST_ADDRESS = 2_047  # sitemaps.org: less than 2,048 characters.
 
 
@@ -92,13 +93,13 @@ def address_problem(address: str, host: str) -> str | None:
     return None
 
 
-def why_category_left_out(node: ShopNode, is_shown: bool, products: int | None) -> LeftOut | None:
-    """Return why a category is left out (spec, "Sitemap content"). `products` is None where the count could not be
-    fetched, which keeps the category."""
+def why_category_left_out(node: ShopNode, is_shown: bool, count_of: CountOf) -> LeftOut | None:
+    """Return why a category is left out (spec, "Sitemap content"). Its products are counted only where the reason
+    depends on them; a count that is not known keeps the category."""
     if not is_shown:
         return LeftOut.HIDDEN
     if node.exclude_from_sitemap:
         return LeftOut.EXCLUDED
     if node.canonical_override:
         return LeftOut.OVERRIDE
-    return LeftOut.EMPTY if products == 0 else None
+    return LeftOut.EMPTY if count_of(node) == 0 else None

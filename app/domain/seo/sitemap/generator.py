@@ -22,7 +22,7 @@ from app.domain.seo.sitemap.candidates import (
     stored_candidates,
 )
 from app.domain.seo.sitemap.canonical_pages import pages_among
-from app.domain.seo.sitemap.category_counts import CategoryCounts
+from app.domain.seo.sitemap.category_counts import ExactCounts
 from app.domain.seo.sitemap.entries import (
     Candidate,
     LeftOut,
@@ -45,7 +45,7 @@ class SitemapGenerator:
 
     shop: Shop
     pages_of: LandingPagesOf
-    counts: CategoryCounts
+    counts: ExactCounts
     reject: Reject
     _listed_for_others: set[str] = field(default_factory=set)
 
@@ -53,7 +53,7 @@ class SitemapGenerator:
     def of(cls, engine: SearchEngine, clock: Clock, shop: Shop, reject: Reject) -> SitemapGenerator:
         """Return one that counts afresh, whatever is cached."""
         pages_of = partial(LandingDirectory().of, engine, clock, shop)
-        return cls(shop, pages_of, CategoryCounts(engine, shop.site_id), reject)
+        return cls(shop, pages_of, ExactCounts.of_site(engine, shop.site_id), reject)
 
     def entries(self) -> Iterator[SitemapEntry]:
         """Yield the front page, then what the specification lists, in its order."""

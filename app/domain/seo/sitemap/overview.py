@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from app.domain.merchandising.shop import read_shop
 from app.domain.search.engine import SearchEngine
+from app.domain.search.listings.category_counts import category_counts
 from app.domain.seo.sitemap.candidates import categories_left_out
-from app.domain.seo.sitemap.category_counts import CategoryCounts
 from app.domain.seo.sitemap.entries import WHY_LEFT_OUT, LeftOut
 from app.domain.seo.sitemap.queries import BuildSummary, recent_builds
 from app.domain.seo.sitemap.store import SitemapStore, StoredFile
@@ -30,13 +30,15 @@ class CategoryLeftOut:
 
 @dataclass(frozen=True, slots=True)
 class SitemapOverview:
-    """`files` are those that crawlers read now, `recent` the last builds, the latest first."""
+    """`files` are those that crawlers read now, `recent` the last builds, the latest first. Where not every category is
+    counted, empty ones may be missing among those left out."""
 
     host: str
     is_staging: bool
     files: Sequence[StoredFile]
     recent: Sequence[BuildSummary]
     categories_left_out: Sequence[CategoryLeftOut]
+    is_every_category_counted: bool
 
     @property
     def build(self) -> BuildSummary | None:
@@ -50,12 +52,13 @@ class SitemapOverview:
 
 def sitemap_overview(clock: Clock, engine: SearchEngine, store: SitemapStore, site_id: int) -> SitemapOverview:
     shop = read_shop(site_id)
-    counts = CategoryCounts(engine, site_id)
-    left_out = categories_left_out(shop.tree, counts.of)
+    counts = category_counts(engine, site_id)
+    left_out = categories_left_out(shop.tree, lambda node: counts.of(node.id))
     return SitemapOverview(
         host=shop.primary_host,
         is_staging=shop.staging,
         files=store.files(site_id),
         recent=recent_builds(clock, site_id),
         categories_left_out=[CategoryLeftOut(node.id, shop.tree.label(node.id), reason) for node, reason in left_out],
+        is_every_category_counted=counts.is_complete,
     )
