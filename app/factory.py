@@ -45,6 +45,9 @@ def create_app(config: Config | None = None, ports: Ports | None = None, surface
     app.config.from_mapping(flask_settings(config))
 
     init_logs(app, config.log_level)
+    app.url_map.merge_slashes = (
+        False  # An address has one form; another is none, instead of a redirect to the host asked.
+    )
     init_guards(app, config)
     init_robots(app)
     db.init_app(app)

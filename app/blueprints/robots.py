@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from flask import Flask, Response, g
 
-from app.domain.seo.indexing_decision import HIDDEN, NOINDEX
-from app.htmx import wants_fragment
+from app.domain.seo.indexing_decision import NOINDEX
 from app.surfaces import current_surface
+
+HIDDEN = "noindex, nofollow"
 
 
 def init_robots(app: Flask) -> None:
@@ -16,7 +17,6 @@ def init_robots(app: Flask) -> None:
 def _tag(response: Response) -> Response:
     """Fragments are parts of pages, the admin is nobody's to find, and neither are errors and baskets."""
     if response.mimetype == "text/html" and "X-Robots-Tag" not in response.headers:
-        is_page = "decision" in g and response.status_code == 200 and not wants_fragment()
-        robots = g.decision.robots if is_page else NOINDEX
+        robots = g.decision.robots if "decision" in g and response.status_code == 200 else NOINDEX
         response.headers["X-Robots-Tag"] = HIDDEN if current_surface().is_private else robots
     return response

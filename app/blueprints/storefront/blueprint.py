@@ -32,6 +32,7 @@ csrf.exempt(bp)  # A token would need a session, and with it pages that differ f
 WINDOW = "shop-window"
 SERVING = "shop-serving-cache"
 LISTING_CACHE = "shop-listing-cache"
+LINKS_CACHE = "shop-landing-links-cache"
 CARD_CACHE = "shop-card-cache"
 PREVIEWS = "previews_theme"
 LISTINGS = 400  # A listing is some 30 kB and a card 0.5 kB, so that a process keeps a few megabytes.
@@ -56,6 +57,7 @@ def empty_caches(app: App) -> None:
     app.extensions[WINDOW] = ShopWindow()
     app.extensions[SERVING] = ServingCache()
     app.extensions[LISTING_CACHE] = FragmentCache[DrawnListing](LISTINGS)
+    app.extensions[LINKS_CACHE] = FragmentCache[Markup](LISTINGS)
     app.extensions[CARD_CACHE] = FragmentCache[Markup](CARDS)
     app.extensions[ports.LANDING_DIRECTORY] = LandingDirectory()
     app.extensions[SEARCHES], app.extensions[BASKETS] = RateLimit(), RateLimit()
@@ -96,6 +98,11 @@ def landing_pages_of(shop: Shop, node: ShopNode) -> LandingPages:
 
 def listing_cache() -> FragmentCache[DrawnListing]:
     cache: FragmentCache[DrawnListing] = current_app.extensions[LISTING_CACHE]
+    return cache
+
+
+def links_cache() -> FragmentCache[Markup]:
+    cache: FragmentCache[Markup] = current_app.extensions[LINKS_CACHE]
     return cache
 
 

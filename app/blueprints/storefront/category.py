@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.storefront.blueprint import DrawnListing, bp, current_shop, landing_pages_of, listing_cache
-from app.blueprints.storefront.presentation import drawn, page_answer, shown_listing, wants_listing
+from app.blueprints.storefront.presentation import drawn, listing_answer, shown_listing
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.engine import SearchUnavailable
@@ -65,10 +65,7 @@ def _page(shop: Shop, node: ShopNode, given: ListingRequest, pages: LandingPages
         head = landing_head(shop, node, page, landing_request(page, given, is_past), listing.shown)
     else:
         head = category_head(shop, node, category_request(node, given, is_past), listing.shown)
-    template = "storefront/_category_swap.html" if wants_listing() else "storefront/category.html"
-    response = page_answer(template, head, shop=shop, node=node, landing=page, pages=pages, listing=listing.html)
-    response.vary.add("HX-Target")
-    return response
+    return listing_answer("category", head, shop=shop, node=node, landing=page, pages=pages, listing=listing.html)
 
 
 def _read(shop: Shop, node: ShopNode) -> ListingRequest:

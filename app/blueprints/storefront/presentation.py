@@ -8,7 +8,7 @@ from typing import Any
 from flask import Response, make_response, request
 from markupsafe import Markup
 
-from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, shop_or_none
+from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, links_cache, shop_or_none
 from app.domain.catalogue.image_store import small, srcset
 from app.domain.catalogue.pictures import picture_path, shape_among, shape_path
 from app.domain.merchandising.colours import colour_of
@@ -17,6 +17,8 @@ from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.listings.browsing import Listing
 from app.domain.seo.heads import PageHead, ShownListing
+from app.domain.seo.indexing_decision import PageKind, PageRequest, SearchEngineSettings, decide
+from app.domain.seo.landing.pages import LandingPage, LandingPages
 from app.domain.shared.money import format_money
 from app.htmx import wants_fragment
 from app.in_process import keep_decision
@@ -48,6 +50,16 @@ def page_answer(template: str, head: PageHead, **context: Any) -> Response:
     return make_response(drawn(template, head=head, **context))
 
 
+def listing_answer(name: str, head: PageHead, **context: Any) -> Response:
+    """The page of a listing, or the listing alone where htmx swaps it, which is no page to be found."""
+    if wants_listing():
+        response = make_response(drawn(f"storefront/_{name}_swap.html", head=head, **context))
+    else:
+        response = page_answer(f"storefront/{name}.html", head, **context)
+    response.vary.add("HX-Target")
+    return response
+
+
 @bp.app_template_global("shop_or_none")
 def _shop() -> Any:
     return shop_or_none()
@@ -61,6 +73,24 @@ def navigation(shop: Shop) -> Markup:
 @bp.app_template_global("footer")
 def footer(shop: Shop) -> Markup:
     return _kept(shop, "storefront/_footer.html")
+
+
+@bp.app_template_global("landing_links")
+def landing_links(node: ShopNode, pages: LandingPages, landing: LandingPage | None) -> Markup:
+    """The links to all landing pages of a category, the current one marked; drawn once for each page."""
+    shop = current_shop()
+    path = landing.path if landing else node.path
+    key = (current_theme().name, shop.site_id, shop.version, pages.fingerprint, path)
+    context = {"shop": shop, "node": node, "pages": pages, "landing": landing}
+    return links_cache().get(key, lambda: Markup(drawn("storefront/_landing_links.html", **context)))
+
+
+@bp.app_template_global("robots_of_other_pages")
+def robots_of_other_pages() -> str:
+    """For baskets, errors and the like, which have no head of their own."""
+    decision = decide(PageRequest(PageKind.OTHER, request.path), SearchEngineSettings(request.host))
+    keep_decision(decision)
+    return decision.robots
 
 
 @bp.app_template_filter("shop_money")

@@ -7,7 +7,7 @@ from flask import Response, make_response, redirect, request
 from app import ports
 from app.blueprints.storefront.attribution import note_search
 from app.blueprints.storefront.blueprint import bp, current_shop, served_configuration
-from app.blueprints.storefront.presentation import page_answer, wants_listing
+from app.blueprints.storefront.presentation import listing_answer, page_answer
 from app.domain.search.listings.browsing import read_request, search_listing
 from app.domain.search.serving.plan import plan
 from app.domain.search.serving.redirects import SEARCH_PATH
@@ -32,10 +32,7 @@ def search() -> Response:
     if asked.words:
         result = found.listing.result
         note_search(asked, [hit.id for hit in result.hits], result.total, ruled=found.plan.rule is not None)
-    template = "storefront/_search_swap.html" if wants_listing() else "storefront/search.html"
-    response = page_answer(template, search_head(shop, found.words), shop=shop, found=found, listing=found.listing)
-    response.vary.add("HX-Target")
-    return response
+    return listing_answer("search", search_head(shop, found.words), shop=shop, found=found, listing=found.listing)
 
 
 def _sent_on(path: str) -> Response:

@@ -23,6 +23,7 @@ from app.permissions import View
 
 MOST_PROBLEMS = 1_000  # Reported at once.
 TOO_MANY_FIELDS = "too_many_fields"
+WRONG_TYPE = "invalid"  # What marshmallow says of a body that is no object.
 MOST_NAMES = 50  # In one object; no shape has half as many.
 
 
@@ -101,7 +102,7 @@ class StrictParser(FlaskParser):
         not_an_object = Problem("not_an_object", "Send a JSON object.")
         raise Invalid(
             [
-                not_an_object if problem.pointer == "#" and problem.code != TOO_MANY_FIELDS else problem
+                not_an_object if (problem.pointer, problem.code) == ("#", WRONG_TYPE) else problem
                 for problem in islice(found, MOST_PROBLEMS)
             ]
         )

@@ -19,12 +19,13 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import Domain, Site
 from app.domain.sites.settings import SiteSettings, settings_of
+from app.domain.sites.versioning import own_changes
 from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.products.classification import active_tree
 from app.extensions import db
 
-FRESH = timedelta(seconds=1)
+FRESH = timedelta(seconds=0.25)
 MOST_LINKS = 12  # Pages and collections that are linked from every page.
 
 
@@ -66,14 +67,16 @@ class _Directory:
     """Which host belongs to which site, and how often each site's configuration and indexes changed."""
 
     read_at: datetime
+    own_changes: int
     hosts: Mapping[str, int]
     versions: Mapping[int, int]
     index_versions: Mapping[int, int]
 
 
 class ShopWindow:
-    """Cache of the shops by host. Reads the versions of all configurations at most once a second, and a shop when its
-    version is newer; while the database is away, cached shops are served. Safe to share between threads."""
+    """Cache of the shops by host. Reads the versions of all configurations four times a second at most, or when this
+    process changed one, and a shop when its version is newer; while the database is away, cached shops are served. Safe
+    to share between threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -95,7 +98,8 @@ class ShopWindow:
 
     def _current(self, now: datetime) -> _Directory:
         known = self._directory
-        if known is not None and abs(now - known.read_at) < FRESH:
+        is_current = known is not None and known.own_changes == own_changes()
+        if known is not None and is_current and abs(now - known.read_at) < FRESH:
             return known
         with self._lock:
             if self._directory is known:
@@ -143,15 +147,17 @@ def _next_directory(known: _Directory | None, now: datetime) -> _Directory:
         if known is None:
             raise
         db.session.rollback()
-        return replace(known, read_at=now)
+        return replace(known, read_at=now, own_changes=own_changes())
 
 
 def _read_directory(now: datetime) -> _Directory:
+    seen = own_changes()  # Counted before: a change meanwhile shows as newer.
     rows = db.session.execute(
         select(Domain.host, Site.id, Site.config_version, Site.index_version).join(Site, Site.id == Domain.site_id)
     ).all()
     return _Directory(
         read_at=now,
+        own_changes=seen,
         hosts={row.host: row.id for row in rows},
         versions={row.id: row.config_version for row in rows},
         index_versions={row.id: row.index_version for row in rows},

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import quote, urlsplit
 
-INDEX, NOINDEX, HIDDEN = "index, follow", "noindex, follow", "noindex, nofollow"
+INDEX, NOINDEX = "index, follow", "noindex, follow"
 PARAMETER_REASONS = {"q": "search_words", "sort": "sort_parameter", "pageSizeOverride": "page_size_parameter"}
+SAFE = "/%:@!$&()*+,;=~"  # Signs that stand in an address as they are.
 PRICE_ENDS = frozenset(("price_min", "price_max"))
 
 
@@ -72,7 +73,7 @@ def decide(page: PageRequest, settings: SearchEngineSettings) -> IndexingDecisio
     suffix = f" – Page {page.page}" if page.kind in LISTINGS and page.page > 1 else ""
     refusal = _refusal(page)
     if settings.staging:
-        return IndexingDecision(HIDDEN, canonical_of(page, settings.host), suffix, "staging_site")
+        return IndexingDecision(NOINDEX, canonical_of(page, settings.host), suffix, "staging_site")
     if refusal is None:
         return IndexingDecision(INDEX, canonical_of(page, settings.host), suffix, _reason(page, settings.host))
     is_canonical_dropped = settings.drop_canonical_on_noindex or page.kind in (PageKind.SEARCH, PageKind.OTHER)
@@ -95,8 +96,9 @@ def absolute(address: str, host: str) -> str:
     if not is_on_host(address, host):
         return address
     parts = urlsplit(address)
-    query = f"?{parts.query}" if parts.query else ""
-    return f"https://{host}{quote(parts.path or '/', safe='/%:@!$&()*+,;=~')}{query}"
+    path = parts.path.rstrip("/") or "/"  # No address of the shop ends in a slash, except the front page.
+    query = f"?{quote(parts.query, safe=SAFE + '?')}" if parts.query else ""
+    return f"https://{host}{quote(path, safe=SAFE)}{query}"
 
 
 def is_on_host(address: str, host: str) -> bool:

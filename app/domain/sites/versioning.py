@@ -4,6 +4,7 @@ the shop looks like, `index_version` with every change of its search indexes tha
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from sqlalchemy import event, update
 from sqlalchemy.orm import Session
@@ -11,17 +12,36 @@ from sqlalchemy.orm.session import UOWTransaction
 
 from app.domain.sites.models import ShopConfiguration, Site
 
+CHANGED = "versions-changed"
+
+
+@dataclass
+class _Counter:
+    value: int = 0
+
+
+_own_changes = _Counter()
+
 
 def listen(session_factory: type[Session] | object) -> None:
     """Register on the application's sessions, once per factory."""
     if not event.contains(session_factory, "after_flush", _raise_versions):
         event.listen(session_factory, "after_flush", _raise_versions)
+        event.listen(session_factory, "after_commit", _count_own_change)
+        event.listen(session_factory, "after_rollback", _forget_change)
+
+
+def own_changes() -> int:
+    """Return how often this process committed a change of some site's versions: caches that saw fewer look again at
+    once, so that what a request saved stands in the next one."""
+    return _own_changes.value
 
 
 def touch(session: Session, site_ids: Iterable[int]) -> None:
     """For changes made in bulk, which the session does not see."""
     wanted = sorted(set(site_ids))
     if wanted:
+        session.info[CHANGED] = True
         session.connection().execute(
             update(Site.__table__)  # type: ignore[arg-type]
             .where(Site.__table__.c.id.in_(wanted))
@@ -32,6 +52,7 @@ def touch(session: Session, site_ids: Iterable[int]) -> None:
 def index_changed(session: Session, site_id: int) -> None:
     """Call it once the change is visible in search, so that what a newer version is cached by is never older."""
     sites = Site.__table__
+    session.info[CHANGED] = True
     session.connection().execute(
         update(sites).where(sites.c.id == site_id).values(index_version=sites.c.index_version + 1)  # type: ignore[arg-type]
     )
@@ -45,3 +66,12 @@ def _raise_versions(session: Session, _flush: UOWTransaction) -> None:
         if isinstance(record, ShopConfiguration) and (record not in dirty or session.is_modified(record))
     )
     touch(session, (site_id for site_id in changed if site_id is not None))
+
+
+def _count_own_change(session: Session) -> None:
+    if session.info.pop(CHANGED, False):
+        _own_changes.value += 1
+
+
+def _forget_change(session: Session) -> None:
+    session.info.pop(CHANGED, None)

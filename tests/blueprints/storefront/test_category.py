@@ -7,11 +7,12 @@ from html import unescape
 
 import pytest
 from flask import Flask
-from sqlalchemy import event, select
+from sqlalchemy import event, select, update
 
 from app import ports
 from app.domain.catalogue.models import Product, ProductImage
 from app.domain.merchandising.models import Node
+from app.domain.sites.models import Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction
@@ -193,10 +194,18 @@ def test_a_page_costs_few_statements(app: Flask, get: Get, clock: StoppedClock, 
     assert 0 < len([statement for statement in asked if statement.lstrip().startswith("SELECT")]) <= most
 
 
-def test_a_change_of_the_categories_shows_within_a_second(app: Flask, get: Get, site_id: int, clock: StoppedClock):
+def test_a_change_of_the_categories_shows_at_once_where_it_was_made(app: Flask, get: Get, site_id: int):
     get("/c/gifts")
     with app.app_context(), transaction():
         db.session.query(Node).filter_by(site_id=site_id, path="gifts").one().name = "Presents"
+    assert "<h1>Presents</h1>" in get("/c/gifts").text
+
+
+def test_a_change_by_another_process_shows_within_a_second(app: Flask, get: Get, site_id: int, clock: StoppedClock):
+    get("/c/gifts")
+    with app.app_context(), db.engine.begin() as other:
+        other.execute(update(Node).where(Node.site_id == site_id, Node.path == "gifts").values(name="Presents"))
+        other.execute(update(Site).where(Site.id == site_id).values(config_version=Site.config_version + 1))
     assert "<h1>Gifts</h1>" in get("/c/gifts").text
     clock.move(seconds=1)
     assert "<h1>Presents</h1>" in get("/c/gifts").text

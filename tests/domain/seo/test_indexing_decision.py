@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from app.domain.search.listings.listing_parameters import TRACKING, ListingGrammar, read_listing
 from app.domain.seo.indexing_decision import (
-    HIDDEN,
     INDEX,
     LISTINGS,
     NOINDEX,
@@ -120,7 +119,7 @@ def test_the_canonical_of_kept_out_pages_can_be_dropped():
 
 def test_a_staging_site_is_kept_out_whole():
     decision = decided([], replace(SETTINGS, staging=True))
-    assert (decision.robots, decision.reason) == (HIDDEN, "staging_site")
+    assert (decision.robots, decision.reason) == (NOINDEX, "staging_site")
 
 
 names = st.sampled_from(

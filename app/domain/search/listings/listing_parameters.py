@@ -85,7 +85,7 @@ def _grouped(parameters: Iterable[tuple[str, str]], grammar: ListingGrammar) -> 
     given: dict[str, list[str]] = {}
     for raw_name, raw_value in parameters:
         name, value = _encodable(raw_name), _encodable(raw_value)
-        if name and not is_tracking(name, grammar.extra_tracking):
+        if not is_tracking(name, grammar.extra_tracking):
             given.setdefault(name, []).append(value)
     return given
 

@@ -116,10 +116,10 @@ def _rows(subject: LandingSubject, rule: Rule, counted: FacetCounts, least: int)
     """Pages, excluded values, and those that `least` products would be enough for."""
     paths = _paths(subject, rule, counted)
     possible = _paths(subject, rule | {"minProducts": least}, counted)
-    excluded = excluded_values(rule)
+    excluded = excluded_values(rule, counted)
 
     def state(value: str) -> ValueState:
-        if value.casefold() in excluded:
+        if value in excluded:
             return ValueState.EXCLUDED
         if value in paths:
             return ValueState.PAGE
@@ -128,7 +128,7 @@ def _rows(subject: LandingSubject, rule: Rule, counted: FacetCounts, least: int)
     rows = [
         ValueRow(value, count, state(value), count / counted.total, paths.get(value))
         for value, count in counted.values
-        if least <= count < counted.total or (count and value.casefold() in excluded)
+        if least <= count < counted.total or (count and value in excluded)
     ]
     return sorted(rows, key=lambda row: (-row.products, row.value))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from app.domain.seo.landing.rules import Rule, segment_of
 from app.domain.seo.landing.slugs import landing_slug
@@ -110,19 +111,24 @@ def landing_pages(
 def eligible_values(rule: Rule, counted: FacetCounts, least: int) -> list[tuple[str, int]]:
     """Return the values that enough products carry, but not all of them, with their counts; most products first.
     Excluded values are left out."""
-    excluded = excluded_values(rule)
-    found = [
-        (value, count)
-        for value, count in counted.values
-        if least <= count < counted.total and value.casefold() not in excluded
-    ]
-    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+    excluded = excluded_values(rule, counted)
+    found = [(value, count) for value, count in counted.values if least <= count < counted.total]
+    return sorted((pair for pair in found if pair[0] not in excluded), key=lambda pair: (-pair[1], pair[0]))
 
 
-def excluded_values(rule: Rule) -> frozenset[str]:
-    """In lower case, since case does not matter."""
-    overrides = rule.get("overrides", ())
-    return frozenset(override["value"].casefold() for override in overrides if override.get("excluded"))
+def excluded_values(rule: Rule, counted: FacetCounts) -> frozenset[str]:
+    """Return the values that have no page by their override."""
+    return frozenset(value for value, override in overrides_of(rule, counted).items() if override.get("excluded"))
+
+
+def overrides_of(rule: Rule, counted: FacetCounts) -> dict[str, Mapping[str, Any]]:
+    """Return the rule's overrides by the values that they are for: the very value, or, where no product carries that,
+    those that differ from it in case alone."""
+    values = {value for value, _ in counted.values}
+    exact = {override["value"]: override for override in rule.get("overrides", ())}
+    loose = {value.casefold(): override for value, override in exact.items() if value not in values}
+    found = ((value, exact.get(value) or loose.get(value.casefold())) for value in values)
+    return {value: override for value, override in found if override}
 
 
 def least_products(rule: Rule, site_default: int) -> int:
@@ -132,7 +138,7 @@ def least_products(rule: Rule, site_default: int) -> int:
 def _pages_of(
     subject: LandingSubject, rule: Rule, segment: str, counted: FacetCounts, warnings: list[LandingWarning]
 ) -> Iterator[LandingPage]:
-    overrides = {override["value"].casefold(): override for override in rule.get("overrides", ())}
+    overrides = overrides_of(rule, counted)
     taken: dict[str, str] = {}
     for value, count in eligible_values(rule, counted, least_products(rule, subject.least_products)):
         slug = landing_slug(value)
@@ -140,7 +146,7 @@ def _pages_of(
             warnings.append(_is_category(subject, value, f"{segment}/{slug}"))
         elif slug and slug not in taken:
             taken[slug] = value
-            yield _page(subject, rule["facetId"], segment, (value, slug, count), overrides.get(value.casefold(), {}))
+            yield _page(subject, rule["facetId"], segment, (value, slug, count), overrides.get(value, {}))
         else:
             warnings.append(_no_slug(subject, value, taken.get(slug)))
 

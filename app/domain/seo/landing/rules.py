@@ -152,9 +152,9 @@ def _override_problems(overrides: Sequence[Mapping[str, Any]], at: str) -> Itera
         value = override.get("value", "")
         if not value:
             yield Problem("value_missing", "The override has no value.", f"{at}/{index}/value")
-        elif value.casefold() in seen:
+        elif value in seen:
             yield Problem("duplicate_value", f"Two overrides name “{value[:80]}”.", f"{at}/{index}/value")
-        seen.add(value.casefold())
+        seen.add(value)
 
 
 def _beside(known: Sequence[Problem], found: Iterator[Problem]) -> list[Problem]:

@@ -130,7 +130,7 @@ def test_an_override_names_a_value_and_holds_texts(overrides, found):
 
 
 def test_two_overrides_do_not_name_the_same_value():
-    overrides = [{"value": "Moor"}, {"value": "Fern"}, {"value": " MOOR "}]
+    overrides = [{"value": "Moor"}, {"value": "Fern"}, {"value": " Moor "}, {"value": "MOOR"}]
     assert places(BRAND | {"overrides": overrides}) == [("duplicate_value", "/0/overrides/2/value")]
 
 
