@@ -65,7 +65,8 @@ def _page(shop: Shop, node: ShopNode, given: ListingRequest, pages: LandingPages
         head = landing_head(shop, node, page, landing_request(page, given, is_past), listing.shown)
     else:
         head = category_head(shop, node, category_request(node, given, is_past), listing.shown)
-    return listing_answer("category", head, shop=shop, node=node, landing=page, pages=pages, listing=listing.html)
+    context = {"shop": shop, "node": node, "landing": page, "pages": pages, "listing": listing.html}
+    return listing_answer("storefront/category.html", "storefront/_category_swap.html", head, **context)
 
 
 def _read(shop: Shop, node: ShopNode) -> ListingRequest:

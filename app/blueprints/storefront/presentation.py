@@ -50,12 +50,12 @@ def page_answer(template: str, head: PageHead, **context: Any) -> Response:
     return make_response(drawn(template, head=head, **context))
 
 
-def listing_answer(name: str, head: PageHead, **context: Any) -> Response:
+def listing_answer(template: str, swap: str, head: PageHead, **context: Any) -> Response:
     """The page of a listing, or the listing alone where htmx swaps it, which is no page to be found."""
     if wants_listing():
-        response = make_response(drawn(f"storefront/_{name}_swap.html", head=head, **context))
+        response = make_response(drawn(swap, head=head, **context))
     else:
-        response = page_answer(f"storefront/{name}.html", head, **context)
+        response = page_answer(template, head, **context)
     response.vary.add("HX-Target")
     return response
 

@@ -32,7 +32,8 @@ def search() -> Response:
     if asked.words:
         result = found.listing.result
         note_search(asked, [hit.id for hit in result.hits], result.total, ruled=found.plan.rule is not None)
-    return listing_answer("search", search_head(shop, found.words), shop=shop, found=found, listing=found.listing)
+    head, context = search_head(shop, found.words), {"shop": shop, "found": found, "listing": found.listing}
+    return listing_answer("storefront/search.html", "storefront/_search_swap.html", head, **context)
 
 
 def _sent_on(path: str) -> Response:
