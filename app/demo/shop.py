@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+
+from sqlalchemy import select
 
 from app.domain.bundles.importing import IMPORTED, import_bundle
 from app.domain.bundles.report import BundleReport
@@ -11,6 +14,8 @@ from app.domain.catalogue.image_store import ImageStore
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Forbidden
 from app.domain.sites import audit, sites
+from app.domain.sites.models import RoleGrant, User
+from app.extensions import db
 
 BUNDLE = Path(__file__).parent / "bundle"
 HOST = "localhost"
@@ -28,3 +33,14 @@ def create_demo(
     if site is not None and (site.name != NAME or audit.has_entry(site.id, IMPORTED)):
         return None
     return import_bundle(BUNDLE, HOST, clock, images, transaction, actor, password_memory_kib)
+
+
+def has_demo_users() -> bool:
+    """Whether the shop at the host is the demo shop and everybody in its bundle can sign in there."""
+    site = sites.site_by_host(HOST)
+    if site is None or site.name != NAME:
+        return False
+    emails = {user["email"] for user in json.loads((BUNDLE / "users.json").read_text())}
+    here = select(RoleGrant.user_id).where(RoleGrant.site_id == site.id)
+    users = select(User.email).where(User.email.in_(emails), User.id.in_(here), User.enabled)
+    return set(db.session.scalars(users)) == emails

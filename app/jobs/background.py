@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
 import signal
 from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from types import FrameType
+from typing import Protocol
 
 import structlog
 from flask import Flask
 
 from app.domain.alerts.unwritten import write_unwritten
 from app.extensions import db
+from app.jobs.time_limit import end_with_parent
 from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
 
-PR_SET_PDEATHSIG = 1
 SECONDS_TO_END = 6.0
+SECONDS_TO_DIE = 1.0
 
 log = structlog.get_logger()
+
+
+class Stoppable(Protocol):
+    """A process of multiprocessing, as far as stopping it needs."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def pid(self) -> int | None: ...
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+    def join(self, timeout: float) -> None: ...
+
+    def is_alive(self) -> bool: ...
 
 
 class BackgroundProcess:
@@ -40,17 +59,12 @@ class BackgroundProcess:
         self._process.start()
         return True
 
-    def end(self) -> None:
-        """Asks the work to stop and waits until it has, or makes it."""
-        if self._process is None:
-            return
-        self._process.terminate()
-        self._process.join(SECONDS_TO_END)
-        self._process.kill()
-        self._process.join()
+    def end(self) -> bool:
+        """Asks the work to stop and waits until it has, or makes it; False when it could not be made to."""
+        return self._process is None or end_process(self._process)
 
     def _run(self, name: str, work: Callable[[], object]) -> None:
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        end_with_parent(signal.SIGTERM)
         signal.signal(signal.SIGTERM, _stop)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         with self._application.app_context(), structlog.contextvars.bound_contextvars(job=name, pid=os.getpid()):
@@ -63,6 +77,17 @@ class BackgroundProcess:
                 raise SystemExit(1) from None
             finally:
                 write_unwritten(transaction)  # The memory of this process, which holds them, ends with the work.
+
+
+def end_process(process: Stoppable) -> bool:
+    """False when even SIGKILL does not end it: the system keeps a process that waits for a device until it answers."""
+    process.terminate()
+    process.join(SECONDS_TO_END)
+    process.kill()
+    process.join(SECONDS_TO_DIE)
+    if is_left := process.is_alive():
+        log.error("job_left_behind", job=process.name, process=process.pid)
+    return not is_left
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import signal
 import threading
 from types import FrameType
@@ -66,9 +68,11 @@ def _look_until(stopping: threading.Event, application: Flask) -> None:
             scheduler.look()
             stopping.wait(SECONDS_BETWEEN_LOOKS)
     finally:
-        background.end()
-        deliveries.end()
+        ended = [background.end(), deliveries.end()]
     log.info("scheduler_stopped")
+    if not all(ended):
+        logging.shutdown()
+        os._exit(1)  # At an ordinary exit Python waits for every child, for as long as it takes.
 
 
 @click.command("purge")

@@ -1,11 +1,13 @@
 """Looks every hour at what the shop does not make itself and its owner relies on: backups and the certificate. What is
-not set up raises nothing, and ends what it raised before."""
+not set up raises nothing, and ends what it raised before. Each look has a time limit, since other jobs wait for it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from stat import S_ISREG
 
@@ -17,24 +19,36 @@ from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.backups import backup_fault
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.certificates import NoSecureConnection, certificate_fault
+from app.jobs.time_limit import run_within
 from app.ports import certificates, clock
 from app.transaction import transaction
+
+LEVELS = 2  # The folder and those in it: a repository of backups may hold a million files further down.
+BACKUP_SECONDS = 60.0
+CERTIFICATE_SECONDS = 15.0
 
 log = structlog.get_logger()
 
 
-def check_backup() -> None:
+def newest_file(folder: Path) -> datetime | None:
+    """Return when the newest file in the folder, or in one of the folders in it, was last written; None where there is
+    none. Empty files are passed over, as a dump that failed leaves one. Raises OSError for the folder."""
+    return max(_file_times(folder, LEVELS), default=None)
+
+
+def check_backup(seconds: float = BACKUP_SECONDS, newest: Callable[[Path], datetime | None] = newest_file) -> None:
     config: Config = current_app.config["SHOP"]
     if config.backup_dir is None:
         return _end(Cause.BACKUP_OLD)
-    _note(Cause.BACKUP_OLD, _backup_fault(config.backup_dir, config.alert_backup_days))
+    look = partial(run_within, seconds, partial(newest, config.backup_dir))
+    _note(Cause.BACKUP_OLD, _backup_fault(config.backup_dir, config.alert_backup_days, look))
 
 
-def check_certificate() -> None:
+def check_certificate(seconds: float = CERTIFICATE_SECONDS) -> None:
     config: Config = current_app.config["SHOP"]
     if config.alert_certificate_host is None:
         return _end(Cause.CERTIFICATE_EXPIRING)
-    _note(Cause.CERTIFICATE_EXPIRING, _certificate_fault(*config.alert_certificate_host))
+    _note(Cause.CERTIFICATE_EXPIRING, _certificate_fault(*config.alert_certificate_host, seconds))
 
 
 def _note(cause: Cause, fault: str | None) -> None:
@@ -50,31 +64,32 @@ def _end(cause: Cause) -> None:
         end_alert(clock(), cause)
 
 
-def _backup_fault(folder: Path, longest_days: int) -> str | None:
+def _backup_fault(folder: Path, longest_days: int, look: Callable[[], datetime | None]) -> str | None:
     try:
-        newest = max(_file_times(folder), default=None)
+        newest = look()
+    except TimeoutError:
+        return f"The folder {folder} cannot be read in time."
     except OSError as error:
         return f"The folder {folder} cannot be read: {error.strerror}."
     return backup_fault(str(folder), newest, clock().now(), timedelta(days=longest_days))
 
 
-def _file_times(folder: Path) -> Iterator[datetime]:
-    """Return when each file in the folder and below it was last written, of those that are not empty: a dump that
-    failed leaves an empty one. Folders below that cannot be read are passed over. Raises OSError for the folder."""
-    os.scandir(folder).close()
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            try:
-                status = os.stat(os.path.join(parent, name))
-            except OSError:
-                continue  # Removed meanwhile, or a link that leads nowhere.
-            if S_ISREG(status.st_mode) and status.st_size:
-                yield datetime.fromtimestamp(status.st_mtime, UTC)
+def _file_times(folder: str | Path, levels: int) -> Iterator[datetime]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(OSError):  # Removed meanwhile, a link that leads nowhere, a folder that is closed to us.
+                status = entry.stat()
+                if S_ISREG(status.st_mode) and status.st_size:
+                    yield datetime.fromtimestamp(status.st_mtime, UTC)
+                elif levels > 1 and entry.is_dir(follow_symlinks=False):
+                    yield from _file_times(entry.path, levels - 1)
 
 
-def _certificate_fault(host: str, port: int) -> str | None:
+def _certificate_fault(host: str, port: int, seconds: float) -> str | None:
     try:
-        valid_until = certificates().valid_until(host, port)
+        valid_until = run_within(seconds, partial(certificates().valid_until, host, port))
     except NoSecureConnection as error:
         return f"No secure connection to {host}, port {port}: {error}."
+    except TimeoutError:
+        return f"No secure connection to {host}, port {port}: it did not answer in time."
     return certificate_fault(host, valid_until, clock().now())

@@ -9,6 +9,7 @@ import sys
 from contextlib import redirect_stdout
 from typing import NoReturn
 
+from flask import Flask
 from flask.cli import ScriptInfo
 from sqlalchemy.exc import OperationalError
 
@@ -26,12 +27,24 @@ def run(production: bool) -> NoReturn:
             sys.exit(READY)
         with redirect_stdout(io.StringIO()):
             _flask("demo", "create")
+        status = READY_WITH_DEMO if _has_demo_users() else READY
     except OperationalError as error:
         print(f"The database does not answer: {error.orig}", file=sys.stderr)
         sys.exit(1)
-    sys.exit(READY_WITH_DEMO)
+    sys.exit(status)
+
+
+def _has_demo_users() -> bool:
+    with _application().app_context():
+        has_them: bool = importlib.import_module("app.demo.shop").has_demo_users()
+        return has_them
 
 
 def _flask(*arguments: str) -> None:
-    application = importlib.import_module("wsgi").app
+    application = _application()
     application.cli.main(args=list(arguments), obj=ScriptInfo(create_app=lambda: application), standalone_mode=False)
+
+
+def _application() -> Flask:
+    application: Flask = importlib.import_module("wsgi").app
+    return application

@@ -1,4 +1,4 @@
-"""What a job noted in the memory of its process is written before the process ends."""
+"""How jobs end: what one noted in the memory of its process is written before, and none keeps the scheduler running."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import dataclasses
 import errno
 import multiprocessing
 import os
+import signal
+from functools import partial
+from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -14,7 +17,8 @@ from rq.serializers import JSONSerializer
 
 from app.adapters.queue import connect, queue_name
 from app.domain.alerts.alerts import open_alerts
-from app.jobs.background import BackgroundProcess
+from app.jobs.background import BackgroundProcess, end_process
+from app.jobs.time_limit import run_within
 from worker import make_worker
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -46,3 +50,39 @@ def test_a_full_disk_that_work_beside_the_scheduler_met_is_an_alert(app: Flask) 
     [process] = [child for child in multiprocessing.active_children() if child.name == "a full disk"]
     process.join(30)
     assert open_causes() == ["disk_full"]
+
+
+def test_work_that_waits_for_a_call_without_end_stops_at_once_and_takes_the_call_along(
+    app: Flask, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "process"
+    os.mkfifo(pipe)
+
+    def hang() -> None:
+        pipe.write_text(str(os.getpid()))
+        signal.pause()
+
+    background = BackgroundProcess(app)
+    background.begin("a look at a dead mount", partial(run_within, 60, hang))
+    waiting = pipe.read_text()
+    assert background.end()
+    assert not Path("/proc", waiting).exists()
+
+
+class Unkillable:
+    """As a process that the system keeps until a device answers."""
+
+    name, pid = "a dead disk", 1
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+    def join(self, timeout: float) -> None: ...
+
+    def is_alive(self) -> bool:
+        return True
+
+
+def test_a_process_that_cannot_be_killed_is_left_behind() -> None:
+    assert not end_process(Unkillable())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import signal
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from flask import Flask
 from app.domain.alerts.alerts import open_alerts
 from app.domain.alerts.certificates import NoSecureConnection
 from app.extensions import db
+from app.jobs.safeguards import check_backup, check_certificate
 from app.jobs.scheduled import SCHEDULED, run_scheduled
 from app.ports import EXTENSION
 from tests.fakes.clock import StoppedClock
@@ -23,10 +25,9 @@ DAY = timedelta(days=1)
 
 class Certificates:
     def __init__(self, valid_until: datetime | None) -> None:
-        self.valid, self.connections = valid_until, 0
+        self.valid = valid_until
 
     def valid_until(self, host: str, port: int) -> datetime:
-        self.connections += 1
         if self.valid is None:
             raise NoSecureConnection("Connection refused")
         return self.valid
@@ -52,6 +53,10 @@ def write(file: Path, at: datetime, content: str = "rows") -> None:
 
 def found_by(job: str) -> list[tuple[str, str]]:
     run_scheduled(job)
+    return alerts()
+
+
+def alerts() -> list[tuple[str, str]]:
     db.session.rollback()
     return [(alert.cause, alert.detail) for alert in open_alerts(None)]
 
@@ -82,11 +87,34 @@ def test_an_old_backup_raises_an_alert_and_a_new_one_ends_it(backups: Path, cloc
 
 
 def test_an_empty_folder_and_one_that_is_not_there_raise_an_alert(backups: Path) -> None:
-    assert found_by("check-backup") == [("backup_old", f"There is no file in {backups}; empty ones do not count.")]
+    none = f"There is no file in {backups} or the folders in it; empty ones do not count."
+    assert found_by("check-backup") == [("backup_old", none)]
     backups.rmdir()
     assert found_by("check-backup") == [
         ("backup_old", f"The folder {backups} cannot be read: No such file or directory.")
     ]
+
+
+def test_files_deeper_than_the_folders_in_it_are_not_looked_for(backups: Path, clock: StoppedClock) -> None:
+    write(backups / "old.dump", clock.now() - 30 * DAY)
+    (backups / "data").mkdir()
+    write(backups / "data" / "00" / "block", clock.now())
+    [(_, detail)] = found_by("check-backup")
+    assert "30 days ago" in detail
+
+
+def test_a_folder_that_does_not_answer_raises_an_alert_that_ends_when_it_does(
+    backups: Path, clock: StoppedClock
+) -> None:
+    check_backup(seconds=0.02, newest=wait_for_ever)
+    assert alerts() == [("backup_old", f"The folder {backups} cannot be read in time.")]
+    write(backups / "shop.dump", clock.now())
+    assert found_by("check-backup") == []
+
+
+def wait_for_ever(_folder: Path) -> datetime | None:
+    signal.pause()
+    return None
 
 
 def test_an_alert_about_what_is_no_longer_named_ends(app: Flask, backups: Path) -> None:
@@ -115,4 +143,19 @@ def test_a_connection_that_fails_raises_the_alert_with_its_reason(app: Flask) ->
     reading(app, None)
     assert found_by("check-certificate") == [
         ("certificate_expiring", "No secure connection to shop.example, port 8443: Connection refused.")
+    ]
+
+
+class SilentCertificates:
+    def valid_until(self, host: str, port: int) -> datetime:
+        signal.pause()
+        raise AssertionError("nobody wakes it")
+
+
+def test_a_server_that_never_comes_to_an_end_raises_the_alert(app: Flask) -> None:
+    settings(app, alert_certificate_host=("shop.example", 443))
+    app.extensions[EXTENSION] = dataclasses.replace(app.extensions[EXTENSION], certificates=SilentCertificates())
+    check_certificate(seconds=0.02)
+    assert alerts() == [
+        ("certificate_expiring", "No secure connection to shop.example, port 443: it did not answer in time.")
     ]

@@ -10,7 +10,7 @@ AHEAD = timedelta(days=1)  # A file dated further ahead says nothing of its age;
 def backup_fault(folder: str, newest: datetime | None, now: datetime, longest: timedelta) -> str | None:
     """Return what is wrong where the newest file of the folder is of `newest`, None where there is none."""
     if newest is None:
-        return f"There is no file in {folder}; empty ones do not count."
+        return f"There is no file in {folder} or the folders in it; empty ones do not count."
     if newest - now > AHEAD:
         return f"The newest file in {folder} is dated {_minute(newest)}, which is yet to come."
     if now - newest <= longest:

@@ -14,8 +14,8 @@ class NoSecureConnection(Exception):
 
 class CertificateReader(Protocol):
     def valid_until(self, host: str, port: int) -> datetime:
-        """Connect as a browser does and return when the certificate ends. Takes at most a quarter of a minute. Raises
-        NoSecureConnection."""
+        """Connect as a browser does and return when the certificate ends. How long that takes is up to the names' and
+        the shop's servers: the caller sets a time limit. Raises NoSecureConnection."""
         ...
 
 
