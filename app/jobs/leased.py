@@ -74,7 +74,7 @@ LEASED_JOBS = {
         LeasedJob(PICTURE, "pictures:prepare", "picture {}", pictures.prepare),
         LeasedJob(REPLAY, "trials:replay", "replay {}", trials.replay),
         LeasedJob(SITEMAP, "sitemaps:build", "sitemap {}", sitemaps.build),
-        LeasedJob(SITE_CHECK, "site_checks:check", "site check {}", site_checks.check),
+        LeasedJob(SITE_CHECK, "site_checks:check", "site check {}", site_checks.check_all),
     )
 }
 

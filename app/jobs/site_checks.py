@@ -8,4 +8,11 @@ from app.work_context import work_context
 
 
 def check(check_id: str) -> bool:
+    """Do a slice of a check; the next is requested at its end."""
     return checks.check(work_context(), pages_of, check_id)
+
+
+def check_all(check_id: str) -> None:
+    """Do what is left of a check, where no queue brings the next slice."""
+    while check(check_id):
+        pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from sqlalchemy import Date, ForeignKey, Index, String, Text, text
+from sqlalchemy import Date, ForeignKey, Index, LargeBinary, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.shared.columns import JsonValue
@@ -31,7 +31,8 @@ class SitemapBuild(LeasedWork, Base):
 
 class SiteCheck(LeasedWork, Base):
     """A crawl of a site through its own pages; `done` of `total` counts addresses, `findings` what it found, `counts`
-    the same by kind, `unvisited` the links to addresses that were more than a check reads."""
+    the same by kind, `unvisited` the links to addresses that were more than a check reads. `progress` is how far one
+    that is under way has come."""
 
     __tablename__ = "site_checks"
     __table_args__ = (
@@ -52,6 +53,7 @@ class SiteCheck(LeasedWork, Base):
     findings: Mapped[int] = mapped_column(default=0)
     counts: Mapped[dict[str, int]] = mapped_column(JsonValue, default=dict)
     unvisited: Mapped[int] = mapped_column(default=0)
+    progress: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
 
 
 class SiteCheckFinding(Base):

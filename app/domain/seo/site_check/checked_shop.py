@@ -18,8 +18,8 @@ def checked_shop(engine: SearchEngine, clock: Clock, shop: Shop, fetch: Fetch) -
     generator = SitemapGenerator.of(engine, clock, shop, lambda _path, _reason: None)
     listed = (address_on(shop.primary_host, entry.address) for entry in generator.entries())
     sitemap = [address for address in listed if address is not None]
-    left_out = frozenset(address_on(shop.primary_host, path) for path in _left_out(shop, generator))
-    return CrawledShop(shop.primary_host, fetch, sitemap, left_out.__contains__)
+    left_out = (address_on(shop.primary_host, path) for path in _left_out(shop, generator))
+    return CrawledShop(shop.primary_host, fetch, sitemap, frozenset(filter(None, left_out)))
 
 
 def _left_out(shop: Shop, generator: SitemapGenerator) -> Iterator[str]:

@@ -1,14 +1,18 @@
 """Site checks: asked for, done by a worker, kept with what they found.
 
-A check changes nothing but its own rows, so a worker that dies loses only time: whoever claims the row
-next begins anew.
+A check takes minutes, and rebuilds wait for the same workers, so it is done in slices: each goes on where the one
+before ended, behind what was requested meanwhile. A check changes nothing but its own rows, so a worker that dies loses
+only the slice.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
+from zlib import compress, decompress
 
 from sqlalchemy import ColumnElement, insert, select
 from sqlalchemy.exc import IntegrityError
@@ -19,7 +23,7 @@ from app.domain.search.context import SearchContext
 from app.domain.seo.fetching import Fetch
 from app.domain.seo.models import SiteCheck, SiteCheckFinding
 from app.domain.seo.site_check.checked_shop import checked_shop
-from app.domain.seo.site_check.crawl import Crawl, CrawledShop
+from app.domain.seo.site_check.crawl import Crawl
 from app.domain.seo.site_check.findings import MEANINGS, Finding, FindingKind, Meaning
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
@@ -38,17 +42,25 @@ from app.events import publish
 from app.extensions import db
 
 BETWEEN_NOTES = 2.0  # Seconds.
+SLICE = 30.0  # Seconds, after which others have their turn.
 MOST_ATTEMPTS = 3
 LONGEST_ADDRESS, LONGEST_DETAIL = 2000, 1000
+
+
+def _forget_progress(_clock: Clock, check: SiteCheck) -> None:
+    check.progress = None
+
+
 SITE_CHECK = WorkKind(
     "site-check",
     SiteCheck,
     lease=timedelta(minutes=1),
     kept=timedelta(days=30),
     most_attempts=MOST_ATTEMPTS,
-    lasts_at_most=timedelta(minutes=55),
+    lasts_at_most=timedelta(hours=6),
     exhausted=f"The check broke off {MOST_ATTEMPTS} times; the log of the server may say why.",
-    overdue="It was not finished within an hour. Ask for it again.",
+    overdue="It was not finished within six hours. Ask for it again.",
+    on_end=_forget_progress,
 )
 PagesOf = Callable[[str], Fetch]  # The function that requests pages of the shop at a host.
 
@@ -137,33 +149,46 @@ def latest(clock: Clock, site_id: int) -> CheckSummary | None:
 
 
 def check(context: SearchContext, pages_of: PagesOf, check_id: str) -> bool:
-    """Do it. False when it is not this caller's to do. How it ended stands in the row."""
+    """Do a slice of it. False when it is not this caller's to do. How it ended stands in the row."""
     claim = context.commit(lambda: leases.claim(SITE_CHECK, context.clock, SiteCheck.id == check_id))
     return claim is not None and perform(context, claim, lambda: _check(context, pages_of, claim))
 
 
 def _check(context: SearchContext, pages_of: PagesOf, claim: Claim[SiteCheck]) -> None:
     """Raises LeaseLost."""
-    crawl = Crawl(_shop_of(context, pages_of, claim.site_id))
-    noted_at = context.clock.monotonic()
+    crawl = _crawl_of(context, pages_of, claim)
+    began_at = noted_at = context.clock.monotonic()
     for done, total in crawl.steps():
-        if context.clock.monotonic() - noted_at >= BETWEEN_NOTES:
-            noted_at = context.clock.monotonic()
-            _note(context, claim, done, total)
+        now = context.clock.monotonic()
+        if now - began_at >= SLICE and done < total:
+            progress = compress(json.dumps(crawl.state()).encode(), level=1)
+            context.commit(partial(_pause, context, claim, progress, done, total))
+            return
+        if now - noted_at >= BETWEEN_NOTES:
+            noted_at = now
+            context.commit(partial(leases.renew, context.clock, claim, done=done, total=total))
     context.commit(lambda: _finish(context, claim, crawl))
 
 
-def _shop_of(context: SearchContext, pages_of: PagesOf, site_id: int) -> CrawledShop:
-    """Holds no view of the database once it has read: a check takes minutes."""
-    read_afresh()
-    shop = read_shop(site_id)
-    found = checked_shop(context.engine, context.clock, shop, pages_of(shop.primary_host))
-    read_afresh()
-    return found
+def _pause(context: SearchContext, claim: Claim[SiteCheck], progress: bytes, done: int, total: int) -> None:
+    """Leave the rest to the next worker, behind what waits already."""
+    leases.renew(context.clock, claim, progress=progress, done=done, total=total, attempts=0)
+    leases.release(context.clock, claim)
+    publish(WorkRequested(SITE_CHECK.name, claim.key))
 
 
-def _note(context: SearchContext, claim: Claim[SiteCheck], done: int, total: int) -> None:
-    context.commit(lambda: leases.renew(context.clock, claim, done=done, total=total))
+def _crawl_of(context: SearchContext, pages_of: PagesOf, claim: Claim[SiteCheck]) -> Crawl:
+    """Holds no view of the database once it has read: a slice takes long."""
+    read_afresh()
+    shop = read_shop(claim.site_id)
+    progress = db.session.scalar(select(SiteCheck.progress).where(SiteCheck.id == claim.key))
+    fetch = pages_of(shop.primary_host)
+    if progress is not None:
+        crawl = Crawl.resumed(json.loads(decompress(progress)), shop.primary_host, fetch)
+    else:
+        crawl = Crawl(checked_shop(context.engine, context.clock, shop, fetch))
+    read_afresh()
+    return crawl
 
 
 def _finish(context: SearchContext, claim: Claim[SiteCheck], crawl: Crawl) -> None:

@@ -3,9 +3,10 @@ function."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from collections import Counter, deque
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import astuple, dataclass, field
+from typing import Any
 from urllib.parse import parse_qsl
 from zlib import crc32
 
@@ -34,13 +35,13 @@ class SeenPage:
 
 @dataclass(frozen=True, slots=True)
 class CrawledShop:
-    """What a walk needs to know. `sitemap` lists addresses on the shop, `is_left_out` says which indexable ones it
+    """What a walk needs to know. `sitemap` lists addresses on the shop, `left_out` are the indexable ones that it
     leaves out on purpose."""
 
     host: str
     fetch: Fetch
     sitemap: Collection[str]
-    is_left_out: Callable[[str], bool] = lambda _address: False
+    left_out: Collection[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -59,13 +60,39 @@ class Crawl:
 
     def steps(self) -> Iterator[tuple[int, int]]:
         """Walk on, page by page; yield how many addresses are done, of how many that are known."""
-        for address in ("/", *self.shop.sitemap):
-            self._meet(address, "")
+        if not self._linked_from:
+            for address in ("/", *self.shop.sitemap):
+                self._meet(address, "")
         while self._waiting:
             address = self._waiting.popleft()
             self._visit(address)
             yield len(self.seen), len(self._linked_from)
         self._compare()
+
+    def state(self) -> dict[str, Any]:
+        """Return how far the walk is, as JSON, for one that goes on from there."""
+        return {
+            "sitemap": list(self.shop.sitemap),
+            "leftOut": sorted(self.shop.left_out),
+            "seen": {address: astuple(page) for address, page in self.seen.items()},
+            "linkedFrom": self._linked_from,
+            "waiting": list(self._waiting),
+            "samples": self._samples,
+            "unvisited": self.unvisited,
+            "counts": self.findings.counts,
+            "found": [astuple(finding) for finding in self.findings.kept],
+        }
+
+    @classmethod
+    def resumed(cls, state: Mapping[str, Any], host: str, fetch: Fetch) -> Crawl:
+        """Return the walk that goes on from what `state` returned."""
+        crawl = cls(CrawledShop(host, fetch, state["sitemap"], frozenset(state["leftOut"])))
+        crawl.seen = {address: SeenPage(*page) for address, page in state["seen"].items()}
+        crawl._linked_from, crawl._waiting = dict(state["linkedFrom"]), deque(state["waiting"])
+        crawl._samples, crawl.unvisited = state["samples"], state["unvisited"]
+        crawl.findings.counts = Counter({FindingKind(kind): count for kind, count in state["counts"].items()})
+        crawl.findings.kept = [Finding(FindingKind(kind), *more) for kind, *more in state["found"]]
+        return crawl
 
     def _meet(self, address: str, linked_from: str) -> None:
         """Read an address in its turn. `linked_from` is empty where no link leads there, but sitemap or canonical."""
@@ -175,7 +202,7 @@ class Crawl:
     def _belongs_in_sitemap(self, address: str, page: SeenPage) -> bool:
         """Only the first page of a listing is listed, and the front page needs no listing."""
         is_own = page.is_indexable and page.canonical == address
-        return is_own and address != "/" and "?" not in address and not self.shop.is_left_out(address)
+        return is_own and address != "/" and "?" not in address and address not in self.shop.left_out
 
     def _add(self, finding: Finding) -> None:
         linked_from = finding.linked_from or self._linked_from.get(finding.url, "")

@@ -31,7 +31,7 @@ def crawl(pages: Mapping[str, Fetched], sitemap: tuple[str, ...] = ("/",), left_
         found = pages.get(address, Fetched(404))
         return Fetched(found.status, found.location, found.robots, found.text.replace("{own}", address))
 
-    walk = Crawl(CrawledShop(HOST, fetch, sitemap, left_out.__contains__))
+    walk = Crawl(CrawledShop(HOST, fetch, sitemap, left_out))
     for _ in walk.steps():
         pass
     return walk

@@ -9,7 +9,7 @@ from app.domain.search.context import SearchContext
 from app.domain.seo.fetching import Fetched
 from app.domain.seo.models import SiteCheck, SiteCheckFinding
 from app.domain.seo.site_check import checks
-from app.domain.seo.site_check.checks import SITE_CHECK, CheckSummary, is_superseded
+from app.domain.seo.site_check.checks import SITE_CHECK, SLICE, CheckSummary, is_superseded
 from app.domain.seo.site_check.findings import MOST_LISTED, FindingKind
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
@@ -130,6 +130,28 @@ def test_progress_is_noted_on_the_way(indexing: SearchContext, site_id: int):
     checks.check(indexing, lambda _host: slow, requested(indexing, site_id))
 
     assert seen == [(0, None), (1, 2)]
+
+
+def test_a_long_check_is_done_in_slices_and_finds_the_same(indexing: SearchContext, site_id: int):
+    links = [f"/gone-{number}" for number in range(5)]
+    pages = {"/": page(*links, "/pages/about"), "/pages/about": page(title="About")}
+    whole = checked(indexing, site_id, pages)
+    indexing.clock.move(seconds=1)  # type: ignore[attr-defined]
+
+    def slow(address: str) -> Fetched:
+        indexing.clock.move(seconds=SLICE / 2)  # type: ignore[attr-defined]
+        found = pages.get(address, Fetched(404))
+        return Fetched(found.status, found.location, found.robots, found.text.replace("{own}", address))
+
+    check_id, slices = requested(indexing, site_id), 0
+    while checks.check(indexing, lambda _host: slow, check_id):
+        slices += 1
+        shown = latest(indexing, site_id)
+        assert shown.done == min(slices * 2, 7) and not shown.has_failed
+
+    assert slices == 4
+    assert (shown.state, shown.groups) == ("done", whole.groups)
+    assert db.session.scalars(select(SiteCheck.progress)).all() == [None, None]
 
 
 def test_old_checks_go_with_what_they_found_but_the_latest_stays(indexing: SearchContext, site_id: int):
