@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from app.domain.alerts.certificates import NoSecureConnection
 
-TIMEOUT = 5.0  # Seconds for each step: to connect to one address, and each part of the handshake that arrives.
+TIMEOUT = 5.0  # Seconds to connect to each address of the host, and for the handshake; the names have no limit.
 
 
 class TlsCertificates:
