@@ -87,11 +87,12 @@ class FileGeneration:
 
 
 def _current(folder: Path) -> Path | None:
-    """The published generation of a site; None where there is none."""
+    """The published generation of a site; None where there is none, or it was lost."""
     try:
-        return folder / os.readlink(folder / CURRENT)
-    except FileNotFoundError:
+        generation = folder / os.readlink(folder / CURRENT)
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    return generation if generation.is_dir() else None
 
 
 def _stored(path: Path) -> StoredFile:

@@ -34,8 +34,8 @@ def _request(site_id: int) -> str:
 
 @dataclass
 class SitemapWatch:
-    """Requests a build for sites that have no sitemap yet, or whose index was rebuilt since, or that missed search,
-    without waiting for the schedule."""
+    """Requests a build for sites that have no sitemap, or whose index was rebuilt since, or that missed search, without
+    waiting for the schedule."""
 
     looked_at: float | None = None
 
@@ -43,5 +43,5 @@ class SitemapWatch:
         now = clock().monotonic()
         if self.looked_at is None or now - self.looked_at >= LOOK_EVERY:
             self.looked_at = now
-            for site_id in due.sites_due(clock(), search_engine()):
+            for site_id in due.sites_due(clock(), search_engine(), sitemaps()):
                 _request(site_id)

@@ -106,6 +106,24 @@ def test_what_dead_builders_left_goes_after_an_hour(store: FileSitemaps, tmp_pat
     assert len(folders(tmp_path)) == 2 and read(store) == b"next"
 
 
+@pytest.mark.parametrize("lost", ["generation", "file"])
+def test_what_was_lost_is_published_anew(store: FileSitemaps, tmp_path: Path, lost: str) -> None:
+    write(store, sitemap=b"live").publish()
+    (folder,) = folders(tmp_path)
+    (folder / "sitemap.xml").unlink()
+    if lost == "generation":
+        folder.rmdir()
+    assert store.files(SITE) == [] and read(store) is None
+    write(store, sitemap=b"live").publish()
+    assert read(store) == b"live"
+
+
+def test_something_else_in_the_place_of_a_sites_folder_is_no_sitemap(store: FileSitemaps, tmp_path: Path) -> None:
+    (tmp_path / "sitemaps").mkdir()
+    (tmp_path / "sitemaps" / str(SITE)).write_text("In the way.")
+    assert store.files(SITE) == [] and read(store) is None
+
+
 def test_a_reader_of_the_generation_before_reads_on(store: FileSitemaps) -> None:
     write(store, sitemap=b"old").publish()
     stored = store.file(SITE, "sitemap.xml")

@@ -11,7 +11,7 @@ from app import ports
 from app.blueprints.storefront.blueprint import bp, current_shop
 from app.domain.merchandising.shop import Shop
 from app.domain.seo.robots_txt import robots_txt
-from app.domain.seo.sitemap import builds, queries
+from app.domain.seo.sitemap import builds, due
 from app.domain.seo.sitemap.store import FIRST_FILE, StoredFile, part_name
 from app.domain.shared.author import Author
 from app.domain.shared.problems import NotFound
@@ -79,7 +79,7 @@ def _content(stored: StoredFile) -> Iterator[bytes]:
 
 
 def _not_yet(shop: Shop) -> Response:
-    if not queries.has_build(shop.site_id):
+    if due.is_request_due(ports.clock(), shop.site_id):
         with transaction():
             builds.request(Author(shop.site_id, REQUESTED_BY, ports.clock()))
     response = problem(503, "no_sitemap_yet", "The sitemap is being written. Please come again in a few minutes.")

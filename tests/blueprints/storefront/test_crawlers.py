@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from shutil import rmtree
 
 import pytest
 from flask import Flask
@@ -150,6 +151,17 @@ class TestWithoutSitemap:
             db.session.scalars(select(SitemapBuild)).one().state = "failed"
         assert get("/sitemap.xml").status_code == 503
         assert len(queue.jobs) == 1
+
+    def test_files_that_are_lost_are_written_anew(
+        self, app: Flask, get: Get, build_it, queue: RecordingQueue, clock: StoppedClock
+    ) -> None:
+        build_it()
+        queue.jobs.clear()
+        clock.move(minutes=6)
+        rmtree(app.config["SHOP"].sitemap_folder)
+        for _ in range(3):
+            assert get("/sitemap.xml").status_code == 503
+        assert [job for job, _ in queue.jobs] == ["sitemaps:build"]
 
     def test_a_part_is_not_found(self, get: Get) -> None:
         assert get("/sitemap-1.xml").status_code == 404

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from sqlalchemy import exists, func, or_, select
 
@@ -10,6 +11,7 @@ from app.domain.search.engine import EngineState, IndexName, SearchEngine
 from app.domain.search.models import RebuildRun
 from app.domain.seo.models import SitemapBuild
 from app.domain.seo.sitemap.builds import SEARCH_AWAY
+from app.domain.seo.sitemap.store import FIRST_FILE, SitemapStore
 from app.domain.shared.clock import Clock
 from app.domain.sites.models import Site
 from app.domain.work.states import UNFINISHED, State
@@ -18,24 +20,64 @@ from app.extensions import db
 RETRIED_AFTER = timedelta(minutes=5)
 
 
-def sites_due(clock: Clock, engine: SearchEngine) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """A site that may be built now, with the dates of its last build and its last rebuild of the index."""
+
+    id: int
+    built_at: datetime | None
+    rebuilt_at: datetime | None
+    met_no_search: bool
+
+    @property
+    def is_outdated(self) -> bool:
+        return self.built_at is None or (self.rebuilt_at is not None and self.built_at < self.rebuilt_at)
+
+
+def sites_due(clock: Clock, engine: SearchEngine, store: SitemapStore) -> list[int]:
     """Return the sites, staging ones left out, that have had no build yet, or none since their index was last rebuilt
-    as a whole, or whose last one met no search, which answers now. One that is being indexed waits for that, since the
-    counts of its categories depend on it."""
-    of_site = SitemapBuild.site_id == Site.id
-    newest = select(func.max(SitemapBuild.created_at)).where(of_site).correlate(Site).scalar_subquery()
-    rebuilds = RebuildRun.site_id == Site.id
-    rebuilt = select(func.max(RebuildRun.finished_at)).where(rebuilds, RebuildRun.state == State.DONE.value)
-    is_indexing = exists().where(rebuilds, RebuildRun.state.in_(UNFINISHED))
-    is_outdated = or_(newest.is_(None), newest < rebuilt.correlate(Site).scalar_subquery())
-    query = select(Site.id).where(~Site.staging, ~is_indexing).order_by(Site.id)
-    without_counts = (
-        exists()
-        .where(of_site, SitemapBuild.warnings.startswith(SEARCH_AWAY, autoescape=True))
-        .where(SitemapBuild.created_at == newest, newest < clock.now() - RETRIED_AFTER)
+    as a whole, or, some minutes after their last one, have no files or miss what search would add. One that is being
+    indexed waits for that, since the counts of its categories depend on it."""
+    now = clock.now()
+    return [site.id for site in _sites(now) if site.is_outdated or _is_incomplete(site, now, engine, store)]
+
+
+def is_request_due(clock: Clock, site_id: int) -> bool:
+    """Whether a site without files needs a request for them: no build is under way, and none was of late, which would
+    fail again."""
+    now = clock.now()
+    is_recent = SitemapBuild.created_at.between(now - RETRIED_AFTER, now)
+    pending = select(SitemapBuild.id).where(
+        SitemapBuild.site_id == site_id, or_(SitemapBuild.state.in_(UNFINISHED), is_recent)
     )
-    incomplete = [site_id for site_id in db.session.scalars(query.where(without_counts)) if _answers(engine, site_id)]
-    return [*db.session.scalars(query.where(is_outdated)), *incomplete]
+    return db.session.scalar(pending.limit(1)) is None
+
+
+def _sites(now: datetime) -> list[_Site]:
+    """Nothing dated ahead counts, as a clock that was wrong did: it would stay the newest for as long as that was
+    ahead."""
+    builds, rebuilds = SitemapBuild.site_id == Site.id, RebuildRun.site_id == Site.id
+    newest = select(func.max(SitemapBuild.created_at)).where(builds, SitemapBuild.created_at <= now)
+    built_at = newest.correlate(Site).scalar_subquery()
+    rebuilt = select(func.max(RebuildRun.finished_at)).where(
+        rebuilds, RebuildRun.state == State.DONE.value, RebuildRun.finished_at <= now
+    )
+    met_no_search = exists().where(
+        builds,
+        SitemapBuild.warnings.startswith(SEARCH_AWAY, autoescape=True),
+        SitemapBuild.created_at == built_at,
+    )
+    is_indexing = exists().where(rebuilds, RebuildRun.state.in_(UNFINISHED))
+    is_building = exists().where(builds, SitemapBuild.state.in_(UNFINISHED))
+    query = select(Site.id, built_at, rebuilt.correlate(Site).scalar_subquery(), met_no_search)
+    rows = db.session.execute(query.where(~Site.staging, ~is_indexing, ~is_building).order_by(Site.id))
+    return [_Site(*row) for row in rows]
+
+
+def _is_incomplete(site: _Site, now: datetime, engine: SearchEngine, store: SitemapStore) -> bool:
+    if site.built_at is None or site.built_at >= now - RETRIED_AFTER:
+        return False
+    return store.file(site.id, FIRST_FILE) is None or (site.met_no_search and _answers(engine, site.id))
 
 
 def _answers(engine: SearchEngine, site_id: int) -> bool:

@@ -48,10 +48,6 @@ def recent_builds(clock: Clock, site_id: int, most: int = RECENT) -> list[BuildS
     return [_summary(clock, row) for row in db.session.scalars(newest.limit(most))]
 
 
-def has_build(site_id: int) -> bool:
-    return db.session.scalar(select(SitemapBuild.id).where(SitemapBuild.site_id == site_id).limit(1)) is not None
-
-
 def _summary(clock: Clock, row: SitemapBuild) -> BuildSummary:
     shown = WorkSummary.fields_of(row, leases.is_unanswered(SITEMAP, clock, row))
     return BuildSummary(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from shutil import rmtree
 
 import pytest
-from flask import Flask
+from flask import Flask, current_app
 from sqlalchemy import select
 from structlog.typing import EventDict
 
@@ -61,7 +62,7 @@ class SearchIsAway:
 
 def _due(indexing: SearchContext) -> list[int]:
     read_afresh()
-    return list(due.sites_due(indexing.clock, indexing.engine))
+    return list(due.sites_due(indexing.clock, indexing.engine, ports.sitemaps()))
 
 
 def _request(indexing: SearchContext, site_id: int) -> str:
@@ -230,6 +231,46 @@ def test_sites_without_a_sitemap_are_due_and_those_whose_index_was_rebuilt_since
     assert _due(indexing) == [site_id, other]
     built(indexing, site_id)
     assert _due(indexing) == [other]
+
+
+def test_a_site_whose_build_is_under_way_is_not_due(indexing: SearchContext, site_id: int, clock: StoppedClock) -> None:
+    _request(indexing, site_id)
+    clock.move(minutes=1)
+    rebuild(indexing, request_rebuild(indexing, site_id))
+    assert _due(indexing) == []
+
+
+def test_what_a_wrong_clock_dated_ahead_makes_nothing_due_and_holds_nothing_up(
+    indexing: SearchContext, site_id: int, clock: StoppedClock
+) -> None:
+    clock.jump(days=365)
+    rebuild(indexing, request_rebuild(indexing, site_id))
+    clock.jump(days=-365)
+    built(indexing, site_id)
+    assert _due(indexing) == []
+    clock.jump(days=365)
+    built(indexing, site_id)
+    clock.jump(days=-365)
+    clock.move(minutes=1)
+    rebuild(indexing, request_rebuild(indexing, site_id))
+    assert _due(indexing) == [site_id]
+
+
+def test_a_site_whose_files_are_lost_is_due_a_few_minutes_after_its_last_build(
+    indexing: SearchContext, site_id: int, clock: StoppedClock
+) -> None:
+    built(indexing, site_id)
+    clock.move(minutes=6)
+    assert _due(indexing) == [] and due.is_request_due(clock, site_id)
+    rmtree(current_app.config["SHOP"].sitemap_folder)
+    assert _due(indexing) == [site_id]
+    build_id = _request(indexing, site_id)
+    assert _due(indexing) == [] and not due.is_request_due(clock, site_id), "one is under way"
+    _build(indexing, build_id)
+    rmtree(current_app.config["SHOP"].sitemap_folder)
+    assert _due(indexing) == [] and not due.is_request_due(clock, site_id), "they were lost again at once"
+    clock.move(minutes=6)
+    assert _due(indexing) == [site_id]
 
 
 def test_builds_are_kept_for_a_month(indexing: SearchContext, site_id: int, clock: StoppedClock) -> None:
