@@ -36,7 +36,7 @@ def test_redirects_are_not_followed_and_files_have_no_text(app: Flask):
         sent_on, missing, robots = fetch("/c/camping/"), fetch("/c/nothing"), fetch("/robots.txt")
 
     assert (sent_on.status, sent_on.location, sent_on.decision) == (301, "/c/camping", None)
-    assert (missing.status, missing.decision) == (404, None)
+    assert (missing.status, missing.robots) == (404, NOINDEX)
     assert (robots.status, robots.text) == (200, "")
 
 
