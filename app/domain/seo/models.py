@@ -12,6 +12,12 @@ from app.domain.work.models import LeasedWork, state_known
 from app.extensions import Base
 
 
+def _one_unfinished(name: str) -> Index:
+    """Return the index that allows one unfinished row of a site."""
+    unfinished = text("state in ('waiting', 'running')")
+    return Index(name, "site_id", unique=True, sqlite_where=unfinished, postgresql_where=unfinished)
+
+
 class SitemapBuild(LeasedWork, Base):
     """A run that writes a site's sitemap; `done` counts the addresses written, in so many `files`. `left_out` counts
     entries that the generator rejected, the first of which stand in `warnings`, one a line."""
@@ -20,6 +26,7 @@ class SitemapBuild(LeasedWork, Base):
     queue = "builds"
     __table_args__ = (
         Index(None, "site_id", "created_at"),
+        _one_unfinished("uq_sitemap_builds_unfinished"),
         state_known(),
     )
 
@@ -37,13 +44,7 @@ class SiteCheck(LeasedWork, Base):
     __tablename__ = "site_checks"
     __table_args__ = (
         Index(None, "site_id", "created_at"),
-        Index(
-            "uq_site_checks_unfinished",
-            "site_id",
-            unique=True,
-            sqlite_where=text("state in ('waiting', 'running')"),
-            postgresql_where=text("state in ('waiting', 'running')"),
-        ),
+        _one_unfinished("uq_site_checks_unfinished"),
         state_known(),
     )
 

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.exc import IntegrityError
 
 from app.domain.search.engine import EngineState, IndexName, SearchEngine
 from app.domain.search.index import backlog
@@ -21,6 +20,7 @@ from app.domain.shared.records import existing, find_record
 from app.domain.sites import versioning
 from app.domain.sites.settings import settings_of
 from app.domain.work import leases
+from app.domain.work.joining import insert_alone
 from app.domain.work.kinds import WorkKind, WorkRequested
 from app.domain.work.locks import WorkerLocks
 from app.domain.work.models import requested_now
@@ -110,13 +110,7 @@ def _why_dead(run: RebuildRun, clock: Clock, locks: WorkerLocks) -> str | None:
 def _create(author: Author, scope: str) -> RebuildRun | None:
     """None when another request was quicker: the database allows one unfinished run of a site."""
     run = RebuildRun(**requested_now(author), scope=str(scope), generations={})
-    try:
-        with db.session.begin_nested():
-            db.session.add(run)
-            db.session.flush()
-    except IntegrityError:
-        return None
-    return run
+    return run if insert_alone(run) else None
 
 
 def expire_runs(clock: Clock, engine: SearchEngine) -> list[RebuildRun]:

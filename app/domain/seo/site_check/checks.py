@@ -15,7 +15,6 @@ from functools import partial
 from zlib import compress, decompress
 
 from sqlalchemy import ColumnElement, insert, select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import aliased
 
 from app.domain.merchandising.shop import read_shop
@@ -32,12 +31,11 @@ from app.domain.sites import audit
 from app.domain.sites.models import Site
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
+from app.domain.work.joining import join_or_create
 from app.domain.work.kinds import WorkKind, WorkRequested
 from app.domain.work.leases import Claim
-from app.domain.work.models import requested_now
 from app.domain.work.performing import perform
 from app.domain.work.progress import WorkSummary
-from app.domain.work.states import UNFINISHED
 from app.events import publish
 from app.extensions import db
 
@@ -114,28 +112,10 @@ def request(author: Author) -> SiteCheck:
     site = db.session.get_one(Site, author.site_id)
     if site.staging:
         raise Conflict("This is a staging site: every page keeps search engines out, so there is nothing to check.")
-    check = _under_way(author.site_id) or _create(author) or _under_way(author.site_id)
-    if check is None:
-        raise Conflict("Others are asking for site checks at this moment. Try again.")
+    check, is_new = join_or_create(SiteCheck, author)
+    if is_new:
+        audit.record(author, "seo.site_check", ("site_check", check.id), "Requested a site check")
     publish(WorkRequested(SITE_CHECK.name, check.id))
-    return check
-
-
-def _under_way(site_id: int) -> SiteCheck | None:
-    unfinished = select(SiteCheck).where(SiteCheck.site_id == site_id, SiteCheck.state.in_(UNFINISHED))
-    return db.session.scalar(unfinished.execution_options(populate_existing=True))
-
-
-def _create(author: Author) -> SiteCheck | None:
-    """None when another request was quicker: the database allows one unfinished check of a site."""
-    check = SiteCheck(**requested_now(author))
-    try:
-        with db.session.begin_nested():
-            db.session.add(check)
-            db.session.flush()
-    except IntegrityError:
-        return None
-    audit.record(author, "seo.site_check", ("site_check", check.id), "Requested a site check")
     return check
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 import structlog
-from sqlalchemy import select
 
 from app.domain.merchandising.shop import read_shop
 from app.domain.search.context import SearchContext
@@ -28,11 +27,10 @@ from app.domain.sites import audit
 from app.domain.sites.models import Site
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
+from app.domain.work.joining import join_or_create
 from app.domain.work.kinds import WorkKind, WorkRequested, describe_error
 from app.domain.work.leases import Claim, LeaseLost
-from app.domain.work.models import requested_now
 from app.domain.work.performing import INTERRUPTIONS, perform
-from app.domain.work.states import UNFINISHED
 from app.events import publish
 from app.extensions import db
 
@@ -85,12 +83,7 @@ def request(author: Author, *, is_noted: bool = False) -> SitemapBuild:
         raise StagingSite
     if is_noted:
         audit.record(author, "sitemap.build", ("sitemap", site.primary_host), "Asked for a new sitemap")
-    unfinished = select(SitemapBuild).where(SitemapBuild.site_id == site.id, SitemapBuild.state.in_(UNFINISHED))
-    build = db.session.scalar(unfinished.limit(1))
-    if build is None:
-        build = SitemapBuild(**requested_now(author))
-        db.session.add(build)
-        db.session.flush()
+    build, _ = join_or_create(SitemapBuild, author)
     publish(WorkRequested(SITEMAP.name, build.id))
     return build
 

@@ -79,14 +79,6 @@ def test_who_asks_while_a_check_is_under_way_joins_it(indexing: SearchContext, s
     assert db.session.scalar(select(func.count()).select_from(AuditEntry)) == 1
 
 
-def test_the_database_allows_one_unfinished_check_of_a_site(indexing: SearchContext, site_id: int):
-    requested(indexing, site_id)
-
-    with transaction():
-        assert checks._create(Author(site_id, "Mia", indexing.clock)) is None
-    assert db.session.scalar(select(func.count()).select_from(SiteCheck)) == 1
-
-
 def test_a_check_is_done_by_one_worker(indexing: SearchContext, site_id: int):
     check_id = requested(indexing, site_id)
     with transaction():
