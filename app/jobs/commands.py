@@ -39,7 +39,7 @@ def list_command() -> None:
 def run_command(name: str) -> None:
     """Run a scheduled job now, whatever the time. The exit status is 1 when it failed for a site."""
     try:
-        run_scheduled(name)
+        run_scheduled(name, is_by_hand=True)
     except SitesFailed as failed:
         raise click.ClickException(failed.message) from failed
     click.echo(f"{name}: done")

@@ -17,7 +17,7 @@ from app.domain.work.kinds import describe_error
 from app.extensions import db
 from app.jobs import purging
 from app.jobs.safeguards import check_backup, check_certificate
-from app.jobs.sitemaps import build_by_schedule
+from app.jobs.sitemaps import build_by_hand, request_by_schedule
 from app.jobs.suggesting import suggest_nightly
 from app.ports import clock
 from app.storage_alerts import note_storage_fault
@@ -36,12 +36,14 @@ class SitesFailed(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class ScheduledJob:
-    """`times` is a cron expression, in UTC, which the setting of app/config.py named by `setting` replaces."""
+    """`times` is a cron expression, in UTC, which the setting of app/config.py named by `setting` replaces. Where the
+    schedule only requests the work of a worker, `by_hand` does it for who runs the job by name."""
 
     times: str
     run: Callable[[], None]
     meaning: str
     setting: str | None = None
+    by_hand: Callable[[], None] | None = None
 
     @property
     def current_times(self) -> str:
@@ -81,9 +83,14 @@ def suggest() -> None:
     _for_each_site("suggest", suggest_nightly)
 
 
+def request_sitemaps() -> None:
+    """Raises SitesFailed."""
+    _for_each_site("sitemaps", request_by_schedule)
+
+
 def build_sitemaps() -> None:
     """Raises SitesFailed."""
-    _for_each_site("sitemaps", build_by_schedule)
+    _for_each_site("sitemaps", build_by_hand)
 
 
 def _for_each_site(job: str, work: Callable[[int], None]) -> None:
@@ -108,10 +115,11 @@ def _for_each_site(job: str, work: Callable[[int], None]) -> None:
         raise SitesFailed(job, failed)
 
 
-def run_scheduled(name: str) -> None:
+def run_scheduled(name: str, *, is_by_hand: bool = False) -> None:
     """Run a job and note how it ended, for the alerts. Raises what the job raises."""
+    job = SCHEDULED[name]
     try:
-        SCHEDULED[name].run()
+        (job.by_hand if is_by_hand and job.by_hand else job.run)()
     except SitesFailed:
         raise  # Noted for each site.
     except Exception as error:
@@ -138,7 +146,11 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
         "45 3 * * *", purge, "Remove what is old: runs, counts, baskets, contacts, sessions, pictures."
     ),
     "sitemaps": ScheduledJob(
-        "0 */3 * * *", build_sitemaps, "Write the sitemaps of all sites but staging ones.", "sitemap_schedule"
+        "0 */3 * * *",
+        request_sitemaps,
+        "Write the sitemaps of all sites but staging ones.",
+        setting="sitemap_schedule",
+        by_hand=build_sitemaps,
     ),
     "check-backup": ScheduledJob("20 * * * *", check_backup, "Look how old the newest backup is (BACKUP_DIR)."),
     "check-certificate": ScheduledJob(

@@ -21,10 +21,19 @@ def build(build_id: str) -> bool:
     return builds.build(work_context(), sitemaps(), build_id)
 
 
-def build_by_schedule(site_id: int) -> None:
-    """Every site but staging ones."""
-    if not existing(db.session.get(Site, site_id), "There is no such site.").staging:
+def request_by_schedule(site_id: int) -> None:
+    """Every site but staging ones. A worker writes them: the scheduler does one thing after the other."""
+    if not _is_staging(site_id):
+        _request(site_id)
+
+
+def build_by_hand(site_id: int) -> None:
+    if not _is_staging(site_id):
         build(_request(site_id))
+
+
+def _is_staging(site_id: int) -> bool:
+    return existing(db.session.get(Site, site_id), "There is no such site.").staging
 
 
 def _request(site_id: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from flask import Flask
+from flask import Flask, current_app
 from sqlalchemy import select
 
 from app import ports
@@ -58,11 +58,28 @@ def test_the_scheduler_keeps_to_the_setting(app: Flask, clock: StoppedClock) -> 
     assert names.count("sitemaps") == 4
 
 
-def test_all_sites_but_staging_ones_get_one(site_ids: list[int]) -> None:
+@pytest.fixture
+def public_site_ids(site_ids: list[int]) -> list[int]:
+    """The others are staging sites."""
     with transaction():
         db.session.get_one(Site, site_ids[1]).staging = True
+    return [site_ids[0], site_ids[2]]
+
+
+def test_the_schedule_requests_one_of_a_worker_for_each_site_but_staging_ones(
+    site_ids: list[int], public_site_ids: list[int], queue: RecordingQueue
+) -> None:
     run_scheduled("sitemaps")
-    assert _with_sitemap(site_ids) == [site_ids[0], site_ids[2]]
+    requested = db.session.execute(select(SitemapBuild.site_id, SitemapBuild.id).order_by(SitemapBuild.site_id)).all()
+    assert [site_id for site_id, _ in requested] == public_site_ids
+    assert queue.jobs == [("sitemaps:build", (build_id,)) for _, build_id in requested]
+    assert _with_sitemap(site_ids) == [], "the scheduler has other things to do"
+
+
+def test_who_runs_the_job_by_hand_gets_them_at_once(site_ids: list[int], public_site_ids: list[int]) -> None:
+    result = current_app.test_cli_runner().invoke(args=["jobs", "run", "sitemaps"])
+    assert result.output == "sitemaps: done\n"
+    assert _with_sitemap(site_ids) == public_site_ids
 
 
 def test_a_site_that_fails_does_not_keep_the_others_from_theirs(app: Flask, site_ids: list[int]) -> None:
@@ -78,7 +95,7 @@ def test_a_site_that_fails_does_not_keep_the_others_from_theirs(app: Flask, site
         app.extensions[EXTENSION], sitemaps=FailsForTheFirst(app.config["SHOP"].sitemap_folder)
     )
     with pytest.raises(SitesFailed, match=f"sitemaps failed for site {site_ids[0]}"):
-        run_scheduled("sitemaps")
+        run_scheduled("sitemaps", is_by_hand=True)
     assert _with_sitemap(site_ids) == site_ids[1:]
 
 
