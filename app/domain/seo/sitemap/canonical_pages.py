@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
@@ -16,6 +17,7 @@ from app.domain.seo.landing.pages import LandingPages
 from app.domain.seo.sitemap.candidates import STORED
 from app.extensions import db
 
+REPEATED_SLASHES = re.compile("//+")
 OTHER_PAGES = frozenset(("/", "/search", "/basket", "/checkout"))
 
 
@@ -28,15 +30,21 @@ def pages_among(shop: Shop, pages_of: Callable[[ShopNode], LandingPages], addres
     categories = {f"/c/{node.path}" for node in shop.tree.nodes.values() if node.tree_id == shop.tree.primary_tree_id}
     names: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for address in addresses:
-        path = unquote(urlsplit(address).path)
+        path = _own_path(address)
         _, folder, name = f"{path}//".split("/", 2)
         if path in OTHER_PAGES or path in categories or landing_at(shop.tree, path.removeprefix("/c/"), pages_of):
             found.add(address)
-        names[folder][name.strip("/")].append(address)
+        names[folder][name.rstrip("/")].append(address)
     for model, (_, folder) in STORED.items():
         for name in _known_names(model, shop.site_id, names[folder]):
             found.update(names[folder][name])
     return found
+
+
+def _own_path(address: str) -> str:
+    """Return the path at which the shop has the page: with slashes behind it, or several in a row, it answers with a
+    redirect to that."""
+    return REPEATED_SLASHES.sub("/", unquote(urlsplit(address).path)).rstrip("/") or "/"
 
 
 def _known_names(model: type[Any], site_id: int, names: Collection[str]) -> Iterable[str]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Collection, Page, Product
 from app.domain.merchandising.models import Node
+from app.domain.merchandising.shop import read_shop
 from app.domain.search.context import SearchContext
+from app.domain.seo.landing.of_category import LandingDirectory
+from app.domain.seo.sitemap.canonical_pages import pages_among
+from app.domain.shared.clock import Clock
 from app.domain.sites.models import Domain
 from app.extensions import db
 from app.transaction import transaction
@@ -152,6 +158,19 @@ class TestCanonicals:
         built(indexing, site_id)
         assert paths(site_id).count("/blog/tents") == 1
         assert path not in paths(site_id) and "/p/tent-5" not in paths(site_id)
+
+
+@pytest.mark.parametrize("spelt", ["{}", "{}/", "{}//", "/{}", "{}/?p=2"])
+def test_slashes_too_many_lead_to_the_page_all_the_same(
+    indexing: SearchContext, clock: Clock, site_id: int, spelt: str
+) -> None:
+    """The shop answers them with a redirect, which no sitemap may list."""
+    shop = read_shop(site_id)
+    pages_of = partial(LandingDirectory().of, indexing.engine, clock, shop)
+    own = ("", "/search", "/p/tent-3", "/c/gifts", CATEGORIES[1], "/collections/best", "/pages/delivery")
+    addresses = {f"https://shop.test{spelt.format(path)}" for path in own}
+    elsewhere = {f"https://shop.test{spelt.format(path)}" for path in ("/blog/tents", "/c/blog", "/p/camping/tents")}
+    assert pages_among(shop, pages_of, addresses | elsewhere) == addresses
 
 
 def test_one_on_a_secondary_domain_is_on_another_host(indexing: SearchContext, site_id: int) -> None:
