@@ -16,7 +16,7 @@ from typing import BinaryIO
 from app.domain.seo.sitemap.store import FIRST_FILE, StoredFile
 
 CURRENT = "current"
-STALE_SECONDS = 3600  # No build takes so long; what is older was left by one that died.
+STALE_SECONDS = 3600  # Since it was begun, or replaced: no build takes so long, and nobody who reads.
 FILE = re.compile(r"sitemap(?:-([1-9][0-9]{0,5}))?\.xml", re.ASCII)
 
 
@@ -72,6 +72,8 @@ class FileGeneration:
         before = _current(self._site)
         if before is None or (before != self._folder and not _same(before, self._folder)):
             _sync_all(self._folder)
+            if before is not None:
+                os.utime(before)  # It was found a moment ago by readers who are about to open it.
             fresh = self._site / f"{CURRENT}.{self._folder.name}"
             fresh.unlink(missing_ok=True)
             fresh.symlink_to(self._folder.name)

@@ -124,11 +124,20 @@ def test_something_else_in_the_place_of_a_sites_folder_is_no_sitemap(store: File
     assert store.files(SITE) == [] and read(store) is None
 
 
-def test_a_reader_of_the_generation_before_reads_on(store: FileSitemaps) -> None:
+def test_a_reader_of_the_generation_before_reads_on(store: FileSitemaps, tmp_path: Path) -> None:
+    """However old it is: it has an hour from the moment when it was replaced."""
     write(store, sitemap=b"old").publish()
+    (folder,) = folders(tmp_path)
+    months_ago = time.time() - 5_000_000
+    os.utime(folder, (months_ago, months_ago))
     stored = store.file(SITE, "sitemap.xml")
     write(store, sitemap=b"new").publish()
+    write(store, sitemap=b"next")
     assert stored is not None and stored.path.read_bytes() == b"old"
+    an_hour_ago = time.time() - sitemap_files.STALE_SECONDS - 60
+    os.utime(folder, (an_hour_ago, an_hour_ago))
+    write(store, sitemap=b"next")
+    assert not folder.exists()
 
 
 def test_the_files_are_their_owners_alone(store: FileSitemaps, tmp_path: Path) -> None:
