@@ -111,7 +111,7 @@ def _logged(context: SearchContext, store: SitemapStore, claim: Claim[SitemapBui
 
 
 def _build(context: SearchContext, store: SitemapStore, claim: Claim[SitemapBuild], limits: Limits) -> None:
-    """Raises LeaseLost, and OSError where the files cannot be written."""
+    """Raises LeaseLost, EmptySitemap, and OSError where the files cannot be written."""
     read_afresh()
     shop = read_shop(claim.site_id)
     if shop.staging:

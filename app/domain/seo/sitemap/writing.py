@@ -16,6 +16,7 @@ from app.domain.seo.sitemap.xml import (
     sitemap_element,
     url_element,
 )
+from app.domain.shared.problems import DomainError
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,13 @@ class Limits:
 
 
 LIMITS = Limits()
+
+
+class EmptySitemap(DomainError):
+    code = "empty_sitemap"
+
+    def __init__(self) -> None:
+        super().__init__("There is not one address that a sitemap can hold, not even that of the front page.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +87,15 @@ def write_sitemap(
     note: Callable[[int], None],
     limits: Limits = LIMITS,
 ) -> WrittenSitemap:
-    """Write the entries, which must be one at least. One file is the sitemap itself; several stand in an index, in
-    their order. `note` is called with the number of addresses after each."""
+    """Write the entries. One file is the sitemap itself; several stand in an index, in
+    their order. `note` is called with the number of addresses after each. Raises EmptySitemap."""
     parts, written = _Parts(generation, limits), 0
     for written, entry in enumerate(entries, 1):
         parts.add(url_element(entry))
         note(written)
     parts.close()
+    if not written:
+        raise EmptySitemap
     if parts.number == 1:
         generation.rename(part_name(1), FIRST_FILE)
         return WrittenSitemap(written, 1)

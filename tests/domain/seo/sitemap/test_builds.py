@@ -171,6 +171,17 @@ def test_a_site_that_fails_keeps_its_sitemap_and_is_logged(
     assert [line["site"] for line in log_lines if line["event"] == "sitemap_not_built"] == [site_id]
 
 
+def test_a_shop_of_which_nothing_can_be_listed_keeps_the_sitemap_before(indexing: SearchContext, site_id: int) -> None:
+    built(indexing, site_id)
+    before = paths(site_id)
+    with transaction():
+        for domain in db.session.scalars(select(Domain).where(Domain.site_id == site_id)):
+            domain.host = f"kältezelte-{domain.id}.test"
+    build = built(indexing, site_id)
+    assert build.has_failed and "not one address" in str(build.error)
+    assert paths(site_id) == before
+
+
 class TestWhileSearchIsAway:
     """F46."""
 

@@ -8,12 +8,13 @@ from typing import BinaryIO
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.seo.indexing_decision import PageKind, PageRequest, SearchEngineSettings
 from app.domain.seo.sitemap.entries import Candidate, RejectedEntry, SitemapEntry, entry_of
-from app.domain.seo.sitemap.writing import LIMITS, Limits, write_sitemap
+from app.domain.seo.sitemap.writing import LIMITS, EmptySitemap, Limits, write_sitemap
 from app.domain.seo.sitemap.xml import xml_text
 from tests.domain.seo.sitemap.reading import NAMESPACE
 
@@ -76,6 +77,13 @@ def test_few_addresses_are_one_file() -> None:
     assert root.tag == f"{NAMESPACE}urlset"
     assert [child.tag.removeprefix(NAMESPACE) for url in root for child in url] == ["loc", "lastmod"] * 3
     assert {date.text for date in root.iter(f"{NAMESPACE}lastmod")} == {"2026-11-01T12:00:00Z"}
+
+
+def test_a_sitemap_without_an_address_is_none() -> None:
+    generation = InMemory()
+    with pytest.raises(EmptySitemap, match="not one address"):
+        write_sitemap(generation, [], "shop.test", lambda _done: None)
+    assert generation.files == {}
 
 
 def test_as_many_as_a_file_holds_are_one_file() -> None:
