@@ -22,16 +22,18 @@ FILE = re.compile(r"sitemap(?:-([1-9][0-9]{0,5}))?\.xml", re.ASCII)
 
 class FileSitemaps:
     """The link is replaced atomically, so a reader finds the old sitemap whole or the new one. Generations that are not
-    published, any more or yet, stay for an hour, for those who read or write them."""
+    published, any more or yet, stay for an hour, for those who read or write them; each bears the id of its build and
+    the number of the attempt at it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def start(self, site_id: int) -> FileGeneration:
+    def start(self, site_id: int, build_id: str, attempt: int) -> FileGeneration:
         folder = self._folder / str(site_id)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _remove_stale(folder, _current(folder))
-        return FileGeneration(folder)
+        _remove_earlier_attempts(folder, _current(folder), build_id, attempt)
+        return FileGeneration(folder, f"{build_id}.{attempt}.{uuid.uuid4().hex[:8]}")
 
     def files(self, site_id: int) -> list[StoredFile]:
         generation = _current(self._folder / str(site_id))
@@ -52,9 +54,9 @@ class FileSitemaps:
 
 
 class FileGeneration:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, name: str) -> None:
         self._site = folder
-        self._folder = folder / uuid.uuid4().hex
+        self._folder = folder / name
         self._folder.mkdir(mode=0o700)
         self._open: list[BinaryIO] = []
 
@@ -123,6 +125,14 @@ def _remove_stale(folder: Path, current: Path | None) -> None:
         if is_stale and path.is_symlink() and path.name != CURRENT:
             path.unlink(missing_ok=True)
         elif is_stale and path != current and path.name != CURRENT:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _remove_earlier_attempts(folder: Path, current: Path | None, build_id: str, attempt: int) -> None:
+    """Their workers are dead, or will learn that they publish nothing any more."""
+    for path in folder.glob(f"{build_id}.*"):
+        number = path.name.removeprefix(f"{build_id}.").partition(".")[0]
+        if path != current and int(number) < attempt:
             shutil.rmtree(path, ignore_errors=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,11 @@ def store(tmp_path: Path) -> FileSitemaps:
 
 
 def write(store: FileSitemaps, **files: bytes) -> FileGeneration:
-    generation = store.start(SITE)
+    """Each by another build."""
+    return fill(store.start(SITE, str(uuid.uuid4()), 1), **files)
+
+
+def fill(generation: FileGeneration, **files: bytes) -> FileGeneration:
     for name, content in (files or {"sitemap": b"<urlset/>"}).items():
         with generation.create(f"{name.replace('_', '-')}.xml") as file:
             file.write(content)
@@ -104,6 +109,25 @@ def test_what_dead_builders_left_goes_after_an_hour(store: FileSitemaps, tmp_pat
         os.utime(folder, (old, old))
     write(store, sitemap=b"next").publish()
     assert len(folders(tmp_path)) == 2 and read(store) == b"next"
+
+
+def test_what_earlier_attempts_at_a_build_left_goes_with_the_next(store: FileSitemaps, tmp_path: Path) -> None:
+    write(store, sitemap=b"live").publish()
+    write(store)
+    fill(store.start(SITE, "a-build", 9))
+    fill(store.start(SITE, "a-build", 10), sitemap=b"next").publish()
+    assert len(folders(tmp_path)) == 3, "the ones before and of another build stay for an hour"
+    fill(store.start(SITE, "a-build", 11))
+    assert read(store) == b"next", "the commit of what the tenth attempt published was missing"
+    fill(store.start(SITE, "a-build", 12))
+    assert len(folders(tmp_path)) == 4 and read(store) == b"next"
+
+
+def test_an_attempt_that_was_taken_over_removes_nothing_of_its_successor(store: FileSitemaps) -> None:
+    successor = fill(store.start(SITE, "a-build", 2), sitemap=b"next")
+    store.start(SITE, "a-build", 1)
+    successor.publish()
+    assert read(store) == b"next"
 
 
 @pytest.mark.parametrize("lost", ["generation", "file"])

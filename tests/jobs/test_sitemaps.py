@@ -86,10 +86,10 @@ def test_a_site_that_fails_does_not_keep_the_others_from_theirs(app: Flask, site
     """F45."""
 
     class FailsForTheFirst(FileSitemaps):
-        def start(self, site_id: int):
+        def start(self, site_id: int, build_id: str, attempt: int):
             if site_id == site_ids[0]:
                 raise OSError(5, "Input/output error")
-            return super().start(site_id)
+            return super().start(site_id, build_id, attempt)
 
     app.extensions[EXTENSION] = replace(
         app.extensions[EXTENSION], sitemaps=FailsForTheFirst(app.config["SHOP"].sitemap_folder)

@@ -122,7 +122,7 @@ def _build(context: SearchContext, store: SitemapStore, claim: Claim[SitemapBuil
         if done % BETWEEN_NOTES == 1:
             context.commit(lambda: leases.renew(context.clock, claim, done=done, total=max(done, total)))
 
-    generation = store.start(claim.site_id)
+    generation = store.start(claim.site_id, claim.key, claim.fence)
     try:
         generator = SitemapGenerator.of(context.engine, context.clock, shop, left_out.add)
         if generator.counts.known.is_search_away and not _is_without_search(context.engine, claim.site_id):

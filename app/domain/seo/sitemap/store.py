@@ -49,8 +49,9 @@ class SitemapGeneration(Protocol):
 
 
 class SitemapStore(Protocol):
-    def start(self, site_id: int) -> SitemapGeneration:
-        """Begin a generation. What dead builders left of the site is removed after a while. Raises OSError."""
+    def start(self, site_id: int, build_id: str, attempt: int) -> SitemapGeneration:
+        """Begin a generation. What earlier attempts at the same build left is removed, what other dead builders left of
+        the site after a while. Raises OSError."""
         ...
 
     def files(self, site_id: int) -> list[StoredFile]:
@@ -69,7 +70,7 @@ class NowhereToKeepSitemaps(DomainError):
 class NoSitemaps:
     """Keeps none."""
 
-    def start(self, site_id: int) -> SitemapGeneration:
+    def start(self, site_id: int, build_id: str, attempt: int) -> SitemapGeneration:
         raise NowhereToKeepSitemaps("No folder is set up for sitemaps.")
 
     def files(self, site_id: int) -> list[StoredFile]:

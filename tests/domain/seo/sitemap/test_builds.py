@@ -134,14 +134,29 @@ def test_a_build_that_lost_its_lease_publishes_nothing(
         def __getattr__(self, name: str) -> object:
             return getattr(store, name)
 
-        def start(self, of: int) -> object:
+        def start(self, *of: object) -> object:
             with transaction():
                 row = db.session.get_one(SitemapBuild, build_id)
                 row.fence += 1
-            return store.start(of)
+            return store.start(*of)  # type: ignore[arg-type]
 
     assert not builds.build(indexing, HaltedAtTheEnd(), build_id)  # type: ignore[arg-type]
     assert store.files(site_id) == []
+
+
+def test_a_worker_that_is_killed_leaves_nothing_behind_for_longer_than_until_the_next(
+    indexing: SearchContext, site_id: int, clock: StoppedClock
+) -> None:
+    store, build_id = ports.sitemaps(), _request(indexing, site_id)
+    for _ in range(3):
+        with transaction():
+            killed = leases.claim(SITEMAP, indexing.clock, SitemapBuild.id == build_id)
+        assert killed is not None
+        store.start(site_id, build_id, killed.fence)
+        clock.move(minutes=1)
+    assert _build(indexing, build_id)
+    folder = current_app.config["SHOP"].sitemap_folder / str(site_id)
+    assert [path.name for path in folder.iterdir() if not path.is_symlink()] == [(folder / "current").readlink().name]
 
 
 def test_a_site_that_fails_keeps_its_sitemap_and_is_logged(
@@ -159,7 +174,7 @@ def test_a_site_that_fails_keeps_its_sitemap_and_is_logged(
         def __getattr__(self, name: str) -> object:
             return getattr(store, name)
 
-        def start(self, of: int) -> object:
+        def start(self, *_of: object) -> object:
             raise OSError(28, "No space left on device")
 
     build_id = _request(indexing, site_id)
