@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
 from app import ports
+from app.adapters.null_engine import NullEngine
 from app.domain.merchandising.models import Node
 from app.domain.search.context import SearchContext
 from app.domain.seo.models import SitemapBuild
@@ -90,6 +93,13 @@ def test_categories_that_are_not_listed_are_named_with_the_reason(app: Flask, so
     page = someone.get(PATH)
     assert "Camping › Hidden" in page.texts["th"] and "Gifts" in page.texts["th"]
     assert "The category is set to be left out; those below it are listed." in page.texts["td"]
+
+
+def test_without_search_it_says_that_empty_categories_are_not_known(app: Flask, someone: Merchandiser) -> None:
+    unknown = "Not every category could be counted, so empty ones may be missing here."
+    assert unknown not in someone.get(PATH).texts["p"]
+    app.extensions[ports.EXTENSION] = replace(app.extensions[ports.EXTENSION], search_engine=NullEngine())
+    assert unknown in someone.get(PATH).texts["p"]
 
 
 def test_of_many_categories_that_are_not_listed_the_first_are_named(app: Flask, someone: Merchandiser) -> None:
