@@ -34,6 +34,10 @@ from app.domain.search.index import runs
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
+from app.domain.seo.site_check import checks
+from app.domain.seo.site_check.checks import SITE_CHECK
+from app.domain.seo.sitemap import builds
+from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
@@ -86,6 +90,8 @@ EXAMPLES = {
         Example(SUGGESTIONS, lambda _, author: suggesting.request(author), is_keyed_by_site=True, job_is_per_site=True),
         Example(REPLAY, lambda _, author: replays.request(author, CHANGE)),
         Example(PICTURE, upload_picture),
+        Example(SITEMAP, lambda _, author: builds.request(author)),
+        Example(SITE_CHECK, lambda _, author: checks.request(author)),
     )
 }
 every_kind = pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES.keys())
@@ -193,6 +199,8 @@ def test_what_the_queue_lost_is_requested_again_and_done_without_a_queue(
     rebuild(indexing, request(indexing, site_id))
     with transaction():
         db.session.query(REBUILD.model).delete()
+    clock.move(minutes=1)
+    Scheduler(lambda _name, _work: True).look()  # What is due by the clock has been done.
     work = Requested(example, indexing, site_id)
     names: list[str] = []
     scheduler, leased = Scheduler(lambda name, do: names.append(name) or do() or True), LEASED_JOBS[work.kind.name]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import event, select, update
+from sqlalchemy import select, update
 from werkzeug.test import TestResponse
 
 from app.blueprints.v1.taxonomy_shapes import (
@@ -23,6 +23,7 @@ from app.domain.taxonomy.taxonomies import active_id
 from app.extensions import db
 from app.transaction import transaction
 from tests.blueprints.v1.conftest import ApiClient
+from tests.statements import statements
 
 TAXONOMIES = "/v1/admin/taxonomies"
 
@@ -208,19 +209,9 @@ def test_a_token_for_a_till_manages_nothing(signed_in) -> None:
 
 
 def _queries(app: Flask, program: ApiClient) -> list[str]:
-    statements: list[str] = []
-
-    def note(*arguments: Any) -> None:
-        statements.append(arguments[2])
-
-    with app.app_context():
-        engine = db.engine
-    event.listen(engine, "before_cursor_execute", note)
-    try:
+    with statements(app) as seen:
         assert program.call("GET", TAXONOMIES).status_code == 200
-    finally:
-        event.remove(engine, "before_cursor_execute", note)
-    return statements
+    return seen
 
 
 def _make(program: ApiClient, name: str, **more: object) -> TestResponse:
