@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from flask import Flask
-from sqlalchemy import event, insert, select
+from sqlalchemy import insert, select
 
 from app.domain.catalogue.bulk import INDEXED_SEPARATELY
 from app.domain.catalogue.models import Product
@@ -18,6 +18,7 @@ from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.domain.taxonomy.tasks.conftest import add, shop
 from tests.factories import make_taxonomy
+from tests.statements import statements
 
 LIST = "/admin/catalogue/products"
 CLASSIFY = f"{LIST}/classify"
@@ -228,16 +229,8 @@ def test_a_page_of_the_list_and_a_preview_cost_the_same_for_many_products(
     app: Flask, mia: Merchandiser, ids: list[int]
 ) -> None:
     def cost(path: str) -> int:
-        seen: list[object] = []
-        with app.app_context():
-            engine = db.engine
-
-        def note(*_details: object) -> None:
-            seen.append(1)
-
-        event.listen(engine, "before_cursor_execute", note)
-        mia.fragment(path)
-        event.remove(engine, "before_cursor_execute", note)
+        with statements(app) as seen:
+            mia.fragment(path)
         return len(seen)
 
     paths = (f"{LIST}?completeness=incomplete&missing=sleeps&attribute=colour", f"{CLASSIFY}?levelId=boots")
