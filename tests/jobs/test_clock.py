@@ -264,15 +264,16 @@ def test_the_very_first_reading_is_compared_with_the_newest_record(site_id: int,
 def test_the_alert_about_a_job_that_is_not_requested_again_ends_but_not_by_a_jump(
     machine: Machine, clock: StoppedClock, site_id: int
 ) -> None:
+    """The machine has no worker, so what its schedule requests raises alerts of its own."""
     for _ in range(2):
         with transaction():
             job_failures.note_failure(clock, "replay", "odd", site_id)
     machine.set_clock(timedelta(days=400))
     machine.run(days=1)
-    assert len(open_alerts(site_id)) == 1
+    assert "replay" in [alert.subject for alert in open_alerts(site_id)]
     machine.set_clock(timedelta(days=-400))
     machine.run(days=7)
-    assert not open_alerts(site_id)
+    assert "replay" not in [alert.subject for alert in open_alerts(site_id)]
 
 
 # Work
