@@ -12,6 +12,7 @@ from app.domain.alerts.alerts import open_alerts
 from app.domain.search.models import JobSlot, RebuildRun
 from app.domain.sites.models import SignInFailure
 from app.extensions import db
+from app.jobs.scheduled import SCHEDULED
 from app.transaction import transaction
 from tests.fakes.clock import SetClock
 from tests.faults.deeds import until
@@ -77,7 +78,7 @@ def test_a_running_scheduler_purges_nothing_when_the_clock_is_set_and_goes_on_wh
 
 def slots_of_all_jobs(shop: Shop) -> bool:
     with shop.opened():
-        return len(db.session.scalars(select(JobSlot.job).distinct()).all()) == 3
+        return len(db.session.scalars(select(JobSlot.job).distinct()).all()) == len(SCHEDULED)
 
 
 def test_a_slot_that_was_claimed_far_ahead_holds_no_job_back(shop: Shop, set_clock: Callable[..., None]) -> None:
@@ -91,7 +92,7 @@ def test_a_slot_that_was_claimed_far_ahead_holds_no_job_back(shop: Shop, set_clo
     until(lambda: not slots_to_come(shop))
     with shop.opened() as indexing:
         yesterday = JobSlot.slot > indexing.clock.now() - timedelta(days=1)
-        assert set(db.session.scalars(select(JobSlot.job).where(yesterday))) == {"purge", "reconcile", "suggest"}
+        assert {"purge", "reconcile", "suggest"} <= set(db.session.scalars(select(JobSlot.job).where(yesterday)))
 
 
 @pytest.mark.parametrize("ahead", [{"hours": 1}, {"hours": -1}, {"days": 400}, {"days": -400}], ids=str)
