@@ -24,6 +24,7 @@ STALE_COUNTS = "facet-landing-stale-counts"
 DROP_CANONICAL = "seo-drop-canonical-on-noindex"
 TRACKING = "seo-extra-tracking-parameters"
 SKIPPED = "seo-robots-skipped-parameters"
+PAGE_PARAMETER = "p"
 MOST_PARAMETERS = 50
 MOST_PRODUCTS = 10_000
 TITLES = {
@@ -80,7 +81,8 @@ def treat_as_tracking(author: Author, parameter: str, filters: Collection[str], 
 
 def skip_in_robots(author: Author, parameter: str, *, is_skipped: bool = True) -> bool:
     """Ask bots to skip addresses with a parameter, or no more; whether that changed anything. Raises Invalid."""
-    return _decide(author, SKIPPED, parameter, is_skipped, [])
+    problems = _page_problems((parameter,), "#/parameter") if is_skipped else []
+    return _decide(author, SKIPPED, parameter, is_skipped, problems)
 
 
 def cleaned_parameters(text: str) -> tuple[str, ...]:
@@ -95,7 +97,7 @@ def setting_problems(wanted: SeoSettings, filters: Collection[str]) -> list[Prob
         message = f"Products for a landing page must be a whole number from 1 to {MOST_PRODUCTS:,}."
         problems.append(Problem("invalid_least_products", message, "#/leastProducts"))
     problems += _list_problems(wanted.tracking, "#/tracking")
-    problems += _list_problems(wanted.skipped, "#/skipped")
+    problems += _list_problems(wanted.skipped, "#/skipped") + _page_problems(wanted.skipped, "#/skipped")
     return problems + _in_use(wanted.tracking, filters)
 
 
@@ -128,6 +130,14 @@ def _in_use(tracking: Sequence[str], filters: Collection[str]) -> list[Problem]:
         for name in tracking
         if name in filters
     ]
+
+
+def _page_problems(skipped: Collection[str], pointer: str) -> list[Problem]:
+    """The second page of a list and those after it are indexable, so robots.txt must not keep bots away from them."""
+    if PAGE_PARAMETER not in skipped:
+        return []
+    message = f"“{PAGE_PARAMETER}” is the page number: search engines must read those pages."
+    return [Problem("page_parameter", message, pointer)]
 
 
 def _list_problems(names: Sequence[str], pointer: str) -> list[Problem]:

@@ -138,6 +138,17 @@ def test_a_filter_of_the_shop_is_named_as_one_and_offers_no_such_button(app: Fla
     assert "Treat as tracking: colour" not in page and "Ask bots to skip it: colour" in page
 
 
+def test_bots_are_not_asked_to_skip_the_pages_of_a_list(app: Flask, admin: PageClient):
+    visit(app, "/c/camping?p=many")
+
+    page = text_of(admin)
+
+    assert "<code>p</code>" in page and "Ask bots to skip it: p" not in page
+    admin.post(f"{REPORT}/skipped", {"parameter": "p"})
+    assert "is the page number" in text_of(admin)
+    assert "p=" not in visit(app, "/robots.txt").text
+
+
 def test_merchandisers_read_the_report_and_admins_decide(app: Flask, merchandiser: PageClient):
     visit(app, "/c/camping?ref=mail")
 

@@ -45,6 +45,11 @@ def test_a_list_of_parameters_ends_somewhere():
     assert codes(replace(PLAIN, skipped=many)) == ["too_many_parameters"]
 
 
+def test_bots_are_never_asked_to_skip_the_further_pages_of_a_list():
+    assert codes(replace(PLAIN, skipped=("session", "p"))) == ["page_parameter"]
+    assert codes(replace(PLAIN, skipped=("page", "P"))) == []
+
+
 def test_names_are_read_one_a_line_or_with_commas():
     assert cleaned_parameters(" ref, session\n\nref  sid ") == ("ref", "session", "sid")
     assert cleaned_parameters("  \n") == () and cleaned_parameters("ref,") == ("ref",)
@@ -70,6 +75,9 @@ def test_bots_are_asked_to_skip_a_parameter(author: Author):
     assert settings.stored_settings(author.site_id).skipped == ("session",)
     with pytest.raises(Invalid):
         settings.skip_in_robots(author, "no name")
+    with pytest.raises(Invalid, match="page number"):
+        settings.skip_in_robots(author, "p")
+    assert not settings.skip_in_robots(author, "p", is_skipped=False), "what is skipped already can be taken back"
 
 
 def test_what_became_a_filter_since_keeps_nobody_from_deciding_on_another(author: Author):

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.seo.crawlers.visits import OTHERS
 from app.domain.seo.models import CrawlerHits
-from app.domain.seo.settings import PARAMETER, SeoSettings, stored_settings
+from app.domain.seo.settings import PAGE_PARAMETER, PARAMETER, SeoSettings, stored_settings
 from app.domain.shared.clock import Clock
 from app.extensions import db
 
@@ -53,6 +53,11 @@ class ParameterRow:
     @property
     def can_be_named(self) -> bool:
         return PARAMETER.fullmatch(self.parameter) is not None
+
+    @property
+    def can_be_skipped(self) -> bool:
+        """Pages of a list after the first are indexable, so bots must read them."""
+        return self.parameter != PAGE_PARAMETER
 
 
 @dataclass(frozen=True, slots=True)
