@@ -28,7 +28,7 @@ from app.domain.merchandising.models import Node, Placement
 from app.domain.merchandising.nodes import arrangement_of, node_of, store_arrangement
 from app.domain.merchandising.placement import MOST_CATEGORIES
 from app.domain.merchandising.queries import hand_made_order
-from app.domain.merchandising.trees import tree_of
+from app.domain.merchandising.trees import is_primary, tree_of
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Problem
 from app.domain.taxonomy.products.classification import active_tree
@@ -131,6 +131,19 @@ def placed_beyond_order(site_id: int, node_id: int) -> int:
     return max(
         0, (db.session.scalar(placed.where(Placement.node_id == node_id)) or 0) - len(hand_made_order(site_id, node_id))
     )
+
+
+def addresses_lost(record: Node, old_path: str) -> str | None:
+    """What to say after a save that changed the path of a category, and of all below it. None where it stayed, or where
+    shoppers do not browse the tree, so that nobody knows the addresses."""
+    if record.path == old_path or not is_primary(tree_of(record.site_id, record.tree_id)):
+        return None
+    below = len(arrangement.branch(arrangement_of(record.tree_id), record.id)) - 1
+    moved = f"The address changed from /c/{old_path} to /c/{record.path}"
+    if not below:
+        return f"{moved}. The old one answers 404 from now on."
+    categories = "1 category" if below == 1 else f"{below:,} categories"
+    return f"{moved}, and with it those of {categories} below. The old ones answer 404 from now on."
 
 
 def _slug_taken(own: Node, slug: str) -> list[Problem]:

@@ -82,6 +82,14 @@ class ContentEditor:
     def address_help(self) -> str:
         return f"The last part of the address, {self.in_shop('…')}"
 
+    def address_of(self, record: Any) -> str:
+        """What `moved` compares after a save; empty for kinds that say nothing of a changed address."""
+        return ""
+
+    def moved(self, record: Any, old_address: str) -> str | None:
+        """A warning after a save that changed an address."""
+        return None
+
     def back(self, record: Any) -> tuple[str, str]:
         """The page to which one goes back, and its name."""
         return url_for(f"admin.{self.plural}_list"), self.plural.capitalize()

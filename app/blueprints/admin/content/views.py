@@ -80,11 +80,14 @@ def _save(editor: ContentEditor, record_id: int) -> AnyResponse:
     form = ContentForm.sent(editor, request.form)
     if (editor.holds_products or editor.parts) and request.form.get("intent"):
         return _products(editor, _stored(editor, record_id), form)
+    old_address = editor.address_of(_stored(editor, record_id))
     try:
         with transaction():
             record, changed = content.save(current_author(), editor.kind, record_id, form.revision, form.draft(editor))
     except (Invalid, Conflict) as error:
         return _page(editor, _stored(editor, record_id), form, FieldErrors(error))
+    if warning := editor.moved(record, old_address):
+        flash(warning, "warn")
     if wants_fragment():
         return _page(editor, record, ContentForm.of(editor, record), saved=changed)
     flash("Saved. Search shows it in a few seconds." if changed else "Nothing had changed.", "good")

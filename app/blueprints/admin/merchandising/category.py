@@ -18,7 +18,7 @@ from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_differences import Difference
 from app.blueprints.admin.merchandising.facet_list import FacetList, FacetRow
 from app.blueprints.admin.merchandising.trees import LIST
-from app.domain.merchandising.categories import CATEGORY, CategoryDraft, placed_beyond_order
+from app.domain.merchandising.categories import CATEGORY, CategoryDraft, addresses_lost, placed_beyond_order
 from app.domain.merchandising.category_rules import SourceRule
 from app.domain.merchandising.filters import known_facets
 from app.domain.merchandising.models import Node
@@ -96,7 +96,16 @@ class CategoryEditor(ContentEditor):
 
     @property
     def address_help(self) -> str:
-        return "The last part of its address."
+        return (
+            "The last part of its address. Changing it changes the addresses of this category and of all below it: "
+            "the old ones answer 404 from then on."
+        )
+
+    def address_of(self, record: Node) -> str:
+        return record.path
+
+    def moved(self, record: Node, old_address: str) -> str | None:
+        return addresses_lost(record, old_address)
 
     def back(self, record: Node) -> tuple[str, str]:
         return url_for("admin.tree_page", tree_id=record.tree_id, category=record.id), "The tree"
