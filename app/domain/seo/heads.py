@@ -138,6 +138,8 @@ def shortened(text: str) -> str:
 
 
 def _sentence(name: str, shop: Shop, shown: ShownListing) -> str:
+    if not shown.total:
+        return f"{name} at {shop.name}."
     return f"{name} at {shop.name}: {shown.total:,} {'product' if shown.total == 1 else 'products'} to choose from."
 
 
