@@ -96,6 +96,13 @@ def open_sheet(page: Page) -> None:
     expect(page.locator("#filters")).to_be_visible()
 
 
+def expect_one_page(page: Page) -> None:
+    """The listing was swapped alone: no second page is drawn inside the first."""
+    for part in ("h1", "header.top", "#listing"):
+        expect(page.locator(part)).to_have_count(1)
+    expect(page.locator("#listing").locator("h1, header")).to_have_count(0)
+
+
 @on_a_phone
 def test_the_sheet_stages_choices_and_applies_them_by_one_request(page: Page, requested: list[str]) -> None:
     open_sheet(page)
@@ -109,7 +116,19 @@ def test_the_sheet_stages_choices_and_applies_them_by_one_request(page: Page, re
     expect(page.locator("#filters")).to_be_hidden()
     expect(page).to_have_url(re.compile(r"\?colour=\w+&colour=\w+&price_max=80$"))
     expect(page.get_by_role("button", name="Filters (3)")).to_be_visible()
+    expect_one_page(page)
     assert len(requested) == 1 and still_the_same_page(page)
+
+
+@on_a_phone
+def test_in_the_sheet_typed_ends_are_set_by_their_own_button(page: Page) -> None:
+    open_sheet(page)
+    page.locator("#filters [name=price_max]").fill("80")
+    page.locator("#filters form:has([name=price_max])").get_by_role("button", name="Set").click()
+    expect(page).to_have_url(re.compile(rf"{CATEGORY}\?price_max=80$"))
+    expect(page.get_by_role("button", name="Filters (1)")).to_be_visible()
+    expect_one_page(page)
+    assert still_the_same_page(page)
 
 
 @on_a_phone
@@ -168,6 +187,20 @@ def test_where_choices_wait_the_filter_of_such_a_link_joins_them(page: Page) -> 
     page.get_by_role("button", name="Apply (2 choices)").click()
     expect(page).to_have_url(re.compile(rf"{CATEGORY}\?colour=\w+&manufacturer=\w+$"))
     assert still_the_same_page(page)
+
+
+@on_a_phone
+def test_a_choice_left_alone_that_has_a_page_of_its_own_leads_there(page: Page) -> None:
+    open_sheet(page)
+    brand = page.locator("#filters a[data-facet-href]").first
+    path = brand.get_attribute("href") or ""
+    page.locator("#f-colour-1").click()
+    brand.click()
+    page.locator("#f-colour-1").click()
+    page.get_by_role("button", name="Apply (1 choice)").click()
+    page.wait_for_url(f"**{path}")
+    expect_one_page(page)
+    assert not still_the_same_page(page)
 
 
 @pytest.mark.parametrize("page", [WIDE, PHONE], indirect=True, ids=["wide", "phone"])

@@ -66,10 +66,14 @@ const elsewhere = (fields) => {
   return addressWith(fields[0].form.action, [...pairs].map((pair) => JSON.parse(pair)));
 };
 
+// The listing is the source too: of it htmx tells the server which part is wanted. Else the whole page is the answer.
+const fetchListing = (address) =>
+  htmx.ajax("GET", address, { source: "#listing", target: "#listing", swap: "outerMorph show:none", push: "true" });
+
 const apply = (sheet) => {
   const fields = typed(sheet);
   if (fields.some((field) => !isHere(field.form.action))) location.assign(elsewhere(fields));
-  else if (staged.size || fields.length) htmx.ajax("GET", wanted(fields), { target: "#listing", swap: "outerMorph show:none", push: "true" });
+  else if (staged.size || fields.length) fetchListing(wanted(fields));
 };
 
 const discard = () => {
