@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_play
 from tests.processes import RunningShop
 from tests.surroundings import chromium
 
-expect.set_options(timeout=10_000)  # A busy machine is no fault.
+expect.set_options(timeout=20_000)  # A busy machine is no fault.
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -38,7 +38,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningShop]:
 @pytest.fixture(scope="session")
 def stocked(shop: RunningShop) -> None:
     """A fresh shop needs a moment until its products can be found; before that its categories have no filters."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not has_filters(shop.address + "/c/outdoor"):
         assert time.monotonic() < deadline, "The demo shop was not indexed."
         time.sleep(0.2)
