@@ -191,6 +191,19 @@ def test_own_rules_without_a_rule_are_refused_but_a_tree_can_have_none(app: Flas
     assert default_of(app) == []
 
 
+def test_another_segment_says_which_addresses_are_lost(app: Flask, mia: Merchandiser) -> None:
+    set_rules(app, None, [BRAND])
+    makers = {"rules/0/facetId": "manufacturer", "rules/0/pathSegment": "makers"}
+    own = makers | {"mode": "own", "seen": form_of(mia.get(TENTS))["seen"]}
+    told = mia.swap(TENTS, own).text
+    assert "below /c/camping/tents/brand/ moved to /c/camping/tents/makers/. The old addresses answer 404" in told
+    mia.post(TREE, makers | {"seen": form_of(mia.get(TREE))["seen"]})
+    page = mia.get(TREE).texts["p"]
+    assert "The pages below /c/…/brand/ moved to /c/…/makers/." in page and "Saved." in page
+    again = form_of(mia.get(TREE)) | makers | {"rules/0/minProducts": "4"}
+    assert "from now on" not in mia.swap(TREE, again).text
+
+
 def test_rules_that_changed_meanwhile_are_not_overwritten_unseen(app: Flask, mia: Merchandiser) -> None:
     seen = form_of(mia.get(TENTS))["seen"]
     set_rules(app, "camping/tents", [])

@@ -27,7 +27,7 @@ from app.domain.search.engine import SearchUnavailable
 from app.domain.seo.landing import near_twins, saving
 from app.domain.seo.landing.excepted import categories_with_own_rules
 from app.domain.seo.landing.facet_choices import facet_choices
-from app.domain.seo.landing.inheritance import LandingMode
+from app.domain.seo.landing.inheritance import LandingMode, effective_rules, moved_segments
 from app.domain.seo.landing.overview import LandingOverview, overview
 from app.domain.seo.landing.rules import Rule
 from app.domain.shared.problems import Conflict, Invalid
@@ -60,6 +60,19 @@ class Edited:
         if self.node:
             return url_for("admin.category_landing", category_id=self.node.id)
         return url_for("admin.tree_landing", tree_id=self.tree.id)
+
+    @property
+    def in_force(self) -> Sequence[Rule]:
+        return effective_rules(self.stored, self.default)
+
+    @property
+    def folder(self) -> str:
+        """What the addresses of its landing pages begin with."""
+        return f"/c/{self.node.path}" if self.node else "/c/…"
+
+    @property
+    def is_browsed(self) -> bool:
+        return self.tree.id == self.shop.tree.primary_tree_id
 
     @property
     def facets(self) -> Sequence[Facet]:
@@ -131,16 +144,24 @@ def _answered(edited: Edited) -> Answer:
     form = LandingForm.typed(request.form)
     if intent := request.form.get("intent"):
         return _changed_form(edited, form.after(intent, edited.default))
-    form = form.without_blank_rows()
+    form, before = form.without_blank_rows(), edited.in_force
     try:
         _save(edited, form)
     except (Invalid, Conflict) as error:
         return _refused(edited, form, error)
-    if not wants_fragment():
-        flash(f"Saved. {FOLLOWS}", "good")
-        return redirect(edited.address)
     saved = _category(edited.node.id) if edited.node else _tree(edited.tree.id)
-    return _editor(saved, LandingForm.of(saved.stored), is_saved=True)
+    _warn_of_moved_pages(saved, moved_segments(before, saved.in_force))
+    if wants_fragment():
+        return _editor(saved, LandingForm.of(saved.stored), is_saved=True)
+    flash(f"Saved. {FOLLOWS}", "good")
+    return redirect(edited.address)
+
+
+def _warn_of_moved_pages(saved: Edited, moved: Sequence[tuple[str, str]]) -> None:
+    for old, new in moved if saved.is_browsed else ():
+        folder = saved.folder
+        lost = f"The pages below {folder}/{old}/ moved to {folder}/{new}/. The old addresses answer 404 from now on."
+        flash(lost, "warn")
 
 
 def _save(edited: Edited, form: LandingForm) -> None:

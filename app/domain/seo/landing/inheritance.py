@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from app.domain.seo.landing.rules import Rule
+from app.domain.seo.landing.rules import Rule, segment_of
 
 
 class LandingMode(StrEnum):
@@ -25,3 +25,10 @@ def mode_of(own: Sequence[Rule] | None) -> LandingMode:
 
 def effective_rules(own: Sequence[Rule] | None, tree_default: Sequence[Rule]) -> Sequence[Rule]:
     return tree_default if own is None else own
+
+
+def moved_segments(before: Sequence[Rule], after: Sequence[Rule]) -> list[tuple[str, str]]:
+    """Return, old and new, the segments that differ for the facets that both lists have a rule for."""
+    new = {rule["facetId"]: segment_of(rule) for rule in after}
+    pairs = [(segment_of(rule), new.get(rule["facetId"], segment_of(rule))) for rule in before]
+    return [(old, now) for old, now in pairs if old != now]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.seo.landing.inheritance import LandingMode, effective_rules, mode_of
+from app.domain.seo.landing.inheritance import LandingMode, effective_rules, mode_of, moved_segments
 from app.domain.seo.landing.pages import FacetCounts, LandingPages, LandingSubject, WarningKind, landing_pages
 from app.domain.seo.landing.rules import Rule
 
@@ -94,6 +94,13 @@ def test_a_category_inherits_switches_off_or_has_its_own():
     assert (mode_of(None), effective_rules(None, [BRAND])) == (LandingMode.INHERIT, [BRAND])
     assert (mode_of([]), effective_rules([], [BRAND])) == (LandingMode.OFF, [])
     assert (mode_of([COLOUR]), effective_rules([COLOUR], [BRAND])) == (LandingMode.OWN, [COLOUR])
+
+
+def test_a_rule_with_another_segment_moves_its_pages():
+    makers = BRAND | {"pathSegment": "makers"}
+    assert moved_segments([BRAND, COLOUR], [makers]) == [("brand", "makers")]
+    assert moved_segments([BRAND], [BRAND | {"pathSegment": "brand", "minProducts": 2}, COLOUR]) == []
+    assert moved_segments([makers], [COLOUR]) == [], "its pages are gone, not moved"
 
 
 values = st.lists(
