@@ -66,7 +66,7 @@ def page(browser: Browser, shop: RunningShop, request: pytest.FixtureRequest) ->
     """A page of its own session. A script error or a breach of the content policy fails the test."""
     width, height = request.param
     context = browser.new_context(base_url=shop.address, viewport={"width": width, "height": height})
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(20_000)
     opened = context.new_page()
     complaints: list[str] = []
 
