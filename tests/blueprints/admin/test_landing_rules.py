@@ -165,6 +165,24 @@ def test_what_is_refused_is_named_at_its_field_and_nothing_is_saved(app: Flask, 
     assert form_of(page)["rules/1/minProducts"] == "many" and rules_of(app) is None
 
 
+def test_refusals_call_fields_as_the_form_does(mia: Merchandiser) -> None:
+    sent = {"mode": "own", "rules/0/facetId": "manufacturer", "rules/0/minProducts": "many"}
+    sent |= {"rules/0/overrides/0/value": "x\x07", "rules/0/overrides/1/metaTitle": "y"}
+    said = mia.swap(TENTS, sent | {"seen": form_of(mia.get(TENTS))["seen"]}).text
+    assert "“Minimum” must be a whole number" in said and "“Value” contains characters" in said
+    assert "The override has no value." in said and "minProducts”" not in said
+
+
+def test_an_override_of_a_value_that_no_product_carries_says_so(app: Flask, mia: Merchandiser) -> None:
+    overrides = [{"value": "moor", "heading": "Moor tents"}, {"value": "Gone", "excluded": True}]
+    set_rules(app, "camping/tents", [BRAND | {"overrides": overrides}])
+    shown = mia.get(TENTS)
+    assert shown.texts["small"].count("No product here carries this value") == 1
+    text = mia.pages.client.get(TENTS, base_url="http://shop.test").text
+    assert re.search(r'class="cut">Gone<[^/]*/span>.*?No product here', text, re.DOTALL)
+    assert not re.search(r'class="cut">moor<(?:(?!class="cut").)*No product here', text, re.DOTALL)
+
+
 @pytest.mark.parametrize(
     "sent",
     [

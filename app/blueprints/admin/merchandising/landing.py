@@ -16,7 +16,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import sent_id
-from app.blueprints.admin.merchandising.landing_form import LandingForm
+from app.blueprints.admin.merchandising.landing_form import LandingForm, by_labels
 from app.blueprints.admin.merchandising.tree import CATEGORY
 from app.blueprints.admin.merchandising.trees import TREE
 from app.blueprints.author import current_author
@@ -180,7 +180,7 @@ def _refused(edited: Edited, form: LandingForm, error: Invalid | Conflict) -> An
     """What was typed stays; over rules that another user changed it is saved by saving again."""
     current = _category(edited.node.id) if edited.node else _tree(edited.tree.id)
     kept = form.on(current.stored) if isinstance(error, Conflict) else form
-    return _editor(current, kept, FieldErrors(error))
+    return _editor(current, kept, FieldErrors(by_labels(error) if isinstance(error, Invalid) else error))
 
 
 def _changed_form(edited: Edited, form: LandingForm) -> Answer:

@@ -13,14 +13,36 @@ from werkzeug.datastructures import MultiDict
 from app.domain.seo.landing.inheritance import LandingMode, mode_of
 from app.domain.seo.landing.rules import Rule
 from app.domain.seo.landing.saving import fingerprint
+from app.domain.shared.problems import Invalid
 
 TEXTS = ("value", "heading", "metaTitle", "metaDescription", "intro")
 RULE_TEXTS = ("facetId", "pathSegment", "minProducts")
+LABELS = {
+    "facetId": "Values of",
+    "pathSegment": "Address",
+    "minProducts": "Minimum",
+    "value": "Value",
+    "heading": "Heading",
+    "metaTitle": "Title for search engines",
+    "metaDescription": "Description for search engines",
+    "intro": "Text under the heading",
+}
 PLACE = re.compile(
     rf"rules/([0-9]{{1,3}})/(?:({'|'.join(RULE_TEXTS)})|overrides/([0-9]{{1,3}})/({'|'.join(TEXTS)}|excluded))",
     re.ASCII,
 )
 WHOLE = re.compile(r"-?[0-9]{1,12}", re.ASCII)
+
+
+def by_labels(refusal: Invalid) -> Invalid:
+    """The same problems, their fields called as the form calls them; programs know them by their names in JSON."""
+    problems = []
+    for problem in refusal.problems:
+        name = problem.pointer.rpartition("/")[2]
+        quoted, label = f"“{name}” ", f"“{LABELS.get(name, name)}” "
+        is_about = problem.message.startswith(quoted)
+        problems.append(replace(problem, message=label + problem.message.removeprefix(quoted)) if is_about else problem)
+    return Invalid(problems)
 
 
 @dataclass(frozen=True, slots=True)

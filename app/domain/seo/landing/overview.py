@@ -53,13 +53,14 @@ class ValueRow:
 @dataclass(frozen=True, slots=True)
 class RuleOverview:
     """The values of one rule, most products first. `rows` is None while they cannot be counted; `more` counts those
-    that are left out."""
+    that are left out. `uncarried` are values with an override that no product of the category carries."""
 
     facet_id: str
     segment: str
     minimum: int
     rows: tuple[ValueRow, ...] | None
     more: int = 0
+    uncarried: frozenset[str] = frozenset()
 
     @property
     def pages(self) -> int:
@@ -80,6 +81,10 @@ class LandingOverview:
     def minimum(self) -> int | None:
         """The fewest products of any rule."""
         return min((rule.minimum for rule in self.rules), default=None)
+
+    def uncarried(self, facet_id: str) -> frozenset[str]:
+        """The values with an override in vain, of the rule for a facet."""
+        return next((rule.uncarried for rule in self.rules if rule.facet_id == facet_id), frozenset())
 
 
 def overview(
@@ -109,7 +114,15 @@ def _rule_overview(subject: LandingSubject, rule: Rule, counted: FacetCounts | N
     if counted is None:
         return RuleOverview(facet_id, segment, minimum, None)
     rows = _rows(subject, rule, counted, min(minimum, least or minimum))
-    return RuleOverview(facet_id, segment, minimum, tuple(rows[:MOST_ROWS]), max(0, len(rows) - MOST_ROWS))
+    shown, more = tuple(rows[:MOST_ROWS]), max(0, len(rows) - MOST_ROWS)
+    return RuleOverview(facet_id, segment, minimum, shown, more, _uncarried(rule, counted))
+
+
+def _uncarried(rule: Rule, counted: FacetCounts) -> frozenset[str]:
+    """Case does not matter, as for the overrides themselves."""
+    carried = {value.casefold() for value, count in counted.values if count}
+    named = (override["value"] for override in rule.get("overrides", ()))
+    return frozenset(value for value in named if value.casefold() not in carried)
 
 
 def _rows(subject: LandingSubject, rule: Rule, counted: FacetCounts, least: int) -> list[ValueRow]:

@@ -36,6 +36,14 @@ def test_excluded_values_stay_in_sight_whatever_their_number():
     }  # fmt: skip
 
 
+def test_a_value_that_no_product_carries_is_known_whatever_its_case():
+    rule = BRAND | {"overrides": [{"value": "MOOR", "heading": "x"}, {"value": "Gone", "excluded": True}]}
+    (found,) = rule_overviews(TENTS, [rule], {"manufacturer": FacetCounts(20, VALUES)}, None)
+    assert found.uncarried == {"Gone"}
+    (unknown,) = rule_overviews(TENTS, [rule], {"manufacturer": None}, None)
+    assert unknown.uncarried == frozenset(), "nothing is known while search is away"
+
+
 def test_no_value_of_a_skipped_rule_is_a_candidate():
     taken = LandingSubject("Tents", "tents", frozenset(("brand",)), "Small shop", 3)
     assert set(states(BRAND, 1, taken).values()) == {BLOCKED}
