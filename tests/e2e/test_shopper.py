@@ -163,7 +163,7 @@ def test_in_the_sheet_a_link_to_another_path_is_followed_at_once(page: Page) -> 
     assert path.startswith(f"{CATEGORY}/brand/")
     brand.click()
     page.wait_for_url(f"**{path}")
-    expect(page.locator("h1")).to_contain_text("Outdoor")
+    expect(page.locator(".trail")).to_contain_text("Outdoor")
 
 
 @on_a_phone

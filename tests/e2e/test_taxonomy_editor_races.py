@@ -26,6 +26,9 @@ def held(page: Page, address: str) -> Iterator[Callable[[], None]]:
     def answer() -> None:
         nonlocal is_held
         page.wait_for_timeout(100)
+        for _ in range(200):  # A busy machine is no fault.
+            if not waiting:
+                page.wait_for_timeout(50)
         assert waiting, "nothing was asked"
         is_held = False
         for route in waiting:
