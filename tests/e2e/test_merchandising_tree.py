@@ -39,8 +39,10 @@ def test_categories_are_added_moved_renamed_and_deleted_by_keys_and_dragging(pag
     page.keyboard.press("Alt+ArrowUp")
     said(page, "Moved “Lamps”.")
     assert names(page) == ["Tents", "Lamps", "Stoves"]
+    expect(item(page, "Lamps")).to_be_focused()
     page.keyboard.press("Alt+ArrowRight")
     expect(page.locator("#tree ul")).to_have_count(1)
+    expect(item(page, "Lamps")).to_be_focused()
     page.keyboard.press("ArrowUp")
     expect(item(page, "Tents")).to_be_focused()
     assert names(page) == ["Tents", ".Lamps", "Stoves"]
