@@ -213,7 +213,7 @@ def test_what_is_no_date_is_told_and_kept(mia: Merchandiser) -> None:
     "words",
     [
         XSS,
-        "{{ 7*7 }}",
+        "{{ 7919*7927 }}",
         "%00",
         "\u202etent",
         "x" * 1_500,
@@ -229,7 +229,7 @@ def test_what_is_no_date_is_told_and_kept(mia: Merchandiser) -> None:
 def test_whatever_is_typed_is_shown_as_it_is_and_never_run(mia: Merchandiser, words: str) -> None:
     html = mia.pages.client.get(TEST, query_string={"q": words, "product": words}, base_url=mia.pages.base)
     assert html.status_code == 200
-    assert "<script>alert" not in html.text and "49" not in html.text.split("<main")[1].split("csrf_token")[0]
+    assert "<script>alert" not in html.text and "62773913" not in html.text
     mia.pages.get(f"{TEST}?{_query(words)}")
     assert ask(mia, q=words, product=words)["advice"] is not None
 
