@@ -56,6 +56,7 @@ def said(page: Page, text: str) -> None:
 def test_a_tree_is_made_by_keys_and_dragging_and_saved(page: Page) -> None:
     fresh_taxonomy(page, "Camping kit")
     row(page, "Tents").get_by_role("link").click()
+    expect(page.locator("#panel-heading")).to_have_text("Tents")
     expect(item(page, "Tents")).to_be_focused()
     page.keyboard.press("Insert")
     page.keyboard.type("Tarps")
@@ -89,6 +90,7 @@ def test_a_tree_is_made_by_keys_and_dragging_and_saved(page: Page) -> None:
 def test_keys_pressed_quickly_are_done_in_their_order(page: Page) -> None:
     fresh_taxonomy(page, "Quick fingers")
     row(page, "Lamps").get_by_role("link").click()
+    expect(page.locator("#panel-heading")).to_have_text("Lamps")
     for key in ("Alt+ArrowUp", "Alt+ArrowUp", "Alt+ArrowDown", "Alt+ArrowRight"):
         page.keyboard.press(key)
     said(page, "Moved “Lamps” below “Tents”.")
@@ -103,6 +105,7 @@ def test_keys_pressed_quickly_are_done_in_their_order(page: Page) -> None:
 def test_search_shows_the_way_to_what_it_finds(page: Page) -> None:
     fresh_taxonomy(page, "Searched")
     row(page, "Tents").get_by_role("link").click()
+    expect(page.locator("#panel-heading")).to_have_text("Tents")
     page.keyboard.press("Shift+Insert")
     page.keyboard.type("Bivouac bags")
     page.keyboard.press("Enter")
@@ -119,6 +122,7 @@ def test_a_level_moves_to_one_that_is_found_by_its_name(page: Page) -> None:
     fresh_taxonomy(page, "Moved")
     expect(page.get_by_label("Find a level")).to_be_visible()  # The scripts are there.
     row(page, "Lamps").get_by_role("link").click()
+    expect(page.locator("#panel-heading")).to_have_text("Lamps")
     page.keyboard.press("m")
     dialog = page.get_by_role("dialog", name="Move “Lamps”")
     dialog.get_by_role("searchbox").fill("sto")
@@ -137,6 +141,7 @@ def test_a_second_window_is_told_and_shows_what_the_first_did(page: Page) -> Non
     second.goto(page.url)
     second.locator("#panel").get_by_role("textbox", name="Name", exact=True).fill("Typed with care")
     row(page, "Stoves").get_by_role("link").click()
+    expect(page.locator("#panel-heading")).to_have_text("Stoves")
     page.keyboard.press("Delete")
     said(page, "Deleted the level “Stoves”.")
     second.locator("#panel").get_by_role("button", name="Apply").click()
