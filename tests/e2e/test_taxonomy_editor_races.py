@@ -229,6 +229,7 @@ def test_the_focus_stays_in_the_panel_when_its_parts_are_replaced(page: Page) ->
 def test_the_button_that_deletes_does_not_stay_under_the_hand(page: Page) -> None:
     fresh_taxonomy(page, "Pressed twice")
     choose(page, "Lamps")
+    expect(item(page, "Lamps")).to_be_focused()
     page.get_by_role("button", name="Delete", exact=True).press("Enter")
     expect(page.locator("#panel-heading")).to_have_text("Stoves")
     expect(page.locator("#panel-heading")).to_be_focused()
