@@ -6,15 +6,17 @@ import os
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect, sync_playwright
 
 from tests.processes import RunningShop
 from tests.surroundings import chromium
 
 expect.set_options(timeout=20_000)  # A busy machine is no fault.
+ACTIONS = ("check", "click", "drag_to", "fill", "focus", "press", "press_sequentially", "select_option", "uncheck")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -33,6 +35,25 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningShop]:
     running = RunningShop(tmp_path_factory.mktemp("shop")).start()
     yield running
     assert running.stop() == 0
+
+
+@pytest.fixture(scope="session", autouse=True)
+def deliberate_hands() -> Iterator[None]:
+    """A page is used once its scripts have run: the driver acts as soon as the element is there, which no hand does,
+    and meets links and buttons that no script has taken over yet."""
+    with pytest.MonkeyPatch.context() as patch:
+        for action in ACTIONS:
+            patch.setattr(Locator, action, _once_loaded(getattr(Locator, action)))
+        yield
+
+
+def _once_loaded(act: Callable[..., None]) -> Callable[..., None]:
+    @wraps(act)
+    def acted(locator: Locator, *args: object, **options: object) -> None:
+        locator.page.wait_for_load_state("load")
+        act(locator, *args, **options)
+
+    return acted
 
 
 @pytest.fixture(scope="session")
