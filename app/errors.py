@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.database_errors import is_busy_or_away
+from app.domain.pos.processor import Busy, Declined, OutcomeUnknown, ProcessorError
 from app.domain.search.engine import SearchUnavailable
 from app.domain.shared.problems import (
     Conflict,
@@ -22,9 +23,9 @@ from app.domain.shared.problems import (
     Forbidden,
     Invalid,
     NotFound,
-    StaleRevision,
     TooManyRequests,
     Unauthenticated,
+    Unprocessable,
 )
 from app.extensions import db, login_manager
 from app.htmx import redirect_page, wants_fragment
@@ -46,6 +47,11 @@ STATUS: tuple[tuple[type[DomainError], int], ...] = (
     (Forbidden, 403),
     (TooManyRequests, 429),
     (Conflict, 409),
+    (Unprocessable, 422),
+    (Declined, 402),
+    (Busy, 503),
+    (OutcomeUnknown, 504),
+    (ProcessorError, 502),
     (SearchUnavailable, 503),
 )
 TITLES = {
@@ -54,11 +60,15 @@ TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Not possible here",
+    402: "The card was declined",
     409: "Something else came first",
     413: "Too large",
+    422: "Beyond what is allowed",
     429: "Too many tries",
     500: "Our mistake",
+    502: "The payment processor refused",
     503: "Not available just now",
+    504: "The outcome is not known yet",
 }
 OTHER_TITLE = "That did not work"
 STORAGE_FAILS = (
@@ -152,13 +162,11 @@ def _lists(more: dict[str, Any]) -> dict[str, Any]:
 
 def _domain_error(error: DomainError) -> AnyResponse:
     status = next((status for kind, status in STATUS if isinstance(error, kind)), 400)
-    more: dict[str, Any] = {}
+    more = dict(error.details)
     if isinstance(error, Invalid):
         more["errors"] = [one.as_json() for one in error.problems]
-    if isinstance(error, StaleRevision):
-        more["currentRevision"] = error.current_revision
     response = problem(status, error.code, error.message, **more)
-    if isinstance(error, TooManyRequests):
+    if isinstance(error, TooManyRequests | Busy):
         response.headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, Unauthenticated):
         # RFC 6750 section 3.1: an error of the token is named only where one was sent.

@@ -29,6 +29,7 @@ class Permission(StrEnum):
     MANAGE_MERCHANDISING = "manage_merchandising"
     MANAGE_ORDERS = "manage_orders"
     MANAGE_POS = "manage_pos"
+    USE_POS = "use_pos"
     MANAGE_USERS = "manage_users"
     MANAGE_SETTINGS = "manage_settings"
     SEE_MACHINE = "see_machine"
@@ -49,6 +50,7 @@ _ADMIN = _MERCHANDISER | {
     Permission.ACTIVATE_TAXONOMY,
     Permission.MANAGE_ORDERS,
     Permission.MANAGE_POS,
+    Permission.USE_POS,
     Permission.MANAGE_USERS,
     Permission.MANAGE_SETTINGS,
     Permission.SEE_MACHINE,
@@ -57,7 +59,7 @@ ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
     Role.MERCHANDISER: _MERCHANDISER,
     Role.ADMIN: _ADMIN,
     Role.SUPERADMIN: _ADMIN | {Permission.MANAGE_SITES},
-    Role.POS_AGENT: frozenset(),
+    Role.POS_AGENT: frozenset({Permission.USE_POS}),
 }
 
 # Where the reason is not plain to people who may do nearly everything else.

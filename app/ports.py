@@ -11,6 +11,7 @@ from flask import Flask, current_app
 from app.domain.alerts.certificates import CertificateReader, NoCertificates
 from app.domain.alerts.channel import AlertChannel
 from app.domain.catalogue.image_store import ImageStore
+from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
 from app.domain.search_statistics.counting.events import Event
@@ -57,6 +58,7 @@ class Ports:
     certificates: CertificateReader = field(default_factory=NoCertificates)
     alert_channels: tuple[AlertChannel, ...] = ()
     worker_locks: WorkerLocks = field(default_factory=NoLocks)
+    payment_processor: PaymentProcessor = field(default_factory=NoProcessor)
 
 
 def _ports() -> Ports:
@@ -106,6 +108,10 @@ def alert_channels() -> tuple[AlertChannel, ...]:
 
 def worker_locks() -> WorkerLocks:
     return _ports().worker_locks
+
+
+def payment_processor() -> PaymentProcessor:
+    return _ports().payment_processor
 
 
 def landing_directory() -> LandingDirectory:

@@ -13,6 +13,7 @@ from app.domain.alerts.models import Alert
 from app.domain.catalogue import images as pictures
 from app.domain.catalogue.picture_uploads import PICTURE
 from app.domain.orders import purge as orders
+from app.domain.pos import purge as pos
 from app.domain.relevance.trials.replays import REPLAY
 from app.domain.retention import clock_watch
 from app.domain.retention.clock_trust import ClockReading, MeasuredTime
@@ -39,6 +40,7 @@ ENDED_ALERTS_KEPT = timedelta(days=90)
 RETENTIONS: tuple[Retention, ...] = (
     *sites.RETENTIONS,
     *orders.RETENTIONS,
+    *pos.RETENTIONS,
     *counting.RETENTIONS,
     *search.RETENTIONS,
     crawlers.RETENTION,

@@ -20,6 +20,10 @@ class Order(Base):
 
     States: OPEN -> SUBMITTED -> COLLECTED; SUBMITTED -> CANCELLED, which gives the stock back; COLLECTED -> SUBMITTED
     for a few days, which takes a wrong press back.
+
+    `owner_id` is the user who filled it at a till or through the API, `pos_location_id` where. `payment_lock` is the id
+    of the card payment that is under way, during which the contents stay as they are; `paid_amount` is what cards paid,
+    `fulfilled_at` when its goods were set in motion, once.
     """
 
     __tablename__ = "orders"
@@ -28,7 +32,9 @@ class Order(Base):
         Index(None, "site_id", "status", "submitted_at"),
         Index(None, "site_id", "status", "updated_at"),
         CheckConstraint("status in ('OPEN', 'SUBMITTED', 'COLLECTED', 'CANCELLED')", name="status_known"),
+        Index(None, "owner_id"),
         CheckConstraint("channel in ('WEB', 'POS')", name="channel_known"),
+        CheckConstraint("discount >= 0 and tax >= 0 and paid_amount >= 0", name="amounts_known"),
     )
 
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
@@ -43,6 +49,14 @@ class Order(Base):
     contact_phone: Mapped[str] = mapped_column(String(40), default="")
     note: Mapped[str] = mapped_column(String(500), default="")
     total: Mapped[int] = mapped_column(BigInteger, default=0)
+    discount: Mapped[int] = mapped_column(default=0, server_default="0")
+    tax: Mapped[int] = mapped_column(default=0, server_default="0")
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    pos_location_id: Mapped[str | None] = mapped_column(String(255))
+    payment_lock: Mapped[str | None] = mapped_column(String(36))
+    paid_amount: Mapped[int] = mapped_column(default=0, server_default="0")
+    paid_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    fulfilled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     revision: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)

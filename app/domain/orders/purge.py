@@ -28,7 +28,7 @@ RETENTIONS = (
         Order,
         dated=Order.updated_at,
         is_old=lambda now: Order.updated_at < now - UNTOUCHED,
-        among=Order.status == OPEN,
+        among=and_(Order.status == OPEN, Order.payment_lock.is_(None), Order.paid_at.is_(None)),
     ),
     Retention(
         "contacts of orders",

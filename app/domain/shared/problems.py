@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -20,13 +20,16 @@ class Problem:
 
 
 class DomainError(Exception):
-    """An error that clients and operators may read. `code` is a stable lower_snake word."""
+    """An error that clients and operators may read. `code` is a stable lower_snake word; `details` are further members
+    of the problem document, by their names in JSON."""
 
     code = "error"
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, code: str | None = None, **details: object) -> None:
         super().__init__(message)
         self.message = message
+        self.code = code or self.code
+        self.details: Mapping[str, object] = details
 
 
 class Invalid(DomainError):
@@ -55,13 +58,19 @@ class Conflict(DomainError):
     code = "conflict"
 
 
+class Unprocessable(DomainError):
+    """Well-formed, but beyond what the shop allows."""
+
+    code = "unprocessable"
+
+
 class StaleRevision(Conflict):
     """Another user saved first."""
 
     code = "stale_revision"
 
     def __init__(self, message: str, current_revision: int) -> None:
-        super().__init__(message)
+        super().__init__(message, currentRevision=current_revision)
         self.current_revision = current_revision
 
 
@@ -73,8 +82,7 @@ class Unauthenticated(DomainError):
     """Who asks proved it wrongly, or no longer may; `code` says which."""
 
     def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
+        super().__init__(message, code)
 
 
 class TooManyRequests(DomainError):

@@ -1,0 +1,274 @@
+"""The port to a payment processor. Every call names the account it acts for, so that no call of one site reaches the
+money of another. Amounts are in minor units; currencies are ISO 4217 codes in lower case.
+
+Source of the statuses and of what a processor promises: the PaymentIntent of Stripe's API, which the specification's
+fields follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from app.domain.shared.problems import DomainError
+
+
+class IntentStatus(StrEnum):
+    REQUIRES_PAYMENT_METHOD = "requires_payment_method"
+    REQUIRES_CONFIRMATION = "requires_confirmation"
+    REQUIRES_ACTION = "requires_action"
+    PROCESSING = "processing"
+    REQUIRES_CAPTURE = "requires_capture"
+    CANCELED = "canceled"
+    SUCCEEDED = "succeeded"
+
+
+class RefundStatus(StrEnum):
+    PENDING = "pending"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELED = "canceled"
+
+
+@dataclass(frozen=True, slots=True)
+class AccountRef:
+    """The processor's account that a call acts for: "" is the platform's own."""
+
+    account_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Of a location. `country` is an ISO 3166-1 alpha-2 code, the one part that processors require."""
+
+    line1: str = ""
+    line2: str = ""
+    city: str = ""
+    state: str = ""
+    postal_code: str = ""
+    country: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IntentRequest:
+    """A card payment to collect; `metadata` holds the shop's own keys besides the client's."""
+
+    amount: int
+    currency: str
+    description: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CardDetails:
+    """What a card-present receipt must show. `emv` holds the fields of the chip, by the names of receipts:
+    applicationPreferredName, dedicatedFileName (AID), authorizationCode, cardholderVerificationMethod, accountType."""
+
+    brand: str = ""
+    last4: str = ""
+    funding: str = ""
+    read_method: str = ""
+    wallet: str = ""
+    emv: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentError:
+    """Why the last try of an intent failed: the processor's code, and the issuer's where that declined."""
+
+    code: str
+    decline_code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A payment as the processor has it now. `client_secret` is never stored. `refunded` is of the charge."""
+
+    id: str
+    amount: int
+    currency: str
+    status: IntentStatus
+    created: datetime
+    amount_received: int = 0
+    refunded: int = 0
+    charge_id: str = ""
+    client_secret: str | None = None
+    card: CardDetails | None = None
+    last_error: PaymentError | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Refund:
+    id: str
+    intent_id: str
+    amount: int
+    status: RefundStatus
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessorEvent:
+    """News that the processor sent: which account's intent it is about, and that intent as it was then. `payload` is
+    the event without what must not be stored (client secrets)."""
+
+    id: str
+    type: str
+    account_id: str
+    live: bool
+    created: datetime
+    intent_id: str | None = None
+    intent: Intent | None = None
+    refund: Refund | None = None
+    payload: Mapping[str, object] = field(default_factory=dict)
+
+
+class ProcessorError(DomainError):
+    """The processor did not do what was requested."""
+
+    code = "processor_error"
+
+
+class Declined(ProcessorError):
+    """The card was refused; the same intent can be tried again."""
+
+    code = "card_declined"
+
+    def __init__(self, message: str, decline_code: str = "", intent: Intent | None = None) -> None:
+        super().__init__(message)
+        self.decline_code, self.intent = decline_code, intent
+
+
+class InvalidState(ProcessorError):
+    """The intent is in a state that does not allow it; `intent` as the processor has it."""
+
+    def __init__(self, message: str, intent: Intent) -> None:
+        super().__init__(message)
+        self.intent = intent
+
+
+class Rejected(ProcessorError):
+    """The processor refused the request for good: repeating it changes nothing. `reason` is the processor's code."""
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class IntentNotFound(ProcessorError):
+    """The account has no such intent."""
+
+
+class Misconfigured(ProcessorError):
+    """The key, its permissions or the location are wrong: an admin must see to it."""
+
+    code = "processor_misconfigured"
+
+
+class Busy(ProcessorError):
+    """Nothing was done; try again after `retry_after` seconds."""
+
+    code = "processor_unavailable"
+
+    def __init__(self, message: str, retry_after: int = 2) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class OutcomeUnknown(ProcessorError):
+    """No answer, or none that tells: it may have been done. Repeat with the same key, or look."""
+
+    code = "processor_timeout"
+
+
+class BadSignature(ProcessorError):
+    """An event that the processor did not sign, or not lately."""
+
+    code = "bad_signature"
+
+
+class PaymentProcessor(Protocol):
+    """`name` is stored with each transaction. `live` says whether real money moves: events of the other mode are
+    passed over. Every method raises ProcessorError; `key` is an idempotency key: repeated with the same
+    key, a call is done once and answers alike for at least 24 hours."""
+
+    name: str
+    live: bool
+    publishable_key: str | None
+
+    def create_connection_token(self, ref: AccountRef, location_id: str) -> str: ...
+
+    def create_location(self, ref: AccountRef, display_name: str, address: Address) -> str:
+        """Return the processor's id of a new location."""
+        ...
+
+    def create_intent(self, ref: AccountRef, request: IntentRequest, key: str) -> Intent:
+        """A card-present intent that is captured automatically after the tap."""
+        ...
+
+    def retrieve_intent(self, ref: AccountRef, intent_id: str) -> Intent: ...
+
+    def capture_intent(self, ref: AccountRef, intent_id: str, key: str) -> Intent: ...
+
+    def cancel_intent(self, ref: AccountRef, intent_id: str, reason: str | None, key: str) -> Intent:
+        """`reason`: duplicate, fraudulent, requested_by_customer, abandoned or None."""
+        ...
+
+    def list_intents(self, ref: AccountRef, created_from: datetime, created_to: datetime) -> Iterator[Intent]:
+        """Every intent created in the half-open window, page by page."""
+        ...
+
+    def refund(self, ref: AccountRef, intent_id: str, amount: int | None, key: str) -> Refund:
+        """Give back an amount, or all that is left."""
+        ...
+
+    def retrieve_refund(self, ref: AccountRef, refund_id: str) -> Refund: ...
+
+    def parse_event(self, raw: bytes, headers: Mapping[str, str], now: datetime) -> ProcessorEvent:
+        """Verify the signature on the raw bytes, and that it was made within 300 seconds of `now`, before or after.
+        Raises BadSignature."""
+        ...
+
+
+class NoProcessor:
+    """Where no processor is set up."""
+
+    name = "none"
+    live = False
+    publishable_key: str | None = None
+
+    def create_connection_token(self, ref: AccountRef, location_id: str) -> str:
+        raise _not_set_up()
+
+    def create_location(self, ref: AccountRef, display_name: str, address: Address) -> str:
+        raise _not_set_up()
+
+    def create_intent(self, ref: AccountRef, request: IntentRequest, key: str) -> Intent:
+        raise _not_set_up()
+
+    def retrieve_intent(self, ref: AccountRef, intent_id: str) -> Intent:
+        raise _not_set_up()
+
+    def capture_intent(self, ref: AccountRef, intent_id: str, key: str) -> Intent:
+        raise _not_set_up()
+
+    def cancel_intent(self, ref: AccountRef, intent_id: str, reason: str | None, key: str) -> Intent:
+        raise _not_set_up()
+
+    def list_intents(self, ref: AccountRef, created_from: datetime, created_to: datetime) -> Iterator[Intent]:
+        raise _not_set_up()
+
+    def refund(self, ref: AccountRef, intent_id: str, amount: int | None, key: str) -> Refund:
+        raise _not_set_up()
+
+    def retrieve_refund(self, ref: AccountRef, refund_id: str) -> Refund:
+        raise _not_set_up()
+
+    def parse_event(self, raw: bytes, headers: Mapping[str, str], now: datetime) -> ProcessorEvent:
+        raise BadSignature("No payment processor is set up.")
+
+
+def _not_set_up() -> Misconfigured:
+    return Misconfigured("No payment processor is set up.")
