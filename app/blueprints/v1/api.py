@@ -24,15 +24,22 @@ from app.permissions import View
 MOST_PROBLEMS = 1_000  # Reported at once.
 TOO_MANY_FIELDS = "too_many_fields"
 WRONG_TYPE = "invalid"  # What marshmallow says of a body that is no object.
+ACCESS_TOKEN, READER_TOKEN = "accessToken", "readerToken"  # Security schemes of the description.
+IDEMPOTENCY_KEY = "IdempotencyKey"  # A parameter of the description.
 MOST_NAMES = 50  # In one object; no shape has half as many.
+
+
+def camel_case(name: str) -> str:
+    """The name of a field or parameter as it goes over the wire."""
+    first, *others = name.split("_")
+    return first + "".join(word.title() for word in others)
 
 
 class Shape(Schema):
     """What goes over the wire: names in camelCase, and nothing that it does not name."""
 
     def on_bind_field(self, field_name: str, field_obj: fields.Field) -> None:
-        first, *others = field_name.split("_")
-        field_obj.data_key = field_obj.data_key or first + "".join(word.title() for word in others)
+        field_obj.data_key = field_obj.data_key or camel_case(field_name)
         if isinstance(field_obj, Strict):  # The codes of /v1 are older than those of the admin.
             field_obj.wrong_type_code, field_obj.null_code = "invalid", "required"
 
@@ -67,6 +74,12 @@ class ProblemShape(Shape):
     code = fields.Str(required=True, metadata={"description": "A stable word for programs."})
     errors = fields.List(fields.Nested(lambda: OneProblemShape()), metadata={"description": "Every one, at once."})
     current_revision = fields.Int(metadata={"description": "Of what another user saved first."})
+    decline_code = fields.Str(metadata={"description": "Why the card's issuer declined."})
+    retryable = fields.Bool(metadata={"description": "Whether the same payment can be tried again."})
+    max_amount_in_pence = fields.Int(metadata={"description": "The limit that the amount exceeds."})
+    limit_source = fields.Str(metadata={"description": "Whose limit it is: AGENT or SITE."})
+    transaction_id = fields.Str(metadata={"description": "The transaction that this is about."})
+    payment_intent_id = fields.Str(metadata={"description": "The payment that is under way already."})
 
 
 class OneProblemShape(Shape):
@@ -109,13 +122,17 @@ class StrictParser(FlaskParser):
 
 
 class ApiBlueprint(Blueprint):
-    """Cookies mean nothing here, so no forged form can do anything."""
+    """Cookies mean nothing here, so no forged form can do anything. `tag` is one of TAGS in `description`."""
 
     ARGUMENTS_PARSER = StrictParser()
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, tag: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.tag = tag
         csrf.exempt(self)
+
+    def add_url_rule(self, *args: Any, **kwargs: Any) -> None:
+        super().add_url_rule(*args, **kwargs | {"tags": [self.tag]})
 
     def described(self, name: str, *problems: int) -> Callable[[View], View]:
         """Gives the operation its name in the description, and says with which problems it may answer besides those
@@ -132,6 +149,18 @@ class ApiBlueprint(Blueprint):
     def open_to_all(self, view: View) -> View:
         """Says in the description that no token is needed."""
         described: View = self.doc(security=[])(view)
+        return described
+
+    def for_readers(self, view: View) -> View:
+        """Says in the description that the token of a card reader is needed, and no other holds."""
+        described: View = self.doc(security=[{READER_TOKEN: []}])(view)
+        return described
+
+    def idempotent(self, view: View) -> View:
+        """Says in the description that the operation reads the header Idempotency-Key."""
+        described: View = self.doc()(view)
+        documentation = described._apidoc  # type: ignore[attr-defined]
+        documentation.setdefault("arguments", {}).setdefault("parameters", []).append(IDEMPOTENCY_KEY)
         return described
 
 

@@ -21,7 +21,7 @@ from app.domain.sites.sites import site_by_host
 from app.permissions import public
 from app.transaction import transaction
 
-bp = ApiBlueprint("v1_auth", __name__, url_prefix="/v1/auth", description="Tokens")
+bp = ApiBlueprint("v1_auth", __name__, url_prefix="/v1/auth", tag="Tokens")
 
 
 @bp.post("/login")

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Response, current_app, jsonify
+from flask_smorest.spec.plugins import FlaskPlugin
+from werkzeug.routing import Rule
 
-from app.blueprints.v1.api import ProblemShape, problem_name
+from app.blueprints.v1.api import (
+    ACCESS_TOKEN,
+    IDEMPOTENCY_KEY,
+    READER_TOKEN,
+    ProblemShape,
+    camel_case,
+    problem_name,
+)
 from app.errors import OTHER_TITLE, TITLES
 from app.permissions import public
 
 PROBLEM = "application/problem+json"
+# Headers of answers, for `@bp.response(…, headers=LOCATION | RETRY_AFTER)`.
+LOCATION: dict[str, Any] = {
+    "Location": {"description": "Where it can be read.", "schema": {"type": "string", "format": "uri-reference"}}
+}
+RETRY_AFTER: dict[str, Any] = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer", "minimum": 1}}}
+ETAG: dict[str, Any] = {
+    "ETag": {"description": "Send it as If-None-Match: 304 says that nothing changed.", "schema": {"type": "string"}}
+}
 TITLE = "Shop API"
 VERSION = "1"
 INTRODUCTION = """\
@@ -29,21 +47,49 @@ MEANINGS: dict[int, tuple[str, str]] = {
         "`session_expired`, `session_revoked`, `refresh_reused` (sign in again); at signing in `invalid_credentials`.",
         "token_expired",
     ),
+    402: ("The card was declined; the same payment can be tried again, with this card or another.", "card_declined"),
     403: ("The user's role, or the plan of the shop, does not allow this.", "forbidden"),
     404: ("There is no such thing on this shop.", "not_found"),
     409: ("The state of things does not allow it now, or another user saved first (`stale_revision`).", "conflict"),
     413: ("The body is too large.", "request_entity_too_large"),
     415: ("The body is not JSON.", "unsupported_media_type"),
-    429: ("Too many tries; `Retry-After` says how many seconds to wait.", "too_many_requests"),
+    422: ("Well-formed, but beyond what the shop allows.", "amount_exceeds_limit"),
+    429: ("Too many requests; `Retry-After` says how many seconds to wait.", "rate_limited"),
+    502: (
+        "The payment processor refused (`processor_error`), or the shop's account with it is not set up rightly "
+        "(`processor_misconfigured`).",
+        "processor_error",
+    ),
+    503: ("Not available just now; nothing was done. Try again after `Retry-After` seconds.", "processor_unavailable"),
+    504: (
+        "The payment processor did not answer in time, so the outcome is not known yet; `transactionId` names the "
+        "transaction to read until it is.",
+        "processor_timeout",
+    ),
 }
 
 # What some of them carry besides.
 MORE: dict[int, dict[str, object]] = {
     400: {"errors": [{"code": "required", "pointer": "#/name", "message": "This is required."}]},
+    402: {"declineCode": "insufficient_funds", "retryable": True},
+    422: {"maxAmountInPence": 50_000, "limitSource": "AGENT"},
+    504: {"transactionId": "1042"},
 }
-HEADERS: dict[int, tuple[str, str]] = {
-    401: ("WWW-Authenticate", "The challenge of RFC 6750."),
-    429: ("Retry-After", "Seconds."),
+HEADERS: dict[int, dict[str, Any]] = {
+    401: {"WWW-Authenticate": {"description": "The challenge of RFC 6750.", "schema": {"type": "string"}}},
+    429: RETRY_AFTER,
+    503: RETRY_AFTER,
+}
+
+# What operations are about, in the order of the page that shows them.
+TAGS = {
+    "Tokens": "Signing in, exchanging tokens, signing out.",
+    "POS": "Tills on phones: locations, agents, card payments, refunds, receipts and work sessions.",
+    "Catalogue": "Products and collections, for everybody.",
+    "Basket": "Baskets of tills, their payment and submission.",
+    "Webhooks": "What the payment processor sends.",
+    "Taxonomies": "The classification of products.",
+    "Merchandising": "Categories and their landing pages.",
 }
 
 bp = Blueprint("v1_description", __name__, url_prefix="/v1")
@@ -68,9 +114,22 @@ def spec_options() -> dict[str, Any]:
         "version": VERSION,
         "openapi_version": "3.1.0",
         "info": {"description": INTRODUCTION, "license": {"name": "MIT", "identifier": "MIT"}},
-        "security": [{"accessToken": []}],
+        "security": [{ACCESS_TOKEN: []}],
+        "tags": [{"name": name, "description": meaning} for name, meaning in TAGS.items()],
+        "flask_plugin": CamelCasePaths(),
         "marshmallow_plugin": MarshmallowPlugin(schema_name_resolver=_name_of),
     }
+
+
+class CamelCasePaths(FlaskPlugin):  # type: ignore[misc]
+    """Parameters of a path are named as everything else that goes over the wire."""
+
+    @staticmethod
+    def flaskpath2openapi(path: str) -> str:
+        return re.sub(r"<(?:[^:<>]+:)?([^<>]+)>", lambda match: f"{{{camel_case(match[1])}}}", path)
+
+    def rule_to_params(self, rule: Rule) -> list[dict[str, Any]]:
+        return [one | {"name": camel_case(one["name"])} for one in super().rule_to_params(rule)]
 
 
 def _name_of(shape: Any) -> str:
@@ -80,17 +139,31 @@ def _name_of(shape: Any) -> str:
 
 def describe_problems(spec: APISpec) -> None:
     """To be called before the views are described, which refer to these by name."""
+    spec.components.parameter(
+        IDEMPOTENCY_KEY,
+        "header",
+        {
+            "name": "Idempotency-Key",
+            "description": "A value that is new for each thing to do, and the same whenever it is tried again: the "
+            "first answer is then given again, with `Idempotent-Replayed: true`.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+            "example": "4f1c0c4e-3ad5-4c0e-9b0c-4f2a1f0f4d11",
+        },
+    )
     for status, (meaning, code) in MEANINGS.items():
         body = {"schema": ProblemShape, "example": _example(status, code)}
         response: dict[str, Any] = {"description": meaning, "content": {PROBLEM: body}}
         if status in HEADERS:
-            header, meaning_of_header = HEADERS[status]
-            response["headers"] = {header: {"description": meaning_of_header, "schema": {"type": "string"}}}
+            response["headers"] = HEADERS[status]
         spec.components.response(problem_name(status), response, lazy=True)
 
 
 def describe_tokens(spec: APISpec) -> None:
-    spec.components.security_scheme("accessToken", {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"})
+    """And what else operations refer to by name."""
+    bearer = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+    spec.components.security_scheme(ACCESS_TOKEN, bearer | {"description": "Of `POST /v1/auth/login`."})
+    reader = "The `token` of `GET /v1/pos/{locationId}/paymentToken`, for card readers alone."
+    spec.components.security_scheme(READER_TOKEN, bearer | {"description": reader})
     spec.components.schemas.pop("PaginationMetadataSchema", None)  # Of flask-smorest's kind of lists; ours are others.
 
 

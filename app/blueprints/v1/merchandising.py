@@ -26,9 +26,7 @@ from app.domain.shared.paging import Paged
 from app.permissions import Permission
 from app.transaction import transaction
 
-bp = ApiBlueprint(
-    "v1_merchandising", __name__, url_prefix="/v1/admin/merchandising", description="Categories and landing pages"
-)
+bp = ApiBlueprint("v1_merchandising", __name__, url_prefix="/v1/admin/merchandising", tag="Merchandising")
 LONGEST_ID = 9  # Digits.
 NODE_RULES = "/nodes/<node_id>/landing-rules"
 TREE_RULES = "/trees/<tree_id>/landing-rules"

@@ -30,7 +30,7 @@ from app.domain.taxonomy.lifecycle.views import data_view, saved_view, view_of
 from app.permissions import Permission
 from app.transaction import transaction
 
-bp = ApiBlueprint("v1_taxonomies", __name__, url_prefix="/v1/admin/taxonomies", description="Taxonomies")
+bp = ApiBlueprint("v1_taxonomies", __name__, url_prefix="/v1/admin/taxonomies", tag="Taxonomies")
 
 
 @bp.url_value_preprocessor
