@@ -1,4 +1,4 @@
-"""Pictures as files below one folder per site, drawn anew by Pillow as WebP."""
+"""Pictures as files below one folder per site, drawn anew by Pillow as WebP, with a JPEG beside."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from PIL import Image, ImageOps
 from app.adapters.decoding_slots import decoding_slot
 from app.domain.catalogue.image_store import (
     FORMS,
+    JPEG_SIDE,
     LARGEST_UPLOAD,
     LONGEST_SIDE,
     MOST_PIXELS,
     StoredImage,
     form,
+    jpeg,
     scaled,
 )
 from app.domain.shared.problems import Invalid, NotFound
@@ -31,7 +33,8 @@ QUALITY = 82
 PICTURE = re.compile(r"[0-9a-f]{32}\.webp", re.ASCII)
 PART = ".part"
 RECEIVED = ".upload"
-FILE = re.compile(rf"([0-9a-f]{{32}})(?:-({'|'.join(FORMS)}))?\.webp", re.ASCII)
+FILE = re.compile(rf"([0-9a-f]{{32}})(?:(?:-({'|'.join(FORMS)}))?\.webp|\.jpg)", re.ASCII)
+WHITE = (255, 255, 255)  # Behind what is transparent, where a format knows no such thing.
 # What a WebP of ours consists of: the picture itself, nothing that describes or follows it.
 OWN_LAYOUTS = {
     (b"VP8 ",),
@@ -55,7 +58,9 @@ class FileImages:
             own = picture.size if _is_own_form(data) and max(picture.size) <= LONGEST_SIDE else None
             encoded = data if own else _encoded(picture, LONGEST_SIDE)
             forms = {name: _encoded(picture, side) for name, side in _forms_of(picture.size)}
+            plain = _encoded_jpeg(picture)
         file = f"{hashlib.sha256(encoded).hexdigest()[:32]}.webp"
+        _write(self._path(site_id, jpeg(file)), plain)
         for name, smaller in forms.items():
             _write(self._path(site_id, form(file, name)), smaller)
         _write(self._path(site_id, file), encoded)
@@ -89,6 +94,8 @@ class FileImages:
         self._received(site_id, name).unlink(missing_ok=True)
 
     def read(self, site_id: int, file: str) -> bytes:
+        if file.endswith(".jpg"):
+            return self._jpeg(site_id, file)
         for name in _from_form_upwards(file):
             with suppress(FileNotFoundError):
                 return self._path(site_id, name).read_bytes()
@@ -104,7 +111,7 @@ class FileImages:
     def discard(self, site_id: int, file: str, written_before: float) -> bool:
         if not _is_older(self._path(site_id, file), written_before):
             return False
-        for name in (file, *(form(file, name) for name in FORMS)):
+        for name in (file, jpeg(file), *(form(file, name) for name in FORMS)):
             self._path(site_id, name).unlink(missing_ok=True)
         return True
 
@@ -113,6 +120,17 @@ class FileImages:
         for left in (*folder.glob(f"*{PART}"), *folder.glob(f"*{RECEIVED}")):
             if _is_older(left, written_before):
                 left.unlink(missing_ok=True)
+
+    def _jpeg(self, site_id: int, file: str) -> bytes:
+        """Made now where the picture was kept before there were JPEGs, or came from another shop."""
+        path = self._path(site_id, file)
+        with suppress(FileNotFoundError):
+            return path.read_bytes()
+        whole = self.read(site_id, f"{path.stem}.webp")
+        with decoding_slot(self._folder):
+            plain = _encoded_jpeg(_decoded(whole))
+        _write(path, plain)
+        return plain
 
     def _path(self, site_id: int, file: str) -> Path:
         if not FILE.fullmatch(file):
@@ -202,9 +220,23 @@ def _refusing_broken_files() -> Iterator[None]:
         raise _refused("not_a_picture", "This is not a whole JPEG, PNG, WebP or GIF picture.") from None
 
 
-def _encoded(picture: Image.Image, longest_side: int) -> bytes:
+def _resized(picture: Image.Image, longest_side: int) -> Image.Image:
     resized = picture.resize(scaled(*picture.size, longest_side), Image.Resampling.LANCZOS, reducing_gap=3)
     resized.info.clear()
+    return resized
+
+
+def _encoded_jpeg(picture: Image.Image) -> bytes:
+    resized = _resized(picture, JPEG_SIDE)
+    flat = Image.new("RGB", resized.size, WHITE)
+    flat.paste(resized, mask=resized.getchannel("A") if resized.mode == "RGBA" else None)
+    out = io.BytesIO()
+    flat.save(out, "JPEG", quality=QUALITY, optimize=True, progressive=True)
+    return out.getvalue()
+
+
+def _encoded(picture: Image.Image, longest_side: int) -> bytes:
+    resized = _resized(picture, longest_side)
     out = io.BytesIO()
     resized.save(out, "WEBP", quality=QUALITY, method=4)
     return out.getvalue()

@@ -27,4 +27,5 @@ def picture(site_id: int, file: str) -> Response:
         if not (current_user.is_authenticated and current_user.site_id == site_id):
             raise NotFound("There is no such picture.")
         headers = HEADERS | {"Cache-Control": "private, max-age=31536000, immutable"}
-    return Response(ports.images().read(site_id, file), mimetype="image/webp", headers=headers)
+    kind = "image/jpeg" if file.endswith(".jpg") else "image/webp"
+    return Response(ports.images().read(site_id, file), mimetype=kind, headers=headers)

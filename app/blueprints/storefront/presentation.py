@@ -9,7 +9,8 @@ from flask import Response, make_response, request
 from markupsafe import Markup
 
 from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, links_cache, shop_or_none
-from app.domain.catalogue.image_store import small, srcset
+from app.domain.catalogue.image_store import jpeg, small, srcset
+from app.domain.catalogue.markup import MEDIA_PREFIX
 from app.domain.catalogue.pictures import picture_path, shape_among, shape_path
 from app.domain.merchandising.colours import colour_of
 from app.domain.merchandising.filters import LABELS
@@ -27,6 +28,7 @@ from app.themes.folders import Theme
 
 LISTING = "#listing"
 QUIET_COLOURS = ("#4f7942", "#3b5b85", "#c1613f", "#6b5b7b", "#b8862b", "#14525f")
+LOADING = {"first": Markup(' fetchpriority="high"'), "lazy": Markup(' loading="lazy"')}
 HEADLINES = {
     400: "We could not read this address",
     404: "This page is not here",
@@ -122,6 +124,23 @@ def card_picture(card: Mapping[str, Any]) -> str:
     if card["image"]:
         return f"/media/{current_shop().site_id}/{small(str(card['image']))}"
     return picture_path(card["kind"] or "", colour_of(card["colour"] or ""), int(card["id"]))
+
+
+@bp.app_template_filter("is_photograph")
+def is_photograph(url: str) -> bool:
+    """Whether the address is of a kept picture, not of a drawing."""
+    return url.startswith(MEDIA_PREFIX)
+
+
+@bp.app_template_filter("jpeg")
+def jpeg_of(url: str) -> str:
+    return jpeg(url)
+
+
+@bp.app_template_filter("loading")
+def loading_attribute(loading: str) -> Markup:
+    """How urgently a picture is loaded, as an attribute of `img`; nothing for `eager`."""
+    return LOADING.get(loading, Markup())
 
 
 @bp.app_template_filter("card_srcset")

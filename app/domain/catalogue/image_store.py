@@ -10,6 +10,7 @@ MOST_PIXELS = 25_000_000
 LONGEST_SIDE = 1_600  # Pixels; larger pictures are scaled down to it.
 # The smaller forms of a picture by name, with their longest sides: thumbs, cards, and pages on phones.
 FORMS = {"tiny": 240, "small": 480, "medium": 960}
+JPEG_SIDE = 960  # Of the one JPEG, for programs that read no WebP: old browsers, previews of links.
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,12 @@ def form(file: str, name: str) -> str:
 def small(file: str) -> str:
     """The small form of a kept picture, for lists and cards."""
     return form(file, "small")
+
+
+def jpeg(file: str) -> str:
+    """The JPEG beside a kept picture, by the name or address of the picture or of a form of it."""
+    folder, slash, name = file.rpartition("/")
+    return f"{folder}{slash}{name.partition('.')[0].partition('-')[0]}.jpg"
 
 
 def scaled(width: int, height: int, longest_side: int) -> tuple[int, int]:
@@ -68,7 +75,7 @@ class ImageStore(Protocol):
         ...
 
     def read(self, site_id: int, file: str) -> bytes:
-        """A picture, or a form of it; where that form was never made, the next larger one. Raises NotFound."""
+        """A picture, a form of it, where that form was never made the next larger one, or its JPEG. Raises NotFound."""
         ...
 
     def add_forms(self, site_id: int, file: str) -> int:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from app.domain.catalogue.markup import plain_text
+from app.domain.catalogue.image_store import jpeg
+from app.domain.catalogue.markup import MEDIA_PREFIX, plain_text
 from app.domain.merchandising.content import FOLDERS, ShownCollection, ShownPage
 from app.domain.merchandising.product_page import ProductPage
 from app.domain.merchandising.shop import Shop
@@ -109,7 +110,8 @@ def product_head(shop: Shop, page: ProductPage) -> PageHead:
     trail = structured_data.breadcrumbs([*steps, Step(product.name, offered.url)])
     title = f"{product.name} | {shop.name}"
     data = structured_data.product(offered), trail
-    return PageHead(title, decision, description, next(iter(pictures), None), data, type="product")
+    preview = next((_preview(shop, picture.url) for picture in page.pictures), None)
+    return PageHead(title, decision, description, preview, data, type="product")
 
 
 def content_head(shop: Shop, page: ShownPage, seo_name: str) -> PageHead:
@@ -137,6 +139,11 @@ def shortened(text: str) -> str:
     return text[: LONGEST_DESCRIPTION - 1].rsplit(" ", 1)[0].rstrip(",.;:– ") + "…"
 
 
+def _preview(shop: Shop, path: str) -> str:
+    """The picture that a shared link is shown with: many programs that draw such previews read no WebP."""
+    return _on_host(shop, jpeg(path) if path.startswith(MEDIA_PREFIX) else path)
+
+
 def _sentence(name: str, shop: Shop, shown: ShownListing) -> str:
     if not shown.total:
         return f"{name} at {shop.name}."
@@ -153,7 +160,7 @@ def _listing_head(
     if decision.is_indexable and decision.canonical:
         urls = [_on_host(shop, path) for path in shown.paths]
         data.append(structured_data.collection_page(heading, decision.canonical, description, urls))
-    picture = _on_host(shop, shown.picture) if shown.picture else None
+    picture = _preview(shop, shown.picture) if shown.picture else None
     return PageHead(title + decision.title_suffix, decision, description, picture, tuple(data))
 
 

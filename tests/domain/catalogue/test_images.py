@@ -10,7 +10,7 @@ from PIL import Image
 
 from app.adapters.images import FileImages
 from app.domain.catalogue import images, products
-from app.domain.catalogue.image_store import FORMS, LONGEST_SIDE, StoredImage, form, small, srcset
+from app.domain.catalogue.image_store import FORMS, LONGEST_SIDE, StoredImage, form, jpeg, small, srcset
 from app.domain.catalogue.rules import ProductDraft
 from app.domain.merchandising import nodes, trees
 from app.domain.shared.author import Author
@@ -127,6 +127,24 @@ def test_a_picture_is_kept_in_the_sizes_that_pages_show(store: FileImages) -> No
         "small": (480, 240),
         "medium": (960, 480),
     }
+
+
+def test_a_jpeg_lies_beside_for_programs_that_read_no_webp(store: FileImages) -> None:
+    file = store.keep(1, drawn("red", (2_000, 1_000))).file
+    with Image.open(io.BytesIO(store.read(1, jpeg(form(file, "small"))))) as picture:
+        assert (picture.format, picture.size) == ("JPEG", (960, 480))
+
+
+def test_a_jpeg_is_made_later_for_a_picture_from_before_and_white_where_that_is_see_through(store: FileImages) -> None:
+    out = io.BytesIO()
+    Image.new("RGBA", (40, 30)).save(out, "PNG")
+    file = store.keep(1, out.getvalue()).file
+    (store._folder / "1" / jpeg(file)).unlink()
+    with Image.open(io.BytesIO(store.read(1, jpeg(file)))) as picture:
+        assert picture.convert("RGB").getpixel((5, 5)) == (255, 255, 255)
+    assert (store._folder / "1" / jpeg(file)).exists()
+    with pytest.raises(NotFound):
+        store.read(1, f"{'0' * 32}.jpg")
 
 
 def test_a_set_of_sources_names_only_forms_that_are_smaller_by_their_true_widths() -> None:
