@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
 import re
 import secrets
@@ -77,6 +78,10 @@ class Config:
     @property
     def production(self) -> bool:
         return self.environment == "production"
+
+    def key_for(self, purpose: str) -> bytes:
+        """32 bytes that reveal nothing about the secret nor about the keys for other purposes."""
+        return hmac.digest(self.secret_key.encode(), f"shop/{purpose}".encode(), "sha256")
 
     @property
     def counting_folder(self) -> Path:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import time
 from urllib.parse import urlsplit
 
+from app.adapters.webhook_signatures import sign
 from app.domain.alerts.channel import Notice, NotSent
 
 TIMEOUT = 10.0  # Seconds for the whole exchange.
@@ -45,10 +44,5 @@ class WebhookChannel:
     def _headers(self, body: bytes) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "User-Agent": "shop-alerts"}
         if self._secret:
-            headers["X-Shop-Signature"] = signature(self._secret, int(time.time()), body)
+            headers["X-Shop-Signature"] = sign(self._secret.encode(), int(time.time()), body)
         return headers
-
-
-def signature(secret: str, seconds: int, body: bytes) -> str:
-    digest = hmac.new(secret.encode(), f"{seconds}.".encode() + body, hashlib.sha256).hexdigest()
-    return f"t={seconds},v1={digest}"

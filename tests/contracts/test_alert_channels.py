@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from app.adapters.mail import MailChannel
-from app.adapters.webhook import WebhookChannel, signature
+from app.adapters.webhook import WebhookChannel
+from app.adapters.webhook_signatures import sign
 from app.config import SmtpServer
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.channel import AlertChannel, Notice, NotSent
@@ -163,8 +164,8 @@ def test_a_webhook_is_signed_over_time_and_body(hooks: Chat) -> None:
     header = hooks.received_headers[0]["X-Shop-Signature"]
     seconds = int(header.partition(",")[0].removeprefix("t="))
     assert abs(time.time() - seconds) < 30
-    assert header == signature(SECRET, seconds, json.dumps(RAISED.as_json()).encode())
-    assert header != signature("another", seconds, json.dumps(RAISED.as_json()).encode())
+    assert header == sign(SECRET.encode(), seconds, json.dumps(RAISED.as_json()).encode())
+    assert header != sign(b"another", seconds, json.dumps(RAISED.as_json()).encode())
 
 
 def test_a_webhook_without_a_secret_is_not_signed(hooks: Chat) -> None:

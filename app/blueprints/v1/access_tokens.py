@@ -6,7 +6,6 @@ key that is derived from the shop's secret for this purpose alone.
 
 from __future__ import annotations
 
-import hmac
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -41,9 +40,8 @@ class Claims:
 
 
 def key_for(purpose: str) -> bytes:
-    """32 bytes that reveal nothing about the secret nor about the keys for other purposes."""
     config: Config = current_app.config["SHOP"]
-    return hmac.digest(config.secret_key.encode(), f"shop/v1/{purpose}".encode(), "sha256")
+    return config.key_for(f"v1/{purpose}")
 
 
 def expiry(caller: ApiCaller, now: datetime) -> datetime:
