@@ -158,9 +158,16 @@ def _remove(clock: Clock, order: Order, line: OrderLine, token: str) -> BasketCh
 
 
 def _touch(clock: Clock, order: Order) -> None:
+    check_unlocked(order)
     order.revision += 1
     order.updated_at = clock.now()
     flush_or_conflict("The shop just changed this product. Please try again.")
+
+
+def check_unlocked(order: Order) -> None:
+    """Raises Conflict while a payment is under way, or once one has paid."""
+    if order.payment_lock is not None:
+        raise Conflict("This basket is being paid, so it stays as it is.", "basket_locked")
 
 
 def _items(order: Order) -> int:

@@ -11,7 +11,7 @@ from sqlalchemy import update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.domain.orders.basket import Basket
-from app.domain.orders.basket_contents import contents_of, order_by_token, token_hash
+from app.domain.orders.basket_contents import check_unlocked, contents_of, order_by_token, token_hash
 from app.domain.orders.contact import Contact, clean_contact
 from app.domain.orders.limits import check_limits
 from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderNumbers
@@ -62,6 +62,7 @@ def place(
         raise NotFound("Your basket is empty.")
     if order.status != OPEN:
         return Placed(order, token, is_new=False)
+    check_unlocked(order)
     clean = clean_contact(contact)
     basket = contents_of(site_id, order, to_sell=True)
     _check(basket, seen)

@@ -69,12 +69,14 @@ def can_reopen(order: Order, clock: Clock) -> bool:
 
 def cancel(author: Author, order_id: str) -> StatusChange:
     """The order will not be collected: what it took goes back into stock, once. Raises NotFound, Conflict for a
-    collected one."""
+    collected one and while a card is being charged for it."""
     order = order_of(author.site_id, order_id, to_change=True)
     if order.status == COLLECTED:
         raise Conflict(f"Order {order.number} was collected already, so it cannot be cancelled.")
     if order.status == CANCELLED:
         return StatusChange(order.number or 0, changed=False)
+    if order.payment_lock is not None and order.paid_at is None:
+        raise Conflict(f"A card payment for order {order.number} is under way. Cancel that first, or wait for its end.")
     not_returned = _return_stock(author.clock, order)
     missing = f"; not counted back into stock: {', '.join(not_returned)}" if not_returned else ""
     return _set_status(author, order, CANCELLED, "order.cancel", f"was cancelled{missing}", not_returned)
