@@ -301,6 +301,15 @@ ORDERS: Rows = {
     ("POST", "/admin/orders/<order_id>/cancel"): ADMINS,
 }
 
+SUBSCRIPTIONS: Rows = {
+    ("GET", "/admin/subscriptions"): ADMINS,
+    ("POST", "/admin/subscriptions"): frozenset((Principal.SUPERADMIN,)),
+}
+
+POS_PAGES: Rows = {
+    ("GET", "/admin/pos"): ADMINS,
+}
+
 # Whoever calls these sends a bearer token; a browser's session counts for nothing there.
 OPEN_TO_PROGRAMS: Rows = {
     ("GET", "/v1/openapi.json"): EVERYBODY,
@@ -355,5 +364,7 @@ MATRIX: Rows = (
     | TAXONOMY_EDITOR
     | CONTENT
     | ORDERS
+    | SUBSCRIPTIONS
+    | POS_PAGES
     | V1
 )

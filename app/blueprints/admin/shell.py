@@ -65,6 +65,8 @@ GROUPS = (
         "Shop",
         (
             Section("Users", "admin.users_list", "people", Permission.MANAGE_USERS, ("/admin/user",)),
+            Section("Subscriptions", "admin.subscriptions", "plan", Permission.MANAGE_SETTINGS),
+            Section("Mobile POS", "admin.pos_overview", "card", Permission.MANAGE_POS, ("/admin/pos",)),
             Section("Settings", "admin.settings", "gear", Permission.MANAGE_SETTINGS),
             Section("Activity", "admin.activity", "list", Permission.MANAGE_SETTINGS),
         ),
