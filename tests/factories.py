@@ -7,6 +7,8 @@ from itertools import count
 
 from app.domain.catalogue.models import Collection, Page, PictureUpload, Product
 from app.domain.orders.models import Order, OrderLine
+from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
+from app.domain.pos.states import PAID_STATUSES
 from app.domain.relevance.golden.models import GoldenSearch
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.group import fingerprint
@@ -74,6 +76,36 @@ def make_order(site: Site, product: Product | None = None, status: str = "SUBMIT
     if product is not None:
         line.product_id, line.sku, line.name = product.id, product.sku, product.name
     return _kept(Order(site_id=site.id, status=status, currency="gbp", lines=[line], **fields))
+
+
+def make_location(site: Site, location_id: str | None = None, **more: object) -> PosLocation:
+    fields = {"display_name": "Market stall", "country": "GB", "created_at": WHEN, "updated_at": WHEN} | more
+    return _kept(PosLocation(site_id=site.id, location_id=location_id or f"tml_{next(_numbers)}", **fields))
+
+
+def make_agent(site: Site, user: User, *locations: PosLocation, **more: object) -> PosAgent:
+    fields = {"display_name": user.display_name, "created_at": WHEN, "updated_at": WHEN} | more
+    return _kept(PosAgent(site_id=site.id, user_id=user.id, locations=list(locations), **fields))
+
+
+def make_transaction(agent: PosAgent, location: PosLocation, status: str = "PENDING", **more: object) -> PosTransaction:
+    """A quick payment of 12.50, of which the processor made an intent; a paid one was captured whole."""
+    number = next(_numbers)
+    fields = {
+        "id": f"transaction-{number}",
+        "type": "QUICK_PAYMENT",
+        "amount_in_pence": 1_250,
+        "currency": "gbp",
+        "processor": "fake",
+        "processor_intent_id": f"pi_{number}",
+        "created_at": WHEN,
+        "updated_at": WHEN,
+    } | more
+    if status in PAID_STATUSES:
+        fields = {"captured_amount": fields["amount_in_pence"], "captured_at": WHEN} | fields
+    return _kept(
+        PosTransaction(site_id=agent.site_id, agent_id=agent.id, location_id=location.id, status=status, **fields)
+    )
 
 
 def make_run(site: Site, state: str = "done", **more: object) -> RebuildRun:

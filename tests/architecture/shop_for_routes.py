@@ -10,16 +10,20 @@ from flask.testing import FlaskClient
 
 from app.domain.catalogue.models import ProductImage
 from app.domain.merchandising.models import Node, Tree
-from app.domain.sites.models import AuditEntry, Site
+from app.domain.pos.models import PosLocation
+from app.domain.sites.models import AuditEntry, Site, User
 from app.domain.sites.roles import Role
+from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction
 from tests.architecture.role_matrix import Principal
 from tests.factories import (
     PASSWORD,
     WHEN,
+    make_agent,
     make_collection,
     make_golden,
+    make_location,
     make_order,
     make_page,
     make_product,
@@ -30,10 +34,12 @@ from tests.factories import (
     make_synonym,
     make_task,
     make_taxonomy,
+    make_transaction,
     make_upload,
     make_user,
 )
 
+AT_TILLS = (Principal.POS_AGENT, Principal.ADMIN, Principal.SUPERADMIN)
 ROLES = {
     Principal.WITHOUT_ROLE: (),
     Principal.POS_AGENT: (Role.POS_AGENT,),
@@ -60,6 +66,10 @@ RECORDS = (
     "synonym_id",
     "rule_id",
     "entry_id",
+    "agent_id",
+    "location_id",
+    "payment_intent_id",
+    "transaction_id",
 )
 COMMON = {
     "digest": "0",
@@ -115,9 +125,20 @@ def names_a_record(rule: str) -> bool:
 def build_shops() -> Shops:
     with transaction():
         sites = make_site("localhost", "Own"), make_site("other.localhost", "Other")
-        for principal, roles in ROLES.items():
-            make_user(sites[0], *roles, email=email_of(principal))
-        return Shops(*(_records(site) for site in sites))
+        users = {
+            principal: make_user(sites[0], *roles, email=email_of(principal)) for principal, roles in ROLES.items()
+        }
+        shops = Shops(*(_records(site) for site in sites))
+        _set_up_agents(sites[0], [users[principal] for principal in AT_TILLS])
+        return shops
+
+
+def _set_up_agents(site: Site, users: list[User]) -> None:
+    """Whoever may work at a till is an agent who may do everything everywhere."""
+    change_settings(site.id, {"posEnabled": True})
+    locations = db.session.query(PosLocation).filter_by(site_id=site.id).all()
+    for user in users:
+        make_agent(site, user, *locations, can_refund=True, can_discount=True)
 
 
 def email_of(principal: Principal) -> str:
@@ -146,6 +167,9 @@ def bearer_of(app: Flask, principal: Principal) -> dict[str, str]:
 
 def _records(site: Site) -> dict[str, str]:
     product = make_product(site)
+    location = make_location(site)
+    agent = make_agent(site, make_user(site, Role.POS_AGENT), location)
+    transaction_of_agent = make_transaction(agent, location)
     image = ProductImage(product_id=product.id, site_id=site.id, file="x.webp", width=1, height=1, alt="", position=0)
     tree = Tree(site_id=site.id, name="Shop", primary=True, updated_at=WHEN)
     db.session.add_all([image, tree])
@@ -173,6 +197,10 @@ def _records(site: Site) -> dict[str, str]:
         "entry_id": str(_change_of_search(site)),
         "synonym_id": str(make_synonym(site).id),
         "user_id": str(make_user(site, Role.MERCHANDISER).id),
+        "agent_id": str(agent.id),
+        "location_id": location.location_id,
+        "transaction_id": transaction_of_agent.id,
+        "payment_intent_id": transaction_of_agent.processor_intent_id or "",
     }
 
 

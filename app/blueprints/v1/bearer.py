@@ -26,7 +26,7 @@ def requires_token(permission: Permission) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @wraps(view)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            g.api_caller = _identified()
+            g.api_caller = identified()
             if g.api_caller.audience is not Audience.API or not allowed(g.api_caller.roles, permission):
                 raise Forbidden("Your role on this site does not allow this.")
             return view(*args, **kwargs)
@@ -56,7 +56,8 @@ def sent_claims() -> Claims:
     return access_tokens.read(token.strip())
 
 
-def _identified() -> ApiCaller:
+def identified() -> ApiCaller:
+    """The holder of the sent token, whatever it is for. Raises Unauthenticated."""
     claims = sent_claims()
     if claims.is_over(ports.clock().now()):
         raise Unauthenticated("token_expired", "This token is over. Get another with the refresh token.")

@@ -1,0 +1,123 @@
+"""The one way in which a transaction changes its status: by compare and set on its version, with its line in the
+timeline, the next look of reconciliation and what follows for the order. Call these within a transaction of the
+database; whatever the processor said was read before it began."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import select, update
+
+from app.domain.orders.payment import mark_paid, release_payment_lock
+from app.domain.pos.models import PosTransaction, PosTransactionEvent
+from app.domain.pos.payments import outcomes
+from app.domain.pos.payments.outcomes import Outcome
+from app.domain.pos.processor import Intent
+from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, TransactionStatus
+from app.domain.shared.author import Author
+from app.domain.shared.problems import Conflict, NotFound
+from app.extensions import db
+
+MOST_TRIES = 20
+
+
+def apply_intent(
+    author: Author, transaction_id: str, intent: Intent, action: str, checked: bool = False
+) -> PosTransaction:
+    """An intent was read. `checked`: by reconciliation, which looks again later each time that nothing changed."""
+    return _advance(
+        author, transaction_id, lambda known: outcomes.of_intent(known, intent, author.now()), action, checked
+    )
+
+
+def apply_refunds(author: Author, transaction_id: str, refunded: int, action: str) -> PosTransaction:
+    """So much of a paid transaction was given back in all; less than before where a refund failed."""
+    return _advance(author, transaction_id, lambda known: outcomes.of_refunds(known, refunded), action)
+
+
+def creation_failed(author: Author, transaction_id: str, code: str, action: str = "create") -> PosTransaction:
+    """The processor made no intent, and never will under this transaction's key."""
+    return _advance(author, transaction_id, lambda known: outcomes.of_failed_creation(known, code), action)
+
+
+def creation_unknown(author: Author, transaction_id: str, action: str = "create") -> PosTransaction:
+    return _advance(author, transaction_id, outcomes.of_unknown_creation, action)
+
+
+def outcome_unknown(author: Author, transaction_id: str, action: str) -> PosTransaction:
+    """Capture or cancellation got no answer that tells."""
+    return _advance(author, transaction_id, outcomes.of_unknown_outcome, action)
+
+
+def nothing_learned(author: Author, transaction_id: str, action: str) -> PosTransaction:
+    """Reconciliation could not read the intent: it looks again later."""
+    return _advance(author, transaction_id, lambda _known: Outcome(), action, checked=True)
+
+
+def _advance(
+    author: Author,
+    transaction_id: str,
+    outcome_of: Callable[[PosTransaction], Outcome],
+    action: str,
+    checked: bool = False,
+) -> PosTransaction:
+    """Raises NotFound, and Conflict where others keep changing it."""
+    for _ in range(MOST_TRIES):
+        known = _read(author.site_id, transaction_id)
+        before, outcome = TransactionStatus(known.status), outcome_of(known)
+        if not outcome.values and not checked:
+            return known
+        if _is_written(author, known, outcome, checked):
+            db.session.refresh(known)
+            if outcome.values:
+                _note(author, known, action, outcome.detail)
+                _follow_order(author, known, before)
+            return known
+    raise Conflict("This payment is being changed by others just now. Try again.", "payment_changed")
+
+
+def _read(site_id: int, transaction_id: str) -> PosTransaction:
+    query = select(PosTransaction).where(PosTransaction.site_id == site_id, PosTransaction.id == transaction_id)
+    found = db.session.scalar(query.execution_options(populate_existing=True))
+    if found is None:
+        raise NotFound("There is no such payment.", "transaction_not_found")
+    return found
+
+
+def _is_written(author: Author, known: PosTransaction, outcome: Outcome, checked: bool) -> bool:
+    """False when another was faster."""
+    now, status = author.now(), TransactionStatus(str(outcome.values.get("status", known.status)))
+    checks = known.checks + 1 if checked and status == known.status else 0
+    times = {"next_check_at": outcomes.next_check(status, checks, known.created_at, now), "checks": checks}
+    unchanged = (PosTransaction.id == known.id, PosTransaction.version == known.version)
+    written = update(PosTransaction).where(*unchanged).execution_options(synchronize_session=False)
+    values = outcome.values | times | {"version": known.version + 1, "updated_at": now}
+    done = db.session.execute(written.values(values).returning(PosTransaction.id)).first()
+    return done is not None
+
+
+def _note(author: Author, known: PosTransaction, action: str, detail: str) -> None:
+    db.session.add(note_of(author, known, action, detail))
+
+
+def note_of(author: Author, known: PosTransaction, action: str, detail: str = "") -> PosTransactionEvent:
+    """Return a line of the transaction's timeline."""
+    return PosTransactionEvent(
+        site_id=known.site_id,
+        transaction_id=known.id,
+        at=author.now(),
+        actor=author.name[:100],
+        action=action[:40],
+        status=known.status,
+        detail=detail[:300],
+    )
+
+
+def _follow_order(author: Author, known: PosTransaction, before: TransactionStatus) -> None:
+    """Paid once, for money that came in; unlocked once, when nothing will come."""
+    if known.order_id is None:
+        return
+    if known.status in PAID_STATUSES and before not in PAID_STATUSES:
+        mark_paid(author.clock, known.order_id, known.id, known.captured_amount)
+    elif before in OPEN_STATUSES and known.status not in OPEN_STATUSES:
+        release_payment_lock(known.order_id, known.id)
