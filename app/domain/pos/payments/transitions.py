@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from sqlalchemy import select, update
 
-from app.domain.orders.payment import mark_paid, release_payment_lock
+from app.domain.orders.payment import PaidMark, mark_paid, release_payment_lock
 from app.domain.pos.models import PosTransaction, PosTransactionEvent
 from app.domain.pos.payments import outcomes
 from app.domain.pos.payments.outcomes import Outcome
@@ -19,6 +19,7 @@ from app.domain.shared.problems import Conflict, NotFound
 from app.extensions import db
 
 MOST_TRIES = 20
+PAID_TWICE = "order_paid_twice"
 
 
 def apply_intent(
@@ -118,6 +119,9 @@ def _follow_order(author: Author, known: PosTransaction, before: TransactionStat
     if known.order_id is None:
         return
     if known.status in PAID_STATUSES and before not in PAID_STATUSES:
-        mark_paid(author.clock, known.order_id, known.id, known.captured_amount)
+        paid = mark_paid(author.clock, known.order_id, known.id, known.captured_amount)
+        if paid is PaidMark.TWICE:
+            known.anomaly = known.anomaly or PAID_TWICE
+            db.session.flush()
     elif before in OPEN_STATUSES and known.status not in OPEN_STATUSES:
         release_payment_lock(known.order_id, known.id)

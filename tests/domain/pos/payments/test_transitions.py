@@ -10,6 +10,7 @@ from app.domain.orders.models import Order
 from app.domain.pos.models import PosTransaction, PosTransactionEvent
 from app.domain.pos.payments import transitions
 from app.domain.pos.payments.outcomes import OTHER_AMOUNT, SECOND_INTENT, UNEXPECTED_PAYMENT
+from app.domain.pos.payments.transitions import PAID_TWICE
 from app.domain.pos.processor import CardDetails, Intent, PaymentError
 from app.domain.shared.author import Author
 from app.domain.shared.problems import NotFound
@@ -131,14 +132,26 @@ def test_a_payment_without_a_card_is_looked_at_when_it_counts_as_abandoned(shop:
     assert stored(number).next_check_at == shop.author.now() + timedelta(seconds=10)
 
 
-def test_an_order_is_paid_once_and_unlocked_when_its_payment_ends(shop: Shop, payment: Payment) -> None:
+def test_an_order_is_paid_once(shop: Shop, payment: Payment) -> None:
     number = payment(type="ORDER_PAYMENT", order_id=shop.order_id, id="of-order")
     with transaction():
         db.session.get(Order, shop.order_id).payment_lock = number
     for _ in range(2):
         read(shop, number, intent("succeeded"))
     order = db.session.get(Order, shop.order_id)
-    assert (order.paid_amount, order.paid_at, order.payment_lock) == (1_250, shop.author.now(), None)
+    assert (order.paid_amount, order.paid_at) == (1_250, shop.author.now())
+
+
+def test_a_second_payment_of_an_order_is_an_anomaly(shop: Shop, payment: Payment) -> None:
+    for number in ("first", "second"):
+        given_up = payment(
+            "CANCELLED", type="ORDER_PAYMENT", order_id=shop.order_id, id=number, processor_intent_id=number
+        )
+        read(shop, given_up, intent("succeeded", number))
+    assert stored("second").anomaly == UNEXPECTED_PAYMENT
+    third = payment(type="ORDER_PAYMENT", order_id=shop.order_id, id="third")
+    assert read(shop, third, intent("succeeded")).anomaly == PAID_TWICE
+    assert db.session.get(Order, shop.order_id).paid_amount == 1_250
 
 
 def test_a_cancelled_payment_unlocks_its_order(shop: Shop, payment: Payment) -> None:
