@@ -113,6 +113,11 @@ class Config:
         return self.index_dir.parent / "locks"
 
     @property
+    def rate_limit_file(self) -> Path:
+        """Where the web servers of this machine count requests: beside the index."""
+        return self.index_dir.parent / "rate-limits"
+
+    @property
     def queue_prefix(self) -> str:
         """Two shops that share a Redis but not a database do not share a queue."""
         return "shop-" + hashlib.sha256(self.database_url.encode()).hexdigest()[:12]

@@ -16,6 +16,7 @@ from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
+from app.adapters.rate_limit_table import RateLimitTable
 from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.tls import TlsCertificates
 from app.adapters.whoosh import WhooshEngine
@@ -96,6 +97,7 @@ def _ports(config: Config) -> Ports:
         crawler_visits=VisitSpool(config.counting_folder / "crawlers", notes=note_storage_fault),
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
+        rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
         alert_channels=tuple(channels_of_alerts(config)),
     )
 

@@ -20,6 +20,7 @@ from app.domain.seo.crawlers.visits import CrawlerVisit
 from app.domain.seo.landing.of_category import LandingDirectory
 from app.domain.seo.sitemap.store import NoSitemaps, SitemapStore
 from app.domain.shared.clock import Clock
+from app.domain.shared.rate_limit import NoRateLimits, RateLimits
 from app.domain.work.locks import NoLocks, WorkerLocks
 
 EXTENSION = "shop-ports"
@@ -59,6 +60,7 @@ class Ports:
     alert_channels: tuple[AlertChannel, ...] = ()
     worker_locks: WorkerLocks = field(default_factory=NoLocks)
     payment_processor: PaymentProcessor = field(default_factory=NoProcessor)
+    rate_limits: RateLimits = field(default_factory=NoRateLimits)
 
 
 def _ports() -> Ports:
@@ -112,6 +114,10 @@ def worker_locks() -> WorkerLocks:
 
 def payment_processor() -> PaymentProcessor:
     return _ports().payment_processor
+
+
+def rate_limits() -> RateLimits:
+    return _ports().rate_limits
 
 
 def landing_directory() -> LandingDirectory:

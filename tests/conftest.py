@@ -17,6 +17,7 @@ from app import create_app
 from app.adapters.counting_spool import FileSpool, VisitSpool
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
+from app.adapters.rate_limit_table import RateLimitTable
 from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.whoosh import WhooshEngine
 from app.domain.alerts import unwritten
@@ -130,6 +131,7 @@ def app(
         crawler_visits=VisitSpool(config.counting_folder / "crawlers"),
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
+        rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
     )
     made = application(config, ports)
     yield made

@@ -13,7 +13,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from app import ports
 from app.blueprints.hosts import request_host
 from app.blueprints.storefront.fragment_cache import FragmentCache
-from app.blueprints.storefront.rate_limit import BASKETS, SEARCHES, RateLimit
 from app.domain.merchandising.shop import Shop, ShopWindow
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.serving.cache import ServingCache
@@ -60,7 +59,6 @@ def empty_caches(app: App) -> None:
     app.extensions[LINKS_CACHE] = FragmentCache[Markup](LISTINGS)
     app.extensions[CARD_CACHE] = FragmentCache[Markup](CARDS)
     app.extensions[ports.LANDING_DIRECTORY] = LandingDirectory()
-    app.extensions[SEARCHES], app.extensions[BASKETS] = RateLimit(), RateLimit()
 
 
 def current_shop() -> Shop:

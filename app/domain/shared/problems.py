@@ -86,7 +86,7 @@ class Unauthenticated(DomainError):
 
 
 class TooManyRequests(DomainError):
-    code = "too_many_requests"
+    code = "rate_limited"
 
     def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from flask import Flask
 
 from app.blueprints.storefront import rate_limit
-from app.blueprints.storefront.rate_limit import RateLimit
 from app.domain.orders.models import Order
 from app.domain.search_statistics.counting.models import SearchDay
 from app.extensions import db
@@ -15,35 +12,6 @@ from app.jobs.counting import drain
 from tests.blueprints.storefront.conftest import Get
 from tests.blueprints.storefront.shopper import Shopper
 from tests.fakes.clock import StoppedClock
-
-HERE = "192.0.2.7"
-
-
-def test_a_bucket_empties_and_fills_again(clock: StoppedClock) -> None:
-    some = RateLimit(per_minute=3)
-    assert [some.allows(HERE, clock.now()) for _ in range(5)] == [True, True, True, False, False]
-    assert some.allows("192.0.2.8", clock.now()), "another address has one of its own"
-    clock.move(seconds=20)
-    assert [some.allows(HERE, clock.now()) for _ in range(2)] == [True, False]
-    clock.move(hours=1)
-    assert [some.allows(HERE, clock.now()) for _ in range(4)] == [True, True, True, False]
-
-
-def test_a_household_of_ipv6_has_one_bucket(clock: StoppedClock) -> None:
-    some = RateLimit(per_minute=1)
-    assert some.allows("2001:db8::1", clock.now()) and not some.allows("2001:db8::ffff", clock.now())
-
-
-def test_only_so_many_addresses_are_known_and_none_as_it_is(clock: StoppedClock) -> None:
-    some = RateLimit(most_addresses=10)
-    for number in range(50):
-        some.allows(f"192.0.2.{number}", clock.now())
-    assert len(some) == 10 and "192.0.2" not in repr(vars(some))
-
-
-def test_a_clock_that_is_turned_back_gives_nothing_away(clock: StoppedClock) -> None:
-    some = RateLimit(per_minute=1)
-    assert some.allows(HERE, clock.now()) and not some.allows(HERE, clock.now() - timedelta(hours=1))
 
 
 def test_searches_beyond_what_people_make_are_answered_and_not_counted(app: Flask, site_id: int, get: Get) -> None:

@@ -1,0 +1,51 @@
+"""Rate limits of views, by caller: the user whose token or session it is, else the network that the client is in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from flask import g, request
+
+from app import ports
+from app.domain.shared.problems import TooManyRequests
+from app.domain.shared.rate_limit import Rate
+from app.domain.sites.throttle import is_this_machine, network
+from app.permissions import View
+
+
+def rate_limited(action: str, most: int, seconds: int = 60) -> Callable[[View], View]:
+    """Answers 429 with Retry-After beyond so many requests of a caller. Stands below the decorator that reads the
+    token. Views that name the same action share its limit."""
+    rate = Rate(most, seconds)
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def limited(*args: Any, **kwargs: Any) -> Any:
+            refuse_beyond(action, rate)
+            return view(*args, **kwargs)
+
+        return limited  # type: ignore[return-value]
+
+    return decorate
+
+
+def refuse_beyond(action: str, rate: Rate) -> None:
+    """Raises TooManyRequests."""
+    if wait := seconds_to_wait(action, rate):
+        raise TooManyRequests(f"Too many requests. Try again in {wait} second{'s' * (wait != 1)}.", wait)
+
+
+def seconds_to_wait(action: str, rate: Rate) -> int:
+    """Count a request of the caller; 0 when it is within the limit."""
+    caller = _caller()
+    return ports.rate_limits().take(f"{action}:{caller}", rate, ports.clock().now().timestamp()) if caller else 0
+
+
+def _caller() -> str | None:
+    """None for this machine, whose address a proxy that TRUSTED_PROXIES does not name gives to every client."""
+    if caller := g.get("api_caller"):
+        return f"user:{caller.site_id}:{caller.user_id}"
+    address = request.remote_addr or "unknown"
+    return None if is_this_machine(address) else f"address:{network(address)}"

@@ -1,0 +1,48 @@
+"""Rate limits: so many requests of a caller in a window that its first request opens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    most: int
+    seconds: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """When it opened, in seconds, and how many requests it has admitted."""
+
+    start: float = 0.0
+    count: int = 0
+
+
+def admit(window: Window, rate: Rate, now: float) -> tuple[Window, int]:
+    """Count one more request, or count nothing and return after how many seconds the next one is admitted. A clock
+    that was turned back opens no new window, and closes none later than a new one would close."""
+    if now >= window.start + rate.seconds:
+        window = Window(now)
+    elif now < window.start:
+        window = replace(window, start=now)
+    if window.count < rate.most:
+        return replace(window, count=window.count + 1), 0
+    return window, max(1, ceil(window.start + rate.seconds - now))
+
+
+class RateLimits(Protocol):
+    """Windows by key. `key` names what is done and who does it."""
+
+    def take(self, key: str, rate: Rate, now: float) -> int:
+        """Count a request; return 0, or after how many seconds to try again. Never raises."""
+        ...
+
+
+class NoRateLimits:
+    """Where nobody calls from outside."""
+
+    def take(self, key: str, rate: Rate, now: float) -> int:
+        return 0
