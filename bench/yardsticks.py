@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlalchemy import text
 
 from app.extensions import db
+from app.transaction import transaction
 from bench import bare_page as bare
 from bench.measuring import Yardstick, median, milliseconds, seconds
 
@@ -26,12 +27,12 @@ def bare_page(wished_bytes: int = PAGE_BYTES) -> Yardstick:
 
 def bare_commit() -> Yardstick:
     """One row inserted and committed in the database of the current application."""
-    db.session.execute(text("create table bench_commits (number integer)"))
-    db.session.commit()
+    with transaction():
+        db.session.execute(text("create table bench_commits (number integer)"))
 
     def commit(number: int) -> None:
-        db.session.execute(text("insert into bench_commits values (:number)"), {"number": number})
-        db.session.commit()
+        with transaction():
+            db.session.execute(text("insert into bench_commits values (:number)"), {"number": number})
 
     return Yardstick("a bare commit", median(milliseconds(commit, range(TIMES))), "ms")
 

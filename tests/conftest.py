@@ -30,6 +30,7 @@ from tests.account import Account
 from tests.databases import KINDS, NAMED, Databases, PostgresqlDatabases, databases
 from tests.examples import ALL
 from tests.fakes.clock import StoppedClock
+from tests.fakes.payment_processor import FakeProcessor
 from tests.fakes.queue import RecordingQueue
 from tests.ready_app import application, config_for
 
@@ -113,11 +114,17 @@ def queue() -> RecordingQueue:
 
 
 @pytest.fixture
+def processor(clock: StoppedClock) -> FakeProcessor:
+    return FakeProcessor(clock)
+
+
+@pytest.fixture
 def app(
     database_url: str,
     tmp_path: Path,
     clock: StoppedClock,
     queue: RecordingQueue,
+    processor: FakeProcessor,
 ) -> Iterator[Flask]:
     """The application on a fresh database of each kind, with the real search engine."""
     config = config_for(database_url, tmp_path)
@@ -132,6 +139,7 @@ def app(
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
         rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
+        payment_processor=processor,
     )
     made = application(config, ports)
     yield made

@@ -1,7 +1,7 @@
 """The payment simulator: what it keeps as another system
 
 Revision: 21098470e6d8
-Follows: 5b1f3ce7a920
+Follows: 8d2a6f417be3
 Date: 2026-11-22 17:04:43.752783+00:00
 """
 
@@ -12,7 +12,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "21098470e6d8"
-down_revision = "5b1f3ce7a920"
+down_revision = "8d2a6f417be3"
 branch_labels = None
 depends_on = None
 

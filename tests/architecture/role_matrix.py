@@ -316,6 +316,9 @@ OPEN_TO_PROGRAMS: Rows = {
     ("POST", "/v1/auth/login"): EVERYBODY,
     ("POST", "/v1/auth/refresh"): EVERYBODY,
     ("POST", "/v1/auth/logout"): EVERYBODY,
+    ("GET", "/v1/product"): EVERYBODY,
+    ("GET", "/v1/product/<sku_code>"): EVERYBODY,
+    ("GET", "/v1/collection/<seo_name>/products"): EVERYBODY,
 }
 
 TAXONOMIES = "/v1/admin/taxonomies"

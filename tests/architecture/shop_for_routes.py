@@ -81,6 +81,7 @@ COMMON = {
     "revision": "1",
     "seo_name": "nothing",
     "shape": "wide",
+    "sku_code": "nothing",
     "token": "nothing",
     "version": "0",
     "name": "x",

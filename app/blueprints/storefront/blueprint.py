@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app import ports
 from app.blueprints.hosts import request_host
-from app.blueprints.storefront.fragment_cache import FragmentCache
+from app.blueprints.storefront.fragment_cache import FragmentCache, PackedMarkup
 from app.domain.merchandising.shop import Shop, ShopWindow
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.serving.cache import ServingCache
@@ -34,16 +34,27 @@ LISTING_CACHE = "shop-listing-cache"
 LINKS_CACHE = "shop-landing-links-cache"
 CARD_CACHE = "shop-card-cache"
 PREVIEWS = "previews_theme"
-LISTINGS = 400  # A listing is some 30 kB and a card 0.5 kB, so that a process keeps a few megabytes.
-CARDS = 5_000
+# Bytes that a process keeps: some 3,000 listings, of 30 kB before they are packed, and as many lists of links.
+LISTINGS, LINKS = 16 * 1024**2, 4 * 1024**2
+CARDS = 5_000  # Of 0.5 kB.
+BESIDE_FRAGMENT = 1_500  # Bytes of a cached fragment's key, and of what the head needs.
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnListing:
     """A listing as it is cached: its HTML, and what the head of its page needs of it."""
 
-    html: Markup
+    fragment: PackedMarkup
     shown: ShownListing
+
+    @property
+    def html(self) -> Markup:
+        return self.fragment.html
+
+    @property
+    def size(self) -> int:
+        """In bytes, about."""
+        return self.fragment.size + BESIDE_FRAGMENT + sum(map(len, self.shown.paths))
 
 
 @bp.record_once
@@ -55,8 +66,8 @@ def empty_caches(app: App) -> None:
     """As a process begins with them."""
     app.extensions[WINDOW] = ShopWindow()
     app.extensions[SERVING] = ServingCache()
-    app.extensions[LISTING_CACHE] = FragmentCache[DrawnListing](LISTINGS)
-    app.extensions[LINKS_CACHE] = FragmentCache[Markup](LISTINGS)
+    app.extensions[LISTING_CACHE] = FragmentCache[DrawnListing](LISTINGS, lambda listing: listing.size)
+    app.extensions[LINKS_CACHE] = FragmentCache[PackedMarkup](LINKS, lambda links: links.size + BESIDE_FRAGMENT)
     app.extensions[CARD_CACHE] = FragmentCache[Markup](CARDS)
     app.extensions[ports.LANDING_DIRECTORY] = LandingDirectory()
 
@@ -99,8 +110,8 @@ def listing_cache() -> FragmentCache[DrawnListing]:
     return cache
 
 
-def links_cache() -> FragmentCache[Markup]:
-    cache: FragmentCache[Markup] = current_app.extensions[LINKS_CACHE]
+def links_cache() -> FragmentCache[PackedMarkup]:
+    cache: FragmentCache[PackedMarkup] = current_app.extensions[LINKS_CACHE]
     return cache
 
 

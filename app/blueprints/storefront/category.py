@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from flask import Response, redirect, request
-from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
 from app import ports
 from app.blueprints.storefront.blueprint import DrawnListing, bp, current_shop, landing_pages_of, listing_cache
+from app.blueprints.storefront.fragment_cache import PackedMarkup
 from app.blueprints.storefront.presentation import drawn, listing_answer, shown_listing
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
@@ -99,7 +99,7 @@ def _cached(
     def draw() -> DrawnListing:
         listing = make()
         html = drawn("storefront/_listing.html", shop=shop, listing=listing, nothing="storefront/_nothing_here.html")
-        return DrawnListing(Markup(html), shown_listing(listing))
+        return DrawnListing(PackedMarkup.of(html), shown_listing(listing))
 
     key = current_theme().name, shop.site_id, shop.version, version, asked
     return draw() if asked.unknown else listing_cache().get(key, draw)

@@ -9,6 +9,7 @@ from flask import Response, make_response, request
 from markupsafe import Markup
 
 from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, links_cache, shop_or_none
+from app.blueprints.storefront.fragment_cache import PackedMarkup
 from app.domain.catalogue.image_store import jpeg, small, srcset
 from app.domain.catalogue.markup import MEDIA_PREFIX
 from app.domain.catalogue.pictures import picture_path, shape_among, shape_path
@@ -84,7 +85,7 @@ def landing_links(node: ShopNode, pages: LandingPages, landing: LandingPage | No
     path = landing.path if landing else node.path
     key = (current_theme().name, shop.site_id, shop.version, pages.fingerprint, path)
     context = {"shop": shop, "node": node, "pages": pages, "landing": landing}
-    return links_cache().get(key, lambda: Markup(drawn("storefront/_landing_links.html", **context)))
+    return links_cache().get(key, lambda: PackedMarkup.of(drawn("storefront/_landing_links.html", **context))).html
 
 
 @bp.app_template_global("robots_of_other_pages")

@@ -29,6 +29,7 @@ class Product(Base, HoldsMarkup):
         Index(None, "site_id", "updated_at"),
         Index(None, "site_id", "name"),
         Index(None, "site_id", "manufacturer"),
+        Index(None, "site_id", "upc"),
         Index(None, "site_id", "taxonomy_level_id", "enabled"),
         Index(None, "site_id", "completeness_score"),
         CheckConstraint("price >= 0", name="price_not_negative"),
@@ -84,7 +85,11 @@ class Variant(Base):
     """A buyable form of a product; an empty price is the product's."""
 
     __tablename__ = "variants"
-    __table_args__ = (UniqueConstraint("site_id", "sku"), Index(None, "product_id", "position"))
+    __table_args__ = (
+        UniqueConstraint("site_id", "sku"),
+        Index(None, "product_id", "position"),
+        Index(None, "site_id", "upc"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))

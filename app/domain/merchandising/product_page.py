@@ -83,7 +83,7 @@ def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPag
         few_left=stock if stock is not None and 0 < stock <= FEW else None,
         most=MOST_OF_ONE if stock is None else min(stock, MOST_OF_ONE),
         sku=chosen.sku if chosen else product.sku,
-        pictures=_pictures(shop, product),
+        pictures=pictures_of(shop, product),
         facts=_facts(shop, product),
         options=option_groups(offers, chosen) if chosen else (),
         trail=_trail(shop, product),
@@ -97,7 +97,7 @@ def small_pictures(shop: Shop, product_ids: Collection[int]) -> dict[int, PagePi
         .where(Product.site_id == shop.site_id, Product.id.in_(product_ids))
         .options(selectinload(Product.images))
     )
-    first = {product: _pictures(shop, product)[0] for product in products}
+    first = {product: pictures_of(shop, product)[0] for product in products}
     return {p.id: replace(picture, url=small(picture.url)) if p.images else picture for p, picture in first.items()}
 
 
@@ -110,7 +110,8 @@ def _product(site_id: int, seo_name: str) -> Product:
     return existing(product, "We do not sell this product, or not any more.")
 
 
-def _pictures(shop: Shop, product: Product) -> tuple[PagePicture, ...]:
+def pictures_of(shop: Shop, product: Product) -> tuple[PagePicture, ...]:
+    """Its photographs, or else a drawing of its kind."""
     if product.images:
         return tuple(_photograph(shop, product, image) for image in product.images)
     path = shop.taxonomy.path(product.taxonomy_level_id) if product.taxonomy_level_id else []

@@ -5,9 +5,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from flask import Flask
+from markupsafe import Markup
 
 from app.blueprints.storefront.blueprint import LISTING_CACHE
-from app.blueprints.storefront.fragment_cache import FragmentCache
+from app.blueprints.storefront.fragment_cache import FragmentCache, PackedMarkup
 from app.domain.catalogue.models import Product
 from app.extensions import db
 from app.transaction import transaction
@@ -37,6 +38,20 @@ def test_a_part_that_cannot_be_drawn_is_not_kept():
         parts.get("a", lambda: str(1 / 0))
     except ZeroDivisionError:
         assert len(parts) == 0
+
+
+def test_parts_are_kept_up_to_a_size_and_one_beyond_it_is_not():
+    parts = FragmentCache(10, len)
+    for key, size in (("a", 4), ("b", 4), ("large", 11), ("c", 4)):
+        assert parts.get(key, lambda size=size: "x" * size) == "x" * size
+    assert [parts.get(key, lambda: "new") for key in ("b", "c", "a")] == ["xxxx", "xxxx", "new"]
+
+
+def test_packed_markup_is_the_same_and_smaller():
+    html = '<li class="card">Zelt für 2 – €</li>' * 100
+    packed = PackedMarkup.of(html)
+    assert packed.html == Markup(html) and isinstance(packed.html, Markup)
+    assert packed.size < len(html) / 8
 
 
 def test_threads_get_whole_parts():

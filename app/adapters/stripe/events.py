@@ -1,0 +1,89 @@
+"""Stripe's webhooks: verified on the raw bytes before anything of them is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+import stripe
+
+from app.adapters.stripe.mapping import Sent, intent_of, moment, reference, refund_of
+from app.domain.pos.processor import BadSignature, Intent, ProcessorEvent, Refund
+
+TOLERANCE = 300  # Seconds, before and after.
+# Of an event, what is stored leaves these out: a client secret pays, and the name is of the cardholder.
+NEVER_STORED = frozenset({"client_secret", "cardholder_name"})
+
+
+def event_of(raw: bytes, headers: Mapping[str, str], now: datetime, secrets: Sequence[str]) -> ProcessorEvent:
+    """`secrets` are of the endpoints that send here: the account's own and the one of connected accounts. Raises
+    BadSignature."""
+    header = next((value for name, value in headers.items() if name.lower() == "stripe-signature"), "")
+    _verify(raw, header, secrets)
+    if abs(now.timestamp() - _stamp(header)) > TOLERANCE:
+        raise BadSignature("The event was not signed within the last five minutes.")
+    return _read(raw)
+
+
+def _verify(raw: bytes, header: str, secrets: Sequence[str]) -> None:
+    """The SDK looks at the stamp only for being old, and by the machine's clock; `event_of` looks at it itself."""
+    for secret in filter(str.strip, secrets):
+        # TypeError and ValueError are of signatures and bodies that are no text.
+        with suppress(stripe.SignatureVerificationError, TypeError, ValueError):
+            stripe.WebhookSignature.verify_header(raw, header, secret, tolerance=None)
+            return
+    raise BadSignature("The event is not signed by the payment processor.")
+
+
+def _stamp(header: str) -> int:
+    """As the SDK reads it, which has verified it: the first `t` counts."""
+    parts = [part.split("=", 2) for part in header.split(",")]
+    return next(int(part[1]) for part in parts if part[0] == "t")
+
+
+def _read(raw: bytes) -> ProcessorEvent:
+    """Raises BadSignature for what is signed but no event: nothing can be done with it."""
+    try:
+        sent = json.loads(raw)
+        about = sent["data"]["object"]
+        return ProcessorEvent(
+            id=sent["id"],
+            type=sent["type"],
+            account_id=sent.get("account") or "",
+            live=bool(sent["livemode"]),
+            created=moment(sent["created"]),
+            intent_id=_intent_id(about),
+            intent=_intent(about),
+            refund=_refund(about),
+            payload=without_secrets(sent),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BadSignature("What was sent is no event of Stripe’s.") from error
+
+
+def _intent_id(about: Sent) -> str | None:
+    """Charges, refunds and disputes name theirs."""
+    return reference(about) if about.get("object") == "payment_intent" else reference(about.get("payment_intent"))
+
+
+def _intent(about: Sent) -> Intent | None:
+    """None also where an endpoint of another API version sends a status that we do not know: it can be read anew."""
+    if about.get("object") != "payment_intent":
+        return None
+    try:
+        return intent_of({**about, "client_secret": None})
+    except (KeyError, ValueError):
+        return None
+
+
+def _refund(about: Sent) -> Refund | None:
+    return refund_of(about) if about.get("object") == "refund" else None
+
+
+def without_secrets(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: without_secrets(part) for name, part in value.items() if name not in NEVER_STORED}
+    return [without_secrets(part) for part in value] if isinstance(value, list) else value

@@ -1,0 +1,129 @@
+"""Products and collections for everybody, as the shop of the host sells them now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from app import ports
+from app.blueprints.storefront.blueprint import current_shop, served_configuration
+from app.blueprints.v1.api import ApiBlueprint
+from app.blueprints.v1.catalogue_shapes import ProductQuery, ProductShape, ProductsShape
+from app.blueprints.v1.description import ETAG
+from app.blueprints.v1.taxonomy_shapes import PageQuery
+from app.domain.catalogue.for_sale import Lookup, product_by_sku, products_for_sale, products_of_collection
+from app.domain.catalogue.models import Product, Variant
+from app.domain.catalogue.rules import is_in_stock, is_on_sale
+from app.domain.merchandising.product_page import PagePicture, pictures_of
+from app.domain.search.listings.words import products_by_words
+from app.domain.shared.paging import Paged
+from app.permissions import public
+
+bp = ApiBlueprint("v1_catalogue", __name__, tag="Catalogue", url_prefix="/v1", description="Products and collections")
+
+
+@bp.get("/product")
+@public
+@bp.open_to_all
+@bp.described("searchProducts", 404, 429)
+@bp.arguments(ProductQuery, location="query")
+@bp.response(200, ProductsShape, headers=ETAG)
+def products(query: dict[str, Any]) -> Paged[dict[str, Any]]:
+    """Search the products that are for sale.
+
+    By words (`q`) as shoppers search, with the shop's synonyms and rules; by `upc` or `seoName`; all of them, by name,
+    without any. Where several are given, all must hold. While the search index is away, words are looked for in names
+    and codes.
+    """
+    shop, page_number, page_size = current_shop(), query["page_number"], query["page_size"]
+    words = (query["q"] or query["search"]).strip()
+    lookup = Lookup(words, query["upc"].strip(), query["seo_name"].strip())
+    if words and lookup == Lookup(words):
+        served, now = served_configuration(shop), ports.clock().now()
+        engine = ports.search_engine()
+        return _listed(products_by_words(engine, shop.site_id, words, served, now, page_number, page_size))
+    return _listed(products_for_sale(shop.site_id, lookup, page_number, page_size))
+
+
+@bp.get("/product/<sku_code>")
+@public
+@bp.open_to_all
+@bp.described("getProduct", 404, 429)
+@bp.response(200, ProductShape, headers=ETAG)
+def product(sku_code: str) -> dict[str, Any]:
+    """A product with its variants, by its SKU or by that of one of the variants."""
+    return _product_json(product_by_sku(current_shop().site_id, sku_code))
+
+
+@bp.get("/collection/<seo_name>/products")
+@public
+@bp.open_to_all
+@bp.described("listCollectionProducts", 404, 429)
+@bp.arguments(PageQuery, location="query")
+@bp.response(200, ProductsShape, headers=ETAG)
+def collection_products(query: dict[str, int], seo_name: str) -> Paged[dict[str, Any]]:
+    """The products of a collection that are for sale, in its own order."""
+    site_id = current_shop().site_id
+    return _listed(products_of_collection(site_id, seo_name, query["page_number"], query["page_size"]))
+
+
+@bp.after_request
+def _revalidated(response: Response) -> Response:
+    """Caches may keep an answer and must ask each time whether it still holds."""
+    if response.status_code == 200:
+        response.headers["Cache-Control"] = "public, no-cache"
+        response.add_etag()
+        response.make_conditional(request)
+    return response
+
+
+def _listed(found: Paged[Product]) -> Paged[dict[str, Any]]:
+    items = [_product_json(one) for one in found.items]
+    return Paged(items, found.page_number, found.page_size, found.total_items)
+
+
+def _product_json(product: Product) -> dict[str, Any]:
+    shop = current_shop()
+    stocks = [variant.stock for variant in product.variants]
+    return {
+        "id": str(product.id),
+        "sku_code": product.sku,
+        "name": product.name,
+        "seo_name": product.seo_name,
+        "url": _absolute(f"/p/{product.seo_name}"),
+        "manufacturer": product.manufacturer,
+        "upc": product.upc,
+        "description": product.description,
+        "price": product.price,
+        "compare_at_price": product.compare_at_price if is_on_sale(product.price, product.compare_at_price) else None,
+        "currency": shop.currency,
+        "in_stock": is_in_stock(product.stock, stocks),
+        "quantity": _quantity(stocks or [product.stock]),
+        "images": [_picture_json(picture) for picture in pictures_of(shop, product)],
+        "variants": [_variant_json(product, variant) for variant in product.variants],
+    }
+
+
+def _variant_json(product: Product, variant: Variant) -> dict[str, Any]:
+    return {
+        "sku_code": variant.sku,
+        "upc": variant.upc,
+        "options": variant.options,
+        "price": product.price if variant.price is None else variant.price,
+        "in_stock": is_in_stock(variant.stock),
+        "quantity": variant.stock,
+    }
+
+
+def _picture_json(picture: PagePicture) -> dict[str, Any]:
+    return {"url": _absolute(picture.url), "alt": picture.alt, "width": picture.width, "height": picture.height}
+
+
+def _quantity(stocks: list[int | None]) -> int | None:
+    counted = [stock for stock in stocks if stock is not None]
+    return sum(counted) if len(counted) == len(stocks) else None
+
+
+def _absolute(path: str) -> str:
+    return request.host_url.rstrip("/") + path

@@ -1,0 +1,27 @@
+"""Products found by words for programs: the search that shoppers use, without redirects and filters."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from app.domain.catalogue.for_sale import Lookup, products_by_ids, products_for_sale
+from app.domain.catalogue.models import Product
+from app.domain.search.engine import SearchEngine, SearchRequest, SearchUnavailable
+from app.domain.search.serving.plan import plan
+from app.domain.search.serving.query import search_products
+from app.domain.search.serving.served import Served
+from app.domain.shared.paging import Paged
+
+
+def products_by_words(
+    engine: SearchEngine, site_id: int, words: str, served: Served, now: datetime, page_number: int, page_size: int
+) -> Paged[Product]:
+    """The best match first. While the engine does not answer, what contains each of the words, by name."""
+    request = SearchRequest(words=words, page=page_number, per_page=page_size)
+    planned = plan(words, served, now, redirects=False)
+    try:
+        result = search_products(engine, site_id, request, planned, served.stop_words).result
+    except SearchUnavailable:
+        return products_for_sale(site_id, Lookup(words=words), page_number, page_size)
+    ids = [int(str(hit.card["id"])) for hit in result.hits]
+    return Paged(products_by_ids(site_id, ids), page_number, page_size, result.total)

@@ -1,0 +1,42 @@
+"""Every payment processor does what the contract says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+import pytest
+
+from app.adapters.stripe import StripeProcessor
+from app.domain.pos.processor import AccountRef
+from tests.contracts.payment_processor_contract import MINE, OTHER, PaymentProcessorContract, SentEvent, Till
+from tests.fakes.clock import StoppedClock
+from tests.fakes.stripe_server import SECRET_KEY, WEBHOOK_SECRET, StripeServer, stripe_server
+
+
+class StripeTill:
+    """Stripe's adapter against the local server."""
+
+    def __init__(self, server: StripeServer) -> None:
+        self._server = server
+        self.processor = self.with_secret(WEBHOOK_SECRET)
+
+    def now(self) -> datetime:
+        return self._server.api.now()
+
+    def tap(self, ref: AccountRef, intent_id: str, card: str = "visa") -> None:
+        self._server.tap(ref.account_id, intent_id, card)
+
+    def events(self) -> list[SentEvent]:
+        signed = [self._server.signed(event) for event in self._server.api.events()]
+        return [SentEvent(one.raw, one.headers) for one in signed]
+
+    def with_secret(self, secret: str) -> StripeProcessor:
+        return StripeProcessor(SECRET_KEY, [secret], api_base=self._server.base_url, pause=0)
+
+
+class TestStripe(PaymentProcessorContract):
+    @pytest.fixture
+    def till(self, clock: StoppedClock) -> Iterator[Till]:
+        with stripe_server(clock.now, (MINE.account_id, OTHER.account_id)) as server:
+            yield StripeTill(server)
