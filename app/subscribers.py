@@ -5,10 +5,11 @@ from __future__ import annotations
 from app.domain.alerts.alerts import AlertEnded, AlertRaised
 from app.domain.alerts.log_lines import log_ended, log_raised
 from app.domain.search.events import ConfigurationSaved, IndexChangesWaiting
+from app.domain.sites.events import SessionsEnded
 from app.domain.sites.stored_events import EventsStored
 from app.domain.work.kinds import WorkRequested
 from app.events import subscribe
-from app.jobs import words
+from app.jobs import pos_sessions, words
 from app.jobs.leased import LEASED_JOBS
 from app.ports import queue
 
@@ -18,6 +19,7 @@ def init_subscribers() -> None:
     subscribe(WorkRequested, start_work)
     subscribe(EventsStored, deliver_events)
     subscribe(ConfigurationSaved, publish_words)
+    subscribe(SessionsEnded, end_work_sessions)
     subscribe(AlertRaised, log_raised)
     subscribe(AlertEnded, log_ended)
 
@@ -38,3 +40,8 @@ def deliver_events(_event: EventsStored) -> None:
 def publish_words(event: ConfigurationSaved) -> None:
     """At once and in this process: what a merchandiser saved is served when the next page answers."""
     words.publish(event.site_id)
+
+
+def end_work_sessions(event: SessionsEnded) -> None:
+    """At once, so that the page that shows them is right when it answers."""
+    pos_sessions.follow_user(event.user_id)

@@ -15,7 +15,7 @@ from app.domain.sites.sites import all_sites
 from app.domain.work.context import read_afresh
 from app.domain.work.kinds import describe_error
 from app.extensions import db
-from app.jobs import purging
+from app.jobs import pos_sessions, purging
 from app.jobs.safeguards import check_backup, check_certificate
 from app.jobs.sitemaps import build_by_hand, request_by_schedule
 from app.jobs.suggesting import suggest_nightly
@@ -151,6 +151,9 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
         "Write the sitemaps of all sites but staging ones.",
         setting="sitemap_schedule",
         by_hand=build_sitemaps,
+    ),
+    "pos-sessions": ScheduledJob(
+        "*/5 * * * *", pos_sessions.follow_all, "End the work sessions of tills whose time is up."
     ),
     "check-backup": ScheduledJob("20 * * * *", check_backup, "Look how old the newest backup is (BACKUP_DIR)."),
     "check-certificate": ScheduledJob(

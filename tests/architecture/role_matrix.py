@@ -17,6 +17,7 @@ class Principal(StrEnum):
 EVERYBODY = frozenset(Principal)
 STAFF = frozenset((Principal.MERCHANDISER, Principal.ADMIN, Principal.SUPERADMIN))
 ADMINS = frozenset((Principal.ADMIN, Principal.SUPERADMIN))
+AT_TILLS = ADMINS | {Principal.POS_AGENT}
 
 Rows = dict[tuple[str, str], frozenset[Principal]]
 
@@ -321,6 +322,16 @@ OPEN_TO_PROGRAMS: Rows = {
     ("GET", "/v1/collection/<seo_name>/products"): EVERYBODY,
 }
 
+POS_SESSION = "/v1/pos/sessions/current"
+POS_PEOPLE: Rows = {
+    ("GET", "/v1/pos/locations"): AT_TILLS,
+    ("GET", "/v1/pos/agents/me"): AT_TILLS,
+    ("GET", POS_SESSION): AT_TILLS,
+    ("PUT", POS_SESSION): AT_TILLS,
+    ("GET", f"{POS_SESSION}/report"): AT_TILLS,
+    ("POST", f"{POS_SESSION}/close"): AT_TILLS,
+}
+
 TAXONOMIES = "/v1/admin/taxonomies"
 V1_MERCHANDISING = "/v1/admin/merchandising"
 V1: Rows = OPEN_TO_PROGRAMS | {
@@ -369,5 +380,6 @@ MATRIX: Rows = (
     | ORDERS
     | SUBSCRIPTIONS
     | POS_PAGES
+    | POS_PEOPLE
     | V1
 )

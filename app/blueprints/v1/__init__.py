@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from flask import Flask
 
-from app.blueprints.v1 import auth, catalogue, description, merchandising, taxonomies
+from app.blueprints.v1 import (
+    auth,
+    catalogue,
+    description,
+    merchandising,
+    pos_agents,
+    pos_sessions,
+    taxonomies,
+)
 from app.blueprints.v1.api import ProblemApi
 from app.blueprints.v1.description import describe_problems, describe_tokens, spec_options
 
@@ -12,7 +20,14 @@ from app.blueprints.v1.description import describe_problems, describe_tokens, sp
 def register(app: Flask) -> None:
     api = ProblemApi(app, spec_kwargs=spec_options())
     describe_problems(api.spec)
-    for bp in (auth.bp, catalogue.bp, merchandising.bp, taxonomies.bp):
+    for bp in (
+        auth.bp,
+        pos_agents.bp,
+        pos_sessions.bp,
+        catalogue.bp,
+        merchandising.bp,
+        taxonomies.bp,
+    ):
         api.register_blueprint(bp)
     describe_tokens(api.spec)
     app.register_blueprint(description.bp)

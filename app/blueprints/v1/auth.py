@@ -11,11 +11,14 @@ from app import ports
 from app.blueprints.hosts import request_host
 from app.blueprints.password_check import checked_user
 from app.blueprints.v1 import access_tokens
+from app.blueprints.v1.agent_shapes import agent_json, location_json
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.auth_shapes import LOGOUT_BODY, LoginBody, RefreshBody, TokensShape
 from app.blueprints.v1.bearer import sent_claims
+from app.domain.pos import agents, work_session_ends, work_sessions
+from app.domain.pos.models import PosAgent
 from app.domain.shared.problems import Invalid, NotFound, Unauthenticated
-from app.domain.sites import accounts, api_sessions
+from app.domain.sites import accounts, api_sessions, refresh_chain
 from app.domain.sites.api_sessions import Because, Device, Granted
 from app.domain.sites.sites import site_by_host
 from app.permissions import public
@@ -33,7 +36,8 @@ bp = ApiBlueprint("v1_auth", __name__, url_prefix="/v1/auth", tag="Tokens")
 def login(body: dict[str, Any]) -> dict[str, Any]:
     """Sign in with e-mail address and password.
 
-    The tokens are for the shop at whose host this is asked. Five wrong passwords for an account within a quarter of
+    The tokens are for the shop at whose host this is asked. An agent gets to know what they may do at a till, and
+    where; a work session begins for them. Five wrong passwords for an account within a quarter of
     an hour, in a browser or here, make the next tries wait; so do twenty tries a minute from one address.
     """
     site = site_by_host(request_host())
@@ -47,7 +51,8 @@ def login(body: dict[str, Any]) -> dict[str, Any]:
     device = Device(body.get("device_id"), body.get("device_name"))
     with transaction():
         granted = api_sessions.open_session(ports.clock(), user, site_id, body["audience"], device)
-    return _tokens(granted)
+        agent = work_sessions.open_with(ports.clock(), granted.caller, device, *_program())
+        return _tokens(granted, agent)
 
 
 @bp.post("/refresh")
@@ -65,10 +70,14 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
     """
     key = access_tokens.key_for("refresh-tokens")
     with transaction():
-        granted = api_sessions.refresh(ports.clock(), key, body["refresh_token"], request_host(), body.get("device_id"))
+        granted = api_sessions.refresh(
+            ports.clock(), key, body["refresh_token"], request_host(), body.get("device_id"), _is_other_program
+        )
+        if isinstance(granted, Unauthenticated):
+            work_session_ends.follow_session(ports.clock(), refresh_chain.session_of(body["refresh_token"]) or "")
     if isinstance(granted, Unauthenticated):
         raise granted
-    return _tokens(granted)
+    return _tokens(granted, agents.find_agent(granted.caller.site_id, granted.caller.user_id))
 
 
 @bp.post("/logout")
@@ -92,7 +101,24 @@ def logout() -> None:
     because = Because.PIN_LOCKOUT if body.get("reason") == Because.PIN_LOCKOUT.value else Because.LOGOUT
     if session_id:
         with transaction():
-            api_sessions.end(ports.clock(), session_id, because)
+            _end(session_id, because)
+            work_session_ends.follow_session(ports.clock(), session_id)
+
+
+def _end(session_id: str, because: Because) -> None:
+    if because is Because.PIN_LOCKOUT:
+        api_sessions.end_as_suspicious(ports.clock(), session_id, because, "the PIN of the till was wrong five times")
+    else:
+        api_sessions.end(ports.clock(), session_id, because)
+
+
+def _program() -> tuple[str, str]:
+    """What calls, as it says itself, and its address."""
+    return request.user_agent.string, request.remote_addr or ""
+
+
+def _is_other_program(session_id: str) -> bool:
+    return work_sessions.is_other_program(session_id, request.user_agent.string)
 
 
 def _lenient_body() -> dict[str, Any]:
@@ -113,8 +139,9 @@ def _session_to_end(refresh_token: object) -> str | None:
         return api_sessions.session_of_refresh_token(key, sent, request_host())
 
 
-def _tokens(granted: Granted) -> dict[str, Any]:
+def _tokens(granted: Granted, agent: PosAgent | None) -> dict[str, Any]:
     caller, now = granted.caller, ports.clock().now()
+    places = agents.locations_of(caller.site_id, caller.roles, agent)
     expires_at = access_tokens.expiry(caller, now)
     return {
         "token": access_tokens.issue(caller, now),
@@ -130,6 +157,6 @@ def _tokens(granted: Granted) -> dict[str, Any]:
             "display_name": caller.display_name,
             "roles": sorted(caller.roles),
         },
-        "agent": None,
-        "locations": [],
+        "agent": None if agent is None else agent_json(agent),
+        "locations": [location_json(place) for place in places],
     }

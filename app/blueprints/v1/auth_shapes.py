@@ -6,6 +6,7 @@ from typing import Any
 
 from marshmallow import fields, validate
 
+from app.blueprints.v1.agent_shapes import PosAgentShape, PosLocationShape
 from app.blueprints.v1.api import Body, Shape
 from app.blueprints.v1.fields import ShortLine, UtcTime
 from app.domain.sites.api_sessions import Audience, Because
@@ -69,5 +70,9 @@ class TokensShape(Shape):
     session_id = fields.Str(required=True)
     session_expires_at = UtcTime(required=True, metadata={"description": "24 hours after signing in, whatever comes."})
     user = fields.Nested(UserShape, required=True)
-    agent = fields.Raw(required=True, allow_none=True, metadata={"description": "null: the user is no till agent."})
-    locations = fields.List(fields.Raw(), required=True, metadata={"description": "Where the user may work at a till."})
+    agent = fields.Nested(
+        PosAgentShape, required=True, allow_none=True, metadata={"description": "null: the user is no agent."}
+    )
+    locations = fields.List(
+        fields.Nested(PosLocationShape), required=True, metadata={"description": "Where the user may work at a till."}
+    )

@@ -43,7 +43,7 @@ class UtcTime(fields.String):
         super().__init__(metadata={"format": "date-time"} | dict(metadata or {}), **kwargs)
 
     def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
-        return rfc3339(value)
+        return None if value is None else rfc3339(value)
 
 
 class Few(fields.List):

@@ -11,13 +11,16 @@ from flask import g
 
 from app import ports
 from app.blueprints.v1.bearer import identified
-from app.domain.pos import access
+from app.domain.pos import access, suspicion, work_sessions
 from app.domain.pos.access import ADMINS
-from app.domain.pos.models import PosAgent, PosLocation
+from app.domain.pos.models import PosAgent, PosLocation, PosSession
 from app.domain.shared.author import Author
-from app.domain.shared.problems import Forbidden
+from app.domain.shared.problems import Forbidden, Unprocessable
 from app.domain.sites.api_sessions import ApiCaller
 from app.permissions import DECLARED, Permission, View, allowed
+from app.transaction import transaction
+
+OVER_LIMIT = "amount_exceeds_limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,12 @@ def requires_till(settles: bool = False, as_agent: bool = False) -> Callable[[Vi
         @wraps(view)
         def checked(*args: Any, **kwargs: Any) -> Any:
             g.till = _till(kwargs.pop("location_id", None), settles, as_agent)
-            return view(*args, **kwargs)
+            try:
+                return view(*args, **kwargs)
+            except Unprocessable as refusal:
+                if refusal.code == OVER_LIMIT:
+                    _note_over_limit()
+                raise
 
         setattr(checked, DECLARED, Permission.USE_POS.value)
         return checked  # type: ignore[return-value]
@@ -75,4 +83,18 @@ def _till(location_id: str | None, settles: bool, as_agent: bool) -> Till:
     if not settles:
         access.check_open(known.is_pos_enabled)
     location = None if location_id is None else access.check_location(known, caller.roles, settles)
-    return Till(caller, known.agent, location, known.session_id)
+    if known.session is not None:
+        _see(known.session, location)
+    return Till(caller, known.agent, location, None if known.session is None else known.session.id)
+
+
+def _see(session: PosSession, location: PosLocation | None) -> None:
+    if work_sessions.wants_to_be_seen(ports.clock(), session, location):
+        session_id, place = session.id, None if location is None else location.id
+        with transaction():
+            work_sessions.see(ports.clock(), session_id, place)
+
+
+def _note_over_limit() -> None:
+    with transaction():
+        suspicion.note_over_limit(ports.clock(), till().caller.session_id)

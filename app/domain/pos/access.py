@@ -18,14 +18,14 @@ ADMINS = frozenset((Role.ADMIN, Role.SUPERADMIN))
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What the database says of a user at a location: `assigned` when the agent may work there. `session_id` is that of
-    the work session, None where the caller opened none, as a program that manages the shop."""
+    """What the database says of a user at a location: `assigned` when the agent may work there. `session` is the work
+    session, None where the caller opened none, as a program that manages the shop."""
 
     agent: PosAgent | None
     location: PosLocation | None
     assigned: bool
     is_pos_enabled: bool
-    session_id: str | None
+    session: PosSession | None
 
 
 def standing(site_id: int, user_id: int, session_id: str, location_id: str | None) -> Standing:
@@ -33,7 +33,7 @@ def standing(site_id: int, user_id: int, session_id: str, location_id: str | Non
     location = and_(PosLocation.site_id == Site.id, PosLocation.location_id == (location_id or ""))
     assignment = and_(PosAgentLocation.agent_id == PosAgent.id, PosAgentLocation.location_id == PosLocation.id)
     query = (
-        select(PosAgent, PosLocation, PosAgentLocation.agent_id, Setting.value, PosSession.id)
+        select(PosAgent, PosLocation, PosAgentLocation.agent_id, Setting.value, PosSession)
         .select_from(Site)
         .outerjoin(PosAgent, and_(PosAgent.site_id == Site.id, PosAgent.user_id == user_id))
         .outerjoin(PosLocation, location)

@@ -13,9 +13,11 @@ from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.shared.records import existing
 from app.domain.shared.text import line_problems
+from app.domain.sites.events import SessionsEnded
 from app.domain.sites.models import Domain, RoleGrant, Site, User
 from app.domain.sites.passwords import hasher, matches, password_problems
 from app.domain.sites.roles import Role
+from app.events import publish
 from app.extensions import db
 
 EMAIL = re.compile(r"[^\s@<>\"'(),:;\\]{1,64}@[^\s@<>\"'(),:;\\]{1,189}")
@@ -73,6 +75,7 @@ def set_password(memory_kib: int, user: User, password: str) -> None:
         raise Invalid(problems)
     user.password_hash = hasher(memory_kib).hash(password)
     user.session_version += 1
+    publish(SessionsEnded(user.id))
 
 
 def grant(user: User, site_id: int, role: Role) -> bool:

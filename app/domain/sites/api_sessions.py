@@ -6,7 +6,7 @@ Sources: RFC 9700 section 4.14.2 for rotation and reuse, ASVS 5 sections 7.3 and
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -18,13 +18,16 @@ from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Forbidden, Invalid, Unauthenticated
 from app.domain.sites import audit, refresh_chain, throttle
 from app.domain.sites.accounts import roles_among, roles_of
+from app.domain.sites.events import SessionsEnded
 from app.domain.sites.models import ApiSession, Domain, RoleGrant, User
 from app.domain.sites.roles import Role
+from app.events import publish
 from app.extensions import db
 
 LONGEST = timedelta(hours=24)  # From signing in; nothing extends it.
 IDLE = timedelta(hours=12)  # Without a refresh.
 GRACE = timedelta(seconds=20)  # An answer may get lost, and two windows may refresh at once.
+ENDED_AS_SUSPICIOUS = "api_session.end"  # In the activity log.
 OLDEST_SPENT = int(LONGEST / throttle.REFRESH_WINDOW) * throttle.REFRESHES
 TILL_ROLES = frozenset((Role.POS_AGENT, Role.ADMIN, Role.SUPERADMIN))
 
@@ -49,6 +52,8 @@ class Because(StrEnum):
     REVOKED = "REVOKED"
     REFRESH_REUSE = "REFRESH_REUSE"
     DEVICE_CHANGED = "DEVICE_CHANGED"
+    AGENT_DISABLED = "AGENT_DISABLED"
+    OVER_LIMIT = "OVER_LIMIT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,14 @@ class ApiCaller:
 class Granted:
     caller: ApiCaller
     refresh_token: str
+
+
+# Whether another than the owner seems to hold the session of this id.
+Suspicion = Callable[[str], bool]
+
+
+def _trusted(_session_id: str) -> bool:
+    return False
 
 
 def open_session(clock: Clock, user: User, site_id: int, audience: Audience, device: Device) -> Granted:
@@ -131,9 +144,12 @@ def find_caller(clock: Clock, session_id: str, user_id: int, host: str, roles_th
     return _caller(session, user, roles)
 
 
-def refresh(clock: Clock, key: bytes, token: str, host: str, device_id: str | None) -> Granted | Unauthenticated:
+def refresh(
+    clock: Clock, key: bytes, token: str, host: str, device_id: str | None, is_stolen: Suspicion = _trusted
+) -> Granted | Unauthenticated:
     """The successor of the token. A spent token ends the session, which is why that refusal is returned, to be raised
-    after the commit; only within 20 seconds of the exchange it gets the same successor again.
+    after the commit; only within 20 seconds of the exchange it gets the same successor again. `is_stolen` says of a
+    session what else it is known by.
 
     Raises Unauthenticated when nothing was changed, TooManyRequests, and Invalid when the session belongs to a device
     that is not named. `key` has at least 32 bytes.
@@ -146,7 +162,7 @@ def refresh(clock: Clock, key: bytes, token: str, host: str, device_id: str | No
     if spent is None:
         raise Unauthenticated("token_invalid", NO_TOKEN)
     _check_standing(clock, session, user)
-    if refusal := _suspicion(clock, session, user, spent, device_id):
+    if refusal := _suspicion(clock, session, user, spent, device_id, is_stolen):
         return refusal
     throttle.note_refresh(clock, session.id)
     fresh = refresh_chain.successor(key, token)
@@ -168,9 +184,21 @@ def end(clock: Clock, session_id: str, because: Because) -> None:
     _end(clock, because, ApiSession.id == session_id)
 
 
+def end_as_suspicious(clock: Clock, session_id: str, because: Because, why: str) -> None:
+    """With an entry in the activity log; a session that ended before is left as it is."""
+    row = db.session.execute(
+        select(ApiSession, User)
+        .join(User, User.id == ApiSession.user_id)
+        .where(ApiSession.id == session_id, ApiSession.ended_at.is_(None))
+    ).one_or_none()
+    if row is not None:
+        _end_with_note(clock, row[0], row[1], because, why)
+
+
 def end_of_user(clock: Clock, user_id: int) -> None:
     """Everything that somebody has open, on every site."""
     _end(clock, Because.REVOKED, ApiSession.user_id == user_id)
+    publish(SessionsEnded(user_id))
 
 
 def _end(clock: Clock, because: Because, which: ColumnElement[bool]) -> None:
@@ -201,7 +229,7 @@ def _check_standing(clock: Clock, session: ApiSession, user: User) -> None:
 
 
 def _suspicion(
-    clock: Clock, session: ApiSession, user: User, spent: int, device_id: str | None
+    clock: Clock, session: ApiSession, user: User, spent: int, device_id: str | None, is_stolen: Suspicion
 ) -> Unauthenticated | None:
     """Ends the session that a thief seems to have."""
     if spent > 1 or (spent == 1 and clock.now() - session.last_used_at > GRACE):
@@ -212,6 +240,9 @@ def _suspicion(
     if session.device_id not in (None, device_id):
         _end_with_note(clock, session, user, Because.DEVICE_CHANGED, "another device used its refresh token")
         return Unauthenticated("session_revoked", ENDED)
+    if is_stolen(session.id):
+        _end_with_note(clock, session, user, Because.DEVICE_CHANGED, "another program used its refresh token")
+        return Unauthenticated("session_revoked", ENDED)
     return None
 
 
@@ -219,7 +250,7 @@ def _end_with_note(clock: Clock, session: ApiSession, user: User, because: Becau
     session.ended_at, session.ended_because = clock.now(), because.value
     summary = f"An API session was ended: {why}"
     subject = ("user", str(user.id))
-    audit.record(Author(session.site_id, user.display_name, clock), "api_session.end", subject, summary)
+    audit.record(Author(session.site_id, user.display_name, clock), ENDED_AS_SUSPICIOUS, subject, summary)
 
 
 def _caller(session: ApiSession, user: User, roles: frozenset[Role]) -> ApiCaller:

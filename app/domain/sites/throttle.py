@@ -27,6 +27,7 @@ ADDRESS_WINDOW = timedelta(minutes=1)
 TRIES_OF_ADDRESS = 20
 REFRESH_WINDOW = timedelta(hours=1)
 REFRESHES = 30
+OVER_LIMIT_WINDOW = timedelta(minutes=10)
 AHEAD = timedelta(minutes=1)  # Of other processes; what is later was dated by a clock that was wrong.
 
 
@@ -104,6 +105,14 @@ def note_order(clock: Clock, site_id: int, address: str, most: int, window: time
             seconds,
         )
     db.session.add(SignInFailure(key=key, at=now))
+
+
+def count_over_limit(clock: Clock, session_id: str) -> int:
+    """Note that a payment above the limit was tried in a session; how often that happened lately."""
+    key, now = f"over-limit:{session_id}", clock.now()
+    number, _ = _count(key, now, OVER_LIMIT_WINDOW)
+    db.session.add(SignInFailure(key=key, at=now))
+    return number + 1
 
 
 def order_key(site_id: int, address: str) -> str:

@@ -1,0 +1,55 @@
+"""What an agent may do at a till, and how much of it: pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.domain.shared.problems import Problem
+from app.domain.shared.text import line_problems
+
+LONGEST_NAME = 100
+LARGEST_LIMIT = 99_999_999  # The longest amount that a processor takes has eight digits.
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFields:
+    """What an admin decides about an agent. `max_transaction_amount` in minor units, None is the site's limit;
+    `location_ids` are the processor's."""
+
+    display_name: str
+    can_process_quick_payments: bool = True
+    can_build_orders: bool = True
+    can_refund: bool = False
+    can_discount: bool = False
+    max_transaction_amount: int | None = None
+    location_ids: tuple[str, ...] = ()
+
+
+class LimitSource(StrEnum):
+    AGENT = "AGENT"
+    SITE = "SITE"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The largest amount of one payment, which is itself allowed, and whose limit that is."""
+
+    amount: int
+    source: LimitSource
+
+
+def effective_limit(agents: int | None, sites: int) -> Limit:
+    """The lower one of the agent's limit, where there is one, and the site's."""
+    if agents is not None and agents < sites:
+        return Limit(agents, LimitSource.AGENT)
+    return Limit(sites, LimitSource.SITE)
+
+
+def agent_problems(fields: AgentFields) -> list[Problem]:
+    problems = line_problems(fields.display_name, "The name", LONGEST_NAME, "#/displayName", required=True)
+    limit = fields.max_transaction_amount
+    if limit is not None and not 1 <= limit <= LARGEST_LIMIT:
+        message = "The limit must be more than nothing, and at most 999,999.99."
+        problems.append(Problem("amount_invalid", message, "#/maxTransactionAmount"))
+    return problems

@@ -1,0 +1,58 @@
+"""What makes a location a sound one: pure. The fields of the address are those of the processor's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields, replace
+
+from app.domain.pos.processor import Address
+from app.domain.shared.problems import Problem
+from app.domain.shared.text import line_problems, one_line
+
+COUNTRY = re.compile("[A-Z]{2}", re.ASCII)
+PROCESSOR_ID = re.compile("[A-Za-z0-9_.-]{1,255}", re.ASCII)
+# By field: the label, the longest text and the name in JSON.
+PARTS = {
+    "line1": ("The first line of the address", 200, "line1"),
+    "line2": ("The second line of the address", 200, "line2"),
+    "city": ("The town", 100, "city"),
+    "state": ("The county or state", 100, "state"),
+    "postal_code": ("The postcode", 20, "postalCode"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LocationFields:
+    """What an admin decides about a location. `processor_account_id` None is the site's own account."""
+
+    display_name: str
+    address: Address
+    processor_account_id: str | None = None
+
+
+def cleaned(location: LocationFields) -> LocationFields:
+    address = location.address
+    parts = {part.name: one_line(getattr(address, part.name)) for part in fields(address)}
+    parts["country"] = parts["country"].upper()
+    account = (location.processor_account_id or "").strip() or None
+    return replace(
+        location, display_name=one_line(location.display_name), address=Address(**parts), processor_account_id=account
+    )
+
+
+def location_problems(location: LocationFields) -> list[Problem]:
+    problems = line_problems(location.display_name, "The name", 100, "#/displayName", required=True)
+    for part, (label, longest, name) in PARTS.items():
+        problems += line_problems(getattr(location.address, part), label, longest, f"#/address/{name}")
+    if not COUNTRY.fullmatch(location.address.country):
+        message = "The country is two letters, such as GB (ISO 3166-1)."
+        problems.append(Problem("invalid_country", message, "#/address/country"))
+    account = location.processor_account_id
+    return problems if account is None else problems + id_problems(account, "The account", "#/processorAccountId")
+
+
+def id_problems(processor_id: str, label: str, pointer: str) -> list[Problem]:
+    """Of an id that the processor gave: it stands in addresses."""
+    if PROCESSOR_ID.fullmatch(processor_id):
+        return []
+    return [Problem("invalid_id", f"{label} has letters, digits, “_”, “-” and “.” alone, at most 255.", pointer)]

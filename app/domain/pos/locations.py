@@ -1,0 +1,157 @@
+"""The places where a site takes cards. Each exists at the processor too, under the id by which clients name it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from sqlalchemy import select
+
+from app.domain.pos.location_rules import LocationFields, cleaned, id_problems, location_problems
+from app.domain.pos.models import PosLocation
+from app.domain.pos.processor import AccountRef, Address, PaymentProcessor
+from app.domain.shared.author import Author
+from app.domain.shared.flushing import flush_or_conflict
+from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
+from app.domain.shared.records import existing, find_record
+from app.domain.sites import audit
+from app.domain.sites.models import Site
+from app.domain.sites.settings import settings_of
+from app.extensions import db
+
+LOCATION_SETTING, ACCOUNT_SETTING = "posProcessorLocationId", "posProcessorAccountId"
+HERE_ALREADY = "This shop has a location of this id already."
+MISSING = "There is no such location in this shop."
+STALE = "Another user changed this location at the same moment. Look at it again and repeat your change."
+# The country of the first location, of which only the id is known.
+COUNTRY_OF = {"gbp": "GB", "usd": "US", "cad": "CA", "aud": "AU", "nzd": "NZ", "chf": "CH"}
+Transaction = Callable[[], AbstractContextManager[None]]
+
+
+def locations(site_id: int, enabled_only: bool = False) -> Sequence[PosLocation]:
+    """By name."""
+    query = select(PosLocation).where(PosLocation.site_id == site_id)
+    if enabled_only:
+        query = query.where(PosLocation.enabled)
+    return db.session.scalars(query.order_by(PosLocation.display_name, PosLocation.id)).all()
+
+
+def find_location(site_id: int, location_id: str) -> PosLocation | None:
+    """By the id that clients know."""
+    wanted = (PosLocation.site_id == site_id, PosLocation.location_id == location_id)
+    return db.session.scalar(select(PosLocation).where(*wanted))
+
+
+def location_at(site_id: int, location_id: str) -> PosLocation:
+    """By the id that clients know. Raises NotFound."""
+    found = find_location(site_id, location_id)
+    if found is None:
+        raise NotFound(MISSING, "location_not_found")
+    return found
+
+
+def account_of(location: PosLocation, settings: Mapping[str, Any]) -> AccountRef:
+    """The processor's account that money taken here goes to: the location's own, else the site's, else the
+    platform's."""
+    return AccountRef(location.processor_account_id or settings[ACCOUNT_SETTING] or "")
+
+
+def add(
+    author: Author,
+    transaction: Transaction,
+    processor: PaymentProcessor,
+    fields: LocationFields,
+    location_id: str | None = None,
+) -> PosLocation:
+    """Create a location at the processor, outside any transaction, or take over the one that has `location_id` there.
+    Raises Invalid, Conflict and ProcessorError."""
+    fields = _checked(fields)
+    if location_id is None:
+        with transaction():
+            account = fields.processor_account_id or settings_of(author.site_id)[ACCOUNT_SETTING] or ""
+        location_id = processor.create_location(AccountRef(account), fields.display_name, fields.address)
+    with transaction():
+        return take_over(author, location_id, fields)
+
+
+def take_over(author: Author, location_id: str, fields: LocationFields) -> PosLocation:
+    """Add a location that exists at the processor. Raises Invalid and Conflict."""
+    fields = _checked(fields)
+    if problems := id_problems(location_id, "The id of the location", "#/id"):
+        raise Invalid(problems)
+    if find_location(author.site_id, location_id) is not None:
+        raise Conflict(HERE_ALREADY)
+    now = author.now()
+    location = PosLocation(site_id=author.site_id, location_id=location_id, created_at=now, updated_at=now)
+    _write(location, fields)
+    db.session.add(location)
+    flush_or_conflict(HERE_ALREADY)
+    _note(author, location, "pos_location.add", f"Added the location {location.display_name}", after=_facts(location))
+    return location
+
+
+def edit(author: Author, record_id: int, revision: int, fields: LocationFields, enabled: bool) -> bool:
+    """Whether anything changed. Raises NotFound, Invalid and StaleRevision."""
+    location = existing(find_record(PosLocation, author.site_id, record_id, to_change=True), MISSING)
+    if location.revision != revision:
+        raise StaleRevision(STALE, location.revision)
+    fields, before = _checked(fields), _facts(location)
+    _write(location, fields)
+    location.enabled = enabled
+    after = _facts(location)
+    changed = [name for name in after if after[name] != before[name]]
+    if changed:
+        location.revision, location.updated_at = location.revision + 1, author.now()
+        old, new = ({name: facts[name] for name in changed} for facts in (before, after))
+        _note(author, location, "pos_location.save", f"Changed the location {location.display_name}", old, new)
+    return bool(changed)
+
+
+def record_of(site_id: int, record_id: int) -> PosLocation:
+    """By the id of the row, as the admin names it. Raises NotFound."""
+    return existing(find_record(PosLocation, site_id, record_id), MISSING)
+
+
+def seed_first(author: Author) -> PosLocation | None:
+    """Make the location that the setting names, where the site does not have it yet: the app cannot work without."""
+    location_id = settings_of(author.site_id)[LOCATION_SETTING]
+    site = existing(db.session.get(Site, author.site_id), "There is no such site.")
+    if not location_id or find_location(site.id, location_id) is not None:
+        return None
+    country = COUNTRY_OF.get(site.currency, "GB" if site.time_zone == "Europe/London" else "IE")
+    return take_over(author, location_id, LocationFields(site.name[:100], Address(country=country)))
+
+
+def _checked(fields: LocationFields) -> LocationFields:
+    fields = cleaned(fields)
+    if problems := location_problems(fields):
+        raise Invalid(problems)
+    return fields
+
+
+def _write(location: PosLocation, fields: LocationFields) -> None:
+    location.display_name, location.processor_account_id = fields.display_name, fields.processor_account_id
+    for part in ("line1", "line2", "city", "state", "postal_code", "country"):
+        setattr(location, part, getattr(fields.address, part))
+
+
+def _facts(location: PosLocation) -> dict[str, object]:
+    address = location.address
+    return {
+        "displayName": location.display_name,
+        "line1": address.line1,
+        "line2": address.line2,
+        "city": address.city,
+        "state": address.state,
+        "postalCode": address.postal_code,
+        "country": address.country,
+        "processorAccountId": location.processor_account_id,
+        "enabled": location.enabled,
+    }
+
+
+def _note(
+    author: Author, location: PosLocation, action: str, summary: str, before: object = None, after: object = None
+) -> None:
+    audit.record(author, action, ("pos_location", location.location_id[:120]), summary, before, after)

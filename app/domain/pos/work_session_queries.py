@@ -1,0 +1,89 @@
+"""What pages and programs read of work sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import cast, func, select
+
+from app.domain.pos.models import MONEY_SUM, PosLocation, PosRefund, PosSession, PosTransaction
+from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES
+from app.domain.pos.work_session_report import (
+    CountedPayments,
+    ReportType,
+    SessionReport,
+    Unresolved,
+    sums_by_brand,
+    total_of,
+)
+from app.domain.shared.clock import Clock
+from app.domain.shared.paging import Paged
+from app.extensions import db
+
+SESSIONS_SHOWN = 20
+
+
+def report_of(clock: Clock, session: PosSession) -> SessionReport:
+    """X while the session is not closed, then Z; computed each time, with three queries."""
+    until = session.closed_at
+    cards = sums_by_brand([*_payments(session.id), *_refunds(session.id, until)])
+    return SessionReport(
+        type=ReportType.X if until is None else ReportType.Z,
+        generated_at=clock.now(),
+        currency=session.currency,
+        cards=cards,
+        total=total_of(cards),
+        unresolved=_unresolved(session.id),
+        opening_float=session.opening_float,
+        counted_cash=session.counted_cash,
+    )
+
+
+def location_of(session: PosSession) -> PosLocation | None:
+    return None if session.location_id is None else db.session.get(PosLocation, session.location_id)
+
+
+def open_sessions(site_id: int, user_id: int) -> list[PosSession]:
+    """Of one user, the latest first."""
+    query = select(PosSession).where(PosSession.site_id == site_id, PosSession.user_id == user_id)
+    return list(db.session.scalars(query.where(PosSession.ended_at.is_(None)).order_by(PosSession.started_at.desc())))
+
+
+def past_sessions(site_id: int, user_id: int, page_number: int) -> Paged[PosSession]:
+    """Of one user, the latest first."""
+    which = (PosSession.site_id == site_id, PosSession.user_id == user_id, PosSession.ended_at.is_not(None))
+    total = db.session.scalar(select(func.count()).select_from(PosSession).where(*which)) or 0
+    query = select(PosSession).where(*which).order_by(PosSession.started_at.desc(), PosSession.id)
+    rows = db.session.scalars(query.limit(SESSIONS_SHOWN).offset((page_number - 1) * SESSIONS_SHOWN)).all()
+    return Paged(rows, page_number, SESSIONS_SHOWN, total)
+
+
+def _payments(session_id: str) -> Iterable[CountedPayments]:
+    gross = cast(func.sum(PosTransaction.captured_amount), MONEY_SUM)
+    query = select(PosTransaction.card_brand, func.count(), gross).where(
+        PosTransaction.session_id == session_id, PosTransaction.status.in_([str(status) for status in PAID_STATUSES])
+    )
+    for brand, count, amount in db.session.execute(query.group_by(PosTransaction.card_brand)):
+        yield CountedPayments(brand, count, int(amount))
+
+
+def _refunds(session_id: str, until: datetime | None) -> Iterable[CountedPayments]:
+    given_back = cast(func.sum(PosRefund.amount), MONEY_SUM)
+    query = (
+        select(PosTransaction.card_brand, func.count(), given_back)
+        .join(PosTransaction, PosTransaction.id == PosRefund.transaction_id)
+        .where(PosTransaction.session_id == session_id, PosRefund.status == "SUCCEEDED")
+    )
+    if until is not None:
+        query = query.where(PosRefund.created_at <= until)
+    for brand, count, amount in db.session.execute(query.group_by(PosTransaction.card_brand)):
+        yield CountedPayments(brand, 0, 0, count, int(amount))
+
+
+def _unresolved(session_id: str) -> Unresolved:
+    amount = cast(func.coalesce(func.sum(PosTransaction.amount_in_pence), 0), MONEY_SUM)
+    is_open = PosTransaction.status.in_([str(status) for status in OPEN_STATUSES])
+    query = select(func.count(), amount).where(PosTransaction.session_id == session_id, is_open)
+    count, total = db.session.execute(query).one()
+    return Unresolved(count, int(total))

@@ -1,0 +1,119 @@
+"""The X and Z report of a work session: what its cards brought in, and the cash that was counted. Pure.
+
+Counted are the session's own payments that were taken, and what was given back of them before the session was closed:
+a Z report stays as it was, whatever is refunded later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+UNKNOWN_BRAND = "unknown"
+
+
+class ReportType(StrEnum):
+    X = "X"
+    Z = "Z"
+
+
+@dataclass(frozen=True, slots=True)
+class CountedPayments:
+    """Payments of one brand of card."""
+
+    card_brand: str | None
+    count: int
+    gross: int
+    refund_count: int = 0
+    refunds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    count: int = 0
+    gross: int = 0
+    refund_count: int = 0
+    refunds: int = 0
+
+    @property
+    def net(self) -> int:
+        return self.gross - self.refunds
+
+    def plus(self, counted: CountedPayments | Sums) -> Sums:
+        return Sums(
+            self.count + counted.count,
+            self.gross + counted.gross,
+            self.refund_count + counted.refund_count,
+            self.refunds + counted.refunds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BrandSums:
+    card_brand: str
+    sums: Sums
+
+    @property
+    def count(self) -> int:
+        return self.sums.count
+
+    @property
+    def gross(self) -> int:
+        return self.sums.gross
+
+    @property
+    def refund_count(self) -> int:
+        return self.sums.refund_count
+
+    @property
+    def refunds(self) -> int:
+        return self.sums.refunds
+
+    @property
+    def net(self) -> int:
+        return self.sums.net
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """Payments whose outcome is not known yet."""
+
+    count: int = 0
+    amount: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReport:
+    type: ReportType
+    generated_at: datetime
+    currency: str
+    cards: tuple[BrandSums, ...]
+    total: Sums
+    unresolved: Unresolved
+    opening_float: int | None
+    counted_cash: int | None
+
+    @property
+    def cash_difference(self) -> int | None:
+        """What the drawer holds more than at the beginning; None before both are known."""
+        if self.opening_float is None or self.counted_cash is None:
+            return None
+        return self.counted_cash - self.opening_float
+
+
+def sums_by_brand(counted: Iterable[CountedPayments]) -> tuple[BrandSums, ...]:
+    """By name; a payment without a brand counts as unknown."""
+    sums: dict[str, Sums] = {}
+    for one in counted:
+        brand = one.card_brand or UNKNOWN_BRAND
+        sums[brand] = sums.get(brand, Sums()).plus(one)
+    return tuple(BrandSums(brand, sums[brand]) for brand in sorted(sums))
+
+
+def total_of(cards: Iterable[BrandSums]) -> Sums:
+    total = Sums()
+    for card in cards:
+        total = total.plus(card.sums)
+    return total

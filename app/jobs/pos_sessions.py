@@ -1,0 +1,33 @@
+"""Work sessions at tills end with the API sessions that carry them."""
+
+from __future__ import annotations
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.domain.pos import work_session_ends
+from app.extensions import db
+from app.log_redaction import error_summary
+from app.ports import clock
+from app.storage_alerts import note_storage_fault
+from app.transaction import transaction
+
+log = structlog.get_logger()
+
+
+def follow_user(user_id: int) -> None:
+    """Never raises: the change is committed, and the schedule finds what was left."""
+    try:
+        with transaction():
+            work_session_ends.follow_user(clock(), user_id)
+    except (SQLAlchemyError, OSError) as error:
+        db.session.rollback()
+        if not note_storage_fault(error):
+            log.warning("work_sessions_not_ended", error=error_summary(error))
+
+
+def follow_all() -> None:
+    with transaction():
+        ended = work_session_ends.follow(clock())
+    if ended:
+        log.info("work_sessions_ended", sessions=ended)

@@ -1,0 +1,110 @@
+"""Locations: created at the processor or taken over, changed, and whose money is taken there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.domain.pos import locations
+from app.domain.pos.location_rules import LocationFields
+from app.domain.pos.models import PosLocation
+from app.domain.pos.processor import AccountRef, Address, NoProcessor, ProcessorError
+from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
+from app.domain.sites.settings import change_settings, settings_of
+from app.extensions import db
+from app.transaction import WRITING, transaction
+from tests.domain.pos.conftest import Staff
+from tests.factories import make_location, make_site
+
+MARKET = LocationFields("Market", Address("1 High Street", "", "Leeds", "", "LS1 1AA", "GB"))
+
+
+class Terminal(NoProcessor):
+    """Gives every location an id, and remembers for which account; no transaction may be open then."""
+
+    def __init__(self) -> None:
+        self.created: list[tuple[str, str, Address]] = []
+
+    def create_location(self, ref: AccountRef, display_name: str, address: Address) -> str:
+        assert not db.session.info.get(WRITING)
+        assert not db.session().in_transaction()
+        self.created.append((ref.account_id, display_name, address))
+        return f"tml_new{len(self.created)}"
+
+
+def test_a_new_location_is_created_at_the_processor_first(staff: Staff) -> None:
+    terminal = Terminal()
+    with transaction():
+        change_settings(staff.site_id, {"posProcessorAccountId": "acct_shop"})
+    untidy = replace(MARKET, display_name="  Market ", address=replace(MARKET.address, country="gb"))
+    locations.add(staff.author, transaction, terminal, untidy)
+    locations.add(staff.author, transaction, terminal, replace(MARKET, processor_account_id="acct_own"))
+    assert terminal.created == [("acct_shop", "Market", MARKET.address), ("acct_own", "Market", MARKET.address)]
+    assert locations.location_at(staff.site_id, "tml_new1").address == MARKET.address
+
+
+def test_nothing_is_kept_of_a_location_that_the_processor_refused(staff: Staff) -> None:
+    with pytest.raises(ProcessorError):
+        locations.add(staff.author, transaction, NoProcessor(), MARKET)
+    assert len(locations.locations(staff.site_id)) == 2
+
+
+def test_what_is_wrong_with_a_location_is_told_before_the_processor_hears_of_it(staff: Staff) -> None:
+    terminal = Terminal()
+    fields = LocationFields(" ", Address(line1="x" * 201, country="England"), "acct 1")
+    with pytest.raises(Invalid) as refused:
+        locations.add(staff.author, transaction, terminal, fields)
+    pointers = [problem.pointer for problem in refused.value.problems]
+    assert pointers == ["#/displayName", "#/address/line1", "#/address/country", "#/processorAccountId"]
+    assert terminal.created == []
+
+
+def test_a_location_that_exists_at_the_processor_is_taken_over_once(staff: Staff) -> None:
+    locations.add(staff.author, transaction, NoProcessor(), MARKET, "tml_known")
+    with pytest.raises(Conflict):
+        locations.add(staff.author, transaction, NoProcessor(), MARKET, "tml_known")
+    with pytest.raises(Invalid):
+        locations.add(staff.author, transaction, NoProcessor(), MARKET, "../tml")
+
+
+def test_an_edited_location_keeps_its_id_and_may_be_disabled(staff: Staff) -> None:
+    record = locations.location_at(staff.site_id, "tml_fair")
+    with transaction():
+        assert locations.edit(staff.author, record.id, 1, MARKET, enabled=False)
+        assert not locations.edit(staff.author, record.id, 2, MARKET, enabled=False)
+    assert [place.location_id for place in locations.locations(staff.site_id, enabled_only=True)] == ["tml_shop"]
+    with pytest.raises(StaleRevision), transaction():
+        locations.edit(staff.author, record.id, 1, MARKET, enabled=True)
+
+
+def test_another_shops_location_is_not_found(staff: Staff) -> None:
+    with transaction():
+        theirs = make_location(make_site("other.localhost", "Other"), "tml_theirs").id
+    with pytest.raises(NotFound) as refused:
+        locations.location_at(staff.site_id, "tml_theirs")
+    assert refused.value.code == "location_not_found"
+    with pytest.raises(NotFound), transaction():
+        locations.edit(staff.author, theirs, 1, MARKET, enabled=True)
+
+
+def test_the_first_location_is_the_one_that_the_setting_names(staff: Staff) -> None:
+    with transaction():
+        assert locations.seed_first(staff.author) is None
+        change_settings(staff.site_id, {"posProcessorLocationId": "tml_first"})
+        seeded = locations.seed_first(staff.author)
+        assert seeded is not None and (seeded.display_name, seeded.country) == ("Fern & Fell", "GB")
+        assert locations.seed_first(staff.author) is None
+
+
+@pytest.mark.parametrize(
+    ("own", "sites", "account"),
+    [("acct_own", "acct_shop", "acct_own"), (None, "acct_shop", "acct_shop"), (None, None, "")],
+)
+def test_money_goes_to_the_account_of_the_location_then_of_the_site(
+    staff: Staff, own: str | None, sites: str | None, account: str
+) -> None:
+    with transaction():
+        change_settings(staff.site_id, {"posProcessorAccountId": sites})
+    location = PosLocation(processor_account_id=own)
+    assert locations.account_of(location, settings_of(staff.site_id)) == AccountRef(account)
