@@ -57,6 +57,7 @@ class Config:
     web_workers: int = 2
     log_level: str = "INFO"
     metrics_token: str | None = None
+    payment_processor: str = "simulator"
     ai_base_url: str | None = None
     ai_api_key: str = ""
     ai_model: str = ""
@@ -146,6 +147,7 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         web_workers=max(1, _number(env, "WEB_WORKERS", 2)),
         log_level=_choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
         metrics_token=env.get("METRICS_TOKEN") or None,
+        payment_processor=_payment_processor(env, environment),
         ai_base_url=_ai_base_url(env),
         ai_api_key=env.get("AI_API_KEY") or "",
         ai_model=env.get("AI_MODEL") or "",
@@ -262,6 +264,14 @@ def _secret_key(env: Mapping[str, str], environment: str, instance: Path) -> str
     if environment == "production" and len(key) < 32:
         raise ConfigurationError("SECRET_KEY must be set to at least 32 characters in production.")
     return key or _kept_secret(instance / "secret.key")
+
+
+def _payment_processor(env: Mapping[str, str], environment: str) -> str:
+    """The simulator takes no money, which a real shop must mean."""
+    name = _choice(env, "PAYMENT_PROCESSOR", "simulator", ("simulator",))
+    if environment == "production" and name == "simulator" and env.get("POS_SIMULATOR") != "1":
+        raise ConfigurationError("PAYMENT_PROCESSOR is the simulator, which takes no money; POS_SIMULATOR=1 allows it.")
+    return name
 
 
 def _kept_secret(file: Path) -> str:

@@ -17,6 +17,7 @@ from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.rate_limit_table import RateLimitTable
+from app.adapters.simulator import Simulator
 from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.tls import TlsCertificates
 from app.adapters.whoosh import WhooshEngine
@@ -86,9 +87,10 @@ def _add_surfaces(app: Flask) -> None:
 def _ports(config: Config) -> Ports:
     engine = WhooshEngine(config.index_dir) if config.search_engine == "whoosh" else NullEngine()
     queue: JobQueue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
+    clock = SystemClock() if config.database_url.startswith("sqlite") else ServerClock(SystemClock())
     return Ports(
         search_engine=engine,
-        clock=SystemClock() if config.database_url.startswith("sqlite") else ServerClock(SystemClock()),
+        clock=clock,
         queue=queue,
         images=FileImages(config.media_dir),
         certificates=TlsCertificates(),
@@ -97,6 +99,7 @@ def _ports(config: Config) -> Ports:
         crawler_visits=VisitSpool(config.counting_folder / "crawlers", notes=note_storage_fault),
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
+        payment_processor=Simulator(clock, config.key_for("payment-simulator")),
         rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
         alert_channels=tuple(channels_of_alerts(config)),
     )

@@ -12,6 +12,7 @@ from app.domain.alerts.certificates import CertificateReader, NoCertificates
 from app.domain.alerts.channel import AlertChannel
 from app.domain.catalogue.image_store import ImageStore
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
+from app.domain.pos.simulator import PaymentSimulator
 from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
 from app.domain.search_statistics.counting.events import Event
@@ -114,6 +115,12 @@ def worker_locks() -> WorkerLocks:
 
 def payment_processor() -> PaymentProcessor:
     return _ports().payment_processor
+
+
+def payment_simulator() -> PaymentSimulator | None:
+    """The payment processor where it is the simulator."""
+    processor = payment_processor()
+    return processor if isinstance(processor, PaymentSimulator) else None
 
 
 def rate_limits() -> RateLimits:

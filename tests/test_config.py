@@ -36,6 +36,13 @@ def test_production_wants_a_long_secret(key: str | None) -> None:
         from_environment({"SHOP_ENV": "production"} | ({"SECRET_KEY": key} if key is not None else {}))
 
 
+def test_production_means_the_payment_simulator_or_does_not_start() -> None:
+    production = {"SHOP_ENV": "production", "SECRET_KEY": "k" * 32}
+    with pytest.raises(ConfigurationError, match="POS_SIMULATOR=1"):
+        from_environment(production)
+    assert from_environment(production | {"POS_SIMULATOR": "1"}).payment_processor == "simulator"
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("SHOP_ENV", "prod"), ("SEARCH_ENGINE", "solr"), ("PORT", "http"), ("PORT", "-1"), ("LOG_LEVEL", "loud")],

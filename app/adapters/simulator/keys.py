@@ -1,0 +1,62 @@
+"""Idempotency keys: a call that is repeated with its key is not done again and gets the same answer, for a day."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.adapters.simulator.models import SimulatorKey
+from app.adapters.simulator.storage import reading, writing
+from app.domain.pos.processor import AccountRef, Busy, Rejected
+
+KEPT = timedelta(hours=24)
+Answer = dict[str, Any]
+
+
+def once(
+    ref: AccountRef, key: str, request: tuple[object, ...], now: datetime, act: Callable[[Session], Answer]
+) -> Answer:
+    """Do `act` and keep its answer; a refusal, which raises, is not kept. Raises Rejected when the key was used for
+    another request, Busy while that with the same key goes on."""
+    request_hash = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+    with reading() as session:
+        answer = _known(session, ref, key, request_hash, now)
+    if answer is not None:
+        return answer
+    try:
+        with writing() as session:
+            return _known(session, ref, key, request_hash, now) or _kept(session, ref, key, request_hash, now, act)
+    except IntegrityError as error:  # Another one with this key committed first.
+        raise Busy("A request with this key is under way.") from error
+
+
+def _known(session: Session, ref: AccountRef, key: str, request_hash: str, now: datetime) -> Answer | None:
+    row = session.get(SimulatorKey, (ref.account_id, key))
+    if row is None or row.expires_at <= now:
+        return None
+    if row.request_hash != request_hash:
+        raise Rejected("This idempotency key was used for another request.", "idempotency_mismatch")
+    return row.answer
+
+
+def _kept(
+    session: Session,
+    ref: AccountRef,
+    key: str,
+    request_hash: str,
+    now: datetime,
+    act: Callable[[Session], Answer],
+) -> Answer:
+    session.execute(delete(SimulatorKey).where(SimulatorKey.expires_at <= now))
+    answer = act(session)
+    kept = SimulatorKey(account_id=ref.account_id, key=key, request_hash=request_hash, answer=answer)
+    kept.expires_at = now + KEPT
+    session.add(kept)
+    return answer

@@ -1,0 +1,86 @@
+"""What the simulator keeps: it stands for another system, so nothing of the shop's refers to these tables."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, Integer, String, Text
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.domain.shared.columns import NEVER_REUSED, JsonValue, UtcDateTime
+from app.extensions import Base
+
+
+class SimulatorIntent(Base):
+    """`status` is where it ends up; until `settles_at` it is still processing. `card` is the name of the simulated card
+    that was tapped last."""
+
+    __tablename__ = "simulator_intents"
+    __table_args__ = (Index(None, "account_id", "created_at"),)
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    account_id: Mapped[str] = mapped_column(String(255))
+    amount: Mapped[int] = mapped_column(Integer)
+    currency: Mapped[str] = mapped_column(String(3))
+    description: Mapped[str] = mapped_column(String(1000), default="")
+    labels: Mapped[dict[str, str]] = mapped_column("metadata", JsonValue, default=dict)
+    status: Mapped[str] = mapped_column(String(30))
+    settles_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    card: Mapped[str | None] = mapped_column(String(30))
+    has_pin: Mapped[bool] = mapped_column(default=False)
+    charge_id: Mapped[str | None] = mapped_column(String(64))
+    error_code: Mapped[str | None] = mapped_column(String(60))
+    decline_code: Mapped[str | None] = mapped_column(String(60))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    refunds: Mapped[list[SimulatorRefund]] = relationship(lazy="selectin", order_by="SimulatorRefund.created_at")
+
+
+class SimulatorRefund(Base):
+    """From `fails_at` on it has failed."""
+
+    __tablename__ = "simulator_refunds"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    account_id: Mapped[str] = mapped_column(String(255))
+    intent_id: Mapped[str] = mapped_column(ForeignKey("simulator_intents.id", ondelete="CASCADE"), index=True)
+    amount: Mapped[int] = mapped_column(Integer)
+    fails_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class SimulatorLocation(Base):
+    __tablename__ = "simulator_locations"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    account_id: Mapped[str] = mapped_column(String(255))
+    display_name: Mapped[str] = mapped_column(String(1000))
+    address: Mapped[dict[str, str]] = mapped_column(JsonValue, default=dict)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class SimulatorKey(Base):
+    """The answer to a call, which its repetition with the same key gets again."""
+
+    __tablename__ = "simulator_keys"
+
+    account_id: Mapped[str] = mapped_column(String(255), primary_key=True)
+    key: Mapped[str] = mapped_column(String(255), primary_key=True)
+    request_hash: Mapped[str] = mapped_column(String(64))
+    answer: Mapped[dict[str, Any]] = mapped_column(JsonValue)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
+class SimulatorEvent(Base):
+    """An event on its way to the shop, `body` being what is signed and sent; the row goes when it was delivered. One
+    that is sent twice has two rows."""
+
+    __tablename__ = "simulator_events"
+    __table_args__ = (NEVER_REUSED,)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    body: Mapped[str] = mapped_column(Text)
+    attempts: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    due_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
