@@ -314,6 +314,7 @@ POS_PAGES: Rows = {
 # Whoever calls these sends a bearer token; a browser's session counts for nothing there.
 OPEN_TO_PROGRAMS: Rows = {
     ("GET", "/v1/openapi.json"): EVERYBODY,
+    ("GET", "/v1/docs"): EVERYBODY,
     ("POST", "/v1/auth/login"): EVERYBODY,
     ("POST", "/v1/auth/refresh"): EVERYBODY,
     ("POST", "/v1/auth/logout"): EVERYBODY,

@@ -11,6 +11,7 @@ from app.blueprints.v1 import (
     merchandising,
     pos_agents,
     pos_sessions,
+    reader,
     taxonomies,
 )
 from app.blueprints.v1.api import ProblemApi
@@ -31,3 +32,4 @@ def register(app: Flask) -> None:
         api.register_blueprint(bp)
     describe_tokens(api.spec)
     app.register_blueprint(description.bp)
+    app.register_blueprint(reader.bp)

@@ -19,6 +19,7 @@ from app.blueprints.v1.api import (
     camel_case,
     problem_name,
 )
+from app.blueprints.v1.examples import ExamplesPlugin
 from app.errors import OTHER_TITLE, TITLES
 from app.permissions import public
 
@@ -117,6 +118,7 @@ def spec_options() -> dict[str, Any]:
         "security": [{ACCESS_TOKEN: []}],
         "tags": [{"name": name, "description": meaning} for name, meaning in TAGS.items()],
         "flask_plugin": CamelCasePaths(),
+        "extra_plugins": [ExamplesPlugin()],
         "marshmallow_plugin": MarshmallowPlugin(schema_name_resolver=_name_of),
     }
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from flask import Flask
 
@@ -86,6 +87,17 @@ def test_examples_of_bodies_are_sound(app: Flask, described: dict[str, Any]) -> 
             assert shape["additionalProperties"] is False, path
 
 
+def test_every_example_fits_its_schema(described: dict[str, Any]) -> None:
+    """And every body of JSON has one."""
+    for method, path, operation in _operations(described):
+        for body in (operation.get("requestBody", {}), *operation["responses"].values()):
+            content = body.get("content", {}).get("application/json", {})
+            if path != LOGOUT and "schema" in content:
+                schema = content["schema"] | {"components": described["components"]}
+                validator = jsonschema_rs.Draft202012Validator(schema)
+                assert [error.message for error in validator.iter_errors(content["example"])] == [], (method, path)
+
+
 def test_signing_out_takes_any_body_and_says_so(described: dict[str, Any]) -> None:
     contents = described["paths"][LOGOUT]["post"]["requestBody"]["content"]
     assert contents.keys() == {"application/json", "text/plain"}
@@ -152,7 +164,7 @@ def _routes(app: Flask) -> dict[tuple[str, str], bool]:
     """Every (method, path) of /v1 but the description's own, and whether it is open to all."""
     found = {}
     for rule in app.url_map.iter_rules():
-        if rule.rule.startswith("/v1/") and rule.endpoint != "v1_description.openapi":
+        if rule.rule.startswith("/v1/") and rule.endpoint not in ("v1_description.openapi", "v1_reader.docs"):
             path = re.sub("<([^>]+)>", lambda match: f"{{{camel_case(match[1])}}}", rule.rule)
             public = getattr(app.view_functions[rule.endpoint], DECLARED) == PUBLIC
             found |= {(method, path): public for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}}
