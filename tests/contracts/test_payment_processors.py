@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 
+from app.adapters.simulator import Simulator
 from app.adapters.stripe import StripeProcessor
 from app.domain.pos.processor import AccountRef
+from app.domain.pos.simulated_cards import CARDS
+from app.domain.pos.simulator import Tap
 from tests.contracts.payment_processor_contract import MINE, OTHER, PaymentProcessorContract, SentEvent, Till
 from tests.fakes.clock import StoppedClock
 from tests.fakes.stripe_server import SECRET_KEY, WEBHOOK_SECRET, StripeServer, stripe_server
@@ -33,6 +36,34 @@ class StripeTill:
 
     def with_secret(self, secret: str) -> StripeProcessor:
         return StripeProcessor(SECRET_KEY, [secret], api_base=self._server.base_url, pause=0)
+
+
+class SimulatorTill:
+    """The simulator on a database."""
+
+    def __init__(self, clock: StoppedClock) -> None:
+        self._clock = clock
+        self.processor = self.with_secret("a secret of the simulator")
+
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    def tap(self, ref: AccountRef, intent_id: str, card: str = "visa") -> None:
+        secret = self.processor.retrieve_intent(ref, intent_id).client_secret
+        assert secret is not None
+        self.processor.present(ref, intent_id, secret, Tap(CARDS[card]))
+
+    def events(self) -> list[SentEvent]:
+        return [SentEvent(one.raw, one.headers) for one in self.processor.due_events(timedelta(0))]
+
+    def with_secret(self, secret: str) -> Simulator:
+        return Simulator(self._clock, secret.encode())
+
+
+class TestSimulator(PaymentProcessorContract):
+    @pytest.fixture
+    def till(self, clock: StoppedClock, context: None) -> Till:
+        return SimulatorTill(clock)
 
 
 class TestStripe(PaymentProcessorContract):

@@ -36,6 +36,11 @@ OF_STATUS = {
 }
 
 
+def note_creation(session: Session, row: SimulatorIntent, now: datetime) -> None:
+    body = _body("payment_intent.created", row.account_id, now, intent_json(intent_at(row, now)))
+    _store(session, body, now, now)
+
+
 def note_intent(session: Session, row: SimulatorIntent, now: datetime, delivery: Delivery = Delivery.ONCE) -> None:
     """Write the news of what an intent has just become, and of what time will make of it."""
     intent = intent_at(row, now)
@@ -55,6 +60,8 @@ def note_refund(session: Session, row: SimulatorIntent, refund: SimulatorRefund,
     """Write the news of a refund, and of its failure where it will fail."""
     charge = {"id": row.charge_id, "object": "charge", "payment_intent": row.id}
     refunded = charge | {"amount_refunded": refunded_at(row, now)}
+    made = refund_json(refund_at(refund, now))
+    _store(session, _body("refund.created", row.account_id, now, made), now, now)
     _store(session, _body("charge.refunded", row.account_id, now, refunded), now, now)
     if refund.fails_at is not None:
         failed = refund_json(refund_at(refund, refund.fails_at))

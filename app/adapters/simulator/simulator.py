@@ -19,6 +19,7 @@ from app.adapters.simulator.storage import reading, writing
 from app.adapters.simulator.views import intent_at, refund_at, refunded_at, status_at
 from app.adapters.simulator.wire import event_of, intent_json, intent_of, refund_json, refund_of
 from app.adapters.webhook_signatures import verify
+from app.domain.pos.models import PosLocation
 from app.domain.pos.processor import (
     AccountRef,
     Address,
@@ -41,7 +42,6 @@ SMALLEST = {"gbp": 30, "eur": 50, "usd": 50}
 LARGEST = 99_999_999
 REFUND_FAILS_AFTER = timedelta(seconds=5)
 PAGE = 100
-OUR_LOCATIONS = "tml_sim_"
 
 
 class Simulator:
@@ -56,12 +56,9 @@ class Simulator:
         self._clock, self._secret, self._wake = clock, secret, wake
 
     def create_connection_token(self, ref: AccountRef, location_id: str) -> str:
-        """A location that was not made here, as one of an imported bundle, is taken to exist."""
         with reading() as session:
-            location = session.get(SimulatorLocation, location_id)
-        account_id = location.account_id if location else None
-        if location_id.startswith(OUR_LOCATIONS) and account_id != ref.account_id:
-            raise Misconfigured("The account has no such location.")
+            if not _has_location(session, ref, location_id):
+                raise Misconfigured("The account has no such location.")
         return _new_id("pst")
 
     def create_location(self, ref: AccountRef, display_name: str, address: Address) -> str:
@@ -80,10 +77,13 @@ class Simulator:
         def act(session: Session) -> dict[str, Any]:
             row = _new_intent(ref, request, now)
             session.add(row)
+            news.note_creation(session, row, now)
             return intent_json(intent_at(row, now))
 
         asked = ("create", request.amount, request.currency, request.description, dict(request.metadata))
-        return self._with_secret(intent_of(once(ref, key, asked, now, act)))
+        answer = once(ref, key, asked, now, act)
+        self._wake()
+        return self._with_secret(intent_of(answer))
 
     def retrieve_intent(self, ref: AccountRef, intent_id: str) -> Intent:
         with reading() as session:
@@ -209,6 +209,14 @@ def _intent(session: Session, ref: AccountRef, intent_id: str, to_change: bool =
     return row
 
 
+def _has_location(session: Session, ref: AccountRef, location_id: str) -> bool:
+    """Those of an imported bundle were not made here: that the shop has them is enough."""
+    made = session.get(SimulatorLocation, location_id)
+    if made is not None:
+        return made.account_id == ref.account_id
+    return session.scalar(select(PosLocation.id).where(PosLocation.location_id == location_id).limit(1)) is not None
+
+
 def _check_amount(request: IntentRequest) -> None:
     if request.amount < SMALLEST.get(request.currency, 1):
         raise Rejected("The amount is below what can be charged.", "amount_too_small")
@@ -231,7 +239,7 @@ def _cancel(row: SimulatorIntent, now: datetime) -> None:
 def _new_refund(row: SimulatorIntent, amount: int | None, now: datetime) -> SimulatorRefund:
     """All that is left where no amount is named."""
     if status_at(row, now) is not IntentStatus.SUCCEEDED:
-        raise InvalidState("This payment has nothing to refund.", intent_at(row, now))
+        raise Rejected("This payment took no money that could be given back.", "charge_not_refundable")
     left = row.amount - refunded_at(row, now)
     if left == 0:
         raise Rejected("This payment was refunded already.", "charge_already_refunded")
