@@ -309,6 +309,10 @@ SUBSCRIPTIONS: Rows = {
 
 POS_PAGES: Rows = {
     ("GET", "/admin/pos"): ADMINS,
+    ("GET", "/admin/pos/transactions"): ADMINS,
+    ("GET", "/admin/pos/transactions.csv"): ADMINS,
+    ("GET", "/admin/pos/transactions/<transaction_id>"): ADMINS,
+    ("POST", "/admin/pos/transactions/<transaction_id>/anomaly"): ADMINS,
 }
 
 # Whoever calls these sends a bearer token; a browser's session counts for nothing there.

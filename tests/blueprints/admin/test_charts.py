@@ -32,8 +32,8 @@ def test_the_highest_day_of_both_periods_is_at_the_top_and_none_at_the_foot() ->
 
 
 def test_each_day_tells_its_figures() -> None:
-    assert chart(DAYS, [0, 5, 2], [10, 0, 0], str).days[1].label == "19 November: 5; 3 days before: 0"
-    assert chart(DAYS, [0, 5, 2], None, str).days[2].label == "20 November: 2"
+    assert chart(DAYS, [0, 5, 2], [10, 0, 0], str).points[1].label == "19 November: 5; 3 days before: 0"
+    assert chart(DAYS, [0, 5, 2], None, str).points[2].label == "20 November: 2"
 
 
 def test_days_without_anything_are_a_line_at_the_foot() -> None:
@@ -74,6 +74,6 @@ def test_every_measure_can_be_drawn(now: Sums, before: Sums | None, days: int) -
     for measure in measures(by_day, period, compares=before is not None, clicks=True, currency="jpy"):
         drawn = chart_of(measure, period, "jpy")
         points = [point.split(",") for point in drawn.line.split()]
-        assert len(points) == len(drawn.days) == days
+        assert len(points) == len(drawn.points) == days
         assert all(0 < float(y) < 100 for _, y in points)
         assert [float(x) for x, _ in points] == sorted(float(x) for x, _ in points)

@@ -1,5 +1,5 @@
 """Mobile POS: the shop's till. Importing the modules registers their views."""
 
-from app.blueprints.admin.pos import overview, tabs
+from app.blueprints.admin.pos import display, overview, tabs, transaction, transactions
 
-__all__ = ["overview", "tabs"]
+__all__ = ["display", "overview", "tabs", "transaction", "transactions"]

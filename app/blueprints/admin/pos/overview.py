@@ -1,16 +1,44 @@
-"""The till today."""
+"""The till today: figures beside last week's, who works, and what needs attention."""
 
 from __future__ import annotations
 
-from flask import render_template
+from flask import current_app, render_template
 from flask_login import current_user
 
+from app import ports
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.charts import Chart, line_chart
+from app.domain.pos.reports import today
+from app.domain.pos.reports.day_figures import HOURS, change_in_percent
+from app.domain.pos.reports.today import Today
+from app.domain.shared.money import format_money
 from app.domain.sites.settings import settings_of
 from app.permissions import Permission, requires
+
+HOUR_NAMES = [f"{hour:02}:00" for hour in range(HOURS)]
+
+bp.add_app_template_global(change_in_percent, "change_in_percent")
 
 
 @bp.get("/pos")
 @requires(Permission.MANAGE_POS)
 def pos_overview() -> str:
-    return render_template("admin/pos/overview/page.html", is_on=settings_of(current_user.site_id)["posEnabled"])
+    site_id, clock = current_user.site_id, ports.clock()
+    board = today.today(clock, site_id)
+    return render_template(
+        "admin/pos/overview/page.html",
+        board=board,
+        chart=takings_chart(board),
+        attention=today.attention(site_id),
+        is_on=settings_of(site_id)["posEnabled"],
+        has_agents=today.has_agents(site_id),
+        takes_payments=ports.payment_processor().name != "none",
+        known=current_app.view_functions,
+    )
+
+
+def takings_chart(board: Today) -> Chart:
+    """By hour up to now, with the whole of the same weekday a week ago."""
+    weekday = f"{board.day_before:%A} a week ago"
+    hours = board.hours[: board.hour + 1]
+    return line_chart(HOUR_NAMES, hours, board.hours_before, lambda n: format_money(n, board.currency), weekday)

@@ -1,4 +1,4 @@
-"""Shapes of daily figures for SVGs that are stretched to the room they have."""
+"""Charts of daily figures, sparklines, and bars of differences."""
 
 from __future__ import annotations
 
@@ -7,38 +7,12 @@ from dataclasses import dataclass
 from datetime import date
 
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.charts import HEIGHT, ROOM, STEP, Chart, height_of, line_chart
 from app.domain.search.index.drift import DriftDay, DriftHistory
 from app.domain.search_statistics.reports.measures import Measure, Period, amount
 
-STEP = 10  # Between two days.
-HEIGHT = 100
-ROOM = 4  # Above the highest and below the lowest, for the thickness of the line.
 SPARK_WIDTH, SPARK_HEIGHT = 96, 24
 SPARK_POINTS = 30
-
-
-@dataclass(frozen=True, slots=True)
-class ChartDay:
-    """The strip of a day, with its figures as the text on hover."""
-
-    x: int
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """`line` and `before` are points of polylines, `area` those of the polygon below the line. `first` and `last` are
-    dates, `highest` a figure, as labels."""
-
-    width: int
-    line: str
-    area: str
-    before: str
-    days: tuple[ChartDay, ...]
-    first: str
-    last: str
-    highest: str
-    is_empty: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +36,9 @@ def chart(
     before: Sequence[int] | None,
     label: Callable[[int], str],
 ) -> Chart:
-    """`before` are the figures of as many days earlier, if they are known; both are drawn to the same scale."""
-    highest = max((*figures, *(before or ())), default=0)
-    width = STEP * len(dates)
-    line = _points(figures, highest)
-    return Chart(
-        width=width,
-        line=line,
-        area=f"{STEP // 2},{HEIGHT} {line} {width - STEP // 2},{HEIGHT}",
-        before=_points(before, highest) if before and any(before) else "",
-        days=tuple(_days(dates, figures, before, label)),
-        first=day_and_month(dates[0]),
-        last=day_and_month(dates[-1]),
-        highest=label(max(figures)),
-        is_empty=not any(figures),
-    )
+    """`before` are the figures of as many days earlier, if they are known."""
+    names = [day_and_month(day) for day in dates]
+    return line_chart(names, figures, before, label, f"{len(dates)} days before")
 
 
 @bp.app_template_filter("sparkline")
@@ -89,7 +51,7 @@ def sparkline(figures: Sequence[int]) -> str:
     sums = [sum(figures[max(0, end - size) : end]) for end in reversed(ends)]
     highest, last = max(sums, default=0) or 1, max(1, len(sums) - 1)
     points = [
-        (SPARK_WIDTH * place / last, _height(figure, highest, SPARK_HEIGHT, 2)) for place, figure in enumerate(sums)
+        (SPARK_WIDTH * place / last, height_of(figure, highest, SPARK_HEIGHT, 2)) for place, figure in enumerate(sums)
     ]
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
@@ -115,22 +77,3 @@ def _bars(day: DriftDay, x: int, tallest: int) -> list[Bar]:
             foot -= height
             found.append(Bar(kind, x, max(0, foot), height))
     return found or [Bar("none" if day.compared else "unknown", x, HEIGHT - 2, 2)]
-
-
-def _points(figures: Sequence[int], highest: int) -> str:
-    heights = [_height(figure, highest or 1, HEIGHT, ROOM) for figure in figures]
-    return " ".join(f"{STEP * place + STEP // 2},{y:.1f}" for place, y in enumerate(heights))
-
-
-def _height(figure: int, highest: int, height: int, room: int) -> float:
-    return height - room - (height - 2 * room) * figure / highest
-
-
-def _days(
-    dates: Sequence[date], figures: Sequence[int], before: Sequence[int] | None, label: Callable[[int], str]
-) -> list[ChartDay]:
-    days = []
-    for place, (day, figure) in enumerate(zip(dates, figures, strict=True)):
-        earlier = f"; {len(dates)} days before: {label(before[place])}" if before else ""
-        days.append(ChartDay(STEP * place, f"{day_and_month(day)}: {label(figure)}{earlier}"))
-    return days

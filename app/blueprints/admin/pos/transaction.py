@@ -1,0 +1,71 @@
+"""One card payment: all that is known of it, and what staff can do about it."""
+
+from __future__ import annotations
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.author import current_author
+from app.domain.pos.anomalies import resolve_anomaly
+from app.domain.pos.emv import RECEIPT_FIELDS
+from app.domain.pos.reports import timeline, transactions
+from app.domain.pos.reports.summaries import TYPE_LABELS
+from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES
+from app.domain.shared.card_numbers import names_card
+from app.domain.shared.problems import Conflict, DomainError, Invalid
+from app.domain.sites.sites import time_zone_of
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+TRANSACTION = "/pos/transactions/<transaction_id>"
+Answer = str | Response | tuple[str, int]
+
+
+@bp.get(TRANSACTION)
+@requires(Permission.MANAGE_POS)
+def pos_transaction(transaction_id: str) -> str:
+    return _page(transaction_id)
+
+
+@bp.post(f"{TRANSACTION}/anomaly")
+@requires(Permission.MANAGE_POS)
+def pos_resolve_anomaly(transaction_id: str) -> Answer:
+    try:
+        with transaction():
+            resolve_anomaly(current_author(), transaction_id, request.form.get("note", ""))
+    except (Invalid, Conflict) as error:
+        return refused(transaction_id, error)
+    return done(transaction_id, "Resolved. The note stands in the timeline.")
+
+
+def done(transaction_id: str, news: str, kind: str = "good") -> Response:
+    flash(news, kind)
+    return redirect(url_for("admin.pos_transaction", transaction_id=transaction_id))
+
+
+def refused(transaction_id: str, error: DomainError) -> tuple[str, int]:
+    """The page again, with the problems at their fields; what was typed stays, unless it was a card's number."""
+    errors = FieldErrors(error)
+    return _page(transaction_id, errors), errors.status
+
+
+def _page(transaction_id: str, errors: FieldErrors | None = None) -> str:
+    site_id = current_user.site_id
+    payment = transactions.transaction(site_id, transaction_id)
+    refunds = timeline.refunds_of(payment)
+    return render_template(
+        "admin/pos/transaction/page.html",
+        payment=payment,
+        refunds=refunds,
+        steps=timeline.timeline(payment, refunds),
+        time_zone=time_zone_of(site_id),
+        emv_labels=RECEIPT_FIELDS,
+        type_labels=TYPE_LABELS,
+        is_open=payment.status in OPEN_STATUSES,
+        is_paid=payment.status in PAID_STATUSES,
+        errors=errors or FieldErrors(),
+        sent={name: value for name, value in request.form.items() if not names_card(value)},
+    )

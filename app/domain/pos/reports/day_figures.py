@@ -1,0 +1,58 @@
+"""The figures of one day at the till: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+HOURS = 24
+
+
+class Sale(NamedTuple):
+    """A payment that was taken; `amount` in minor units."""
+
+    agent_id: int
+    at: datetime
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class DayFigures:
+    """Money in minor units. `declined` counts tries of cards, several for one payment perhaps."""
+
+    sales: int = 0
+    gross: int = 0
+    refunds: int = 0
+    declined: int = 0
+
+    @property
+    def net(self) -> int:
+        return self.gross - self.refunds
+
+    @property
+    def average(self) -> int | None:
+        """Of a sale, rounded to a minor unit; None without one."""
+        return round(self.gross / self.sales) if self.sales else None
+
+
+def by_hour(sales: Iterable[Sale], zone: ZoneInfo) -> tuple[int, ...]:
+    """Return what was taken in each hour that the clock on the wall showed; where one came twice, both together."""
+    hours = [0] * HOURS
+    for sale in sales:
+        hours[sale.at.astimezone(zone).hour] += sale.amount
+    return tuple(hours)
+
+
+def takings_by_agent(sales: Iterable[Sale]) -> dict[int, int]:
+    taken: dict[int, int] = {}
+    for sale in sales:
+        taken[sale.agent_id] = taken.get(sale.agent_id, 0) + sale.amount
+    return taken
+
+
+def change_in_percent(now: int, before: int) -> int | None:
+    """None where there was nothing to compare with."""
+    return round(100 * (now - before) / before) if before else None

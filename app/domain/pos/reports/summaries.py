@@ -1,0 +1,51 @@
+"""How staff read a transaction: labels of states, anomalies and codes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+STATUS_LABELS: Mapping[str, tuple[str, str]] = {
+    "CREATING": ("Waiting for a card", ""),
+    "PENDING": ("Waiting for a card", ""),
+    "PROCESSING": ("Processing", "warn"),
+    "AUTHORIZED": ("Authorised", "warn"),
+    "SUCCEEDED": ("Paid", "good"),
+    "PARTIALLY_REFUNDED": ("Partly refunded", "good"),
+    "REFUNDED": ("Refunded", ""),
+    "CANCELLED": ("Cancelled", ""),
+    "FAILED": ("Failed", "bad"),
+    "UNKNOWN": ("Outcome unknown", "bad"),
+}
+ANOMALIES: Mapping[str, str] = {
+    "unexpected_payment": "The money was taken after the payment had been given up. Hand over the goods, or refund it.",
+    "amount_differs": "The processor took another amount than the till requested. Compare, and refund the difference.",
+    "second_intent": "The processor has a second payment for this one. Look there whether both were taken.",
+    "order_paid_twice": "The order had been paid already. Refund one of the payments.",
+}
+TYPE_LABELS: Mapping[str, str] = {"QUICK_PAYMENT": "Quick payment", "ORDER_PAYMENT": "Order"}
+
+
+def status_label(status: str) -> str:
+    return STATUS_LABELS.get(status, (status, ""))[0]
+
+
+def status_kind(status: str) -> str:
+    """`good`, `warn` or `bad` where the status means that, else ""."""
+    return STATUS_LABELS.get(status, ("", ""))[1]
+
+
+def anomaly_text(anomaly: str) -> str:
+    """Return what happened and what to do; of an anomaly that is new here, its name in words."""
+    return ANOMALIES.get(anomaly, f"{in_words(anomaly)}. Compare this payment with the processor's.")
+
+
+def card_name(brand: str | None, last4: str | None) -> str:
+    """`Visa •••• 4242`; "" where no card was read."""
+    name = in_words(brand or "")
+    return f"{name or 'Card'} •••• {last4}" if last4 else name
+
+
+def in_words(code: str) -> str:
+    """`insufficient_funds` as “Insufficient funds”."""
+    text = code.replace("_", " ").strip()
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,100 @@
+"""What a list of transactions in the admin may ask: pure, read from the address of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from enum import StrEnum
+from urllib.parse import urlencode
+
+from app.domain.catalogue.listing import LONGEST_WORDS, page_number
+from app.domain.shared.card_numbers import names_card
+
+LARGEST_ID = 2_147_483_647
+
+
+class StatusFilter(StrEnum):
+    """Which payments. ANOMALY is no status of its own: those that staff must look at."""
+
+    ALL = ""
+    PENDING = "PENDING"
+    PROCESSING = "PROCESSING"
+    AUTHORIZED = "AUTHORIZED"
+    SUCCEEDED = "SUCCEEDED"
+    PARTIALLY_REFUNDED = "PARTIALLY_REFUNDED"
+    REFUNDED = "REFUNDED"
+    CANCELLED = "CANCELLED"
+    FAILED = "FAILED"
+    UNKNOWN = "UNKNOWN"
+    ANOMALY = "ANOMALY"
+
+
+class TypeFilter(StrEnum):
+    ALL = ""
+    QUICK_PAYMENT = "QUICK_PAYMENT"
+    ORDER_PAYMENT = "ORDER_PAYMENT"
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionList:
+    """One page of transactions as an address asks for it. What is invalid in an address is ignored. Days are those of
+    the shop's time zone, both included. `names_card`: the words were the number of a card, and are dropped."""
+
+    words: str = ""
+    first: date | None = None
+    last: date | None = None
+    status: StatusFilter = StatusFilter.ALL
+    agent_id: int | None = None
+    location_id: int | None = None
+    type: TypeFilter = TypeFilter.ALL
+    page: int = 1
+    names_card: bool = False
+
+    @classmethod
+    def read(cls, parameters: Mapping[str, str]) -> TransactionList:
+        words = " ".join(parameters.get("q", "")[:LONGEST_WORDS].replace("\0", "").split())
+        is_card = names_card(words)
+        status, type_ = parameters.get("status", "").upper(), parameters.get("type", "").upper()
+        return cls(
+            words="" if is_card else words,
+            first=_day(parameters.get("from")),
+            last=_day(parameters.get("to")),
+            status=next((one for one in StatusFilter if one.value == status), StatusFilter.ALL),
+            agent_id=_id(parameters.get("agent")),
+            location_id=_id(parameters.get("location")),
+            type=next((one for one in TypeFilter if one.value == type_), TypeFilter.ALL),
+            page=page_number(parameters.get("p")),
+            names_card=is_card,
+        )
+
+    @property
+    def is_filtered(self) -> bool:
+        return replace(self, page=1, names_card=False) != TransactionList()
+
+    def query(self, **changes: object) -> str:
+        """The query string of this list with changes; a changed filter begins at the first page again."""
+        changed = replace(self, **{"page": 1, **changes})  # type: ignore[arg-type]
+        parameters = {
+            "q": changed.words,
+            "from": changed.first,
+            "to": changed.last,
+            "status": changed.status.lower(),
+            "agent": changed.agent_id,
+            "location": changed.location_id,
+            "type": changed.type.lower(),
+            "p": "" if changed.page == 1 else changed.page,
+        }
+        return urlencode({name: str(value) for name, value in parameters.items() if value})
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat(text) if text and len(text) == 10 and text.isascii() else None
+    except ValueError:
+        return None
+
+
+def _id(text: str | None) -> int | None:
+    number = int(text) if text and text.isascii() and text.isdigit() and len(text) < 11 else 0
+    return number if 0 < number <= LARGEST_ID else None

@@ -1,0 +1,72 @@
+"""What an address asks of the list of transactions."""
+
+from __future__ import annotations
+
+from datetime import date
+from urllib.parse import parse_qsl
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.pos.reports.transaction_list import StatusFilter, TransactionList, TypeFilter
+
+
+def test_an_address_is_read() -> None:
+    days = {"from": "2026-11-01", "to": "2026-11-20"}
+    of_till = {"status": "unknown", "agent": "3", "location": "4", "type": "order_payment"}
+    assert TransactionList.read({"q": " 1001 ", "p": "2"} | days | of_till) == TransactionList(
+        "1001", date(2026, 11, 1), date(2026, 11, 20), StatusFilter.UNKNOWN, 3, 4, TypeFilter.ORDER_PAYMENT, 2
+    )
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"from": "yesterday"},
+        {"from": "2026-02-30"},
+        {"to": "٢٠٢٦-١١-٠١"},
+        {"status": "paid"},
+        {"agent": "-1"},
+        {"agent": "0"},
+        {"location": "99999999999"},
+        {"agent": "4294967296"},
+        {"type": "gift"},
+        {"p": "zero"},
+    ],
+)
+def test_what_is_no_filter_is_ignored(bad: dict[str, str]) -> None:
+    assert TransactionList.read(bad) == TransactionList()
+
+
+def test_a_changed_filter_begins_at_the_first_page_again() -> None:
+    filters = TransactionList(page=7, words="9")
+    assert filters.query(status=StatusFilter.FAILED) == "q=9&status=failed"
+    assert filters.query(page=8) == "q=9&p=8"
+
+
+def test_the_number_of_a_card_is_not_looked_for_and_not_kept() -> None:
+    filters = TransactionList.read({"q": "4242 4242 4242 4242", "status": "failed"})
+    assert filters.names_card and filters.words == "" and filters.query() == "status=failed"
+
+
+@given(
+    st.builds(
+        TransactionList,
+        words=st.sampled_from(["", "1001", "pi_123", "a&b=c"]),
+        first=st.none() | st.dates(),
+        last=st.none() | st.dates(),
+        status=st.sampled_from(StatusFilter),
+        agent_id=st.none() | st.integers(1, 2**31 - 1),
+        location_id=st.none() | st.integers(1, 2**31 - 1),
+        type=st.sampled_from(TypeFilter),
+        page=st.integers(1, 100),
+    )
+)
+def test_the_address_of_a_list_is_read_as_that_list(filters: TransactionList) -> None:
+    assert TransactionList.read(dict(parse_qsl(filters.query(page=filters.page)))) == filters
+
+
+@given(st.dictionaries(st.sampled_from(["q", "from", "to", "status", "agent", "location", "type", "p"]), st.text()))
+def test_no_address_breaks_it(parameters: dict[str, str]) -> None:
+    TransactionList.read(parameters).query()
