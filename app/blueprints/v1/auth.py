@@ -15,6 +15,7 @@ from app.blueprints.v1.agent_shapes import agent_json, location_json
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.auth_shapes import LOGOUT_BODY, LoginBody, RefreshBody, TokensShape
 from app.blueprints.v1.bearer import sent_claims
+from app.blueprints.v1.signed_tokens import key_for
 from app.domain.pos import agents, work_session_ends, work_sessions
 from app.domain.pos.models import PosAgent
 from app.domain.shared.problems import Invalid, NotFound, Unauthenticated
@@ -68,7 +69,7 @@ def refresh(body: dict[str, Any]) -> dict[str, Any]:
     have been stolen; only within 20 seconds the same answer is given again, in case the first was lost. At most 30
     times an hour.
     """
-    key = access_tokens.key_for("refresh-tokens")
+    key = key_for("refresh-tokens")
     with transaction():
         granted = api_sessions.refresh(
             ports.clock(), key, body["refresh_token"], request_host(), body.get("device_id"), _is_other_program
@@ -134,7 +135,7 @@ def _session_to_end(refresh_token: object) -> str | None:
     try:
         return sent_claims().session_id
     except Unauthenticated:
-        key = access_tokens.key_for("refresh-tokens")
+        key = key_for("refresh-tokens")
         sent = refresh_token if isinstance(refresh_token, str) else ""
         return api_sessions.session_of_refresh_token(key, sent, request_host())
 

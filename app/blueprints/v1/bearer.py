@@ -12,6 +12,7 @@ from app import ports
 from app.blueprints.hosts import request_host
 from app.blueprints.v1 import access_tokens
 from app.blueprints.v1.access_tokens import Claims
+from app.blueprints.v1.signed_tokens import not_ours
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Forbidden, Unauthenticated
 from app.domain.sites import api_sessions
@@ -50,10 +51,15 @@ def calling_author() -> Author:
 
 def sent_claims() -> Claims:
     """What the sent token says about itself. Raises Unauthenticated for none, or one that is not ours."""
+    return access_tokens.read(sent_token())
+
+
+def sent_token() -> str:
+    """Raises Unauthenticated where none was sent."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer":
-        raise access_tokens.not_ours()
-    return access_tokens.read(token.strip())
+        raise not_ours()
+    return token.strip()
 
 
 def identified() -> ApiCaller:

@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, func, select, update
 
-from app.blueprints.v1.access_tokens import ALGORITHM, AUDIENCE, CLAIMS, ISSUER, KIND, key_for
+from app.blueprints.v1.access_tokens import ACCESS
+from app.blueprints.v1.signed_tokens import ALGORITHM, ISSUER, STANDARD_CLAIMS, key_for
 from app.domain.sites import accounts, staff
 from app.domain.sites.models import ApiSession, Domain, RoleGrant, User
 from app.domain.sites.purge import RETENTIONS
@@ -31,6 +32,7 @@ from tests.purging import purged
 
 TAXONOMIES = "/v1/admin/taxonomies"
 MERCHANDISER = "merchandiser@shop.test"
+CLAIMS = (*STANDARD_CLAIMS, *ACCESS.claims)
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 Forgery = Callable[[dict[str, Any], bytes], str]
 
@@ -148,7 +150,7 @@ def test_no_token_at_all_is_challenged_without_blame(stranger: ApiClient) -> Non
 
 
 def _signed(claims: dict[str, Any], key: bytes, algorithm: str = ALGORITHM, **header: Any) -> str:
-    return jwt.encode(claims, key, algorithm, headers={"typ": KIND} | header)
+    return jwt.encode(claims, key, algorithm, headers={"typ": ACCESS.typ} | header)
 
 
 def _raw(header: object, claims: object, signature: str = "") -> str:
@@ -161,14 +163,14 @@ def _ending(seconds: int) -> int:
 
 
 FORGERIES: dict[str, Forgery] = {
-    "no algorithm": lambda claims, _: _raw({"alg": "none", "typ": KIND}, claims),
-    "no algorithm, in capitals": lambda claims, _: _raw({"alg": "NONE", "typ": KIND}, claims, "x"),
+    "no algorithm": lambda claims, _: _raw({"alg": "none", "typ": ACCESS.typ}, claims),
+    "no algorithm, in capitals": lambda claims, _: _raw({"alg": "NONE", "typ": ACCESS.typ}, claims, "x"),
     "our header, no signature": lambda claims, key: _signed(claims, key).rpartition(".")[0] + ".",
     "our header and signature, other claims": lambda claims, key: ".".join(
         (_signed(claims, key).split(".")[0], _raw({}, claims | {"sub": "1"}).split(".")[1], _signed(claims, key)[-43:])
     ),
     "a foreign key": lambda claims, _: _signed(claims, b"f" * 32),
-    "an empty key": lambda claims, _: _raw({"alg": "HS256", "typ": KIND}, claims, "x" * 43),
+    "an empty key": lambda claims, _: _raw({"alg": "HS256", "typ": ACCESS.typ}, claims, "x" * 43),
     "the secret itself": lambda claims, _: _signed(claims, b"a key for tests that is long enough to be one"),
     "a longer hash": lambda claims, key: _signed(claims, key * 2, "HS512"),
     "a key of its own": lambda claims, key: _signed(claims, key, jwk={"kty": "oct", "k": "x"}),
@@ -182,7 +184,7 @@ FORGERIES: dict[str, Forgery] = {
     "another session": lambda claims, key: _signed(claims | {"sid": "0" * 36}, key),
     "another user": lambda claims, key: _signed(claims | {"sub": "999999"}, key),
     "nested header": lambda _, __: f"{base64.urlsafe_b64encode(b'[' * 1_400).decode()}.e30.x",
-    "nested claims": lambda _, key: _raw({"alg": "HS256", "typ": KIND}, b"[" * 1_000, "x" * 43),
+    "nested claims": lambda _, key: _raw({"alg": "HS256", "typ": ACCESS.typ}, b"[" * 1_000, "x" * 43),
     "far too long": lambda claims, key: _signed(claims | {"x": "y" * 60_000}, key),
 } | {f"no {claim}": lambda claims, key, gone=claim: _signed(_without(claims, gone), key) for claim in CLAIMS}  # type: ignore[misc]
 
@@ -203,7 +205,7 @@ def test_a_token_that_claims_a_later_end_than_its_signature_allows_does_not_exis
     with app.app_context():
         key = key_for("access-tokens")
     claims = jwt.decode(program.tokens["token"], options={"verify_signature": False})
-    assert (claims["iss"], claims["aud"], claims["exp"]) == (ISSUER, AUDIENCE, _ending(900))
+    assert (claims["iss"], claims["aud"], claims["exp"]) == (ISSUER, ACCESS.audience, _ending(900))
     assert _status(program, _signed(claims | {"exp": _ending(0)}, key)) == (401, "token_expired")
 
 
