@@ -38,6 +38,16 @@ class SmtpServer:
 
 
 @dataclass(frozen=True, slots=True)
+class StripeSettings:
+    """`webhook_secrets` are of the endpoints that send to the shop: that of its own account, that of connected ones."""
+
+    secret_key: str = field(default="", repr=False)
+    webhook_secrets: tuple[str, ...] = field(default=(), repr=False)
+    publishable_key: str | None = None
+    api_base: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Meaning and default of each environment variable; README lists them for operators."""
 
@@ -58,6 +68,7 @@ class Config:
     log_level: str = "INFO"
     metrics_token: str | None = None
     payment_processor: str = "simulator"
+    stripe: StripeSettings = StripeSettings()
     ai_base_url: str | None = None
     ai_api_key: str = ""
     ai_model: str = ""
@@ -148,6 +159,7 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         log_level=_choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
         metrics_token=env.get("METRICS_TOKEN") or None,
         payment_processor=_payment_processor(env, environment),
+        stripe=_stripe(env),
         ai_base_url=_ai_base_url(env),
         ai_api_key=env.get("AI_API_KEY") or "",
         ai_model=env.get("AI_MODEL") or "",
@@ -155,7 +167,7 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         alert_email=_addresses(env, "ALERT_EMAIL"),
         alert_email_from=next(iter((*_addresses(env, "ALERT_EMAIL_FROM"), *_addresses(env, "ALERT_EMAIL"))), ""),
         smtp=_smtp(env),
-        alert_webhook_url=_webhook_url(env),
+        alert_webhook_url=_safe_url(env, "ALERT_WEBHOOK_URL"),
         alert_webhook_secret=env.get("ALERT_WEBHOOK_SECRET") or "",
         alert_free_disk_mb=_number(env, "ALERT_FREE_DISK_MB", 512),
         backup_dir=Path(env["BACKUP_DIR"]) if env.get("BACKUP_DIR") else None,
@@ -190,9 +202,9 @@ def _addresses(env: Mapping[str, str], name: str) -> tuple[str, ...]:
     return addresses
 
 
-def _webhook_url(env: Mapping[str, str]) -> str | None:
-    """What alerts say travels in the open only within the machine."""
-    address = env.get("ALERT_WEBHOOK_URL") or None
+def _safe_url(env: Mapping[str, str], name: str) -> str | None:
+    """What is sent there travels in the open only within the machine."""
+    address = env.get(name) or None
     if address is None:
         return None
     try:
@@ -201,7 +213,7 @@ def _webhook_url(env: Mapping[str, str]) -> str | None:
     except ValueError:
         secure, host = False, None
     if not host or not (secure or (parts.scheme == "http" and host in LOCAL_HOSTS)):
-        raise ConfigurationError("ALERT_WEBHOOK_URL must begin with https://, or with http:// and a local host.")
+        raise ConfigurationError(f"{name} must begin with https://, or with http:// and a local host.")
     return address
 
 
@@ -267,11 +279,34 @@ def _secret_key(env: Mapping[str, str], environment: str, instance: Path) -> str
 
 
 def _payment_processor(env: Mapping[str, str], environment: str) -> str:
-    """The simulator takes no money, which a real shop must mean."""
-    name = _choice(env, "PAYMENT_PROCESSOR", "simulator", ("simulator",))
-    if environment == "production" and name == "simulator" and env.get("POS_SIMULATOR") != "1":
-        raise ConfigurationError("PAYMENT_PROCESSOR is the simulator, which takes no money; POS_SIMULATOR=1 allows it.")
-    return name
+    """In production, a till that takes no money must be meant."""
+    processor = _choice(env, "PAYMENT_PROCESSOR", "simulator", ("simulator", "stripe", "none"))
+    if processor == "simulator" and environment == "production" and env.get("POS_SIMULATOR") != "1":
+        raise ConfigurationError(
+            "PAYMENT_PROCESSOR is 'simulator', whose payments move no money. In production set it to stripe, to none "
+            "for a shop without a till, or confirm the simulator with POS_SIMULATOR=1."
+        )
+    return processor
+
+
+def _stripe(env: Mapping[str, str]) -> StripeSettings:
+    """Without the secret of its webhooks, anybody could post a payment. Nothing of it is read for another processor."""
+    if env.get("PAYMENT_PROCESSOR") != "stripe":
+        return StripeSettings()
+    key = (env.get("STRIPE_SECRET_KEY") or "").strip()
+    if not key or key.startswith("pk_"):
+        raise ConfigurationError(
+            "PAYMENT_PROCESSOR is 'stripe'; STRIPE_SECRET_KEY must be set to a secret or restricted key (sk_… or rk_…)."
+        )
+    secrets_of_webhooks = tuple(secret.strip() for secret in (env.get("STRIPE_WEBHOOK_SECRET") or "").split(","))
+    if not all(secrets_of_webhooks):
+        raise ConfigurationError(
+            "PAYMENT_PROCESSOR is 'stripe'; STRIPE_WEBHOOK_SECRET must be set to the signing secret of the webhook "
+            "endpoint (whsec_…), or to those of several, separated by commas; none of them may be empty."
+        )
+    address = _safe_url(env, "STRIPE_API_BASE")
+    publishable_key = (env.get("STRIPE_PUBLISHABLE_KEY") or "").strip() or None
+    return StripeSettings(key, secrets_of_webhooks, publishable_key, address.rstrip("/") if address else None)
 
 
 def _kept_secret(file: Path) -> str:

@@ -24,9 +24,11 @@ from app.adapters.whoosh import WhooshEngine
 from app.blueprints.robots import init_robots
 from app.config import Config, from_environment
 from app.domain.alerts.channel import AlertChannel
+from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
 from app.domain.search.index import outbox
 from app.domain.search_statistics.counting import term_starts
+from app.domain.shared.clock import Clock
 from app.domain.sites import versioning
 from app.errors import init_errors
 from app.extensions import csrf, db, login_manager
@@ -99,10 +101,22 @@ def _ports(config: Config) -> Ports:
         crawler_visits=VisitSpool(config.counting_folder / "crawlers", notes=note_storage_fault),
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
-        payment_processor=Simulator(clock, config.key_for("payment-simulator")),
+        payment_processor=_payment_processor(config, clock),
         rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
         alert_channels=tuple(channels_of_alerts(config)),
     )
+
+
+def _payment_processor(config: Config, clock: Clock) -> PaymentProcessor:
+    """Stripe's SDK takes half a second to load, so only where it was chosen."""
+    if config.payment_processor == "stripe":
+        from app.adapters.stripe import StripeProcessor
+
+        chosen = config.stripe
+        return StripeProcessor(chosen.secret_key, chosen.webhook_secrets, chosen.publishable_key, chosen.api_base)
+    if config.payment_processor == "none":
+        return NoProcessor()
+    return Simulator(clock, config.key_for("payment-simulator"))
 
 
 def _suggestion_sources(config: Config) -> tuple[SuggestionSource, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.config import Config, ConfigurationError, SmtpServer, from_environment
+from app.config import Config, ConfigurationError, SmtpServer, StripeSettings, from_environment
 
 
 @pytest.fixture(autouse=True)
@@ -36,16 +36,67 @@ def test_production_wants_a_long_secret(key: str | None) -> None:
         from_environment({"SHOP_ENV": "production"} | ({"SECRET_KEY": key} if key is not None else {}))
 
 
-def test_production_means_the_payment_simulator_or_does_not_start() -> None:
-    production = {"SHOP_ENV": "production", "SECRET_KEY": "k" * 32}
-    with pytest.raises(ConfigurationError, match="POS_SIMULATOR=1"):
-        from_environment(production)
-    assert from_environment(production | {"POS_SIMULATOR": "1"}).payment_processor == "simulator"
+PRODUCTION = {"SHOP_ENV": "production", "SECRET_KEY": "k" * 32}
+STRIPE = {"PAYMENT_PROCESSOR": "stripe", "STRIPE_SECRET_KEY": "sk_test", "STRIPE_WEBHOOK_SECRET": "whsec"}
+
+
+def test_production_does_not_start_with_the_simulator_unless_it_is_meant() -> None:
+    with pytest.raises(ConfigurationError, match=r"stripe.* none .*POS_SIMULATOR=1"):
+        from_environment(PRODUCTION)
+    assert from_environment(PRODUCTION | {"POS_SIMULATOR": "1"}).payment_processor == "simulator"
+    assert from_environment(PRODUCTION | {"PAYMENT_PROCESSOR": "none"}).payment_processor == "none"
+    assert from_environment(PRODUCTION | STRIPE).payment_processor == "stripe"
+    assert from_environment({}).payment_processor == "simulator"
+
+
+@pytest.mark.parametrize("name", ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"])
+@pytest.mark.parametrize("value", [None, "", " "])
+def test_stripe_wants_its_key_and_the_secret_of_its_webhooks(name: str, value: str | None) -> None:
+    env = {key: given for key, given in STRIPE.items() if key != name} | ({} if value is None else {name: value})
+    with pytest.raises(ConfigurationError, match=f"{name} must be set"):
+        from_environment(env)
+
+
+def test_what_is_not_secret_cannot_be_the_secret_key() -> None:
+    with pytest.raises(ConfigurationError, match="STRIPE_SECRET_KEY must be set to a secret or restricted key"):
+        from_environment(STRIPE | {"STRIPE_SECRET_KEY": "pk_test"})
+
+
+def test_several_webhook_endpoints_have_several_secrets_and_none_may_be_empty() -> None:
+    env = STRIPE | {"STRIPE_WEBHOOK_SECRET": "whsec_own, whsec_connect"}
+    assert from_environment(env).stripe.webhook_secrets == ("whsec_own", "whsec_connect")
+    for value in ("whsec_own,", ",", "whsec_own,,whsec_connect"):
+        with pytest.raises(ConfigurationError, match="none of them may be empty"):
+            from_environment(STRIPE | {"STRIPE_WEBHOOK_SECRET": value})
+
+
+def test_stripe_is_reached_encrypted_or_on_this_machine() -> None:
+    assert from_environment(STRIPE).stripe.api_base is None
+    local = from_environment(STRIPE | {"STRIPE_API_BASE": "http://localhost:12111/"})
+    assert local.stripe.api_base == "http://localhost:12111"
+    with pytest.raises(ConfigurationError, match="STRIPE_API_BASE must begin with https://"):
+        from_environment(STRIPE | {"STRIPE_API_BASE": "http://stripe.example"})
+
+
+def test_nothing_of_stripe_is_read_for_another_processor() -> None:
+    assert from_environment({"STRIPE_API_BASE": "nonsense", "STRIPE_SECRET_KEY": "x"}).stripe == StripeSettings()
+
+
+def test_the_configuration_in_a_log_line_names_no_secret_of_stripe() -> None:
+    said = repr(from_environment(STRIPE | {"STRIPE_SECRET_KEY": "sk_hidden", "STRIPE_WEBHOOK_SECRET": "whsec_hidden"}))
+    assert "hidden" not in said
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("SHOP_ENV", "prod"), ("SEARCH_ENGINE", "solr"), ("PORT", "http"), ("PORT", "-1"), ("LOG_LEVEL", "loud")],
+    [
+        ("SHOP_ENV", "prod"),
+        ("SEARCH_ENGINE", "solr"),
+        ("PAYMENT_PROCESSOR", "cash"),
+        ("PORT", "http"),
+        ("PORT", "-1"),
+        ("LOG_LEVEL", "loud"),
+    ],
 )
 def test_a_value_that_cannot_be_used_is_named(name: str, value: str) -> None:
     with pytest.raises(ConfigurationError, match=f"{name} is '{value}'"):

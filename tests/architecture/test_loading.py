@@ -1,0 +1,15 @@
+"""What takes long to load is loaded where it was chosen."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+APP = Path(__file__).resolve().parents[2] / "app"
+AT_ONCE = re.compile(r"^(?:from|import) (?:stripe|app\.adapters\.stripe)\b", re.MULTILINE)
+
+
+def test_only_the_adapter_of_stripe_imports_its_sdk_at_once() -> None:
+    """Half a second of every command and worker."""
+    files = {file.relative_to(APP) for file in APP.rglob("*.py") if AT_ONCE.search(file.read_text())}
+    assert {file.parent for file in files} == {Path("adapters/stripe")}
