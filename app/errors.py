@@ -15,7 +15,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.database_errors import is_busy_or_away
-from app.domain.pos.processor import Busy, Declined, OutcomeUnknown, ProcessorError
+from app.domain.pos.processor import BadSignature, Busy, Declined, OutcomeUnknown, ProcessorError
 from app.domain.search.engine import SearchUnavailable
 from app.domain.shared.problems import (
     Conflict,
@@ -48,6 +48,7 @@ STATUS: tuple[tuple[type[DomainError], int], ...] = (
     (TooManyRequests, 429),
     (Conflict, 409),
     (Unprocessable, 422),
+    (BadSignature, 400),
     (Declined, 402),
     (Busy, 503),
     (OutcomeUnknown, 504),

@@ -26,6 +26,7 @@ JOBS = {  # Every job and its queue.
     "golden:check": "default",
     "sitemaps:build": "builds",
     "counting:drain": "default",
+    "payments:check": "default",
 }
 PENDING_SECONDS = 15  # How long a job counts as pending if no worker begins it.
 

@@ -11,6 +11,7 @@ from typing import Any
 import structlog
 
 from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.pos.reconciliation.checks import PAYMENT_CHECKS
 from app.domain.relevance.synonyms.suggesting import SUGGESTIONS
 from app.domain.relevance.trials.replays import REPLAY
 from app.domain.search.index import runs
@@ -23,7 +24,7 @@ from app.domain.taxonomy.tasks.running import sites_with_work
 from app.domain.work import leases
 from app.domain.work.kinds import WorkKind
 from app.domain.work.models import LeasedWork
-from app.jobs import indexing, pictures, site_checks, sitemaps, suggesting, taxonomy, trials
+from app.jobs import indexing, payments, pictures, site_checks, sitemaps, suggesting, taxonomy, trials
 from app.ports import clock, queue, search_engine, worker_locks
 from app.transaction import transaction
 
@@ -74,6 +75,7 @@ LEASED_JOBS = {
         LeasedJob(PICTURE, "pictures:prepare", "picture {}", pictures.prepare),
         LeasedJob(REPLAY, "trials:replay", "replay {}", trials.replay),
         LeasedJob(SITEMAP, "sitemaps:build", "sitemap {}", sitemaps.build),
+        LeasedJob(PAYMENT_CHECKS, "payments:check", "open payments of site {}", payments.check),
         LeasedJob(SITE_CHECK, "site_checks:check", "site check {}", site_checks.check_all),
     )
 }

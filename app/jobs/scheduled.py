@@ -16,6 +16,7 @@ from app.domain.work.context import read_afresh
 from app.domain.work.kinds import describe_error
 from app.extensions import db
 from app.jobs import pos_sessions, purging
+from app.jobs.payments import check_due, request_checks
 from app.jobs.safeguards import check_backup, check_certificate
 from app.jobs.sitemaps import build_by_hand, request_by_schedule
 from app.jobs.suggesting import suggest_nightly
@@ -154,6 +155,12 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
     ),
     "pos-sessions": ScheduledJob(
         "*/5 * * * *", pos_sessions.follow_all, "End the work sessions of tills whose time is up."
+    ),
+    "pos-check": ScheduledJob(
+        "* * * * *",
+        request_checks,
+        "Look at open payments, refunds and events at the payment processor.",
+        by_hand=check_due,
     ),
     "check-backup": ScheduledJob("20 * * * *", check_backup, "Look how old the newest backup is (BACKUP_DIR)."),
     "check-certificate": ScheduledJob(

@@ -24,6 +24,8 @@ from app.domain.alerts.causes import Cause
 from app.domain.catalogue import picture_uploads
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.pos.reconciliation import checks as payment_checks
+from app.domain.pos.reconciliation.checks import PAYMENT_CHECKS
 from app.domain.relevance.synonyms import suggesting
 from app.domain.relevance.synonyms.suggesting import SUGGESTIONS
 from app.domain.relevance.trials import replays
@@ -91,6 +93,12 @@ EXAMPLES = {
         Example(REPLAY, lambda _, author: replays.request(author, CHANGE)),
         Example(PICTURE, upload_picture),
         Example(SITEMAP, lambda _, author: builds.request(author)),
+        Example(
+            PAYMENT_CHECKS,
+            lambda _, author: payment_checks.request(author),
+            is_keyed_by_site=True,
+            job_is_per_site=True,
+        ),
         Example(SITE_CHECK, lambda _, author: checks.request(author)),
     )
 }

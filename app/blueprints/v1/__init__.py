@@ -13,6 +13,7 @@ from app.blueprints.v1 import (
     pos_sessions,
     reader,
     taxonomies,
+    webhooks,
 )
 from app.blueprints.v1.api import ProblemApi
 from app.blueprints.v1.description import describe_problems, describe_tokens, spec_options
@@ -28,6 +29,7 @@ def register(app: Flask) -> None:
         catalogue.bp,
         merchandising.bp,
         taxonomies.bp,
+        webhooks.bp,
     ):
         api.register_blueprint(bp)
     describe_tokens(api.spec)

@@ -107,6 +107,31 @@ class Cause(Enum):
         "Renew it, have the proxy load it, and look why that did not happen by itself; `flask --app wsgi jobs run "
         "check-certificate` looks again at once.",
     )
+    PAYMENT_MISMATCH = CauseText(
+        "payment_mismatch",
+        Severity.CRITICAL,
+        "The shop’s payments and those of the payment processor differ.",
+        "Open Mobile POS in the admin: each difference is listed with both sides. Settle it, then mark it as settled.",
+    )
+    PAYMENT_ANOMALY = CauseText(
+        "payment_anomaly",
+        Severity.CRITICAL,
+        "A card was charged for a payment that the shop had given up.",
+        "Open the payment in Mobile POS: hand over the goods or refund it, then mark it as settled.",
+    )
+    REFUND_FAILED = CauseText(
+        "refund_failed",
+        Severity.CRITICAL,
+        "A refund did not reach the customer’s card.",
+        "Open the payment in Mobile POS and refund it again, or pay the customer back in another way.",
+    )
+    PROCESSOR_MISCONFIGURED = CauseText(
+        "processor_misconfigured",
+        Severity.CRITICAL,
+        "The payment processor refuses the shop’s key, account or location.",
+        "Check PAYMENT_PROCESSOR, STRIPE_… and the account and locations in the settings of Mobile POS; until then no "
+        "card can be charged. The alert ends with the next call that the processor accepts.",
+    )
     DELIVERY_FAILED = CauseText(
         "delivery_failed",
         Severity.WARNING,

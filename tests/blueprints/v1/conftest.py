@@ -17,6 +17,7 @@ from tests.factories import PASSWORD, make_site, make_user
 from tests.snapshots import built
 
 LOGIN, REFRESH, LOGOUT = "/v1/auth/login", "/v1/auth/refresh", "/v1/auth/logout"
+WEBHOOK = "/v1/webhooks/processor"
 
 
 @dataclass

@@ -13,7 +13,7 @@ from flask import Flask
 
 from app.blueprints.v1.api import camel_case
 from app.permissions import DECLARED, PUBLIC
-from tests.blueprints.v1.conftest import LOGOUT, ApiClient, Signed
+from tests.blueprints.v1.conftest import LOGOUT, WEBHOOK, ApiClient, Signed
 from tests.surroundings import ROOT
 
 Operation = tuple[str, str, dict[str, Any]]
@@ -78,7 +78,7 @@ def test_every_problem_is_one_of_ours_with_an_example(described: dict[str, Any])
 def test_examples_of_bodies_are_sound(app: Flask, described: dict[str, Any]) -> None:
     shapes = described["components"]["schemas"]
     for _, path, operation in _operations(described):
-        if path == LOGOUT:
+        if path in (LOGOUT, WEBHOOK):  # Any body is read.
             continue
         for content in operation.get("requestBody", {}).get("content", {}).values():
             shape = shapes[content["schema"]["$ref"].rpartition("/")[2]]

@@ -8,9 +8,12 @@ from collections.abc import Callable
 
 from sqlalchemy import select, update
 
+from app.domain.alerts.alerts import raise_alert
+from app.domain.alerts.causes import Cause
 from app.domain.orders.payment import PaidMark, mark_paid, release_payment_lock
 from app.domain.pos.models import PosTransaction, PosTransactionEvent
 from app.domain.pos.payments import outcomes
+from app.domain.pos.payments.anomalies import anomaly_detail
 from app.domain.pos.payments.outcomes import Outcome
 from app.domain.pos.processor import Intent
 from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, TransactionStatus
@@ -65,7 +68,7 @@ def _advance(
     """Raises NotFound, and Conflict where others keep changing it."""
     for _ in range(MOST_TRIES):
         known = _read(author.site_id, transaction_id)
-        before, outcome = TransactionStatus(known.status), outcome_of(known)
+        before, anomaly_before, outcome = TransactionStatus(known.status), known.anomaly, outcome_of(known)
         if not outcome.values and not checked:
             return known
         if _is_written(author, known, outcome, checked):
@@ -73,6 +76,7 @@ def _advance(
             if outcome.values:
                 _note(author, known, action, outcome.detail)
                 _follow_order(author, known, before)
+                _warn(author, known, anomaly_before)
             return known
     raise Conflict("This payment is being changed by others just now. Try again.", "payment_changed")
 
@@ -112,6 +116,12 @@ def note_of(author: Author, known: PosTransaction, action: str, detail: str = ""
         status=known.status,
         detail=detail[:300],
     )
+
+
+def _warn(author: Author, known: PosTransaction, anomaly_before: str | None) -> None:
+    """Tell the owner of what no rule can settle."""
+    if known.anomaly not in (None, anomaly_before):
+        raise_alert(author.clock, Cause.PAYMENT_ANOMALY, anomaly_detail(known), known.site_id, known.id)
 
 
 def _follow_order(author: Author, known: PosTransaction, before: TransactionStatus) -> None:

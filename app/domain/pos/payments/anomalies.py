@@ -1,0 +1,55 @@
+"""What is odd about a payment and no rule can settle: the words for people, and that an admin saw to it."""
+
+from __future__ import annotations
+
+from app.domain.alerts.alerts import end_alert
+from app.domain.alerts.causes import Cause
+from app.domain.pos.models import PosTransaction, PosTransactionEvent
+from app.domain.shared.author import Author
+from app.domain.shared.records import existing, find_record
+from app.domain.sites import audit
+from app.extensions import db
+
+WORDS = {
+    "unexpected_payment": "The processor took the money after the payment was given up",
+    "amount_differs": "The processor has another amount or currency",
+    "second_intent": "The processor has a second payment for the same sale",
+    "order_paid_twice": "The order had been paid already",
+}
+
+
+def anomaly_words(anomaly: str) -> str:
+    """Return a sentence for people, without its full stop."""
+    return WORDS.get(anomaly, anomaly)
+
+
+def anomaly_detail(known: PosTransaction) -> str:
+    """Return what the alert about a payment says."""
+    return f"Payment {known.id}: {anomaly_words(known.anomaly or '')}."
+
+
+def settle_anomaly(author: Author, transaction_id: str) -> PosTransaction:
+    """An admin saw to it: the goods were handed over, or the money given back. Raises NotFound. Call it in a
+    transaction."""
+    known = existing(
+        find_record(PosTransaction, author.site_id, transaction_id, to_change=True), "There is no such payment."
+    )
+    end_alert(author.clock, Cause.PAYMENT_ANOMALY, author.site_id, known.id)
+    end_alert(author.clock, Cause.REFUND_FAILED, author.site_id, known.id)
+    if known.anomaly is None:
+        return known
+    words, known.anomaly = anomaly_words(known.anomaly), None
+    known.version += 1
+    db.session.add(
+        PosTransactionEvent(
+            site_id=known.site_id,
+            transaction_id=known.id,
+            at=author.now(),
+            actor=author.name[:100],
+            action="settled",
+            status=known.status,
+            detail=words,
+        )
+    )
+    audit.record(author, "pos.anomaly_settled", ("pos_transaction", known.id), f"Settled: {words}")
+    return known

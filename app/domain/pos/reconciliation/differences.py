@@ -1,0 +1,130 @@
+"""What the shop and the payment processor say differently: noted once, alerted, and settled by an admin or by agreeing
+again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from sqlalchemy import ColumnElement, func, select
+
+from app.domain.alerts.alerts import end_alert, raise_alert
+from app.domain.alerts.causes import Cause
+from app.domain.pos.reconciliation.models import LedgerDifference
+from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
+from app.domain.shared.records import existing, find_record
+from app.domain.shared.upserting import upsert
+from app.domain.sites import audit
+from app.extensions import db
+
+MOST_LISTED = 200
+LONGEST = 100
+
+
+class DifferenceKind(StrEnum):
+    MISSING_ROW = "missing_row"
+    MISSING_INTENT = "missing_intent"
+    OTHER_INTENT = "other_intent"
+    AMOUNT = "amount"
+    CURRENCY = "currency"
+    STATUS = "status"
+    REFUNDED = "refunded"
+
+    @property
+    def label(self) -> str:
+        return _LABELS[self]
+
+
+_LABELS = {
+    DifferenceKind.MISSING_ROW: "The shop has no record of this payment",
+    DifferenceKind.MISSING_INTENT: "The processor does not have this payment",
+    DifferenceKind.OTHER_INTENT: "Another payment of the processor names this one",
+    DifferenceKind.AMOUNT: "Amounts differ",
+    DifferenceKind.CURRENCY: "Currencies differ",
+    DifferenceKind.STATUS: "Statuses differ",
+    DifferenceKind.REFUNDED: "Refunded amounts differ",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`ours` and `theirs` are words for people; `corrected`: the shop took over what the processor says."""
+
+    kind: DifferenceKind
+    account_id: str
+    intent_id: str
+    transaction_id: str | None = None
+    ours: str = ""
+    theirs: str = ""
+    corrected: bool = False
+
+
+def note_difference(author: Author, difference: Difference, day: date | None = None) -> None:
+    """Keep a difference, or what it is by now, and raise the alert. Call it in a transaction."""
+    now = author.now()
+    changing = {
+        "transaction_id": difference.transaction_id,
+        "ours": difference.ours[:LONGEST],
+        "theirs": difference.theirs[:LONGEST],
+        "corrected": difference.corrected,
+        "found_at": now,
+        "day": day or now.date(),
+    }
+    identity = {"site_id": author.site_id, "intent_id": difference.intent_id, "kind": difference.kind.value}
+    inserted = upsert(LedgerDifference).values(**identity, account_id=difference.account_id, **changing)
+    db.session.execute(
+        inserted.on_conflict_do_update(
+            index_elements=list(identity), index_where=LedgerDifference.settled_at.is_(None), set_=changing
+        )
+    )
+    detail = f"{difference.kind.label}: here {difference.ours or 'nothing'}, there {difference.theirs or 'nothing'}."
+    raise_alert(author.clock, Cause.PAYMENT_MISMATCH, detail, author.site_id)
+
+
+def unsettled(site_id: int) -> Sequence[LedgerDifference]:
+    """Return what differs, the latest first."""
+    query = select(LedgerDifference).where(*_unsettled(site_id)).order_by(LedgerDifference.id.desc())
+    return db.session.scalars(query.limit(MOST_LISTED)).all()
+
+
+def count_unsettled(site_id: int) -> int:
+    """Return how many differences an admin should look at: the badge of Mobile POS."""
+    return db.session.scalar(select(func.count()).where(*_unsettled(site_id))) or 0
+
+
+def settle(author: Author, difference_id: int) -> LedgerDifference:
+    """An admin saw to it. Raises NotFound. Call it in a transaction."""
+    found = existing(find_record(LedgerDifference, author.site_id, difference_id), "There is no such difference.")
+    if found.settled_at is None:
+        found.settled_at, found.settled_by = author.now(), author.name[:100]
+        summary = f"Settled a difference with the payment processor: {DifferenceKind(found.kind).label}"
+        audit.record(author, "pos.difference_settled", ("pos_difference", str(found.id)), summary)
+        db.session.flush()
+        end_alert_if_settled(author.clock, author.site_id)
+    return found
+
+
+def settle_agreeing(author: Author, account_id: str, agreeing: Collection[str]) -> None:
+    """Settle the differences about intents on which both sides agree again. Call it in a transaction."""
+    which = (
+        *_unsettled(author.site_id),
+        LedgerDifference.account_id == account_id,
+        LedgerDifference.kind != DifferenceKind.OTHER_INTENT,
+        LedgerDifference.corrected.is_(False),
+    )
+    for difference in db.session.scalars(select(LedgerDifference).where(*which)):
+        if difference.intent_id in agreeing:
+            difference.settled_at, difference.settled_by = author.now(), author.name[:100]
+    db.session.flush()
+
+
+def end_alert_if_settled(clock: Clock, site_id: int) -> None:
+    if not count_unsettled(site_id):
+        end_alert(clock, Cause.PAYMENT_MISMATCH, site_id)
+
+
+def _unsettled(site_id: int) -> tuple[ColumnElement[bool], ...]:
+    return LedgerDifference.site_id == site_id, LedgerDifference.settled_at.is_(None)

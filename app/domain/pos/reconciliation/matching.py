@@ -1,0 +1,34 @@
+"""Whether an intent of the processor is the one of a transaction."""
+
+from __future__ import annotations
+
+from app.domain.pos.models import PosTransaction
+from app.domain.pos.processor import Intent
+from app.domain.pos.reconciliation.differences import Difference, DifferenceKind, note_difference
+from app.domain.shared.author import Author
+
+TRANSACTION_ID, SITE_ID = "transactionId", "siteId"
+
+
+def transaction_id_of(intent: Intent) -> str | None:
+    """Return the id that the shop gave the intent when it created it."""
+    return intent.metadata.get(TRANSACTION_ID)
+
+
+def agrees(known: PosTransaction, intent: Intent) -> bool:
+    """Whether an intent may be taken as a transaction's: always the one that it has, another only for the same money.
+    The account was compared before, since intents are read from one."""
+    if known.processor_intent_id is not None:
+        return known.processor_intent_id == intent.id
+    same_money = (intent.amount, intent.currency) == (known.amount_in_pence, known.currency)
+    return same_money and transaction_id_of(intent) == known.id
+
+
+def note_mismatch(author: Author, known: PosTransaction, intent: Intent) -> None:
+    """Note an intent that names a transaction and is not its own."""
+    ours = f"{known.amount_in_pence} {known.currency}, {known.processor_intent_id or 'no intent'}"
+    theirs = f"{intent.amount} {intent.currency}, {intent.id}"
+    difference = Difference(
+        DifferenceKind.OTHER_INTENT, known.processor_account_id, intent.id, known.id, ours=ours, theirs=theirs
+    )
+    note_difference(author, difference)

@@ -1,0 +1,185 @@
+"""Finding out how one open payment, refund or event stands at the processor, and applying it. Rules: the state table in
+docs/payments.md. The processor is called outside every transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+
+from app.domain.alerts.alerts import raise_alert
+from app.domain.alerts.causes import Cause
+from app.domain.pos.models import PosRefund, PosTransaction
+from app.domain.pos.payments.outcomes import ABANDONED_AFTER
+from app.domain.pos.payments.transitions import apply_intent, creation_failed, nothing_learned
+from app.domain.pos.processor import (
+    AccountRef,
+    Intent,
+    IntentNotFound,
+    InvalidState,
+    PaymentProcessor,
+)
+from app.domain.pos.reconciliation import matching
+from app.domain.pos.reconciliation.differences import Difference, DifferenceKind, note_difference
+from app.domain.pos.refund_states import RefundState, is_made, settle_refund
+from app.domain.pos.refunds import refunds_of, send_refund
+from app.domain.pos.states import OPEN_STATUSES, TransactionStatus
+from app.domain.shared.author import Author
+from app.domain.work.context import WorkContext
+from app.extensions import db
+
+ACTOR, ACTION = "reconciliation", "reconcile"
+GIVEN_UP_AFTER = timedelta(hours=24)  # An intent that nobody can find by then was never made.
+KEY_HOLDS = timedelta(hours=23)  # Processors remember an idempotency key for at least a day.
+LISTED_BEFORE = timedelta(minutes=5)  # The processor's clock may be behind.
+NOT_FOUND = "not_found_at_processor"
+ABANDONED = "abandoned"
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class DuePayment:
+    """An open payment that is to be looked at, as it was when it was claimed."""
+
+    id: str
+    site_id: int
+    account_id: str
+    intent_id: str | None
+    created_at: datetime
+
+    @classmethod
+    def of(cls, row: PosTransaction) -> DuePayment:
+        return cls(row.id, row.site_id, row.processor_account_id, row.processor_intent_id, row.created_at)
+
+
+def listed_intents(
+    context: WorkContext, processor: PaymentProcessor, account_id: str, payments: list[DuePayment]
+) -> Mapping[str, Intent]:
+    """Return the account's intents by the transaction that they name: where the answer to a creation was lost, its
+    intent is found by the id that it carries. Raises ProcessorError."""
+    since = min(payment.created_at for payment in payments) - LISTED_BEFORE
+    until = min(max(payment.created_at for payment in payments) + GIVEN_UP_AFTER, context.clock.now()) + LISTED_BEFORE
+    listed = processor.list_intents(AccountRef(account_id), since, until)
+    return {named: intent for intent in listed if (named := matching.transaction_id_of(intent)) is not None}
+
+
+def settle_payment(
+    context: WorkContext, processor: PaymentProcessor, due: DuePayment, listed: Mapping[str, Intent]
+) -> None:
+    """Raises ProcessorError where the processor does not say how it stands."""
+    author = Author(due.site_id, ACTOR, context.clock)
+    intent = listed.get(due.id) if due.intent_id is None else _read(context, processor, author, due, due.intent_id)
+    if intent is None:
+        context.commit(lambda: _not_found(author, due))
+        return
+    status = context.commit(lambda: _applied(author, due.id, intent))
+    if status is TransactionStatus.PENDING and author.now() - due.created_at >= ABANDONED_AFTER:
+        _abandon(context, processor, author, due, intent.id)
+
+
+def _read(
+    context: WorkContext, processor: PaymentProcessor, author: Author, due: DuePayment, intent_id: str
+) -> Intent | None:
+    try:
+        return processor.retrieve_intent(AccountRef(due.account_id), intent_id)
+    except IntentNotFound as missing:
+        theirs = missing.message
+        difference = Difference(
+            DifferenceKind.MISSING_INTENT, due.account_id, intent_id, due.id, ours="an open payment", theirs=theirs
+        )
+        context.commit(lambda: note_difference(author, difference))
+        return None
+
+
+def _not_found(author: Author, due: DuePayment) -> None:
+    """Never create it anew: it may exist and show itself later."""
+    if due.intent_id is None and author.now() - due.created_at >= GIVEN_UP_AFTER:
+        creation_failed(author, due.id, NOT_FOUND, ACTION)
+    else:
+        nothing_learned(author, due.id, ACTION)
+
+
+def _applied(author: Author, transaction_id: str, intent: Intent) -> TransactionStatus:
+    known = db.session.get_one(PosTransaction, transaction_id, populate_existing=True)
+    if not matching.agrees(known, intent):
+        matching.note_mismatch(author, known, intent)
+        return TransactionStatus(nothing_learned(author, transaction_id, ACTION).status)
+    known = apply_intent(author, transaction_id, intent, ACTION, checked=True)
+    _warn_if_uncaptured(author, known)
+    return TransactionStatus(known.status)
+
+
+def _warn_if_uncaptured(author: Author, known: PosTransaction) -> None:
+    """The customer paid and the till never finished: only a person knows whether the goods were handed over."""
+    if known.status == TransactionStatus.AUTHORIZED and author.now() - known.created_at >= ABANDONED_AFTER:
+        detail = f"Payment {known.id} is authorised and was not captured: capture or cancel it."
+        raise_alert(author.clock, Cause.PAYMENT_ANOMALY, detail, known.site_id, known.id)
+
+
+def _abandon(
+    context: WorkContext, processor: PaymentProcessor, author: Author, due: DuePayment, intent_id: str
+) -> None:
+    """Nobody held a card to it for half an hour. Where a tap comes first, it counts."""
+    try:
+        intent = processor.cancel_intent(AccountRef(due.account_id), intent_id, ABANDONED, f"pos-abandon-{due.id}")
+    except InvalidState as changed:
+        intent = changed.intent
+    read = intent
+    context.commit(lambda: apply_intent(author, due.id, read, ABANDONED))
+
+
+def note_unread(context: WorkContext, due: DuePayment) -> None:
+    """The processor did not say how a payment stands: look again later."""
+    author = Author(due.site_id, ACTOR, context.clock)
+    context.commit(lambda: _look_later(author, due))
+
+
+def _look_later(author: Author, due: DuePayment) -> None:
+    known = db.session.get_one(PosTransaction, due.id, populate_existing=True)
+    if known.status in OPEN_STATUSES:
+        nothing_learned(author, due.id, ACTION)
+
+
+def settle_open_refund(context: WorkContext, processor: PaymentProcessor, site_id: int, refund_id: str) -> None:
+    """Raises ProcessorError where the processor does not say how it stands, or refuses it now."""
+    author = Author(site_id, ACTOR, context.clock)
+    refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
+    known = db.session.get_one(PosTransaction, refund.transaction_id)
+    ref, processor_refund_id = AccountRef(known.processor_account_id), refund.processor_refund_id
+    is_repeatable = author.now() - refund.created_at < KEY_HOLDS
+    if processor_refund_id is not None:
+        db.session.rollback()
+        read = processor.retrieve_refund(ref, processor_refund_id)
+        context.commit(lambda: settle_refund(author, refund_id, RefundState.of(read.status), read.id))
+        return
+    if is_repeatable:
+        send_refund(context, author, processor, refund_id, is_repeated=True)
+    _settle_by_charge(context, processor, author, refund_id, is_last_look=not is_repeatable)
+
+
+def _settle_by_charge(
+    context: WorkContext, processor: PaymentProcessor, author: Author, refund_id: str, is_last_look: bool
+) -> None:
+    """What was given back of the charge says whether an unanswered refund was made. Once its key may be forgotten it
+    is not sent again."""
+    refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
+    if is_made(refund) or refund.status == RefundState.FAILED:
+        return
+    known = db.session.get_one(PosTransaction, refund.transaction_id)
+    ref, intent_id = AccountRef(known.processor_account_id), known.processor_intent_id or ""
+    db.session.rollback()
+    intent = processor.retrieve_intent(ref, intent_id)
+    context.commit(lambda: _compare_with_charge(author, refund_id, intent, is_last_look))
+
+
+def _compare_with_charge(author: Author, refund_id: str, intent: Intent, is_last_look: bool) -> None:
+    refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
+    others = refunds_of(author.site_id, refund.transaction_id)
+    accounted = sum(other.amount for other in others if is_made(other))
+    if intent.refunded - accounted >= refund.amount:
+        settle_refund(author, refund_id, RefundState.SUCCEEDED)
+    elif is_last_look:
+        settle_refund(author, refund_id, RefundState.FAILED, error="The payment processor never made it")

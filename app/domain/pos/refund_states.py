@@ -1,0 +1,173 @@
+"""What becomes of a refund, and of its payment: whatever the processor answers, announces or forgets. Call these within
+a transaction; the payment's row is locked first, so that sums are never taken twice."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from enum import StrEnum
+
+from sqlalchemy import select
+
+from app.domain.alerts.alerts import end_alert, raise_alert
+from app.domain.alerts.causes import Cause
+from app.domain.pos.models import PosRefund, PosTransaction
+from app.domain.pos.payments.outcomes import CHECKED_AFTER
+from app.domain.pos.payments.transitions import apply_refunds, note_of
+from app.domain.pos.processor import Refund, RefundStatus
+from app.domain.shared.author import Author
+from app.domain.shared.money import format_money
+from app.extensions import db
+
+ACTION = "refund"
+AT_THE_PROCESSOR = "Refunded at the payment processor"
+LONGEST_ERROR = 200
+
+
+class RefundState(StrEnum):
+    PENDING = "PENDING"
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+    UNKNOWN = "UNKNOWN"
+
+    @classmethod
+    def of(cls, status: RefundStatus) -> RefundState:
+        """Return the state of a refund that the processor was just asked about."""
+        return _OF_PROCESSOR[status]
+
+
+_OF_PROCESSOR = {
+    RefundStatus.PENDING: RefundState.PENDING,
+    RefundStatus.SUCCEEDED: RefundState.SUCCEEDED,
+    RefundStatus.FAILED: RefundState.FAILED,
+    RefundStatus.CANCELED: RefundState.FAILED,
+}
+UNSETTLED = (RefundState.PENDING.value, RefundState.UNKNOWN.value)
+
+
+def is_made(refund: PosRefund) -> bool:
+    """Whether the processor has it, so that the charge counts it."""
+    accepted = refund.status == RefundState.PENDING and refund.processor_refund_id is not None
+    return accepted or refund.status == RefundState.SUCCEEDED
+
+
+def refundable(known: PosTransaction) -> int:
+    """Return what is left of a payment. What was refunded elsewhere counts, and what may have been refunded."""
+    alive = [refund for refund in _refunds_of(known.id) if refund.status != RefundState.FAILED]
+    made = sum(refund.amount for refund in alive if is_made(refund))
+    waiting = sum(refund.amount for refund in alive if not is_made(refund))
+    return known.captured_amount - max(known.refunded_amount, made) - waiting
+
+
+def settle_refund(
+    author: Author,
+    refund_id: str,
+    state: RefundState,
+    processor_refund_id: str | None = None,
+    error: str | None = None,
+    is_expected: bool = False,
+) -> None:
+    """Note what is known of a refund now, and let its payment follow. A failed one stays failed. `is_expected`: whoever
+    requested the refund sees at once that it failed, so no alert is raised."""
+    refund = db.session.get_one(PosRefund, refund_id)
+    known = _locked(refund.transaction_id)
+    db.session.refresh(refund)
+    if refund.status == RefundState.FAILED or (state is RefundState.UNKNOWN and is_made(refund)):
+        return
+    was_made, before = is_made(refund), refund.status
+    if processor_refund_id is not None:
+        _give_id(refund, processor_refund_id)
+    refund.status, refund.error = state.value, error and error[:LONGEST_ERROR]
+    _schedule(author, refund)
+    db.session.flush()
+    if before != refund.status:
+        amount = format_money(refund.amount, known.currency)
+        db.session.add(note_of(author, known, f"refund {state.value.lower()}", f"{amount} {error or ''}".strip()))
+    _follow_payment(author, known, refund, was_made)
+    _alert(author, known, refund, is_expected)
+
+
+def refund_seen(author: Author, transaction_id: str, seen: Refund) -> None:
+    """The processor told of a refund: one of ours, perhaps before its own answer came, or one made elsewhere."""
+    known = _locked(transaction_id)
+    refunds = _refunds_of(known.id)
+    mine = [refund for refund in refunds if refund.processor_refund_id == seen.id]
+    unanswered = [refund for refund in refunds if _awaits(refund, seen.amount)]
+    found = next(iter(mine or unanswered), None)
+    if found is None:
+        found = _made_elsewhere(author, known, seen)
+    settle_refund(author, found.id, RefundState.of(seen.status), seen.id)
+
+
+def _awaits(refund: PosRefund, amount: int) -> bool:
+    return refund.processor_refund_id is None and refund.status in UNSETTLED and refund.amount == amount
+
+
+def _made_elsewhere(author: Author, known: PosTransaction, seen: Refund) -> PosRefund:
+    refund = PosRefund(
+        id=str(uuid.uuid4()),
+        site_id=known.site_id,
+        transaction_id=known.id,
+        amount=seen.amount,
+        reason=AT_THE_PROCESSOR,
+        status=RefundState.UNKNOWN.value,
+        requested_by=author.name[:100],
+        created_at=author.now(),
+        updated_at=author.now(),
+    )
+    db.session.add(refund)
+    db.session.flush()
+    return refund
+
+
+def _give_id(refund: PosRefund, processor_refund_id: str) -> None:
+    """Of two refunds of one amount each may have been taken for the other; then they swap."""
+    same = select(PosRefund).where(
+        PosRefund.transaction_id == refund.transaction_id,
+        PosRefund.processor_refund_id == processor_refund_id,
+        PosRefund.id != refund.id,
+    )
+    other = db.session.scalar(same)
+    if other is not None:
+        mine, other.processor_refund_id, refund.processor_refund_id = refund.processor_refund_id, None, None
+        db.session.flush()
+        other.processor_refund_id = mine
+    refund.processor_refund_id = processor_refund_id
+    db.session.flush()
+
+
+def _schedule(author: Author, refund: PosRefund) -> None:
+    """An unsettled refund is looked at ever less often."""
+    refund.updated_at = author.now()
+    if refund.status not in UNSETTLED:
+        refund.next_check_at = None
+        return
+    refund.next_check_at = author.now() + CHECKED_AFTER[min(refund.checks, len(CHECKED_AFTER) - 1)]
+    refund.checks += 1
+
+
+def _follow_payment(author: Author, known: PosTransaction, refund: PosRefund, was_made: bool) -> None:
+    made = sum(other.amount for other in _refunds_of(known.id) if is_made(other))
+    if is_made(refund):
+        apply_refunds(author, known.id, max(known.refunded_amount, made), ACTION)
+    elif was_made:
+        apply_refunds(author, known.id, max(known.refunded_amount - refund.amount, made), f"{ACTION} failed")
+
+
+def _alert(author: Author, known: PosTransaction, refund: PosRefund, is_expected: bool) -> None:
+    if refund.status == RefundState.SUCCEEDED:
+        end_alert(author.clock, Cause.REFUND_FAILED, known.site_id, known.id)
+    elif refund.status == RefundState.FAILED and not is_expected:
+        amount = format_money(refund.amount, known.currency)
+        detail = f"{amount} of payment {known.id}: {refund.error or 'refused later'}."
+        raise_alert(author.clock, Cause.REFUND_FAILED, detail, known.site_id, known.id)
+
+
+def _locked(transaction_id: str) -> PosTransaction:
+    query = select(PosTransaction).where(PosTransaction.id == transaction_id).with_for_update()
+    return db.session.scalars(query.execution_options(populate_existing=True)).one()
+
+
+def _refunds_of(transaction_id: str) -> Sequence[PosRefund]:
+    query = select(PosRefund).where(PosRefund.transaction_id == transaction_id)
+    return db.session.scalars(query.order_by(PosRefund.created_at, PosRefund.id)).all()
