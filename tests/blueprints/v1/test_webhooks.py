@@ -12,6 +12,8 @@ from app.extensions import db
 from tests.blueprints.v1.conftest import WEBHOOK
 from tests.fakes.payment_processor import FakeProcessor
 
+pytestmark = pytest.mark.usefixtures("site_id")
+
 
 @pytest.fixture
 def event(processor: FakeProcessor) -> tuple[bytes, dict[str, str]]:
