@@ -120,7 +120,7 @@ def problem(status: int, code: str, detail: str, **more: Any) -> AnyResponse:
     """The answer in the form that the client understands."""
     title = TITLES.get(status, OTHER_TITLE)
     if wants_json():
-        body = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+        body = {"type": current_surface().problem_type(code), "title": title, "status": status, "detail": detail}
         response: Response = jsonify(body | {"instance": request.path, "code": code} | more)
         response.content_type = "application/problem+json"
     elif wants_fragment():

@@ -338,6 +338,17 @@ POS_PEOPLE: Rows = {
     ("POST", f"{POS_SESSION}/close"): AT_TILLS,
 }
 
+TILL = "/v1/pos/<location_id>"
+POS_PAYMENTS: Rows = {
+    ("POST", f"{TILL}/connectionToken"): AT_TILLS,
+    ("POST", f"{TILL}/paymentIntents"): AT_TILLS,
+    ("GET", f"{TILL}/paymentIntents/<payment_intent_id>"): AT_TILLS,
+    ("POST", f"{TILL}/paymentIntents/<payment_intent_id>/capture"): AT_TILLS,
+    ("POST", f"{TILL}/paymentIntents/<payment_intent_id>/cancel"): AT_TILLS,
+    ("GET", f"{TILL}/transactions"): AT_TILLS,
+    ("GET", f"{TILL}/transactions/<transaction_id>"): AT_TILLS,
+}
+
 TAXONOMIES = "/v1/admin/taxonomies"
 V1_MERCHANDISING = "/v1/admin/merchandising"
 V1: Rows = OPEN_TO_PROGRAMS | {
@@ -387,5 +398,6 @@ MATRIX: Rows = (
     | SUBSCRIPTIONS
     | POS_PAGES
     | POS_PEOPLE
+    | POS_PAYMENTS
     | V1
 )

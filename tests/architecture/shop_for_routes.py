@@ -170,7 +170,7 @@ def _records(site: Site) -> dict[str, str]:
     product = make_product(site)
     location = make_location(site)
     agent = make_agent(site, make_user(site, Role.POS_AGENT), location)
-    transaction_of_agent = make_transaction(agent, location)
+    transaction_of_agent = make_transaction(agent, location, "SUCCEEDED")
     image = ProductImage(product_id=product.id, site_id=site.id, file="x.webp", width=1, height=1, alt="", position=0)
     tree = Tree(site_id=site.id, name="Shop", primary=True, updated_at=WHEN)
     db.session.add_all([image, tree])

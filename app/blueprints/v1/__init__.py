@@ -10,6 +10,7 @@ from app.blueprints.v1 import (
     description,
     merchandising,
     pos_agents,
+    pos_payments,
     pos_sessions,
     reader,
     taxonomies,
@@ -25,6 +26,7 @@ def register(app: Flask) -> None:
     for bp in (
         auth.bp,
         pos_agents.bp,
+        pos_payments.bp,
         pos_sessions.bp,
         catalogue.bp,
         merchandising.bp,

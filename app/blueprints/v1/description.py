@@ -22,6 +22,7 @@ from app.blueprints.v1.api import (
 from app.blueprints.v1.examples import ExamplesPlugin
 from app.errors import OTHER_TITLE, TITLES
 from app.permissions import public
+from app.surfaces import problem_type
 
 PROBLEM = "application/problem+json"
 # Headers of answers, for `@bp.response(…, headers=LOCATION | RETRY_AFTER)`.
@@ -171,7 +172,7 @@ def describe_tokens(spec: APISpec) -> None:
 
 def _example(status: int, code: str) -> dict[str, object]:
     return {
-        "type": "about:blank",
+        "type": problem_type(code),
         "title": TITLES.get(status, OTHER_TITLE),
         "status": status,
         "detail": MEANINGS[status][0].partition(";")[0],

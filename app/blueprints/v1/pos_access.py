@@ -14,6 +14,7 @@ from app.blueprints.v1.bearer import identified
 from app.domain.pos import access, suspicion, work_sessions
 from app.domain.pos.access import ADMINS
 from app.domain.pos.models import PosAgent, PosLocation, PosSession
+from app.domain.pos.payments.cashier import Cashier
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Forbidden, Unprocessable
 from app.domain.sites.api_sessions import ApiCaller
@@ -72,6 +73,14 @@ def till() -> Till:
     """Within a view that requires a till."""
     found: Till = g.till
     return found
+
+
+def cashier() -> Cashier:
+    """The caller as who takes a payment, within a view whose address names a location."""
+    at = till()
+    assert at.location is not None, "the address names a location"
+    agent_id = at.agent.id if at.agent else None
+    return Cashier(at.author, at.caller.user_id, agent_id, at.location.id, at.session_id, at.is_admin)
 
 
 def _till(location_id: str | None, settles: bool, as_agent: bool) -> Till:

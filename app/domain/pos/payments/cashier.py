@@ -1,0 +1,69 @@
+"""Who takes a payment, where, and which payments they may act on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from app.domain.pos.models import PosTransaction
+from app.domain.pos.processor import AccountRef
+from app.domain.shared.author import Author
+from app.domain.shared.problems import NotFound
+from app.extensions import db
+
+NO_INTENT = "This location has no such payment."
+
+
+@dataclass(frozen=True, slots=True)
+class Cashier:
+    """`location_id` is the key of the row. `agent_id` None is an admin who is no agent: they settle every payment of
+    the location, and create none."""
+
+    author: Author
+    user_id: int
+    agent_id: int | None
+    location_id: int
+    session_id: str | None = None
+    is_admin: bool = False
+
+    def owns(self, payment: PosTransaction) -> bool:
+        return payment.agent_id == self.agent_id
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentRef:
+    """What a call to the processor needs to know of a payment, read before it, so that nothing of the database is held
+    meanwhile."""
+
+    transaction_id: str
+    ref: AccountRef
+    intent_id: str
+    version: int
+
+
+def payment_of_intent(cashier: Cashier, intent_id: str) -> PosTransaction:
+    """The payment of an intent of this location, whoever took it. Raises NotFound."""
+    query = select(PosTransaction).where(
+        PosTransaction.site_id == cashier.author.site_id,
+        PosTransaction.location_id == cashier.location_id,
+        PosTransaction.processor_intent_id == intent_id,
+    )
+    return _existing(db.session.scalar(query))
+
+
+def own_payment_of_intent(cashier: Cashier, intent_id: str) -> PosTransaction:
+    """A payment that the cashier may act on: their own, of the location's all for admins. Raises NotFound."""
+    found = payment_of_intent(cashier, intent_id)
+    return _existing(found if cashier.is_admin or cashier.owns(found) else None)
+
+
+def ref_of(payment: PosTransaction) -> PaymentRef:
+    account = AccountRef(payment.processor_account_id)
+    return PaymentRef(payment.id, account, payment.processor_intent_id or "", payment.version)
+
+
+def _existing(found: PosTransaction | None) -> PosTransaction:
+    if found is None:
+        raise NotFound(NO_INTENT, "payment_intent_not_found")
+    return found

@@ -1,0 +1,284 @@
+"""Beginning a payment: checked and written down, then created at the processor, then applied. No answer of the
+processor that gets lost makes a second payment (docs/payments.md)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timedelta
+
+from app.domain.orders.models import OPEN, Order
+from app.domain.orders.payment import PaymentInProgress, lock_for_payment, order_to_pay
+from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
+from app.domain.pos.payments import idempotency, rules, transitions
+from app.domain.pos.payments.cashier import Cashier, ref_of
+from app.domain.pos.payments.idempotency import Claim, KeyedRequest
+from app.domain.pos.payments.outcomes import next_check
+from app.domain.pos.payments.processor_calls import about, refused_creation
+from app.domain.pos.payments.reader_tokens import account_of
+from app.domain.pos.payments.rules import AgentTerms, SiteTerms
+from app.domain.pos.processor import AccountRef, Intent, IntentRequest, OutcomeUnknown, PaymentProcessor, ProcessorError
+from app.domain.pos.states import TransactionStatus
+from app.domain.shared.author import Author
+from app.domain.shared.problems import Conflict, DomainError, Forbidden, NotFound, Unprocessable
+from app.domain.shared.records import find_record
+from app.domain.sites.settings import settings_of
+from app.domain.sites.sites import currency_of
+from app.domain.work.context import WorkContext
+from app.extensions import db
+
+OPERATION = "create_payment"
+QUICK_PAYMENT, ORDER_PAYMENT = "QUICK_PAYMENT", "ORDER_PAYMENT"
+DEFAULT_CURRENCY = "gbp"
+CREATED_AGAIN_WITHIN = timedelta(hours=23)  # Processors keep a key for a day.
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentRequest:
+    """What is to be paid. `amount` None is what is due for the order, `currency` None the site's. `key` makes
+    repetitions of one request the same payment."""
+
+    amount: int | None
+    currency: str | None = DEFAULT_CURRENCY
+    description: str = ""
+    order_id: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedPayment:
+    """`intent` as the processor has it now, with its client secret, which is stored nowhere."""
+
+    transaction_id: str
+    intent: Intent
+    is_replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A payment as it was written down, for the call that follows."""
+
+    transaction_id: str
+    ref: AccountRef
+    request: IntentRequest
+    intent_id: str | None
+    is_new: bool
+
+
+def create_payment(
+    context: WorkContext, processor: PaymentProcessor, cashier: Cashier, request: PaymentRequest
+) -> CreatedPayment:
+    """Call it outside a transaction. Raises Unprocessable `amount_invalid`, `amount_too_small`,
+    `amount_exceeds_limit`, `amount_mismatch`, `currency_not_supported`, `description_invalid`, `metadata_invalid` or
+    `idempotency_mismatch`, Forbidden, NotFound `order_not_found`, Conflict `order_already_paid`,
+    `payment_in_progress`, `outcome_unknown` or `idempotency_in_progress`, and ProcessorError with the transaction's
+    id."""
+    if request.amount is not None:
+        rules.check_amount(request.amount)
+    rules.check_texts(request.description, request.metadata)
+    keyed = _keyed(cashier, request)
+    written = context.commit(lambda: _write_down(processor, cashier, request, keyed))
+    if written.intent_id is not None:
+        with about(written.transaction_id):
+            intent = processor.retrieve_intent(written.ref, written.intent_id)
+        return CreatedPayment(written.transaction_id, intent, is_replayed=True)
+    return _create(context, processor, cashier, written, keyed)
+
+
+def _keyed(cashier: Cashier, request: PaymentRequest) -> KeyedRequest | None:
+    if request.key is None:
+        return None
+    content = asdict(request) | {"location": cashier.location_id}
+    return KeyedRequest(cashier.user_id, OPERATION, request.key, content)
+
+
+def _write_down(
+    processor: PaymentProcessor, cashier: Cashier, request: PaymentRequest, keyed: KeyedRequest | None
+) -> _Written:
+    """The key first: what was done under it is answered again, whatever holds meanwhile."""
+    transaction_id = str(uuid.uuid4())
+    claim = idempotency.claim(cashier.author, keyed, transaction_id) if keyed else Claim(transaction_id, is_new=True)
+    if not claim.is_new:
+        return _written_before(claim, cashier.author.now())
+    location = db.session.get_one(PosLocation, cashier.location_id)
+    payment = _checked_payment(cashier, location, request, transaction_id)
+    payment.processor = processor.name
+    db.session.add(payment)
+    db.session.flush()
+    db.session.add(transitions.note_of(cashier.author, payment, "create"))
+    return replace(_written(payment), is_new=True)
+
+
+def _written_before(claim: Claim, now: datetime) -> _Written:
+    """Without an intent the creation is tried again, under the same key of the processor, for as long as that keeps
+    it. Raises Conflict."""
+    payment = db.session.get_one(PosTransaction, claim.record_id)
+    if payment.processor_intent_id is not None:
+        return _written(payment)
+    if claim.is_in_progress:
+        message = "The first request with this Idempotency-Key is still being answered. Try again in a moment."
+        raise Conflict(message, "idempotency_in_progress", transactionId=payment.id)
+    if payment.status == TransactionStatus.FAILED:
+        message = "This payment failed. Begin another one with a new Idempotency-Key."
+        raise Conflict(message, "payment_failed", transactionId=payment.id)
+    if now - payment.created_at >= CREATED_AGAIN_WITHIN:
+        message = "Nobody knows yet whether this payment was begun. Wait until that is known."
+        raise Conflict(message, "outcome_unknown", transactionId=payment.id)
+    return _written(payment)
+
+
+def _checked_payment(
+    cashier: Cashier, location: PosLocation, request: PaymentRequest, transaction_id: str
+) -> PosTransaction:
+    """The order of these checks is that of docs/payments.md."""
+    settings = settings_of(cashier.author.site_id)
+    site = SiteTerms(
+        currency_of(cashier.author.site_id), settings["posAllowQuickPayments"], settings["posMaxTransactionAmount"]
+    )
+    agent = _terms_of(cashier)
+    rules.check_permission(site, agent, request.order_id is not None)
+    currency = (request.currency or site.currency).lower()
+    if request.amount is not None:
+        rules.check_limit(site, agent, request.amount, currency)
+    order = _order_to_pay(cashier, request.order_id) if request.order_id is not None else None
+    amount = _amount_due(order, request.amount)
+    rules.check_limit(site, agent, amount, currency)
+    if order is not None:
+        lock_for_payment(order, transaction_id)
+    return _payment(cashier, request, order, transaction_id, amount, currency, account_of(location, settings))
+
+
+def _terms_of(cashier: Cashier) -> AgentTerms:
+    """Raises Forbidden."""
+    agent = db.session.get(PosAgent, cashier.agent_id) if cashier.agent_id else None
+    if agent is None:
+        raise Forbidden("You are not set up as an agent of this shop. Ask an admin.", "agent_required")
+    return AgentTerms(agent.can_process_quick_payments, agent.can_build_orders, agent.max_transaction_amount)
+
+
+def _order_to_pay(cashier: Cashier, order_id: str) -> Order:
+    """An agent's own baskets, and orders that wait to be collected. Raises NotFound and Conflict, which names the
+    payment under way."""
+    site_id = cashier.author.site_id
+    known = find_record(Order, site_id, order_id)
+    if known is None or not _may_be_paid_to(cashier, known):
+        raise NotFound("There is no such order on this site.", "order_not_found")
+    try:
+        return order_to_pay(site_id, order_id)
+    except PaymentInProgress as error:
+        raise _under_way(error.transaction_id) from None
+
+
+def _may_be_paid_to(cashier: Cashier, order: Order) -> bool:
+    """A shopper's own basket is nobody else's business until it is ordered."""
+    if order.owner_id is None:
+        return order.status != OPEN
+    return cashier.is_admin or order.owner_id == cashier.user_id
+
+
+def _under_way(transaction_id: str) -> Conflict:
+    other = db.session.get(PosTransaction, transaction_id)
+    intent_id = other.processor_intent_id if other else None
+    about_it = {"transactionId": transaction_id, "paymentIntentId": intent_id}
+    if other is not None and other.status == TransactionStatus.UNKNOWN:
+        message = "Nobody knows yet whether this order was paid. Wait until that is known."
+        return Conflict(message, "outcome_unknown", **about_it)
+    return Conflict("A payment of this order is under way. Go on with that one.", "payment_in_progress", **about_it)
+
+
+def _amount_due(order: Order | None, requested: int | None) -> int:
+    """What the shop itself says is due. Raises Unprocessable where the client says otherwise."""
+    if order is None:
+        if requested is None:
+            raise Unprocessable("Say how much is to be paid.", "amount_invalid")
+        return requested
+    if requested not in (None, order.total):
+        raise Unprocessable("The order comes to another amount.", "amount_mismatch", totalInPence=order.total)
+    rules.check_amount(order.total)
+    return order.total
+
+
+def _payment(
+    cashier: Cashier,
+    request: PaymentRequest,
+    order: Order | None,
+    transaction_id: str,
+    amount: int,
+    currency: str,
+    account_id: str,
+) -> PosTransaction:
+    now = cashier.author.now()
+    return PosTransaction(
+        id=transaction_id,
+        site_id=cashier.author.site_id,
+        agent_id=cashier.agent_id,
+        location_id=cashier.location_id,
+        session_id=cashier.session_id,
+        type=QUICK_PAYMENT if order is None else ORDER_PAYMENT,
+        order_id=order.id if order else None,
+        order_number=str(order.number) if order and order.number else None,
+        amount_in_pence=amount,
+        currency=currency,
+        status=TransactionStatus.CREATING.value,
+        processor_account_id=account_id,
+        description=request.description,
+        client_metadata=dict(request.metadata),
+        created_at=now,
+        updated_at=now,
+        next_check_at=next_check(TransactionStatus.CREATING, 2, now, now),
+    )
+
+
+def _written(payment: PosTransaction) -> _Written:
+    """The shop's own keys win over the client's."""
+    location = db.session.get_one(PosLocation, payment.location_id)
+    own = {
+        "agentId": str(payment.agent_id),
+        "locationId": location.location_id,
+        "transactionId": payment.id,
+        "siteId": str(payment.site_id),
+    }
+    metadata = {**payment.client_metadata, **own}
+    request = IntentRequest(payment.amount_in_pence, payment.currency, payment.description, metadata)
+    return _Written(payment.id, ref_of(payment).ref, request, payment.processor_intent_id, is_new=False)
+
+
+def _create(
+    context: WorkContext,
+    processor: PaymentProcessor,
+    cashier: Cashier,
+    written: _Written,
+    keyed: KeyedRequest | None,
+) -> CreatedPayment:
+    """Have the processor make the intent, once however often it is called. Raises ProcessorError and Unprocessable."""
+    author, transaction_id = cashier.author, written.transaction_id
+
+    try:
+        with about(transaction_id):
+            intent = processor.create_intent(written.ref, written.request, f"pos-create-{transaction_id}")
+    except ProcessorError as error:
+        refused = refused_creation(error, written.request.currency)
+        context.commit(lambda: _note_failure(author, transaction_id, keyed, refused))
+        raise refused from error
+    context.commit(lambda: _note_intent(author, transaction_id, keyed, intent))
+    return CreatedPayment(transaction_id, intent, is_replayed=not written.is_new)
+
+
+def _note_intent(author: Author, transaction_id: str, keyed: KeyedRequest | None, intent: Intent) -> None:
+    transitions.apply_intent(author, transaction_id, intent, "create")
+    if keyed:
+        idempotency.note_answer(author, keyed, 201)
+
+
+def _note_failure(author: Author, transaction_id: str, keyed: KeyedRequest | None, error: DomainError) -> None:
+    """The key is free again only where there is certainly no payment."""
+    if isinstance(error, OutcomeUnknown):
+        payment = transitions.creation_unknown(author, transaction_id)
+    else:
+        payment = transitions.creation_failed(author, transaction_id, error.code)
+    if keyed and payment.status == TransactionStatus.FAILED:
+        idempotency.release(author, keyed)
+    elif keyed:
+        idempotency.note_answer(author, keyed, 504)

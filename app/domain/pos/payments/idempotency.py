@@ -1,0 +1,101 @@
+"""Idempotency keys of clients: a request that comes twice does a thing once. Call these within a transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, and_, delete, select, update
+
+from app.domain.pos.models import PosIdempotencyKey
+from app.domain.shared.author import Author
+from app.domain.shared.problems import Unprocessable
+from app.domain.shared.upserting import upsert
+from app.extensions import db
+
+KEPT = timedelta(hours=24)
+LONGEST_ANSWER = timedelta(seconds=60)  # Longer than a processor with its retries takes.
+LONGEST_KEY = 255
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedRequest:
+    """A request under a client's key: who sent it, what it does, and what it says."""
+
+    user_id: int
+    operation: str
+    key: str
+    content: object
+
+    @property
+    def hash(self) -> str:
+        said = json.dumps(self.content, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(said.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a key stands for. `is_in_progress`: the first request under it may still be being answered."""
+
+    record_id: str
+    is_new: bool
+    is_in_progress: bool = False
+
+
+def claim(author: Author, request: KeyedRequest, record_id: str) -> Claim:
+    """`record_id` is what the key stands for where it is new; of requests at once one is first. Raises Unprocessable
+    where the key was used for another request."""
+    now, known = author.now(), _known(author, request)
+    if known is None or known.expires_at <= now:
+        if _is_inserted(author, request, record_id):
+            return Claim(record_id, is_new=True)
+        known = _known(author, request)
+    assert known is not None, "what could not be inserted is there"
+    if known.request_hash != request.hash:
+        raise Unprocessable("This Idempotency-Key was used for another request.", "idempotency_mismatch")
+    in_progress = known.status is None and now - known.created_at < LONGEST_ANSWER
+    return Claim(known.record_id, is_new=False, is_in_progress=in_progress)
+
+
+def note_answer(author: Author, request: KeyedRequest, status: int) -> None:
+    """The request was answered with this status."""
+    db.session.execute(update(PosIdempotencyKey).where(_is(author, request)).values(status=status))
+
+
+def release(author: Author, request: KeyedRequest) -> None:
+    """Nothing was done, so the key may be used again."""
+    db.session.execute(delete(PosIdempotencyKey).where(_is(author, request)))
+
+
+def _known(author: Author, request: KeyedRequest) -> PosIdempotencyKey | None:
+    query = select(PosIdempotencyKey).where(_is(author, request))
+    return db.session.scalar(query.execution_options(populate_existing=True))
+
+
+def _is_inserted(author: Author, request: KeyedRequest, record_id: str) -> bool:
+    """False when another request under this key was faster, which this one waited for."""
+    now = author.now()
+    db.session.execute(delete(PosIdempotencyKey).where(_is(author, request), PosIdempotencyKey.expires_at <= now))
+    values = {
+        "site_id": author.site_id,
+        "user_id": request.user_id,
+        "operation": request.operation,
+        "key": request.key,
+        "request_hash": request.hash,
+        "record_id": record_id,
+        "created_at": now,
+        "expires_at": now + KEPT,
+    }
+    inserted = upsert(PosIdempotencyKey).values(**values).on_conflict_do_nothing().returning(PosIdempotencyKey.id)
+    return db.session.scalar(inserted) is not None
+
+
+def _is(author: Author, request: KeyedRequest) -> ColumnElement[bool]:
+    return and_(
+        PosIdempotencyKey.site_id == author.site_id,
+        PosIdempotencyKey.user_id == request.user_id,
+        PosIdempotencyKey.operation == request.operation,
+        PosIdempotencyKey.key == request.key,
+    )

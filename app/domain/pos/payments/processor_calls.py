@@ -1,0 +1,33 @@
+"""Errors of the processor, as clients are given them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from app.domain.pos.payments import rules
+from app.domain.pos.processor import ProcessorError, Rejected
+from app.domain.shared.problems import DomainError
+
+TOO_SMALL = "amount_too_small"
+
+
+@contextmanager
+def about(transaction_id: str) -> Iterator[None]:
+    """Errors of the processor name the transaction, so that a client can look at it."""
+    try:
+        yield
+    except ProcessorError as error:
+        error.details = {**error.details, "transactionId": transaction_id}
+        raise
+
+
+def refused_creation(error: ProcessorError, currency: str) -> DomainError:
+    """An amount that only the processor knows to be too small is the client's to change."""
+    if isinstance(error, Rejected) and error.reason == TOO_SMALL:
+        refused = rules.amount_too_small(
+            "The payment processor takes no payment as small as this.", rules.minimum_of(currency)
+        )
+        refused.details = {**refused.details, **error.details}
+        return refused
+    return error

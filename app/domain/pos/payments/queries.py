@@ -1,0 +1,98 @@
+"""Lists of payments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import ColumnElement, func, select
+
+from app.domain.pos.models import PosTransaction
+from app.domain.pos.states import TransactionStatus
+from app.domain.shared.paging import Paged
+from app.domain.shared.problems import DomainError, Problem
+from app.domain.sites.sites import time_zone_of
+from app.extensions import db
+
+YEARS = range(2000, 2200)
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentFilter:
+    """Dates as clients write them: a day in the shop's time zone, all of which counts, or a moment. None is any."""
+
+    start: str | None = None
+    end: str | None = None
+    status: TransactionStatus | None = None
+    agent_id: int | None = None
+
+
+def payments_of_location(
+    site_id: int, location_id: int, wanted: PaymentFilter, page_number: int, page_size: int
+) -> Paged[PosTransaction]:
+    """The newest first. Raises DomainError `bad_request` for what is no date."""
+    where = (PosTransaction.site_id == site_id, PosTransaction.location_id == location_id, *_filters(site_id, wanted))
+    total = db.session.scalar(select(func.count()).select_from(PosTransaction).where(*where)) or 0
+    newest = select(PosTransaction).where(*where).order_by(PosTransaction.created_at.desc(), PosTransaction.id.desc())
+    page = newest.limit(page_size).offset((page_number - 1) * page_size)
+    return Paged(db.session.scalars(page).all() if total else [], page_number, page_size, total)
+
+
+def _filters(site_id: int, wanted: PaymentFilter) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    if wanted.start is not None or wanted.end is not None:
+        start, end = window(wanted.start, wanted.end, ZoneInfo(time_zone_of(site_id)))
+        found += [PosTransaction.created_at >= start] if start else []
+        found += [PosTransaction.created_at < end] if end else []
+    if wanted.status is not None:
+        shown = [status.value for status in TransactionStatus if status.shown is wanted.status]
+        found.append(PosTransaction.status.in_(shown))
+    if wanted.agent_id is not None:
+        found.append(PosTransaction.agent_id == wanted.agent_id)
+    return found
+
+
+def window(start: str | None, end: str | None, zone: ZoneInfo) -> tuple[datetime | None, datetime | None]:
+    """The half-open window of moments that two dates name, each optional. Raises DomainError with every problem."""
+    problems: list[Problem] = []
+    first = _moment("startDate", start, zone, problems)
+    last = _moment("endDate", end, zone, problems)
+    if problems:
+        raise _bad_request(problems)
+    begin, until = first and first[0], last and last[1]
+    if begin and until and begin > until:
+        raise _bad_request([Problem("invalid", "endDate comes before startDate.", "#/endDate")])
+    return begin, until
+
+
+def _moment(name: str, text: str | None, zone: ZoneInfo, problems: list[Problem]) -> tuple[datetime, datetime] | None:
+    """Where what a date names begins, and where it ends: a day lasts until the next, a moment for itself."""
+    if text is None:
+        return None
+    try:
+        return _day(date.fromisoformat(text), zone) if len(text) == 10 else _instant(datetime.fromisoformat(text), zone)
+    except (ValueError, OverflowError):
+        message = f"“{name}” is a date such as 2026-11-20 or a time such as 2026-11-20T21:04:05Z."
+        problems.append(Problem("invalid", message, f"#/{name}"))
+    return None
+
+
+def _day(day: date, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    """Raises ValueError."""
+    if day.year not in YEARS:
+        raise ValueError("Nothing was paid then.")
+    return datetime.combine(day, time(), zone), datetime.combine(day + timedelta(days=1), time(), zone)
+
+
+def _instant(moment: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    """Raises ValueError and OverflowError."""
+    if moment.year not in YEARS:
+        raise ValueError("Nothing was paid then.")
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=zone)
+    return moment, moment + timedelta(microseconds=1)
+
+
+def _bad_request(problems: list[Problem]) -> DomainError:
+    words = problems[0].message if len(problems) == 1 else f"{len(problems)} things need fixing."
+    return DomainError(words, "bad_request", errors=[problem.as_json() for problem in problems])
