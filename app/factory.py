@@ -101,13 +101,13 @@ def _ports(config: Config) -> Ports:
         crawler_visits=VisitSpool(config.counting_folder / "crawlers", notes=note_storage_fault),
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
-        payment_processor=_payment_processor(config, clock),
+        payment_processor=_payment_processor(config, clock, queue),
         rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
         alert_channels=tuple(channels_of_alerts(config)),
     )
 
 
-def _payment_processor(config: Config, clock: Clock) -> PaymentProcessor:
+def _payment_processor(config: Config, clock: Clock, queue: JobQueue) -> PaymentProcessor:
     """Stripe's SDK takes half a second to load, so only where it was chosen."""
     if config.payment_processor == "stripe":
         from app.adapters.stripe import StripeProcessor
@@ -116,7 +116,7 @@ def _payment_processor(config: Config, clock: Clock) -> PaymentProcessor:
         return StripeProcessor(chosen.secret_key, chosen.webhook_secrets, chosen.publishable_key, chosen.api_base)
     if config.payment_processor == "none":
         return NoProcessor()
-    return Simulator(clock, config.key_for("payment-simulator"))
+    return Simulator(clock, config.key_for("payment-simulator"), lambda: queue.enqueue("payment_simulator:deliver"))
 
 
 def _suggestion_sources(config: Config) -> tuple[SuggestionSource, ...]:

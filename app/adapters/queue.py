@@ -27,6 +27,7 @@ JOBS = {  # Every job and its queue.
     "sitemaps:build": "builds",
     "counting:drain": "default",
     "payments:check": "default",
+    "payment_simulator:deliver": "default",
 }
 PENDING_SECONDS = 15  # How long a job counts as pending if no worker begins it.
 

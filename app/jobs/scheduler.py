@@ -16,7 +16,7 @@ from app.domain.search.index import backlog, slots
 from app.domain.shared.problems import DomainError
 from app.domain.work.context import read_afresh
 from app.extensions import db
-from app.jobs import alerts, events, indexing, words
+from app.jobs import alerts, events, indexing, payment_simulator, words
 from app.jobs import counting as counting_job
 from app.jobs.analytics import StaleWindows
 from app.jobs.clock import ClockWatch
@@ -66,6 +66,7 @@ class Scheduler:
             "apply_outbox": self._apply_waiting_changes,
             "heal_indexes": indexing.heal,
             "deliver_events": partial(events.deliver, EVENTS_WAIT),
+            "deliver_simulated_events": partial(payment_simulator.deliver, EVENTS_WAIT),
             **{name: partial(watch.look, self.in_background) for name, watch in self._leased.items()},
             "publish_words": words.publish_forgotten,
             "count_searches": self._count_searches,

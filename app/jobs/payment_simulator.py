@@ -1,0 +1,31 @@
+"""The payment simulator's events, sent to the shop as a real processor sends its own over the network."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+
+import structlog
+
+from app.domain.pos.simulator import deliver_events
+from app.domain.pos.webhooks import receive
+from app.domain.work.context import read_afresh
+from app.extensions import db
+from app.log_redaction import error_summary
+from app.ports import payment_simulator
+from app.storage_alerts import note_storage_fault
+from app.work_context import work_context
+
+log = structlog.get_logger()
+
+
+def deliver(waited: timedelta = timedelta(0)) -> None:
+    """Everything that is due for so long."""
+    read_afresh()
+    simulator = payment_simulator()
+    if simulator is None:
+        return
+    for error in deliver_events(simulator, partial(receive, work_context(), simulator), waited):
+        db.session.rollback()
+        if not note_storage_fault(error):
+            log.warning("event_not_delivered", error=error_summary(error))
