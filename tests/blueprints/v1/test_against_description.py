@@ -1,0 +1,115 @@
+"""Every operation answers as its description says, whatever is sent: requests made from the description, some sound
+and some not, by schemathesis."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+import schemathesis
+from flask import Flask
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.config import SchemathesisConfig
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from app.adapters.simulator import Simulator
+from app.blueprints.v1.api import camel_case
+from app.domain.catalogue.models import Collection, Product
+from app.domain.shared.rate_limit import NoRateLimits
+from app.extensions import db
+from app.ports import EXTENSION
+from tests.architecture.role_matrix import Principal
+from tests.architecture.shop_for_routes import COMMON, Shops, bearer_of, build_shops
+from tests.examples import ALL
+from tests.fakes.clock import StoppedClock
+from tests.snapshots import built
+from tests.surroundings import ROOT
+
+# Tokens are those of the callers; parameters of other names are passed over, as those are that track visitors.
+GENERATION = {"with-security-parameters": False, "allow-extra-parameters": False}
+DESCRIPTION = schemathesis.openapi.from_dict(
+    json.loads((ROOT / "docs" / "openapi.json").read_text()),
+    config=SchemathesisConfig.from_dict({"seed": 1, "generation": GENERATION}),
+)
+OPERATIONS = {
+    operation.definition.raw["operationId"]: operation
+    for operation in (result.ok() for result in DESCRIPTION.get_all_operations())
+}
+LENIENT = ("logout",)  # Ends well whatever is sent.
+TRIES = 20 if ALL else 4  # Of each kind of request, of which there are six.
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    negative_data_rejection,
+]
+
+
+@pytest.fixture
+def shops(app: Flask, clock: StoppedClock) -> Shops:
+    """With the simulator as payment processor, and no limit to how often."""
+    app.config["WTF_CSRF_ENABLED"] = False
+    ports = app.extensions[EXTENSION]
+    app.extensions[EXTENSION] = replace(
+        ports, rate_limits=NoRateLimits(), payment_processor=Simulator(clock, b"a secret of the simulator")
+    )
+    return built(app, build_shops)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_answers_as_it_is_described(app: Flask, shops: Shops, name: str) -> None:
+    _try(app, shops, name, TRIES)
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_answers_as_it_is_described_however_long_one_tries(app: Flask, shops: Shops, name: str) -> None:
+    _try(app, shops, name, 500)
+
+
+def _try(app: Flask, shops: Shops, name: str, times: int) -> None:
+    """By callers of different roles, about records that there are as well as such that are made up."""
+    operation = OPERATIONS[name]
+    known = _known(app, shops)
+    path = {one.name: known[one.name] for one in operation.path_parameters}
+    sound, about_records = GenerationMode.POSITIVE, {"path_parameters": path}
+    _call(app, operation.as_strategy(sound, **about_records), bearer_of(app, Principal.ADMIN), times)
+    _call(app, operation.as_strategy(sound, **about_records), bearer_of(app, Principal.POS_AGENT), times)
+    _call(app, operation.as_strategy(sound), bearer_of(app, Principal.ADMIN), times)
+    _call(app, operation.as_strategy(sound), bearer_of(app, Principal.ANYBODY), times)
+    if name not in LENIENT and (operation.body or operation.query or operation.headers):
+        unsound = operation.as_strategy(GenerationMode.NEGATIVE, **about_records)
+        _call(app, unsound, bearer_of(app, Principal.ADMIN), times)
+        _call(app, unsound, bearer_of(app, Principal.POS_AGENT), times)
+
+
+def _known(app: Flask, shops: Shops) -> dict[str, str]:
+    """What parameters of paths may be, by name."""
+    with app.app_context():
+        product, collection = db.session.query(Product).first(), db.session.query(Collection).first()
+        assert product and collection
+        return {camel_case(name): value for name, value in (COMMON | shops.own).items()} | {
+            "skuCode": product.sku,
+            "seoName": collection.seo_name,
+        }
+
+
+def _call(app: Flask, cases: st.SearchStrategy[Case], bearer: dict[str, str], times: int) -> None:
+    @settings(max_examples=times, derandomize=True, deadline=None, database=None, suppress_health_check=HealthCheck)
+    @given(cases)
+    def answers(case: Case) -> None:
+        answer = case.call(app=app, base_url="http://localhost", headers=bearer)
+        case.validate_response(answer, checks=CHECKS)
+
+    answers()
