@@ -6,6 +6,7 @@ from __future__ import annotations
 import glob
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import NoReturn
 from unittest import SkipTest
@@ -52,6 +53,16 @@ def postgresql_programs() -> Path:
     if found := shutil.which("initdb"):
         return Path(found).parent
     missing("PostgreSQL is not installed (on Debian: apt install postgresql)")
+
+
+def stripe_mock() -> Path:
+    """The folder of Stripe's mock server. Nothing else here needs Go, so its tests are skipped where it is not built,
+    also where everything else must be there."""
+    found = subprocess.run([ROOT / "tools" / "stripe-mock", "--where"], capture_output=True, text=True, check=True)
+    folder = Path(found.stdout.strip())
+    if not (folder / "stripe-mock").exists():
+        raise SkipTest("Stripe's mock server is not built (tools/stripe-mock builds it, where there is Go)")
+    return folder
 
 
 def chromium() -> str:
