@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import structlog
 
+from app.domain.orders import fulfilment
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
 from app.domain.search.index.runs import Scope
@@ -54,9 +55,15 @@ def rebuild_products(event: StoredEvent) -> None:
         raise NotYet("Another rebuild runs; what it read may be from before.")
 
 
+def fulfil_order(event: StoredEvent) -> None:
+    """After a submission."""
+    fulfilment.fulfil(clock(), event.site_id, event.payload["orderId"], event.payload["isShort"])
+
+
 HANDLERS: Mapping[str, Callable[[StoredEvent], None]] = {
     INDEX_EVENT: recompute_completeness,
     CHANGED_EVENT: rebuild_products,
+    fulfilment.FULFILMENT_EVENT: fulfil_order,
 }
 
 

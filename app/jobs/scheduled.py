@@ -16,6 +16,7 @@ from app.domain.work.context import read_afresh
 from app.domain.work.kinds import describe_error
 from app.extensions import db
 from app.jobs import pos_sessions, purging
+from app.jobs.baskets import submit_forgotten
 from app.jobs.payments import check_due, request_checks
 from app.jobs.safeguards import check_backup, check_certificate
 from app.jobs.sitemaps import build_by_hand, request_by_schedule
@@ -161,6 +162,9 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
         request_checks,
         "Look at open payments, refunds and events at the payment processor.",
         by_hand=check_due,
+    ),
+    "submit-baskets": ScheduledJob(
+        "* * * * *", submit_forgotten, "Submit baskets that were paid ten minutes ago and never submitted."
     ),
     "check-backup": ScheduledJob("20 * * * *", check_backup, "Look how old the newest backup is (BACKUP_DIR)."),
     "check-certificate": ScheduledJob(

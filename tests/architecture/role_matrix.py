@@ -351,7 +351,13 @@ POS_PAYMENTS: Rows = {
 
 TAXONOMIES = "/v1/admin/taxonomies"
 V1_MERCHANDISING = "/v1/admin/merchandising"
+BASKET = "/v1/basket/<basket_id>"
+AT_TILLS = ADMINS | {Principal.POS_AGENT}
 V1: Rows = OPEN_TO_PROGRAMS | {
+    ("POST", "/v1/basket"): AT_TILLS,
+    ("GET", BASKET): AT_TILLS,
+    ("PUT", BASKET): AT_TILLS,
+    ("PUT", f"{BASKET}/submit"): AT_TILLS,
     ("GET", f"{V1_MERCHANDISING}/trees"): STAFF,
     ("GET", f"{V1_MERCHANDISING}/trees/<tree_id>/landing-rules"): STAFF,
     ("PUT", f"{V1_MERCHANDISING}/trees/<tree_id>/landing-rules"): STAFF,

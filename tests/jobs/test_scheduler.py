@@ -19,7 +19,13 @@ from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 from tests.searching import add_product, add_site, found, request
 
-NIGHTLY, HOURLY = ("purge", "reconcile", "suggest"), ("check-backup", "check-certificate")
+NIGHTLY = ("purge", "reconcile", "suggest")
+HOURLY = (
+    "check-backup",
+    "check-certificate",
+    "pos-sessions",
+    "submit-baskets",
+)  # Or more often, which once an hour is made up for.
 
 pytestmark = pytest.mark.usefixtures("context")
 

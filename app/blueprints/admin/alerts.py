@@ -18,7 +18,13 @@ from app.permissions import Permission, allowed, requires
 # Where one acts on it, where that is in the admin: by cause, of a job that fails by its name.
 SEARCH = ("admin.search_overview", "Open Search")
 SYNONYMS = ("admin.search_synonyms", "Open Synonyms")
-PAGES = {Cause.INDEX_DAMAGED: SEARCH, Cause.INDEX_NOT_REBUILT: SEARCH}
+ORDERS = ("admin.orders_list", "Open Orders")
+PAGES = {
+    Cause.INDEX_DAMAGED: SEARCH,
+    Cause.INDEX_NOT_REBUILT: SEARCH,
+    Cause.PAID_ORDER_SHORT: ORDERS,
+    Cause.PAID_BASKET_OPEN: ORDERS,
+}
 PAGES_OF_JOBS = {
     "rebuild": SEARCH,
     "reconcile": SEARCH,

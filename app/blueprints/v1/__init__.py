@@ -6,6 +6,7 @@ from flask import Flask
 
 from app.blueprints.v1 import (
     auth,
+    baskets,
     catalogue,
     description,
     merchandising,
@@ -29,6 +30,7 @@ def register(app: Flask) -> None:
         pos_payments.bp,
         pos_sessions.bp,
         catalogue.bp,
+        baskets.bp,
         merchandising.bp,
         taxonomies.bp,
         webhooks.bp,

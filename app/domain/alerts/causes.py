@@ -132,6 +132,19 @@ class Cause(Enum):
         "Check PAYMENT_PROCESSOR, STRIPE_… and the account and locations in the settings of Mobile POS; until then no "
         "card can be charged. The alert ends with the next call that the processor accepts.",
     )
+    PAID_ORDER_SHORT = CauseText(
+        "paid_order_short",
+        Severity.WARNING,
+        "An order was paid for more than is in stock.",
+        "Hand over what there is and refund the rest on the page of its payment, or order more; the alert ends when "
+        "the order is collected or cancelled.",
+    )
+    PAID_BASKET_OPEN = CauseText(
+        "paid_basket_open",
+        Severity.CRITICAL,
+        "A basket was paid, and could not be submitted as an order.",
+        "Compare what was paid with the total on the page of the order; submit it there, or refund the payment.",
+    )
     DELIVERY_FAILED = CauseText(
         "delivery_failed",
         Severity.WARNING,

@@ -7,14 +7,12 @@ from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from hashlib import sha256
 
-from sqlalchemy import update
-from sqlalchemy.dialects import postgresql, sqlite
-
 from app.domain.orders.basket import Basket
 from app.domain.orders.basket_contents import check_unlocked, contents_of, order_by_token, token_hash
 from app.domain.orders.contact import Contact, clean_contact
 from app.domain.orders.limits import check_limits
-from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderNumbers
+from app.domain.orders.models import OPEN, SUBMITTED, Order
+from app.domain.orders.numbers import next_number
 from app.domain.orders.offers import offers_of
 from app.domain.orders.stock import take
 from app.domain.shared.author import Author
@@ -66,7 +64,7 @@ def place(
     clean = clean_contact(contact)
     basket = contents_of(site_id, order, to_sell=True)
     _check(basket, seen)
-    order.number = _next_number(site_id)
+    order.number = next_number(site_id)
     check_limits(clock, site_id, clean, address)
     _sell(clock, order, basket)
     order.token_hash = token_hash(new_token)
@@ -112,13 +110,3 @@ def _submit(clock: Clock, order: Order, contact: Contact) -> None:
         Author(order.site_id, SHOPPER, clock), "order.submit", ("order", order.id), f"Order {order.number} was placed"
     )
     db.session.flush()
-
-
-def _next_number(site_id: int) -> int:
-    """From 1 on without gaps: the row is locked until the transaction ends, which gives the number back if it fails."""
-    kind = postgresql if db.session.get_bind().dialect.name == "postgresql" else sqlite
-    begin = kind.insert(OrderNumbers).values(site_id=site_id, next=1).on_conflict_do_nothing()
-    db.session.execute(begin)
-    raised = update(OrderNumbers).where(OrderNumbers.site_id == site_id).values(next=OrderNumbers.next + 1)
-    following: int = db.session.execute(raised.returning(OrderNumbers.next)).scalar_one()
-    return following - 1

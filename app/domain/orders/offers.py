@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, or_, select
 from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue.models import Product, Variant
@@ -20,6 +20,11 @@ NOT_SOLD = "We do not sell this product, or not any more."
 class Offer:
     product: Product
     variant: Variant | None = None
+
+    @property
+    def needs_variant(self) -> bool:
+        """Whether it is sold only as one of its variants, of which none was named."""
+        return self.variant is None and bool(self.product.variants)
 
     @property
     def sku(self) -> str:
@@ -60,13 +65,26 @@ def offer_of(site_id: int, sku: str) -> Offer:
     return Offer(product, variant)
 
 
-def offers_of(site_id: int, lines: Iterable[OrderLine], to_sell: bool = False) -> dict[int, Offer]:
+def offers_by_sku(site_id: int, skus: Collection[str]) -> dict[str, Offer]:
+    """What each of the SKUs names, in a few statements; none for what is not sold. One of a product with variants
+    `needs_variant`."""
+    of_variant = select(Variant.product_id).where(Variant.site_id == site_id, Variant.sku.in_(skus))
+    named = or_(Product.sku.in_(skus), Product.id.in_(of_variant))
+    products = db.session.scalars(_enabled(site_id).where(named)).all() if skus else []
+    found = {product.sku: Offer(product) for product in products}
+    found |= {variant.sku: Offer(product, variant) for product in products for variant in product.variants}
+    return {sku: found[sku] for sku in skus if sku in found}
+
+
+def offers_of(
+    site_id: int, lines: Iterable[OrderLine], to_sell: bool = False, hidden_too: bool = False
+) -> dict[int, Offer]:
     """What the lines of an order are offered as, by the line's id; none for what is not sold any more. `to_sell` locks
     the products until the transaction ends, in the order of their ids. Who changes a variant's stock locks its product,
-    so that this lock is the variants', too."""
+    so that this lock is the variants', too. `hidden_too` finds what is sold already and hidden since."""
     wanted = list(lines)
     ids = {line.product_id for line in wanted if line.product_id is not None}
-    query = _enabled(site_id).where(Product.id.in_(ids)).order_by(Product.id)
+    query = (_any(site_id) if hidden_too else _enabled(site_id)).where(Product.id.in_(ids)).order_by(Product.id)
     if to_sell:
         query = query.with_for_update().execution_options(populate_existing=True)
     products = {product.id: product for product in db.session.scalars(query)} if ids else {}
@@ -75,11 +93,12 @@ def offers_of(site_id: int, lines: Iterable[OrderLine], to_sell: bool = False) -
 
 
 def _enabled(site_id: int) -> Select[Product]:
-    return (
-        select(Product)
-        .where(Product.site_id == site_id, Product.enabled)
-        .options(selectinload(Product.variants), selectinload(Product.images))
-    )
+    return _any(site_id).where(Product.enabled)
+
+
+def _any(site_id: int) -> Select[Product]:
+    parts = selectinload(Product.variants), selectinload(Product.images)
+    return select(Product).where(Product.site_id == site_id).options(*parts)
 
 
 def offer_of_line(product: Product | None, line: OrderLine) -> Offer | None:

@@ -6,19 +6,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
-from app.domain.catalogue.models import Product
+from app.domain.alerts.alerts import end_alert
+from app.domain.alerts.causes import Cause
 from app.domain.orders.models import CANCELLED, COLLECTED, OPEN, SUBMITTED, Order
-from app.domain.orders.offers import offer_of_line
+from app.domain.orders.offers import offers_of
 from app.domain.orders.stock import give_back
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict
 from app.domain.shared.records import existing, find_record
 from app.domain.sites import audit
-from app.extensions import db
 
 # Long enough to notice a mistake; what was sold last month stays as it stands in the books.
 REOPENED_WITHIN = timedelta(days=7)
@@ -93,6 +92,7 @@ def _set_status(
     author: Author, order: Order, status: str, action: str, summary: str, not_returned: tuple[str, ...] = ()
 ) -> StatusChange:
     before, order.status = order.status, status
+    end_alert(author.clock, Cause.PAID_ORDER_SHORT, order.site_id, order.id)
     order.settled_at = order.updated_at = author.now()
     order.revision += 1
     audit.record(
@@ -107,15 +107,13 @@ def _set_status(
 
 
 def _return_stock(clock: Clock, order: Order) -> tuple[str, ...]:
-    """Count back what each line took, of hidden products too. Products are locked in the order in which buyers lock
-    them. Returns the names of the lines that could not be counted back."""
-    ids = {line.product_id for line in order.lines if line.product_id is not None}
-    query = select(Product).where(Product.site_id == order.site_id, Product.id.in_(ids)).order_by(Product.id)
-    locked = query.options(selectinload(Product.variants)).with_for_update()
-    products = {p.id: p for p in db.session.scalars(locked.execution_options(populate_existing=True))}
+    """Count back what each line took, of hidden products too. Returns the names of the lines that could not be counted
+    back."""
+    taken = [line for line in order.lines if line.stock_taken]
+    offers = offers_of(order.site_id, order.lines, to_sell=True, hidden_too=True)
     not_returned = []
-    for line in [line for line in order.lines if line.stock_taken]:
-        offer = offer_of_line(products.get(line.product_id or 0), line)
+    for line in taken:
+        offer = offers.get(line.id)
         if offer is None or offer.stock is None:
             not_returned.append(line.name)
         else:

@@ -12,12 +12,15 @@ from app.domain.shared.clock import Clock
 from app.domain.sites import audit
 
 
-def take(clock: Clock, line: OrderLine, offer: Offer, number: int) -> None:
-    """Count the line off what is left. The product is locked, and enough is left; nothing where nobody counts."""
+def take(clock: Clock, line: OrderLine, offer: Offer, number: int) -> int:
+    """Count the line off what is left, and return how many of it there are not. The product is locked; nothing is
+    counted where nobody counts."""
     if offer.stock is None:
-        return
-    line.stock_taken = line.quantity
-    _count(clock, offer.product, offer.variant, -line.quantity, number, f"took {line.quantity} of")
+        return 0
+    line.stock_taken = min(line.quantity, offer.stock)
+    if line.stock_taken:
+        _count(clock, offer.product, offer.variant, -line.stock_taken, number, f"took {line.stock_taken} of")
+    return line.quantity - line.stock_taken
 
 
 def give_back(clock: Clock, line: OrderLine, offer: Offer, number: int) -> None:

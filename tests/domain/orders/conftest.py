@@ -12,9 +12,13 @@ from app.domain.orders.basket import Basket
 from app.domain.orders.basket_contents import BasketChange
 from app.domain.orders.checkout import Placed, place
 from app.domain.orders.contact import Contact
+from app.domain.shared.author import Author
+from app.domain.sites.models import Site
+from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
-from tests.factories import make_product, make_site
+from tests.domain.orders.till import Till
+from tests.factories import make_product, make_site, make_user
 from tests.fakes.clock import StoppedClock
 
 MIA = Contact("Mia Moss", "mia@home.test")
@@ -90,3 +94,10 @@ def change_product(sku: str, **changes: object) -> None:
         found = db.session.query(Product).filter_by(sku=sku).one()
         for name, value in changes.items():
             setattr(found, name, value)
+
+
+@pytest.fixture
+def till(clock: StoppedClock, site_id: int) -> Till:
+    with transaction():
+        user = make_user(db.session.get_one(Site, site_id), Role.POS_AGENT, name="Tilly Till")
+        return Till(Author(site_id, "Tilly Till", clock), user.id)

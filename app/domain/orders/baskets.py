@@ -1,0 +1,163 @@
+"""Baskets of programs and tills: the same orders as the storefront's, filled by SKU and named by their id. Call what
+changes something within a transaction. Prices and totals are the shop's; a client says what and how many."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import selectinload
+
+from app.domain.orders.basket import MOST_OF_ONE
+from app.domain.orders.models import OPEN, Order, OrderLine
+from app.domain.orders.numbers import next_number
+from app.domain.orders.offers import Offer, offers_by_sku
+from app.domain.orders.pricing import describe_line, out_of_stock, set_total, shortage
+from app.domain.shared.author import Author
+from app.domain.shared.flushing import flush_or_conflict
+from app.domain.shared.problems import Conflict, Invalid, Problem, StaleRevision
+from app.domain.shared.records import existing, find_record
+from app.domain.sites.sites import currency_of
+from app.extensions import db
+
+NO_BASKET = "There is no such basket on this site."
+STALE = "This basket was changed since you read it. Read it again."
+LOCKED = "This basket is being paid, or was paid, so it stays as it is."
+
+
+@dataclass(frozen=True, slots=True)
+class WantedLine:
+    sku: str
+    quantity: int
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who fills a basket, and where; `location_id` is the one that clients name."""
+
+    user_id: int
+    channel: str
+    location_id: str | None = None
+
+
+def find_basket(site_id: int, basket_id: str, to_change: bool = False) -> Order:
+    """A basket of a program, also one that was ordered since. Raises NotFound, also for one of the storefront, which
+    only the shopper's token names."""
+    found = find_record(Order, site_id, basket_id, to_change, [selectinload(Order.lines)])
+    return existing(found if found and not _is_of_storefront(found) else None, NO_BASKET)
+
+
+def create_basket(author: Author, owner: Owner, wanted: Sequence[WantedLine]) -> Order:
+    """Its number is that of the order it becomes. Raises Invalid, and Conflict `out_of_stock`."""
+    offers = _checked(author.site_id, wanted)
+    now = author.now()
+    order = Order(
+        id=str(uuid.uuid4()),
+        site_id=author.site_id,
+        number=next_number(author.site_id),
+        status=OPEN,
+        channel=owner.channel,
+        owner_id=owner.user_id,
+        pos_location_id=owner.location_id,
+        currency=currency_of(author.site_id),
+        discount=0,
+        tax=0,
+        revision=1,
+        created_at=now,
+        updated_at=now,
+        lines=[],
+    )
+    db.session.add(order)
+    _fill(order, wanted, offers)
+    return order
+
+
+def replace_lines(author: Author, basket_id: str, wanted: Sequence[WantedLine], revision: int) -> Order:
+    """Put exactly this into the basket. Raises NotFound, Invalid, StaleRevision, and Conflict `basket_submitted`,
+    `basket_locked` or `out_of_stock`."""
+    order = find_basket(author.site_id, basket_id, to_change=True)
+    if order.status != OPEN:
+        raise Conflict("This basket was submitted already.", "basket_submitted")
+    if order.payment_lock is not None:
+        raise Conflict(LOCKED, "basket_locked")
+    if order.revision != revision:
+        raise StaleRevision(STALE, order.revision)
+    _fill(order, wanted, _checked(author.site_id, wanted))
+    order.revision += 1
+    order.updated_at = author.now()
+    flush_or_conflict("The shop just changed one of these products. Please try again.")
+    return order
+
+
+def _is_of_storefront(order: Order) -> bool:
+    return order.channel == "WEB" and order.owner_id is None
+
+
+def _checked(site_id: int, wanted: Sequence[WantedLine]) -> Mapping[str, Offer]:
+    """What the lines name. Raises Invalid with every line that names nothing for sale or more than one basket holds,
+    and Conflict with every line of which there is not enough."""
+    offers = offers_by_sku(site_id, list(dict.fromkeys(line.sku for line in wanted)))
+    sums = _running_sums(wanted)
+    problems = [
+        found
+        for place, line in enumerate(wanted)
+        if (found := _problem(place, line.sku, sums[place], offers.get(line.sku)))
+    ]
+    if problems:
+        raise Invalid(problems)
+    short = [
+        found
+        for place, line in enumerate(wanted)
+        if (found := _shortage(place, sums[place], offers[line.sku])) is not None
+    ]
+    if short:
+        raise out_of_stock(short)
+    return offers
+
+
+def _running_sums(wanted: Sequence[WantedLine]) -> list[int]:
+    """How many of its SKU are wanted up to each line: one that is named twice is one line."""
+    sums: dict[str, int] = {}
+    result = []
+    for line in wanted:
+        sums[line.sku] = sums.get(line.sku, 0) + line.quantity
+        result.append(sums[line.sku])
+    return result
+
+
+def _problem(place: int, sku: str, quantity: int, offer: Offer | None) -> Problem | None:
+    at = f"#/lines/{place}"
+    if offer is None:
+        return Problem("unknown_sku", f"The shop sells nothing with the SKU {sku}.", f"{at}/skuCode")
+    if offer.needs_variant:
+        return Problem("choose_variant", f"{sku} is sold in variants: name the SKU of one.", f"{at}/skuCode")
+    if quantity > MOST_OF_ONE:
+        return Problem("too_many", f"At most {MOST_OF_ONE} of {sku} at once.", f"{at}/quantity")
+    return None
+
+
+def _shortage(place: int, quantity: int, offer: Offer) -> Problem | None:
+    return shortage(place, offer.product.name, offer.sku, quantity, offer.stock)
+
+
+def _fill(order: Order, wanted: Sequence[WantedLine], offers: Mapping[str, Offer]) -> None:
+    """Lines of what was there before keep their ids."""
+    quantities: dict[str, int] = {}
+    for one in wanted:
+        quantities[one.sku] = quantities.get(one.sku, 0) + one.quantity
+    known = {(line.product_id, line.variant_id): line for line in order.lines}
+    lines: list[OrderLine] = []
+    for position, (sku, quantity) in enumerate(quantities.items()):
+        line = known.get(offers[sku].key) or _new_line(order.site_id, offers[sku])
+        line.position, line.quantity = position, quantity
+        describe_line(line, offers[sku])
+        lines.append(line)
+    order.lines = lines
+    set_total(order)
+    flush_or_conflict("The shop just changed one of these products. Please try again.")
+
+
+def _new_line(site_id: int, offer: Offer) -> OrderLine:
+    product_id, variant_id = offer.key
+    return OrderLine(site_id=site_id, product_id=product_id, variant_id=variant_id, stock_taken=0)

@@ -1,0 +1,115 @@
+"""Baskets at a till: who may use which, and how a payment makes one an order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, select
+
+from app.domain.alerts.alerts import end_alert, raise_alert
+from app.domain.alerts.causes import Cause
+from app.domain.orders.baskets import find_basket
+from app.domain.orders.models import OPEN, Order
+from app.domain.orders.submission import submit
+from app.domain.pos.access import ADMINS, check_agent
+from app.domain.pos.models import PosAgent, PosTransaction
+from app.domain.pos.states import TransactionStatus
+from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Conflict, Forbidden, NotFound
+from app.domain.sites.roles import Role
+from app.extensions import db
+
+SUBMITTED_AFTER = timedelta(minutes=10)  # The till itself submits within seconds of the payment.
+THE_SHOP = "The shop itself"
+REFUNDED = TransactionStatus.REFUNDED
+
+
+@dataclass(frozen=True, slots=True)
+class BasketUser:
+    """`agent` None: no agent of a till."""
+
+    user_id: int
+    roles: Collection[Role]
+    agent: PosAgent | None
+
+
+def check_builder(user: BasketUser) -> None:
+    """Agents need the permission to build orders, admins need none. Raises Forbidden."""
+    if ADMINS.intersection(user.roles):
+        return
+    check_agent(user.agent, user.roles, as_agent=False)
+    if user.agent is not None and not user.agent.can_build_orders:
+        raise Forbidden("You may not build orders. Ask an admin.", "orders_not_permitted")
+
+
+def check_basket(user: BasketUser, order: Order) -> None:
+    """A basket is used by its owner, by agents who build orders where it is filled, and by admins. Raises Forbidden."""
+    check_builder(user)
+    if order.owner_id == user.user_id or ADMINS.intersection(user.roles):
+        return
+    if user.agent is None or order.channel != "POS":
+        raise Forbidden("This basket belongs to another user.", "basket_access_denied")
+    places = {location.location_id for location in user.agent.locations}
+    if order.pos_location_id is not None and order.pos_location_id not in places:
+        raise Forbidden("You may not work at the location of this basket.", "location_access_denied")
+
+
+def submit_basket(author: Author, basket_id: str, intent_id: str | None = None) -> Order:
+    """Order what is in a paid basket; repeated, it changes nothing. Raises NotFound, for an intent that is not of this
+    basket `payment_intent_not_found`, and Conflict, for money that was given back `payment_required`."""
+    order = find_basket(author.site_id, basket_id, to_change=True)
+    if intent_id is not None:
+        _check_intent(order, intent_id)
+    if order.status == OPEN and _is_refunded(order):
+        raise Conflict("The payment of this basket was refunded.", "payment_required")
+    return submit(author, basket_id)
+
+
+def _check_intent(order: Order, intent_id: str) -> None:
+    of_order = PosTransaction.site_id == order.site_id, PosTransaction.order_id == order.id
+    query = select(PosTransaction.id).where(*of_order, PosTransaction.processor_intent_id == intent_id)
+    if db.session.scalar(query) is None:
+        raise NotFound("This basket has no such payment.", "payment_intent_not_found")
+
+
+def _is_refunded(order: Order) -> bool:
+    query = select(PosTransaction.status).where(
+        PosTransaction.site_id == order.site_id, PosTransaction.id == order.payment_lock
+    )
+    return order.paid_at is not None and db.session.scalar(query) == REFUNDED
+
+
+def forgotten_baskets(clock: Clock) -> list[tuple[int, str]]:
+    """The site and id of every basket that was paid a while ago and never submitted, as when a phone broke. Those whose
+    money went back are over."""
+    query = select(Order.site_id, Order.id).where(*_paid_before(clock.now() - SUBMITTED_AFTER))
+    payment = select(PosTransaction.status).where(PosTransaction.id == Order.payment_lock).scalar_subquery()
+    return [(row.site_id, row.id) for row in db.session.execute(query.where(payment.is_distinct_from(REFUNDED)))]
+
+
+def submit_forgotten(clock: Clock, site_id: int, order_id: str) -> Order:
+    """Submit in the name of the shop. Call it within a transaction. Raises Conflict where staff must decide."""
+    return submit_basket(Author(site_id, THE_SHOP, clock), order_id)
+
+
+def note_unsubmitted(clock: Clock, site_id: int, order_id: str, reason: str) -> None:
+    """Staff see a paid basket that could not be submitted until it is, or its money went back. Call it within a
+    transaction."""
+    order = db.session.get(Order, order_id)
+    name = f"Order {order.number}" if order and order.number else "A basket"
+    raise_alert(clock, Cause.PAID_BASKET_OPEN, f"{name} was paid: {reason}", site_id, order_id)
+
+
+def end_alerts_of_refunded(clock: Clock) -> None:
+    """A paid basket whose money went back needs nobody any more. Call it within a transaction."""
+    payment = select(PosTransaction.status).where(PosTransaction.id == Order.payment_lock).scalar_subquery()
+    query = select(Order.site_id, Order.id).where(*_paid_before(clock.now()), payment == REFUNDED)
+    for site_id, order_id in db.session.execute(query):
+        end_alert(clock, Cause.PAID_BASKET_OPEN, site_id, order_id)
+
+
+def _paid_before(moment: datetime) -> tuple[ColumnElement[bool], ...]:
+    return Order.status == OPEN, Order.paid_at.is_not(None), Order.paid_at <= moment

@@ -1,0 +1,137 @@
+"""Who uses which basket at a till, and what becomes of one that was paid and left."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from app.domain.alerts.alerts import open_alerts
+from app.domain.orders import payment
+from app.domain.orders.baskets import Owner, WantedLine, create_basket
+from app.domain.orders.models import Order
+from app.domain.pos import baskets
+from app.domain.pos.baskets import SUBMITTED_AFTER, BasketUser
+from app.domain.pos.models import PosAgent, PosTransaction
+from app.domain.shared.author import Author
+from app.domain.shared.problems import Conflict, Forbidden, NotFound
+from app.domain.sites.roles import Role
+from app.extensions import db
+from app.jobs.scheduled import run_scheduled
+from app.transaction import transaction
+from tests.factories import make_agent, make_location, make_product, make_site, make_transaction, make_user
+from tests.fakes.clock import StoppedClock
+
+
+@pytest.fixture
+def author(context: None, clock: StoppedClock) -> Author:
+    with transaction():
+        site = make_site()
+        make_product(site, "MUG", price=500, stock=10)
+        stall, hall = make_location(site, "tml_stall"), make_location(site, "tml_hall")
+        make_agent(site, make_user(site, Role.POS_AGENT, name="Tilly"), stall)
+        make_agent(site, make_user(site, Role.POS_AGENT, name="Hal"), hall)
+        return Author(site.id, "Tilly", clock)
+
+
+def user(name: str, *roles: Role, **changes: object) -> BasketUser:
+    agent = db.session.query(PosAgent).filter_by(display_name=name).one()
+    for field, value in changes.items():
+        setattr(agent, field, value)
+    return BasketUser(agent.user_id, roles or (Role.POS_AGENT,), agent)
+
+
+def basket(author: Author, channel: str = "POS") -> Order:
+    owner = Owner(user("Tilly").user_id, channel, "tml_stall" if channel == "POS" else None)
+    with transaction():
+        return create_basket(author, owner, [WantedLine("MUG", 2)])
+
+
+def pay(author: Author, order: Order, amount: int = 1_000, intent_id: str = "pi_1", status: str = "SUCCEEDED") -> str:
+    agent = db.session.query(PosAgent).filter_by(display_name="Tilly").one()
+    with transaction():
+        paid = make_transaction(
+            agent, agent.locations[0], status, order_id=order.id, processor_intent_id=intent_id, amount_in_pence=amount
+        )
+        payment.mark_paid(author.clock, order.id, paid.id, amount)
+        return paid.id
+
+
+def refused(user: BasketUser, order: Order) -> str | None:
+    try:
+        baskets.check_basket(user, order)
+    except Forbidden as error:
+        return error.code
+    return None
+
+
+def test_a_basket_is_its_owners_and_of_all_who_build_orders_where_it_is_filled(author: Author) -> None:
+    filled = basket(author)
+    assert refused(user("Tilly"), filled) is None
+    assert refused(user("Hal"), filled) == "location_access_denied"
+    assert refused(user("Hal", Role.ADMIN), filled) is None
+    assert refused(BasketUser(99, (Role.ADMIN,), None), filled) is None
+    assert refused(user("Hal"), basket(author, "WEB")) == "basket_access_denied"
+
+
+def test_an_agent_needs_the_permission_to_build_orders(author: Author) -> None:
+    filled = basket(author)
+    assert refused(user("Tilly", can_build_orders=False), filled) == "orders_not_permitted"
+    assert refused(user("Tilly", Role.POS_AGENT, Role.ADMIN, can_build_orders=False), filled) is None
+    assert refused(user("Hal", enabled=False), filled) == "agent_disabled"
+    assert refused(BasketUser(99, (Role.POS_AGENT,), None), filled) == "agent_required"
+    db.session.rollback()
+
+
+def test_a_submission_may_name_a_payment_of_the_basket_and_no_other(author: Author) -> None:
+    mine, other = basket(author), basket(author)
+    pay(author, mine, intent_id="pi_mine")
+    pay(author, other, intent_id="pi_other")
+    with pytest.raises(NotFound) as unknown, transaction():
+        baskets.submit_basket(author, mine.id, "pi_other")
+    assert unknown.value.code == "payment_intent_not_found"
+    with transaction():
+        assert baskets.submit_basket(author, mine.id, "pi_mine").status == "SUBMITTED"
+
+
+def test_money_that_went_back_buys_nothing(author: Author) -> None:
+    filled = basket(author)
+    paid = pay(author, filled)
+    with transaction():
+        db.session.get_one(PosTransaction, paid).status = "REFUNDED"
+    with pytest.raises(Conflict) as refusal, transaction():
+        baskets.submit_basket(author, filled.id)
+    assert refusal.value.code == "payment_required"
+
+
+def test_a_paid_basket_that_a_broken_phone_left_is_submitted_by_the_shop(author: Author, clock: StoppedClock) -> None:
+    filled, unpaid = basket(author), basket(author)
+    pay(author, filled)
+    clock.move(seconds=SUBMITTED_AFTER.total_seconds() - 1)
+    run_scheduled("submit-baskets")
+    assert db.session.get_one(Order, filled.id).status == "OPEN", "the till may still do it"
+    clock.move(seconds=1)
+    for _ in range(2):
+        run_scheduled("submit-baskets")
+    assert [(order.id, order.status) for order in db.session.query(Order).order_by(Order.number)] == [
+        (filled.id, "SUBMITTED"),
+        (unpaid.id, "OPEN"),
+    ]
+
+
+def test_one_that_was_paid_with_another_amount_waits_for_staff_until_its_money_went_back(
+    author: Author, clock: StoppedClock
+) -> None:
+    differs, sound = basket(author), basket(author)
+    paid = pay(author, differs, amount=900)
+    pay(author, sound, intent_id="pi_2")
+    clock.move(seconds=timedelta(hours=1).total_seconds())
+    run_scheduled("submit-baskets")
+    assert db.session.get_one(Order, sound.id).status == "SUBMITTED", "one does not hold up the others"
+    [alert] = open_alerts(author.site_id)
+    assert (alert.cause, alert.subject) == ("paid_basket_open", differs.id)
+    assert alert.detail.startswith("Order 1 was paid: The amount that was paid is not the total")
+    with transaction():
+        db.session.get_one(PosTransaction, paid).status = "REFUNDED"
+    run_scheduled("submit-baskets")
+    assert (open_alerts(author.site_id), db.session.get_one(Order, differs.id).status) == ([], "OPEN")
