@@ -36,7 +36,7 @@ def run(app: Flask) -> Run:
 def bundle(tmp_path: Path) -> Path:
     bad = product("T-2", price="cheap")
     odd = product("T-3", taxonomy={"levelId": "tents", "attributes": {"colour": "Pink"}})
-    return write_bundle(tmp_path / "bundle", site=SITE, taxonomy=TAXONOMY, products=[product(), bad, odd], pos={})
+    return write_bundle(tmp_path / "bundle", site=SITE, taxonomy=TAXONOMY, products=[product(), bad, odd], readme={})
 
 
 def test_an_import_prints_what_it_did_and_where_it_did_not(run: Run, bundle: Path):
@@ -45,7 +45,7 @@ def test_an_import_prints_what_it_did_and_where_it_did_not(run: Run, bundle: Pat
     assert "Imported into shop.test" in result.output
     assert "products.jsonl:2 price: “price” must be a whole number, not a text." in result.output
     assert "colour: 1 × not_allowed (line 3: Colour has no value “Pink”.)" in result.output
-    assert "Skipped pos.json" in result.output
+    assert "Skipped readme.json" in result.output
 
 
 def test_the_report_is_had_as_json(run: Run, bundle: Path):
@@ -61,7 +61,7 @@ def test_the_report_is_had_as_json(run: Run, bundle: Path):
         }
     ]
     assert report["droppedValues"][0]["attributeId"] == "colour"
-    assert report["skipped"] == [{"file": "pos.json", "reason": "This part of a bundle is not taken yet."}]
+    assert report["skipped"] == [{"file": "readme.json", "reason": "No part of a bundle has this name."}]
 
 
 def test_a_dry_run_leaves_the_database_as_it_was(run: Run, app: Flask, bundle: Path):

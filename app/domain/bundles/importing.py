@@ -8,6 +8,7 @@ from typing import Any
 
 from app.domain.bundles.archive import MEDIA, Bundle, open_bundle
 from app.domain.bundles.content_files import COLLECTIONS, PAGES, import_content
+from app.domain.bundles.pos_file import import_pos
 from app.domain.bundles.products.importing import import_products
 from app.domain.bundles.reading import read_document, read_rows
 from app.domain.bundles.report import BrokenBundle, BundleReport
@@ -32,9 +33,9 @@ DOCUMENTS: Mapping[str, str | type] = {
     "merchandising.json": "trees",
     "synonyms.json": list,
     "rules.json": list,
+    "pos.json": dict,
 }
 ROWS = ("products.jsonl", "collections.jsonl", "pages.jsonl")
-NOT_YET = ("pos.json",)
 REBUILD_ADVISED = 2_000
 IMPORTED = "bundle.import"  # The last line of every import in the activity log.
 
@@ -97,15 +98,14 @@ def _check_rows(bundle: Bundle) -> None:
 def _name_skipped(task: ImportTask) -> None:
     for file in task.bundle.files:
         name = file.removesuffix(".gz")
-        if name in NOT_YET:
-            task.report.skipped.append((file, "This part of a bundle is not taken yet."))
-        elif name not in (*DOCUMENTS, *ROWS) and not file.startswith(MEDIA):
+        if name not in (*DOCUMENTS, *ROWS) and not file.startswith(MEDIA):
             task.report.skipped.append((file, "No part of a bundle has this name."))
 
 
 def _import(task: ImportTask) -> None:
     import_site(task, task.report.host)
     import_users(task)
+    import_pos(task)
     import_taxonomies(task)
     orders = import_trees(task)
     import_products(task)

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import delete, select
 
+from app.domain.bundles.pos_file import agents_of
 from app.domain.bundles.task import ImportTask
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Record, Text, Texts
@@ -69,6 +70,8 @@ def _import_user(task: ImportTask, fields: dict[str, Any]) -> None:
     counts = task.report.of(KIND)
     user = accounts.find_user(fields["email"])
     wanted = {Role(role) for role in fields["roles"]}
+    if fields["email"] in agents_of(task):
+        wanted.add(Role.POS_AGENT)
     if user is None:
         counts.added += 1
         if task.dry_run:

@@ -14,7 +14,7 @@ from app.domain.pos.processor import AccountRef, Address, PaymentProcessor
 from app.domain.shared.author import Author
 from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
-from app.domain.shared.records import existing, find_record
+from app.domain.shared.records import existing
 from app.domain.sites import audit
 from app.domain.sites.models import Site
 from app.domain.sites.settings import settings_of
@@ -37,15 +37,16 @@ def locations(site_id: int, enabled_only: bool = False) -> Sequence[PosLocation]
     return db.session.scalars(query.order_by(PosLocation.display_name, PosLocation.id)).all()
 
 
-def find_location(site_id: int, location_id: str) -> PosLocation | None:
+def find_location(site_id: int, location_id: str, to_change: bool = False) -> PosLocation | None:
     """By the id that clients know."""
     wanted = (PosLocation.site_id == site_id, PosLocation.location_id == location_id)
-    return db.session.scalar(select(PosLocation).where(*wanted))
+    query = select(PosLocation).where(*wanted)
+    return db.session.scalar(query.with_for_update() if to_change else query)
 
 
-def location_at(site_id: int, location_id: str) -> PosLocation:
+def location_at(site_id: int, location_id: str, to_change: bool = False) -> PosLocation:
     """By the id that clients know. Raises NotFound."""
-    found = find_location(site_id, location_id)
+    found = find_location(site_id, location_id, to_change)
     if found is None:
         raise NotFound(MISSING, "location_not_found")
     return found
@@ -91,9 +92,9 @@ def take_over(author: Author, location_id: str, fields: LocationFields) -> PosLo
     return location
 
 
-def edit(author: Author, record_id: int, revision: int, fields: LocationFields, enabled: bool) -> bool:
+def edit(author: Author, location_id: str, revision: int, fields: LocationFields, enabled: bool) -> bool:
     """Whether anything changed. Raises NotFound, Invalid and StaleRevision."""
-    location = existing(find_record(PosLocation, author.site_id, record_id, to_change=True), MISSING)
+    location = location_at(author.site_id, location_id, to_change=True)
     if location.revision != revision:
         raise StaleRevision(STALE, location.revision)
     fields, before = _checked(fields), _facts(location)
@@ -106,11 +107,6 @@ def edit(author: Author, record_id: int, revision: int, fields: LocationFields, 
         old, new = ({name: facts[name] for name in changed} for facts in (before, after))
         _note(author, location, "pos_location.save", f"Changed the location {location.display_name}", old, new)
     return bool(changed)
-
-
-def record_of(site_id: int, record_id: int) -> PosLocation:
-    """By the id of the row, as the admin names it. Raises NotFound."""
-    return existing(find_record(PosLocation, site_id, record_id), MISSING)
 
 
 def seed_first(author: Author) -> PosLocation | None:

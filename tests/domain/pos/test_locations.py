@@ -69,23 +69,22 @@ def test_a_location_that_exists_at_the_processor_is_taken_over_once(staff: Staff
 
 
 def test_an_edited_location_keeps_its_id_and_may_be_disabled(staff: Staff) -> None:
-    record = locations.location_at(staff.site_id, "tml_fair")
     with transaction():
-        assert locations.edit(staff.author, record.id, 1, MARKET, enabled=False)
-        assert not locations.edit(staff.author, record.id, 2, MARKET, enabled=False)
+        assert locations.edit(staff.author, "tml_fair", 1, MARKET, enabled=False)
+        assert not locations.edit(staff.author, "tml_fair", 2, MARKET, enabled=False)
     assert [place.location_id for place in locations.locations(staff.site_id, enabled_only=True)] == ["tml_shop"]
     with pytest.raises(StaleRevision), transaction():
-        locations.edit(staff.author, record.id, 1, MARKET, enabled=True)
+        locations.edit(staff.author, "tml_fair", 1, MARKET, enabled=True)
 
 
 def test_another_shops_location_is_not_found(staff: Staff) -> None:
     with transaction():
-        theirs = make_location(make_site("other.localhost", "Other"), "tml_theirs").id
+        make_location(make_site("other.localhost", "Other"), "tml_theirs")
     with pytest.raises(NotFound) as refused:
         locations.location_at(staff.site_id, "tml_theirs")
     assert refused.value.code == "location_not_found"
     with pytest.raises(NotFound), transaction():
-        locations.edit(staff.author, theirs, 1, MARKET, enabled=True)
+        locations.edit(staff.author, "tml_theirs", 1, MARKET, enabled=True)
 
 
 def test_the_first_location_is_the_one_that_the_setting_names(staff: Staff) -> None:

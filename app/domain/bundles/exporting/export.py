@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from app.domain.bundles.archive import MEDIA
 from app.domain.bundles.content_files import COLLECTIONS, PAGES, content_rows
-from app.domain.bundles.exporting import structure, words
+from app.domain.bundles.exporting import structure, till, words
 from app.domain.bundles.exporting.products import product_rows
 from app.domain.bundles.exporting.target import Target, open_target, write_document, write_rows
 from app.domain.catalogue.image_store import ImageStore
@@ -35,10 +35,14 @@ def export_bundle(path: Path, site: Site, images: ImageStore) -> dict[str, int]:
         synonyms, rules = words.synonyms(site_id), words.rules(site_id)
         write_document(target, "synonyms.json", synonyms)
         write_document(target, "rules.json", rules)
+        till_of_site = till.pos(site_id)
+        write_document(target, "pos.json", till_of_site)
         counts = {
             "users": len(users),
             "synonyms": len(synonyms),
             "rules": len(rules),
+            "locations": len(till_of_site["locations"]),
+            "agents": len(till_of_site["agents"]),
             "products": write_rows(target, "products.jsonl", product_rows(site_id, pictures)),
             "collections": write_rows(target, "collections.jsonl", content_rows(COLLECTIONS, site_id)),
             "pages": write_rows(target, "pages.jsonl", content_rows(PAGES, site_id)),

@@ -1,0 +1,232 @@
+"""The till of a bundle's site: its locations, and its agents by e-mail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from sqlalchemy import exists, select
+
+from app.domain.bundles.reading import Document
+from app.domain.bundles.task import ImportTask
+from app.domain.pos import agents, locations
+from app.domain.pos.agent_rules import AgentFields, agent_problems
+from app.domain.pos.location_rules import LocationFields, cleaned, id_problems, location_problems
+from app.domain.pos.models import PosAgent, PosLocation
+from app.domain.pos.processor import Address
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.shared.schema import Flag, Items, One, Record, Text, Texts, Whole
+from app.domain.sites import accounts
+from app.domain.sites.models import RoleGrant, User
+from app.extensions import db
+
+FILE = "pos.json"
+USERS, SETTINGS = "users.json", "site.json"
+LOCATIONS, AGENTS = "locations", "agents"
+POS = Record(locations=Items(), agents=Items())
+ADDRESS = Record(
+    line1=Text(allow_none=True),
+    line2=Text(allow_none=True),
+    city=Text(allow_none=True),
+    state=Text(allow_none=True),
+    postalCode=Text(allow_none=True),
+    country=Text(required=True),
+)
+LOCATION = Record(
+    id=Text(required=True),
+    displayName=Text(required=True),
+    address=One(ADDRESS, required=True),
+    processorAccountId=Text(allow_none=True),
+    enabled=Flag(),
+)
+AGENT = Record(
+    email=Text(required=True),
+    displayName=Text(),
+    enabled=Flag(),
+    canProcessQuickPayments=Flag(),
+    canBuildOrders=Flag(),
+    canRefund=Flag(),
+    canDiscount=Flag(),
+    maxTransactionAmount=Whole(allow_none=True),
+    locations=Texts(),
+)
+PERMISSIONS = {
+    "canProcessQuickPayments": "can_process_quick_payments",
+    "canBuildOrders": "can_build_orders",
+    "canRefund": "can_refund",
+    "canDiscount": "can_discount",
+}
+
+
+def import_pos(task: ImportTask) -> None:
+    """What the file does not name stays; what a row leaves out stays, too. The location that the settings name is
+    added where the file has none of its id."""
+    document = task.documents.get(FILE)
+    if document is not None:
+        _import(task, document)
+    if not task.dry_run and task.documents.keys() & {FILE, SETTINGS}:
+        with task.writing():
+            locations.seed_first(task.author)
+
+
+def agents_of(task: ImportTask) -> set[str]:
+    """The e-mail addresses of users to whom the file gives the role for a till."""
+    document = task.documents.get(FILE)
+    listed = document.content.get(AGENTS) if document else None
+    rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+    return {accounts.normal_email(str(row.get("email"))) for row in rows if row.get("enabled") is not False}
+
+
+def _import(task: ImportTask, document: Document) -> None:
+    problems: list[Problem] = []
+    content = POS.read(document.content, "#", problems)
+    if problems:
+        task.refuse("pos", document, problems)
+    places = _Places(task.site_id)
+    for index, raw in enumerate(content.get(LOCATIONS, [])):
+        _import_row(task, document, f"#/{LOCATIONS}/{index}", partial(_import_location, task, places, raw))
+    people = _People(task, places)
+    for index, raw in enumerate(content.get(AGENTS, [])):
+        _import_row(task, document, f"#/{AGENTS}/{index}", partial(_import_agent, task, people, raw))
+
+
+def _import_row(task: ImportTask, document: Document, at: str, import_one: Callable[[str], str]) -> None:
+    """`import_one` says what it did: added, changed or unchanged."""
+    kind = at.split("/")[1]
+    counts = task.report.of(kind)
+    try:
+        with task.writing():
+            done = import_one(at)
+    except Invalid as refused:
+        task.refuse(kind, document, refused.problems)
+    else:
+        setattr(counts, done, getattr(counts, done) + 1)
+
+
+class _Places:
+    """The locations that the site has, and those of the file, also where nothing is written."""
+
+    def __init__(self, site_id: int) -> None:
+        self.ids = {place.location_id for place in locations.locations(site_id)}
+        self.seen: set[str] = set()
+
+
+class _People:
+    """Who may become an agent: the users of the site, and those of the bundle."""
+
+    def __init__(self, task: ImportTask, places: _Places) -> None:
+        self.places, self.seen = places, set[str]()
+        users = task.documents.get(USERS)
+        rows = users.content if users and task.dry_run else []
+        self.to_come = {accounts.normal_email(str(row.get("email"))) for row in rows if isinstance(row, dict)}
+
+
+def _import_location(task: ImportTask, places: _Places, raw: Any, at: str) -> str:
+    row, fields = _read_location(places, raw, at)
+    location = locations.find_location(task.site_id, row["id"])
+    places.seen.add(row["id"])
+    places.ids.add(row["id"])
+    enabled = row.get("enabled", True if location is None else location.enabled)
+    if location is None:
+        if not task.dry_run:
+            locations.take_over(task.author, row["id"], fields).enabled = enabled
+        return "added"
+    if _location_fields(location) == fields and location.enabled == enabled:
+        return "unchanged"
+    if not task.dry_run:
+        locations.edit(task.author, row["id"], location.revision, fields, enabled)
+    return "changed"
+
+
+def _read_location(places: _Places, raw: Any, at: str) -> tuple[dict[str, Any], LocationFields]:
+    problems: list[Problem] = []
+    row = LOCATION.read(raw, at, problems)
+    if problems:
+        raise Invalid(problems)
+    address = {name: text or "" for name, text in row["address"].items()}
+    postal_code = address.pop("postalCode", "")
+    place = Address(**address, postal_code=postal_code)
+    fields = cleaned(LocationFields(row["displayName"], place, row.get("processorAccountId")))
+    found = [*id_problems(row["id"], "The id", "#/id"), *location_problems(fields)]
+    if row["id"] in places.seen:
+        found.append(Problem("duplicate_id", f"“{row['id'][:80]}” stands in the file twice.", "#/id"))
+    _raise_at(found, at)
+    return row, fields
+
+
+def _import_agent(task: ImportTask, people: _People, raw: Any, at: str) -> str:
+    row = _read_agent(people, raw, at)
+    user = _member(task.site_id, row["email"])
+    if user is None and row["email"] not in people.to_come:
+        _raise_at([Problem("unknown_user", f"The shop has no user {row['email'][:80]}.", "#/email")], at)
+    agent = agents.find_agent(task.site_id, user.id) if user else None
+    fields = _agent_fields(row, agent, user)
+    _raise_at(agent_problems(fields), at)
+    enabled = row.get("enabled", True if agent is None else agent.enabled)
+    if agent is None:
+        if not task.dry_run and user is not None:
+            agent = agents.enable_user(task.author, user, fields)
+            _switch(task, agent, enabled)
+        return "added"
+    if agents.fields_of(agent) == fields and agent.enabled == enabled:
+        return "unchanged"
+    if not task.dry_run:
+        agents.save(task.author, agent.id, agent.revision, fields)
+        _switch(task, agent, enabled)
+    return "changed"
+
+
+def _read_agent(people: _People, raw: Any, at: str) -> dict[str, Any]:
+    problems: list[Problem] = []
+    row = AGENT.read(raw, at, problems)
+    if problems:
+        raise Invalid(problems)
+    email = row["email"] = accounts.normal_email(row["email"])
+    found = []
+    if email in people.seen:
+        found.append(Problem("duplicate_email", f"“{email[:80]}” stands in the file twice.", "#/email"))
+    for place, location_id in enumerate(row.get("locations", [])):
+        if location_id not in people.places.ids:
+            message = f"There is no location “{location_id[:80]}”."
+            found.append(Problem("unknown_location", message, f"#/locations/{place}"))
+    people.seen.add(email)
+    _raise_at(found, at)
+    return row
+
+
+def _agent_fields(row: Mapping[str, Any], agent: PosAgent | None, user: User | None) -> AgentFields:
+    name = user.display_name if user else row["email"]
+    before = AgentFields(name) if agent is None else agents.fields_of(agent)
+    allowed = {field: row.get(name, getattr(before, field)) for name, field in PERMISSIONS.items()}
+    return AgentFields(
+        display_name=row.get("displayName", before.display_name).strip() or before.display_name,
+        max_transaction_amount=row.get("maxTransactionAmount", before.max_transaction_amount),
+        location_ids=tuple(sorted(set(row.get("locations", before.location_ids)))),
+        **allowed,
+    )
+
+
+def _switch(task: ImportTask, agent: PosAgent, enabled: bool) -> None:
+    if enabled:
+        agents.enable(task.author, agent.id, agent.revision)
+    else:
+        agents.disable(task.author, agent.id, agent.revision)
+
+
+def _member(site_id: int, email: str) -> User | None:
+    """A user with a role on the site, or one for all sites."""
+    user = accounts.find_user(email)
+    if user is None:
+        return None
+    is_member = db.session.scalar(select(exists().where(RoleGrant.user_id == user.id, RoleGrant.site_id == site_id)))
+    return user if is_member else None
+
+
+def _location_fields(location: PosLocation) -> LocationFields:
+    return LocationFields(location.display_name, location.address, location.processor_account_id)
+
+
+def _raise_at(problems: list[Problem], at: str) -> None:
+    if problems:
+        raise Invalid([Problem(one.code, one.message, f"{at}/{one.pointer[2:]}") for one in problems])

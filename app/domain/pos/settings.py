@@ -1,0 +1,80 @@
+"""The settings of the till as its page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.pos.location_rules import id_problems
+from app.domain.pos.locations import ACCOUNT_SETTING, LOCATION_SETTING, seed_first
+from app.domain.shared.author import Author
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.sites import audit
+from app.domain.sites.settings import SETTINGS, change_settings, settings_of
+
+ENABLED, QUICK_PAYMENTS, LARGEST = "posEnabled", "posAllowQuickPayments", "posMaxTransactionAmount"
+LABELS = {
+    ENABLED: "Mobile POS",
+    LOCATION_SETTING: "the processor’s location",
+    ACCOUNT_SETTING: "the processor’s account",
+    QUICK_PAYMENTS: "quick payments",
+    LARGEST: "the largest payment",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PosSettings:
+    """Ids that are empty are none. `largest` in minor units; None is no amount."""
+
+    is_enabled: bool
+    location_id: str
+    account_id: str
+    allows_quick_payments: bool
+    largest: int | None
+
+
+def stored_settings(site_id: int) -> PosSettings:
+    settings = settings_of(site_id)
+    return PosSettings(
+        is_enabled=settings[ENABLED],
+        location_id=settings[LOCATION_SETTING] or "",
+        account_id=settings[ACCOUNT_SETTING] or "",
+        allows_quick_payments=settings[QUICK_PAYMENTS],
+        largest=settings[LARGEST],
+    )
+
+
+def save(author: Author, wanted: PosSettings) -> list[str]:
+    """The labels of what changed. A location that is named and that the shop does not have yet is added. Raises Invalid
+    with every problem."""
+    if problems := _problems(wanted):
+        raise Invalid(problems)
+    changed = change_settings(author.site_id, _values(wanted))
+    if changed:
+        before, after = ({key: pair[place] for key, pair in changed.items()} for place in (0, 1))
+        audit.record(author, "settings.pos", ("settings", "pos"), "Changed the settings of Mobile POS", before, after)
+    seed_first(author)
+    return [LABELS[key] for key in changed]
+
+
+def _values(wanted: PosSettings) -> Mapping[str, Any]:
+    return {
+        ENABLED: wanted.is_enabled,
+        LOCATION_SETTING: wanted.location_id or None,
+        ACCOUNT_SETTING: wanted.account_id or None,
+        QUICK_PAYMENTS: wanted.allows_quick_payments,
+        LARGEST: wanted.largest,
+    }
+
+
+def _problems(wanted: PosSettings) -> list[Problem]:
+    problems = []
+    if wanted.location_id:
+        problems += id_problems(wanted.location_id, "The location", f"#/{LOCATION_SETTING}")
+    if wanted.account_id:
+        problems += id_problems(wanted.account_id, "The account", f"#/{ACCOUNT_SETTING}")
+    if wanted.largest is None or not SETTINGS[LARGEST].accepts(wanted.largest):
+        message = "The largest payment must be an amount from 0.01 to 999,999.99."
+        problems.append(Problem("amount_invalid", message, f"#/{LARGEST}"))
+    return problems
