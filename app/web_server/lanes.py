@@ -49,8 +49,20 @@ BULK = Lane(
         f"(?:{UPLOADS}) /v1/admin/",
     ),
 )
+# What may wait for the payment processor: half a minute where that hangs.
+PAYMENTS = Lane(
+    "payments",
+    4,
+    100,
+    _lines(
+        f"(?:{UPLOADS}) /(?:v1|admin)/pos/",
+        "GET /v1/pos/[^/]+/paymentIntents/",
+        "POST /v1/basket/[^/]+/paymentIntent$",
+        "POST /v1/webhooks/",
+    ),
+)
 PAGES = Lane("pages", 4, 400, _lines(".*"))
-LANES = (QUICK, SIGN_IN, BULK, PAGES)
+LANES = (QUICK, SIGN_IN, BULK, PAYMENTS, PAGES)
 
 
 def lane_of(method: str, path: str) -> Lane:

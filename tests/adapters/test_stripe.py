@@ -127,7 +127,7 @@ def test_the_key_says_whether_real_money_moves(key: str, live: bool) -> None:
 # Errors
 
 
-@pytest.mark.parametrize("fault", [Fault.BUSY, Fault.LOCKED, Fault.IN_USE])
+@pytest.mark.parametrize("fault", [Fault.BUSY, Fault.LOCKED])
 def test_a_busy_stripe_did_nothing_and_says_when_to_come_back(
     server: StripeServer, processor: StripeProcessor, fault: Fault
 ) -> None:
@@ -226,14 +226,22 @@ def test_a_till_gives_up_after_the_second_try(server: StripeServer, processor: S
     assert len(intents(server)) <= 1
 
 
-@pytest.mark.parametrize("fault", [Fault.BUSY, Fault.IN_USE])
-def test_busy_after_no_answer_does_not_mean_that_nothing_was_done(
+@pytest.mark.parametrize("fault", [Fault.BUSY, Fault.IN_USE, Fault.NO_RIGHT])
+def test_a_refusal_after_no_answer_does_not_mean_that_nothing_was_done(
     server: StripeServer, processor: StripeProcessor, fault: Fault
 ) -> None:
     server.fails(Fault.TIMEOUT_AFTER, fault)
     with pytest.raises(OutcomeUnknown):
         processor.create_intent(MINE, COFFEE, "create-1")
     assert len(intents(server)) == 1
+
+
+def test_a_key_in_use_belongs_to_a_request_that_may_be_done(server: StripeServer, processor: StripeProcessor) -> None:
+    server.fails(Fault.IN_USE)
+    assert processor.create_intent(MINE, COFFEE, "create-1").id
+    server.fails(Fault.IN_USE, Fault.IN_USE)
+    with pytest.raises(OutcomeUnknown):
+        processor.create_intent(MINE, COFFEE, "create-2")
 
 
 def test_a_request_that_is_still_under_way_leaves_its_outcome_unknown(

@@ -62,12 +62,24 @@ QUICK = {
 }
 
 
+PAYMENTS = {
+    "POST /v1/pos/<location_id>/connectionToken",
+    "POST /v1/pos/<location_id>/paymentIntents",
+    "GET /v1/pos/<location_id>/paymentIntents/<payment_intent_id>",
+    "POST /v1/pos/<location_id>/paymentIntents/<payment_intent_id>/capture",
+    "POST /v1/pos/<location_id>/paymentIntents/<payment_intent_id>/cancel",
+    "POST /v1/webhooks/processor",
+}
+
+
 def test_what_is_answered_beside_the_pages(app: Flask) -> None:
     by_lane: dict[str, set[str]] = defaultdict(set)
     for method, rule in routes(app):
         by_lane[lane_of(method, CONVERTER.sub("7", rule)).name].add(f"{method} {rule}")
-    del by_lane["pages"]
+    pages, payments = by_lane.pop("pages"), by_lane.pop("payments")
     assert by_lane == {"bulk": BULK, "sign-in": SIGN_IN, "health and files": QUICK}
+    assert payments >= PAYMENTS
+    assert not any("/pos" in route and not route.startswith("GET ") for route in pages)
 
 
 def test_all_threads_of_a_process_find_a_connection_of_the_database() -> None:

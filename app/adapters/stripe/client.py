@@ -10,7 +10,7 @@ from typing import Any
 import stripe
 
 from app.adapters.stripe.errors import processor_error
-from app.domain.pos.processor import Busy, OutcomeUnknown
+from app.domain.pos.processor import Busy, Misconfigured, OutcomeUnknown
 
 CONNECT_SECONDS, READ_SECONDS = 3.0, 10.0
 PAUSE_SECONDS = 0.3  # Before the second and last try.
@@ -41,8 +41,8 @@ def answer(send: Send, pause: float = PAUSE_SECONDS) -> dict[str, Any]:
         time.sleep(pause)
         try:
             return _once(send)
-        except Busy:
-            # Nothing was done by the second try; the first one may be still under way.
+        except (Busy, Misconfigured):
+            # The second try did nothing; the first one may be still under way.
             raise unknown from None
 
 

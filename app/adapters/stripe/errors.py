@@ -25,8 +25,6 @@ from app.domain.pos.processor import (
 log = structlog.get_logger()
 
 RETRY_AFTER = 2  # Seconds, where Stripe does not say.
-IN_USE = "idempotency_key_in_use"
-NOT_DONE_YET = "Stripe is busy with this payment. Try again in a moment."
 UNKNOWN = "Stripe did not say whether it was done."
 
 
@@ -46,8 +44,8 @@ def processor_error(error: stripe.StripeError) -> ProcessorError:
 
 
 def _meaning(error: stripe.StripeError, sent: Mapping[str, Any], code: str) -> ProcessorError:
-    if isinstance(error, stripe.RateLimitError) or code == IN_USE:
-        return Busy(NOT_DONE_YET, _retry_after(error))
+    if isinstance(error, stripe.RateLimitError):
+        return Busy("Stripe is busy. Try again in a moment.", _retry_after(error))
     if isinstance(error, stripe.AuthenticationError | stripe.PermissionError):
         return Misconfigured("Stripe does not accept the shop’s key, or not for this account.")
     if isinstance(error, stripe.CardError):
@@ -56,6 +54,7 @@ def _meaning(error: stripe.StripeError, sent: Mapping[str, Any], code: str) -> P
         return Rejected("This idempotency key was used for another request.", "idempotency_mismatch")
     if isinstance(error, stripe.InvalidRequestError):
         return _invalid(error, sent, code)
+    # Also the conflict with a request that is under way with the same key: that one may be done.
     return OutcomeUnknown(UNKNOWN)
 
 
