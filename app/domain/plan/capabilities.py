@@ -30,7 +30,7 @@ KNOWN = (
         ENGINE_CAPABILITY,
         "Taxonomy engine",
         "Products are classified by levels and attributes, from which filters, categories and landing pages are made.",
-        "No taxonomy can be activated, and the one that was active filters nothing.",
+        "no taxonomy can be activated, and the one that was active filters nothing.",
     ),
 )
 UNKNOWN_MEANING = "Nothing in this version of the shop needs it."
