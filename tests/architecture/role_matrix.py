@@ -313,6 +313,9 @@ POS_PAGES: Rows = {
     ("GET", "/admin/pos/transactions.csv"): ADMINS,
     ("GET", "/admin/pos/transactions/<transaction_id>"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/anomaly"): ADMINS,
+    ("POST", "/admin/pos/transactions/<transaction_id>/check"): ADMINS,
+    ("POST", "/admin/pos/transactions/<transaction_id>/cancel"): ADMINS,
+    ("POST", "/admin/pos/transactions/<transaction_id>/refunds"): ADMINS,
 }
 
 # Whoever calls these sends a bearer token; a browser's session counts for nothing there.

@@ -197,9 +197,9 @@ def test_an_anomaly_is_resolved_with_a_note_that_stays(app: Flask, ada: PageClie
     ada.post(f"{LIST}/{payment_id}/anomaly", {"note": "Goods were handed over."})
     assert till.read(payment_id).anomaly is None
     shown = text_of(ada, f"{LIST}/{payment_id}")
-    assert "unexpected_payment: Goods were handed over." in shown and "The Admin" in shown
+    assert "the payment was given up: Goods were handed over." in shown and "The Admin" in shown
     with app.app_context():
-        assert db.session.query(AuditEntry).filter_by(action="pos.anomaly").count() == 1
+        assert db.session.query(AuditEntry).filter_by(action="pos.anomaly_settled").count() == 1
     ada.post(f"{LIST}/{payment_id}/anomaly", {"note": "Again."}, status=409)
 
 

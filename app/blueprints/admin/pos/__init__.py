@@ -1,5 +1,5 @@
 """Mobile POS: the shop's till. Importing the modules registers their views."""
 
-from app.blueprints.admin.pos import display, overview, tabs, transaction, transactions
+from app.blueprints.admin.pos import display, overview, payment_actions, tabs, transaction, transactions
 
-__all__ = ["display", "overview", "tabs", "transaction", "transactions"]
+__all__ = ["display", "overview", "payment_actions", "tabs", "transaction", "transactions"]

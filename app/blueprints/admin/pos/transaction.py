@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import uuid
+
 from flask import flash, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response
 
+from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.author import current_author
-from app.domain.pos.anomalies import resolve_anomaly
 from app.domain.pos.emv import RECEIPT_FIELDS
+from app.domain.pos.payments.anomalies import settle_anomaly
+from app.domain.pos.refund_states import refundable
 from app.domain.pos.reports import timeline, transactions
 from app.domain.pos.reports.summaries import TYPE_LABELS
 from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES
@@ -35,7 +39,7 @@ def pos_transaction(transaction_id: str) -> str:
 def pos_resolve_anomaly(transaction_id: str) -> Answer:
     try:
         with transaction():
-            resolve_anomaly(current_author(), transaction_id, request.form.get("note", ""))
+            settle_anomaly(current_author(), transaction_id, request.form.get("note", ""))
     except (Invalid, Conflict) as error:
         return refused(transaction_id, error)
     return done(transaction_id, "Resolved. The note stands in the timeline.")
@@ -66,6 +70,9 @@ def _page(transaction_id: str, errors: FieldErrors | None = None) -> str:
         type_labels=TYPE_LABELS,
         is_open=payment.status in OPEN_STATUSES,
         is_paid=payment.status in PAID_STATUSES,
+        refundable=refundable(payment) if payment.status in PAID_STATUSES else 0,
+        refund_key=uuid.uuid4().hex,
+        is_of_processor=payment.processor == ports.payment_processor().name,
         errors=errors or FieldErrors(),
         sent={name: value for name, value in request.form.items() if not names_card(value)},
     )

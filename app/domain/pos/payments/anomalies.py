@@ -5,11 +5,15 @@ from __future__ import annotations
 from app.domain.alerts.alerts import end_alert
 from app.domain.alerts.causes import Cause
 from app.domain.pos.models import PosTransaction, PosTransactionEvent
+from app.domain.pos.typed_text import note_problems
 from app.domain.shared.author import Author
+from app.domain.shared.problems import Conflict, Invalid
 from app.domain.shared.records import existing, find_record
+from app.domain.shared.text import one_line
 from app.domain.sites import audit
 from app.extensions import db
 
+LONGEST_NOTE = 200
 WORDS = {
     "unexpected_payment": "The processor took the money after the payment was given up",
     "amount_differs": "The processor has another amount or currency",
@@ -28,16 +32,19 @@ def anomaly_detail(known: PosTransaction) -> str:
     return f"Payment {known.id}: {anomaly_words(known.anomaly or '')}."
 
 
-def settle_anomaly(author: Author, transaction_id: str) -> PosTransaction:
-    """An admin saw to it: the goods were handed over, or the money given back. Raises NotFound. Call it in a
-    transaction."""
+def settle_anomaly(author: Author, transaction_id: str, note: str) -> None:
+    """An admin saw to it: the goods were handed over, or the money given back; the timeline keeps what was wrong and
+    the note. Call it in a transaction. Raises Invalid, NotFound, and Conflict where nothing is wrong (any more)."""
+    note = one_line(note)
+    if problems := note_problems(note, "The note", LONGEST_NOTE, "#/note"):
+        raise Invalid(problems)
     known = existing(
         find_record(PosTransaction, author.site_id, transaction_id, to_change=True), "There is no such payment."
     )
+    if known.anomaly is None:
+        raise Conflict("Nothing is wrong with this payment any more: another user saw to it.")
     end_alert(author.clock, Cause.PAYMENT_ANOMALY, author.site_id, known.id)
     end_alert(author.clock, Cause.REFUND_FAILED, author.site_id, known.id)
-    if known.anomaly is None:
-        return known
     words, known.anomaly = anomaly_words(known.anomaly), None
     known.version += 1
     db.session.add(
@@ -48,8 +55,8 @@ def settle_anomaly(author: Author, transaction_id: str) -> PosTransaction:
             actor=author.name[:100],
             action="settled",
             status=known.status,
-            detail=words,
+            detail=f"{words}: {note}",
         )
     )
-    audit.record(author, "pos.anomaly_settled", ("pos_transaction", known.id), f"Settled: {words}")
-    return known
+    audit.record(author, "pos.anomaly_settled", ("pos_transaction", known.id), f"Settled: {words}. {note}")
+    db.session.flush()

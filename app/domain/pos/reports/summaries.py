@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from app.domain.pos.payments.anomalies import anomaly_words
+
 STATUS_LABELS: Mapping[str, tuple[str, str]] = {
     "CREATING": ("Waiting for a card", ""),
     "PENDING": ("Waiting for a card", ""),
@@ -16,11 +18,11 @@ STATUS_LABELS: Mapping[str, tuple[str, str]] = {
     "FAILED": ("Failed", "bad"),
     "UNKNOWN": ("Outcome unknown", "bad"),
 }
-ANOMALIES: Mapping[str, str] = {
-    "unexpected_payment": "The money was taken after the payment had been given up. Hand over the goods, or refund it.",
-    "amount_differs": "The processor took another amount than the till requested. Compare, and refund the difference.",
-    "second_intent": "The processor has a second payment for this one. Look there whether both were taken.",
-    "order_paid_twice": "The order had been paid already. Refund one of the payments.",
+ADVICE: Mapping[str, str] = {
+    "unexpected_payment": "Hand over the goods, or refund it.",
+    "amount_differs": "Compare with the processor, and refund the difference.",
+    "second_intent": "Look at the processor whether both were taken.",
+    "order_paid_twice": "Refund one of the payments.",
 }
 TYPE_LABELS: Mapping[str, str] = {"QUICK_PAYMENT": "Quick payment", "ORDER_PAYMENT": "Order"}
 
@@ -35,8 +37,8 @@ def status_kind(status: str) -> str:
 
 
 def anomaly_text(anomaly: str) -> str:
-    """Return what happened and what to do; of an anomaly that is new here, its name in words."""
-    return ANOMALIES.get(anomaly, f"{in_words(anomaly)}. Compare this payment with the processor's.")
+    """Return what happened and what to do."""
+    return f"{in_words(anomaly_words(anomaly))}. {ADVICE.get(anomaly, 'Compare with the processor.')}"
 
 
 def card_name(brand: str | None, last4: str | None) -> str:

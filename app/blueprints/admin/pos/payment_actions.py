@@ -1,0 +1,89 @@
+"""What staff do about one payment at the processor: ask it now, cancel, refund."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import request
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.pos.transaction import TRANSACTION, Answer, done, refused
+from app.blueprints.author import current_author
+from app.domain.pos import desk
+from app.domain.pos.processor import ProcessorError
+from app.domain.pos.refund_states import RefundState
+from app.domain.pos.refunds import RefundRequest, RefundSummary, request_refund
+from app.domain.pos.reports.transactions import transaction as payment_of
+from app.domain.pos.states import TransactionStatus
+from app.domain.shared.money import format_money, parse_money
+from app.domain.shared.problems import Conflict, Invalid, Unprocessable
+from app.permissions import Permission, requires
+from app.ports import payment_processor
+from app.work_context import work_context
+
+LONGEST_KEY = 64
+
+
+@bp.post(f"{TRANSACTION}/check")
+@requires(Permission.MANAGE_POS)
+def pos_check(transaction_id: str) -> Answer:
+    """Ask the processor how it stands."""
+
+    def ask() -> Response:
+        changed = desk.check_now(work_context(), current_author(), payment_processor(), transaction_id)
+        news = "The processor answered: see how it stands now." if changed else "The processor says the same as before."
+        return done(transaction_id, news)
+
+    return _reported(transaction_id, ask)
+
+
+@bp.post(f"{TRANSACTION}/cancel")
+@requires(Permission.MANAGE_POS)
+def pos_cancel(transaction_id: str) -> Answer:
+    def give_up() -> Response:
+        arguments = (current_author(), payment_processor(), current_user.user_id, transaction_id)
+        if desk.cancel(work_context(), *arguments) is TransactionStatus.UNKNOWN:
+            return done(transaction_id, "The processor did not answer. The shop asks again by itself.", "warn")
+        return done(transaction_id, "The payment is cancelled. No money was taken.")
+
+    return _reported(transaction_id, give_up)
+
+
+@bp.post(f"{TRANSACTION}/refunds")
+@requires(Permission.MANAGE_POS)
+def pos_refund(transaction_id: str) -> Answer:
+    """Give back an amount, or all that is left where none is typed. A form that is sent twice is one refund."""
+
+    def give_back() -> Response:
+        summary = request_refund(work_context(), current_author(), payment_processor(), _refund_request(transaction_id))
+        return done(transaction_id, *_news(summary))
+
+    return _reported(transaction_id, give_back)
+
+
+def _refund_request(transaction_id: str) -> RefundRequest:
+    """Raises Invalid."""
+    sent = request.form
+    typed = sent.get("amount", "").strip()
+    payment = payment_of(current_user.site_id, transaction_id)
+    amount = parse_money(typed, payment.currency, "#/amount") if typed else None
+    return RefundRequest(transaction_id, amount, sent.get("reason", ""), sent.get("key", "")[:LONGEST_KEY] or None)
+
+
+def _news(summary: RefundSummary) -> tuple[str, str]:
+    amount = format_money(summary.amount, summary.currency)
+    if summary.status == RefundState.UNKNOWN:
+        return f"The processor did not answer whether it gives back {amount}. The shop finds out by itself.", "warn"
+    return f"{amount} goes back to the card.", "good"
+
+
+def _reported(transaction_id: str, action: Callable[[], Response]) -> Answer:
+    """What is typed wrongly is shown at its field, and what the processor or the payment does not allow as news."""
+    try:
+        return action()
+    except Invalid as invalid:
+        return refused(transaction_id, invalid)
+    except (Conflict, Unprocessable, ProcessorError) as error:
+        return done(transaction_id, error.message, "bad")

@@ -1,0 +1,59 @@
+"""What staff do about one payment from the admin: asking the processor now, and cancelling. Call these outside a
+transaction; errors of the processor are raised as they come."""
+
+from __future__ import annotations
+
+from app.domain.pos.models import PosTransaction
+from app.domain.pos.payments import settling
+from app.domain.pos.payments.cashier import Cashier
+from app.domain.pos.payments.transitions import apply_intent
+from app.domain.pos.processor import AccountRef, PaymentProcessor
+from app.domain.pos.reconciliation.settling import DuePayment, listed_intents, settle_payment
+from app.domain.pos.states import TransactionStatus
+from app.domain.shared.author import Author
+from app.domain.shared.problems import Conflict
+from app.domain.shared.records import existing, find_record
+from app.domain.sites import audit
+from app.domain.work.context import WorkContext, read_afresh
+
+
+def check_now(context: WorkContext, author: Author, processor: PaymentProcessor, transaction_id: str) -> bool:
+    """Ask the processor how a payment stands and apply it; whether that changed its status. Raises NotFound, Conflict
+    and ProcessorError."""
+    known = _payment(author, processor, transaction_id)
+    before, due = known.status, DuePayment.of(known)
+    read_afresh()
+    if due.intent_id is None:
+        listed = listed_intents(context, processor, due.account_id, [due])
+        settle_payment(context, processor, due, listed)
+    else:
+        intent = processor.retrieve_intent(AccountRef(due.account_id), due.intent_id)
+        context.commit(lambda: apply_intent(author, transaction_id, intent, "check"))
+    read_afresh()
+    return _payment(author, processor, transaction_id).status != before
+
+
+def cancel(
+    context: WorkContext, author: Author, processor: PaymentProcessor, user_id: int, transaction_id: str
+) -> TransactionStatus:
+    """Give up a payment that waits for a card; its status then, UNKNOWN where the processor did not answer. Raises
+    NotFound, Conflict where the card was quicker or the processor has no intent yet, and ProcessorError."""
+    known = _payment(author, processor, transaction_id)
+    if known.processor_intent_id is None:
+        raise Conflict("The processor has not answered for this payment yet. Check it first.")
+    cashier = Cashier(author, user_id, None, known.location_id, is_admin=True)
+    state = settling.cancel(context, processor, cashier, known.processor_intent_id, "requested_by_customer")
+    status = TransactionStatus(state.payment.status)
+    context.commit(lambda: _record_cancellation(author, transaction_id))
+    return status
+
+
+def _record_cancellation(author: Author, transaction_id: str) -> None:
+    audit.record(author, "pos.cancel", ("pos_transaction", transaction_id), "Cancelled a card payment")
+
+
+def _payment(author: Author, processor: PaymentProcessor, transaction_id: str) -> PosTransaction:
+    known = existing(find_record(PosTransaction, author.site_id, transaction_id), "There is no such payment.")
+    if known.processor != processor.name:
+        raise Conflict(f"This payment was made with {known.processor.capitalize()}, which the shop does not use now.")
+    return known
