@@ -84,7 +84,12 @@ def cashier() -> Cashier:
 
 
 def _till(location_id: str | None, settles: bool, as_agent: bool) -> Till:
-    caller = g.api_caller = identified()
+    return admitted(identified(), location_id, settles, as_agent)
+
+
+def admitted(caller: ApiCaller, location_id: str | None, settles: bool = False, as_agent: bool = False) -> Till:
+    """The till of a caller whose token is known to hold. Raises Forbidden and NotFound."""
+    g.api_caller = caller
     if not allowed(caller.roles, Permission.USE_POS):
         raise Forbidden("Your role on this site does not allow working at a till.", "pos_role_required")
     known = access.standing(caller.site_id, caller.user_id, caller.session_id, location_id)
