@@ -139,7 +139,7 @@ def _checked_payment(
     )
     agent = _terms_of(cashier)
     rules.check_permission(site, agent, request.order_id is not None)
-    currency = (request.currency or site.currency).lower()
+    currency = site.currency if request.currency is None else request.currency.lower()
     if request.amount is not None:
         rules.check_limit(site, agent, request.amount, currency)
     order = _order_to_pay(cashier, request.order_id) if request.order_id is not None else None

@@ -137,8 +137,10 @@ def _card(intent: Intent) -> dict[str, object]:
 def _anomaly(known: Recorded, intent: Intent, before: TransactionStatus, after: TransactionStatus) -> str | None:
     if is_anomaly(before, after):
         return UNEXPECTED_PAYMENT
+    if before in PAID_STATUSES:  # It was looked at when the money came.
+        return None
     differs = (intent.amount, intent.currency) != (known.amount_in_pence, known.currency)
-    short = after is _S.SUCCEEDED and before not in PAID_STATUSES and intent.amount_received != known.amount_in_pence
+    short = after is _S.SUCCEEDED and intent.amount_received != known.amount_in_pence
     return OTHER_AMOUNT if differs or short else None
 
 

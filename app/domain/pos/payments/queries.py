@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import ColumnElement, func, select
 
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.states import TransactionStatus
+from app.domain.shared.local_days import ends_at, starts_at
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import DomainError, Problem
 from app.domain.sites.sites import time_zone_of
 from app.extensions import db
 
 YEARS = range(2000, 2200)
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T|\Z)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ def window(start: str | None, end: str | None, zone: ZoneInfo) -> tuple[datetime
     if problems:
         raise _bad_request(problems)
     begin, until = first and first[0], last and last[1]
-    if begin and until and begin > until:
+    if begin and until and begin >= until:
         raise _bad_request([Problem("invalid", "endDate comes before startDate.", "#/endDate")])
     return begin, until
 
@@ -71,6 +74,8 @@ def _moment(name: str, text: str | None, zone: ZoneInfo, problems: list[Problem]
     if text is None:
         return None
     try:
+        if not DATE.match(text):
+            raise ValueError("ISO 8601 knows other forms, which nobody means.")
         return _day(date.fromisoformat(text), zone) if len(text) == 10 else _instant(datetime.fromisoformat(text), zone)
     except (ValueError, OverflowError):
         message = f"“{name}” is a date such as 2026-11-20 or a time such as 2026-11-20T21:04:05Z."
@@ -82,7 +87,7 @@ def _day(day: date, zone: ZoneInfo) -> tuple[datetime, datetime]:
     """Raises ValueError."""
     if day.year not in YEARS:
         raise ValueError("Nothing was paid then.")
-    return datetime.combine(day, time(), zone), datetime.combine(day + timedelta(days=1), time(), zone)
+    return starts_at(day, zone), ends_at(day, zone)
 
 
 def _instant(moment: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:

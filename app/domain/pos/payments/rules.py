@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from app.domain.pos.agent_rules import LARGEST_LIMIT, effective_limit
 from app.domain.shared.card_numbers import names_card
 from app.domain.shared.money import decimals, format_money
 from app.domain.shared.problems import Forbidden, Unprocessable
 
-LARGEST_AMOUNT = 99_999_999  # Eight digits, which is what processors take.
+LARGEST_AMOUNT = LARGEST_LIMIT
 RESERVED_KEYS = frozenset(("agentId", "locationId", "transactionId", "siteId"))
 MOST_KEYS, LONGEST_KEY, LONGEST_VALUE = 20, 40, 500
 LONGEST_DESCRIPTION = 1_000
@@ -35,19 +36,6 @@ class AgentTerms:
     can_process_quick_payments: bool
     can_build_orders: bool
     max_amount: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    amount: int
-    source: str
-
-
-def effective_limit(site: SiteTerms, agent: AgentTerms) -> Limit:
-    """The lower of the two, which a payment may equal."""
-    if agent.max_amount is not None and agent.max_amount < site.max_amount:
-        return Limit(agent.max_amount, "AGENT")
-    return Limit(site.max_amount, "SITE")
 
 
 def check_amount(amount: int) -> None:
@@ -93,13 +81,13 @@ def check_limit(site: SiteTerms, agent: AgentTerms, amount: int, currency: str) 
     """Raises Unprocessable."""
     if currency != site.currency:
         raise Unprocessable(f"This shop takes payments in {site.currency.upper()}.", "currency_not_supported")
-    limit = effective_limit(site, agent)
+    limit = effective_limit(agent.max_amount, site.max_amount)
     if amount > limit.amount:
         raise Unprocessable(
             f"A payment here is at most {format_money(limit.amount, currency)}.",
             "amount_exceeds_limit",
             maxAmountInPence=limit.amount,
-            limitSource=limit.source,
+            limitSource=limit.source.value,
         )
     if amount < (least := minimum_of(currency)):
         raise amount_too_small(f"A card payment is at least {format_money(least, currency)}.", least)
