@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import schemathesis
@@ -44,14 +45,15 @@ OPERATIONS = {
     operation.definition.raw["operationId"]: operation
     for operation in (result.ok() for result in DESCRIPTION.get_all_operations())
 }
-LENIENT = ("logout",)  # Ends well whatever is sent.
-TRIES = 20 if ALL else 4  # Of each kind of request, of which there are six.
-CHECKS = [
+# Signing out ends well whatever is sent; a taxonomy's name is measured without the spaces around it.
+LENIENT = ("logout", "createTaxonomy", "saveTaxonomyStructure")
+TRIES = 10 if ALL else 4  # Of each kind of request, of which there are six.
+Checks = list[Any]
+CHECKS: Checks = [
     not_a_server_error,
     status_code_conformance,
     content_type_conformance,
     response_schema_conformance,
-    negative_data_rejection,
 ]
 
 
@@ -88,10 +90,11 @@ def _try(app: Flask, shops: Shops, name: str, times: int) -> None:
     _call(app, operation.as_strategy(sound, **about_records), bearer_of(app, Principal.POS_AGENT), times)
     _call(app, operation.as_strategy(sound), bearer_of(app, Principal.ADMIN), times)
     _call(app, operation.as_strategy(sound), bearer_of(app, Principal.ANYBODY), times)
-    if name not in LENIENT and (operation.body or operation.query or operation.headers):
+    if operation.body or operation.query or operation.headers:
         unsound = operation.as_strategy(GenerationMode.NEGATIVE, **about_records)
-        _call(app, unsound, bearer_of(app, Principal.ADMIN), times)
-        _call(app, unsound, bearer_of(app, Principal.POS_AGENT), times)
+        checks = CHECKS if name in LENIENT else [*CHECKS, negative_data_rejection]
+        _call(app, unsound, bearer_of(app, Principal.ADMIN), times, checks)
+        _call(app, unsound, bearer_of(app, Principal.POS_AGENT), times, checks)
 
 
 def _known(app: Flask, shops: Shops) -> dict[str, str]:
@@ -105,11 +108,13 @@ def _known(app: Flask, shops: Shops) -> dict[str, str]:
         }
 
 
-def _call(app: Flask, cases: st.SearchStrategy[Case], bearer: dict[str, str], times: int) -> None:
+def _call(
+    app: Flask, cases: st.SearchStrategy[Case], bearer: dict[str, str], times: int, checks: Checks = CHECKS
+) -> None:
     @settings(max_examples=times, derandomize=True, deadline=None, database=None, suppress_health_check=HealthCheck)
     @given(cases)
     def answers(case: Case) -> None:
         answer = case.call(app=app, base_url="http://localhost", headers=bearer)
-        case.validate_response(answer, checks=CHECKS)
+        case.validate_response(answer, checks=checks)
 
     answers()
