@@ -363,6 +363,7 @@ V1: Rows = OPEN_TO_PROGRAMS | {
     ("GET", BASKET): AT_TILLS,
     ("PUT", BASKET): AT_TILLS,
     ("PUT", f"{BASKET}/submit"): AT_TILLS,
+    ("POST", f"{BASKET}/paymentIntent"): AT_TILLS,
     ("GET", f"{V1_MERCHANDISING}/trees"): STAFF,
     ("GET", f"{V1_MERCHANDISING}/trees/<tree_id>/landing-rules"): STAFF,
     ("PUT", f"{V1_MERCHANDISING}/trees/<tree_id>/landing-rules"): STAFF,

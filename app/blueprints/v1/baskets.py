@@ -2,54 +2,40 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from typing import Any
 
-from flask import g
-
+from app import ports
+from app.blueprints.rate_limit import rate_limited
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.basket_shapes import (
     CREATE_EXAMPLE,
     UPDATE_EXAMPLE,
     BasketShape,
     CreateBasketBody,
+    PayBasketBody,
     SubmitBasketBody,
     SubmittedShape,
     UpdateBasketBody,
 )
-from app.blueprints.v1.bearer import caller, calling_author, identified
 from app.blueprints.v1.description import LOCATION
+from app.blueprints.v1.pos_access import cashier, requires_till, till, work_at
+from app.blueprints.v1.pos_payment_shapes import PosPaymentIntentShape
+from app.blueprints.v1.pos_payments import CREATES, Answer, created_answer, idempotency_key
 from app.domain.orders.basket_view import view_basket
-from app.domain.orders.baskets import Owner, WantedLine, create_basket, find_basket, replace_lines
+from app.domain.orders.baskets import Owner, WantedLine, create_basket, find_basket, replace_lines, take_over
 from app.domain.orders.models import Order
-from app.domain.pos import access, baskets
+from app.domain.pos import baskets
 from app.domain.pos.baskets import BasketUser
-from app.domain.shared.problems import Forbidden
-from app.permissions import DECLARED, Permission, View, allowed
+from app.domain.pos.payments import creating, settling
+from app.domain.pos.payments.creating import PaymentRequest
 from app.transaction import transaction
+from app.work_context import work_context
 
 bp = ApiBlueprint("v1_baskets", __name__, tag="Basket", url_prefix="/v1/basket", description="Baskets")
 
 
-def requires_basket_user(view: View) -> View:
-    """Lets in agents and admins, with a token for a till or one for the API. Stands above the decorators that read
-    the body."""
-
-    @wraps(view)
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        g.api_caller = identified()
-        if not allowed(caller().roles, Permission.USE_POS):
-            raise Forbidden("Your role on this site does not allow working at a till.", "pos_role_required")
-        known = access.standing(caller().site_id, caller().user_id, caller().session_id, None)
-        g.basket_user = BasketUser(caller().user_id, caller().roles, known.agent)
-        return view(*args, **kwargs)
-
-    setattr(checked, DECLARED, Permission.USE_POS.value)
-    return checked  # type: ignore[return-value]
-
-
 @bp.post("")
-@requires_basket_user
+@requires_till(settles=True)
 @bp.described("createBasket", 401, 403, 404, 409, 415)
 @bp.arguments(CreateBasketBody, example=CREATE_EXAMPLE)
 @bp.response(201, BasketShape, headers=LOCATION)
@@ -60,14 +46,16 @@ def create(body: dict[str, Any]) -> tuple[dict[str, Any], int, dict[str, str]]:
     so is every line of which there is not enough in stock (409 `out_of_stock`).
     """
     baskets.check_builder(_user())
-    owner = Owner(caller().user_id, body["channel"], _location(body.get("location_id")))
+    location_id = body.get("location_id")
+    place = work_at(location_id).location_id if location_id else None
     with transaction():
-        answer = _basket_json(create_basket(calling_author(), owner, _wanted(body)))
+        owner = Owner(till().caller.user_id, body["channel"], place)
+        answer = _basket_json(create_basket(till().author, owner, _wanted(body)))
     return answer, 201, {"Location": f"/v1/basket/{answer['id']}"}
 
 
 @bp.get("/<basket_id>")
-@requires_basket_user
+@requires_till(settles=True)
 @bp.described("getBasket", 401, 403, 404)
 @bp.response(200, BasketShape)
 def basket(basket_id: str) -> dict[str, Any]:
@@ -76,7 +64,7 @@ def basket(basket_id: str) -> dict[str, Any]:
 
 
 @bp.put("/<basket_id>")
-@requires_basket_user
+@requires_till(settles=True)
 @bp.described("updateBasket", 401, 403, 404, 409, 415)
 @bp.arguments(UpdateBasketBody, example=UPDATE_EXAMPLE)
 @bp.response(200, BasketShape)
@@ -87,46 +75,59 @@ def update(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
     `currentRevision`. While a payment is under way, and once it succeeded, it is 409 `basket_locked`.
     """
     with transaction():
-        _checked(basket_id)
-        return _basket_json(replace_lines(calling_author(), basket_id, _wanted(body), body["revision"]))
+        _checked(basket_id, to_change=True)
+        return _basket_json(replace_lines(till().author, basket_id, _wanted(body), body["revision"]))
+
+
+@bp.post("/<basket_id>/paymentIntent")
+@requires_till(as_agent=True)
+@rate_limited(*CREATES)
+@bp.idempotent
+@bp.described("createBasketPaymentIntent", 401, 403, 404, 409, 413, 415, 422, 429, 502, 503, 504)
+@bp.arguments(PayBasketBody)
+@bp.response(201, PosPaymentIntentShape, headers=LOCATION)
+def pay(body: dict[str, Any], basket_id: str) -> Answer:
+    """Begin the payment of what a basket comes to now, which the reader then collects.
+
+    The total is computed anew and stays while the payment is under way. Lines that ran out of stock are listed in
+    `errors` (409 `out_of_stock`). Agents who go on with the basket of a colleague become its owner. What costs nothing
+    is submitted without payment.
+    """
+    place = work_at(body["location_id"])
+    with transaction():
+        take_over(_checked(basket_id, to_change=True), till().caller.user_id, place.location_id)
+    wanted = PaymentRequest(amount=None, currency=None, order_id=basket_id, key=idempotency_key())
+    return created_answer(creating.create_payment(work_context(), ports.payment_processor(), cashier(), wanted))
 
 
 @bp.put("/<basket_id>/submit")
-@requires_basket_user
+@requires_till(settles=True)
 @bp.described("submitBasket", 401, 403, 404, 409, 415)
 @bp.arguments(SubmitBasketBody, required=False)
 @bp.response(200, SubmittedShape)
-def submit(body: dict[str, Any] | None, basket_id: str) -> dict[str, Any]:
+def submit(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
     """Make a paid basket an order; again, it answers the same.
 
     Stock is counted down once and fulfilment follows once. What was paid is always placed: where stock ran out since
     the payment, staff are told what is missing. Not paid yet: 409 `payment_required`; paid with another amount than
     the total: 409 `amount_mismatch`. What costs nothing needs no payment.
     """
+    intent_id = body.get("payment_intent_id")
+    settling.read_open_payment(work_context(), ports.payment_processor(), till().author, _checked(basket_id))
     with transaction():
-        _checked(basket_id)
-        order = baskets.submit_basket(calling_author(), basket_id, (body or {}).get("payment_intent_id"))
+        order = baskets.submit_basket(till().author, basket_id, intent_id)
         return {"order_id": order.id, "order_number": str(order.number), "status": "SUBMITTED"}
 
 
 def _user() -> BasketUser:
-    found: BasketUser = g.basket_user
-    return found
+    return BasketUser(till().caller.user_id, till().caller.roles, till().agent)
 
 
-def _checked(basket_id: str) -> Order:
+def _checked(basket_id: str, to_change: bool = False) -> Order:
     """The basket, which the caller may use."""
-    found = find_basket(caller().site_id, basket_id)
+    found = find_basket(till().caller.site_id, basket_id, to_change)
     baskets.check_basket(_user(), found)
     return found
-
-
-def _location(location_id: str | None) -> str | None:
-    """The till where it is filled, where the caller works."""
-    if location_id is None:
-        return None
-    known = access.standing(caller().site_id, caller().user_id, caller().session_id, location_id)
-    return access.check_location(known, caller().roles, settles=False).location_id
 
 
 def _wanted(body: dict[str, Any]) -> list[WantedLine]:

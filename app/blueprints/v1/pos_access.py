@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
@@ -73,6 +73,15 @@ def till() -> Till:
     """Within a view that requires a till."""
     found: Till = g.till
     return found
+
+
+def work_at(location_id: str) -> PosLocation:
+    """Go to the location that a body names, in a view whose address names none. Raises NotFound and Forbidden."""
+    caller = till().caller
+    known = access.standing(caller.site_id, caller.user_id, caller.session_id, location_id)
+    location = access.check_location(known, caller.roles, settles=False)
+    g.till = replace(till(), location=location)
+    return location
 
 
 def cashier() -> Cashier:

@@ -41,7 +41,7 @@ from app.work_context import work_context
 bp = ApiBlueprint("v1_pos_payments", __name__, url_prefix="/v1/pos/<location_id>", tag="POS")
 INTENT = "/paymentIntents/<payment_intent_id>"
 LATER = {"Retry-After": "2"}  # Seconds.
-READS, SETTLES = ("pos-read", 120), ("pos-settle", 60)
+READS, CREATES, SETTLES = ("pos-read", 120), ("pos-create", 30), ("pos-settle", 60)
 Answer = tuple[dict[str, Any], int, dict[str, str]]
 
 
@@ -58,7 +58,7 @@ def connection_token() -> dict[str, str]:
 
 @bp.post("/paymentIntents")
 @requires_till(as_agent=True)
-@rate_limited("pos-create", 30)
+@rate_limited(*CREATES)
 @bp.idempotent
 @bp.described("createPosPaymentIntent", 401, 403, 404, 409, 413, 415, 422, 429, 502, 503, 504)
 @bp.arguments(CreatePosPaymentIntentBody, example=PAYMENT_EXAMPLE)

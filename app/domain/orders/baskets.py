@@ -90,6 +90,14 @@ def replace_lines(author: Author, basket_id: str, wanted: Sequence[WantedLine], 
     return order
 
 
+def take_over(order: Order, user_id: int, location_id: str) -> None:
+    """Another user goes on with a basket, at their till. Nothing changes while it is paid. Call it within a
+    transaction, with the order locked."""
+    if order.status == OPEN and order.payment_lock is None:
+        order.owner_id, order.pos_location_id = user_id, location_id
+        db.session.flush()
+
+
 def _is_of_storefront(order: Order) -> bool:
     return order.channel == "WEB" and order.owner_id is None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.domain.orders.models import Order
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.payments import transitions
 from app.domain.pos.payments.cashier import Cashier, PaymentRef, own_payment_of_intent, payment_of_intent, ref_of
@@ -17,8 +18,10 @@ from app.domain.pos.processor import (
     OutcomeUnknown,
     PaymentError,
     PaymentProcessor,
+    ProcessorError,
 )
 from app.domain.pos.states import PAID_STATUSES, TransactionStatus
+from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.shared.records import find_record
 from app.domain.work.context import WorkContext, read_afresh
@@ -89,6 +92,23 @@ def read_payment(context: WorkContext, processor: PaymentProcessor, cashier: Cas
     till = _till(context, processor, cashier, payment)
     intent = till.read()
     return PaymentState(till.apply(intent, "read"), intent)
+
+
+def read_open_payment(context: WorkContext, processor: PaymentProcessor, author: Author, order: Order) -> None:
+    """Bring the payment that is under way for an order up to date, if there is one: the card may have paid and nobody
+    said so yet. Without an answer of the processor all stays as it is."""
+    if order.payment_lock is None or order.paid_at is not None:
+        return
+    payment = find_record(PosTransaction, order.site_id, order.payment_lock)
+    if payment is None or payment.processor_intent_id is None or _is_final(payment):
+        return
+    known = ref_of(payment)
+    read_afresh()
+    try:
+        intent = processor.retrieve_intent(known.ref, known.intent_id)
+    except ProcessorError:
+        return
+    context.commit(lambda: transitions.apply_intent(author, known.transaction_id, intent, "read"))
 
 
 def capture(context: WorkContext, processor: PaymentProcessor, cashier: Cashier, intent_id: str) -> PaymentState:
