@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import count
 
 from app.domain.catalogue.models import Collection, Page, PictureUpload, Product
 from app.domain.orders.models import Order, OrderLine
-from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
+from app.domain.pos.models import PosAgent, PosLocation, PosSession, PosTransaction
 from app.domain.pos.states import PAID_STATUSES
 from app.domain.relevance.golden.models import GoldenSearch
 from app.domain.relevance.rules.models import SearchRule
@@ -86,6 +86,13 @@ def make_location(site: Site, location_id: str | None = None, **more: object) ->
 def make_agent(site: Site, user: User, *locations: PosLocation, **more: object) -> PosAgent:
     fields = {"display_name": user.display_name, "created_at": WHEN, "updated_at": WHEN} | more
     return _kept(PosAgent(site_id=site.id, user_id=user.id, locations=list(locations), **fields))
+
+
+def make_work_session(agent: PosAgent, **more: object) -> PosSession:
+    """Open, on the agent's phone, without an API session."""
+    fields = {"id": f"session-{next(_numbers)}", "currency": "gbp", "device_name": "Phone"} | more
+    times = {"started_at": WHEN, "last_seen_at": WHEN, "expires_at": WHEN + timedelta(days=1)}
+    return _kept(PosSession(site_id=agent.site_id, user_id=agent.user_id, agent_id=agent.id, **(times | fields)))
 
 
 def make_transaction(agent: PosAgent, location: PosLocation, status: str = "PENDING", **more: object) -> PosTransaction:

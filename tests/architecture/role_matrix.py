@@ -316,6 +316,21 @@ POS_PAGES: Rows = {
     ("POST", "/admin/pos/transactions/<transaction_id>/check"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/cancel"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/refunds"): ADMINS,
+    ("GET", "/admin/pos/agents"): ADMINS,
+    ("GET", "/admin/pos/agents/new"): ADMINS,
+    ("POST", "/admin/pos/agents/new"): ADMINS,
+    ("GET", "/admin/pos/agents/<agent_id>"): ADMINS,
+    ("POST", "/admin/pos/agents/<agent_id>"): ADMINS,
+    ("POST", "/admin/pos/agents/<agent_id>/disable"): ADMINS,
+    ("POST", "/admin/pos/agents/<agent_id>/enable"): ADMINS,
+    ("GET", "/admin/pos/agents/<agent_id>/sessions/<session_id>"): ADMINS,
+    ("POST", "/admin/pos/agents/<agent_id>/sessions/<session_id>/revoke"): ADMINS,
+    ("GET", "/admin/pos/settings"): ADMINS,
+    ("POST", "/admin/pos/settings"): ADMINS,
+    ("GET", "/admin/pos/locations/new"): ADMINS,
+    ("POST", "/admin/pos/locations/new"): ADMINS,
+    ("GET", "/admin/pos/locations/<location_id>"): ADMINS,
+    ("POST", "/admin/pos/locations/<location_id>"): ADMINS,
 }
 
 # Whoever calls these sends a bearer token; a browser's session counts for nothing there.

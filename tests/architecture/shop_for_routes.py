@@ -37,6 +37,7 @@ from tests.factories import (
     make_transaction,
     make_upload,
     make_user,
+    make_work_session,
 )
 
 AT_TILLS = (Principal.POS_AGENT, Principal.ADMIN, Principal.SUPERADMIN)
@@ -69,6 +70,7 @@ RECORDS = (
     "entry_id",
     "agent_id",
     "location_id",
+    "session_id",
     "payment_intent_id",
     "transaction_id",
 )
@@ -202,6 +204,7 @@ def _records(site: Site) -> dict[str, str]:
         "user_id": str(make_user(site, Role.MERCHANDISER).id),
         "agent_id": str(agent.id),
         "location_id": location.location_id,
+        "session_id": make_work_session(agent).id,
         "transaction_id": transaction_of_agent.id,
         "payment_intent_id": transaction_of_agent.processor_intent_id or "",
     }

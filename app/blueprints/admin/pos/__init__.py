@@ -1,5 +1,27 @@
 """Mobile POS: the shop's till. Importing the modules registers their views."""
 
-from app.blueprints.admin.pos import display, overview, payment_actions, tabs, transaction, transactions
+from app.blueprints.admin.pos import (
+    agent,
+    agents,
+    display,
+    locations,
+    overview,
+    payment_actions,
+    settings,
+    tabs,
+    transaction,
+    transactions,
+)
 
-__all__ = ["display", "overview", "payment_actions", "tabs", "transaction", "transactions"]
+__all__ = [
+    "agent",
+    "agents",
+    "display",
+    "locations",
+    "overview",
+    "payment_actions",
+    "settings",
+    "tabs",
+    "transaction",
+    "transactions",
+]

@@ -1,0 +1,60 @@
+"""What a form says about an agent."""
+
+from __future__ import annotations
+
+from werkzeug.datastructures import MultiDict
+
+from app.blueprints.admin.form_numbers import read_money
+from app.domain.pos.agent_rules import AgentFields, agent_problems
+from app.domain.shared.problems import Invalid, Problem
+
+PERMISSIONS = (
+    ("canProcessQuickPayments", "Quick payments", "Takes an amount without an order."),
+    ("canBuildOrders", "Orders", "Builds an order from products and takes its payment."),
+    ("canRefund", "Refunds", "Gives money back."),
+    ("canDiscount", "Discounts", "Takes something off an order."),
+)
+
+
+def read_agent(sent: MultiDict[str, str], currency: str) -> AgentFields:
+    """Raises Invalid with every problem. The limit is typed in major units; none is the site’s."""
+    problems: list[Problem] = []
+    limit = read_money(problems, sent.get("maxTransactionAmount", ""), currency, "#/maxTransactionAmount")
+    fields = AgentFields(
+        display_name=sent.get("displayName", ""),
+        can_process_quick_payments="canProcessQuickPayments" in sent,
+        can_build_orders="canBuildOrders" in sent,
+        can_refund="canRefund" in sent,
+        can_discount="canDiscount" in sent,
+        max_transaction_amount=limit,
+        location_ids=tuple(sent.getlist("locations")),
+    )
+    if problems:
+        raise Invalid([*problems, *agent_problems(fields)])
+    return fields
+
+
+def typed_agent(sent: MultiDict[str, str]) -> dict[str, object]:
+    """The form as it was sent, for showing it again."""
+    return {
+        "name": sent.get("displayName", ""),
+        "limit": sent.get("maxTransactionAmount", ""),
+        "allowed": [name for name, _, _ in PERMISSIONS if name in sent],
+        "locations": sent.getlist("locations"),
+    }
+
+
+def shown_agent(fields: AgentFields, limit: str) -> dict[str, object]:
+    """The form of a stored agent, its limit as people type it."""
+    held = {
+        "canProcessQuickPayments": fields.can_process_quick_payments,
+        "canBuildOrders": fields.can_build_orders,
+        "canRefund": fields.can_refund,
+        "canDiscount": fields.can_discount,
+    }
+    return {
+        "name": fields.display_name,
+        "limit": limit,
+        "allowed": [name for name, holds in held.items() if holds],
+        "locations": list(fields.location_ids),
+    }

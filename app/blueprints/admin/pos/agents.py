@@ -1,0 +1,106 @@
+"""The agents of the shop, and making a user one."""
+
+from __future__ import annotations
+
+from flask import current_app, flash, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.datastructures import MultiDict
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.form_numbers import sent_id
+from app.blueprints.admin.pos.agent_form import PERMISSIONS, read_agent, shown_agent, typed_agent
+from app.blueprints.author import current_author
+from app.domain.catalogue.listing import LONGEST_WORDS, page_number
+from app.domain.pos import agent_queries, agents, locations
+from app.domain.pos.agent_rules import AgentFields
+from app.domain.pos.models import PosAgent
+from app.domain.shared.problems import Conflict, Invalid
+from app.domain.sites import staff
+from app.domain.sites.models import User
+from app.domain.sites.roles import Role
+from app.domain.sites.settings import settings_of
+from app.domain.sites.sites import currency_of
+from app.htmx import wants_fragment
+from app.permissions import Permission, allowed, requires
+from app.transaction import transaction
+
+SOMEONE_NEW = "new"
+Answer = str | Response | tuple[str, int]
+
+
+@bp.get("/pos/agents")
+@requires(Permission.MANAGE_POS)
+def pos_agents() -> str:
+    words = " ".join(request.args.get("q", "")[:LONGEST_WORDS].replace("\0", "").split())
+    found = agent_queries.agent_rows(ports.clock(), current_user.site_id, words, page_number(request.args.get("p")))
+    template = "admin/pos/agents/_results.html" if wants_fragment() else "admin/pos/agents/list.html"
+    return render_template(template, found=found, words=words, permissions=PERMISSIONS, **_site())
+
+
+@bp.get("/pos/agents/new")
+@requires(Permission.MANAGE_POS)
+def pos_agent_new() -> str:
+    places = locations.locations(current_user.site_id, enabled_only=True)
+    only_one = [place.location_id for place in places] if len(places) == 1 else []
+    form = shown_agent(AgentFields("", location_ids=tuple(only_one)), "")
+    return _new_page(form, request.args.get("user", ""), MultiDict(), FieldErrors())
+
+
+@bp.post("/pos/agents/new")
+@requires(Permission.MANAGE_POS)
+def pos_agent_create() -> Answer:
+    sent = request.form
+    try:
+        with transaction():
+            agent = _create(sent)
+            agent_id, name = agent.id, agent.display_name
+    except (Invalid, Conflict) as error:
+        errors = FieldErrors(error)
+        return _new_page(typed_agent(sent), sent.get("userId", ""), sent, errors), errors.status
+    flash(f"{name} can take payments now.", "good")
+    return redirect(url_for("admin.pos_agent", agent_id=agent_id))
+
+
+def _create(sent: MultiDict[str, str]) -> PosAgent:
+    fields = read_agent(sent, currency_of(current_user.site_id))
+    user = _chosen_user(sent)
+    return agents.enable_user(current_author(), user, agents.with_user_name(user, fields))
+
+
+def _chosen_user(sent: MultiDict[str, str]) -> User:
+    """One of the shop’s users, or a new one. Raises Invalid."""
+    if sent.get("userId") != SOMEONE_NEW:
+        return agents.member(current_user.site_id, sent_id(sent.get("userId", "")) or 0)
+    if not _may_add_users():
+        raise Invalid.one("user_not_addable", "You cannot add users; ask an admin.", "#/userId")
+    memory, password = current_app.config["SHOP"].password_memory_kib, sent.get("password", "")
+    address, name = sent.get("email", ""), sent.get("displayName", "")
+    user, _ = staff.invite(ports.clock(), memory, current_user, address, name, password, [Role.POS_AGENT.value])
+    return user
+
+
+def _may_add_users() -> bool:
+    return allowed(current_user.roles, Permission.MANAGE_USERS)
+
+
+def _new_page(form: dict[str, object], chosen: str, sent: MultiDict[str, str], errors: FieldErrors) -> str:
+    return render_template(
+        "admin/pos/agents/new.html",
+        form=form,
+        chosen=chosen,
+        sent=sent,
+        errors=errors,
+        users=agents.candidates(current_user.site_id),
+        may_add_users=_may_add_users(),
+        places=locations.locations(current_user.site_id),
+        permissions=PERMISSIONS,
+        **_site(),
+    )
+
+
+def _site() -> dict[str, object]:
+    site_id = current_user.site_id
+    return {"currency": currency_of(site_id), "site_limit": settings_of(site_id)["posMaxTransactionAmount"]}

@@ -1,0 +1,72 @@
+"""The settings of Mobile POS: the switch, limits and the processor’s ids."""
+
+from __future__ import annotations
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.datastructures import MultiDict
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.form_numbers import read_money
+from app.blueprints.author import current_author
+from app.domain.pos import locations, settings
+from app.domain.pos.settings import PosSettings
+from app.domain.shared.money import decimal_text
+from app.domain.shared.problems import Conflict, Invalid, Problem
+from app.domain.sites.sites import currency_of
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+LARGEST = "posMaxTransactionAmount"
+
+
+@bp.get("/pos/settings")
+@requires(Permission.MANAGE_POS)
+def pos_settings() -> str:
+    stored = settings.stored_settings(current_user.site_id)
+    largest = decimal_text(stored.largest or 0, currency_of(current_user.site_id))
+    return _page(stored, largest, FieldErrors())
+
+
+@bp.post("/pos/settings")
+@requires(Permission.MANAGE_POS)
+def pos_settings_save() -> str | Response | tuple[str, int]:
+    problems: list[Problem] = []
+    wanted = _typed(request.form, problems)
+    try:
+        if problems:
+            raise Invalid(problems)
+        with transaction():
+            changed = settings.save(current_author(), wanted)
+    except (Invalid, Conflict) as error:
+        errors = FieldErrors(error)
+        return _page(wanted, request.form.get(LARGEST, ""), errors), errors.status
+    flash(f"Saved: {', '.join(changed)}." if changed else "Nothing had changed.", "good")
+    return redirect(url_for("admin.pos_settings"))
+
+
+def _typed(sent: MultiDict[str, str], problems: list[Problem]) -> PosSettings:
+    currency = currency_of(current_user.site_id)
+    return PosSettings(
+        is_enabled="posEnabled" in sent,
+        location_id=sent.get("posProcessorLocationId", "").strip(),
+        account_id=sent.get("posProcessorAccountId", "").strip(),
+        allows_quick_payments="posAllowQuickPayments" in sent,
+        largest=read_money(problems, sent.get(LARGEST, ""), currency, f"#/{LARGEST}", required=True),
+    )
+
+
+def _page(form: PosSettings, largest: str, errors: FieldErrors) -> str:
+    site_id = current_user.site_id
+    return render_template(
+        "admin/pos/settings/page.html",
+        form=form,
+        largest=largest,
+        errors=errors,
+        places=locations.locations(site_id),
+        currency=currency_of(site_id),
+        processor=ports.payment_processor().name,
+    )

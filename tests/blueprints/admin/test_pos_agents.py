@@ -1,0 +1,185 @@
+"""The pages of the agents: who is one, what they may do, and signing them out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.domain.pos import agents
+from app.domain.pos.agent_rules import AgentFields
+from app.domain.pos.models import PosAgent, PosRefund, PosSession
+from app.domain.sites.models import ApiSession, AuditEntry, Site, User
+from app.domain.sites.roles import Role
+from app.extensions import db
+from app.transaction import transaction
+from tests.factories import WHEN, make_agent, make_location, make_site, make_transaction, make_user, make_work_session
+from tests.page_client import PageClient, Reading
+from tests.snapshots import built
+from tests.statements import statements
+
+AGENTS, NEW = "/admin/pos/agents", "/admin/pos/agents/new"
+AGENT = f"{AGENTS}/1"
+
+
+@dataclass(frozen=True)
+class Ids:
+    site: int
+    mia: int
+
+
+@pytest.fixture
+def ids(app: Flask) -> Ids:
+    return built(app, _shop)
+
+
+def _shop() -> Ids:
+    with transaction():
+        site = make_site()
+        make_user(site, Role.ADMIN, email="admin@shop.test", name="Ada Admin")
+        mia = make_user(site, Role.MERCHANDISER, email="mia@shop.test", name="Mia Moss")
+        make_location(site, "tml_fair", display_name="Fair")
+        return Ids(site.id, mia.id)
+
+
+@pytest.fixture
+def admin(app: Flask, ids: Ids) -> PageClient:
+    return PageClient(app).signed_in("admin@shop.test")
+
+
+@pytest.fixture
+def tilly(app: Flask, ids: Ids) -> None:
+    """An agent with a payment, a session open on a phone and one that is over."""
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, ids.site)
+        fair = make_location(site, "tml_stall", display_name="Stall")
+        user = make_user(site, Role.POS_AGENT, email="tilly@shop.test", name="Tilly Till")
+        agent = make_agent(site, user, fair, max_transaction_amount=5_000)
+        make_work_session(agent, id="open")
+        over = make_work_session(agent, id="over", ended_at=WHEN, end_reason="PIN_LOCKOUT", opening_float=1_000)
+        card = {"session_id": over.id, "card_brand": "visa", "card_last4": "4242"}
+        paid = make_transaction(agent, fair, "PARTIALLY_REFUNDED", **card)
+        refund = {"amount": 250, "reason": "Torn", "status": "SUCCEEDED", "requested_by": "Ada Admin"}
+        dates = {"created_at": WHEN, "updated_at": WHEN}
+        db.session.add(PosRefund(id="refund", site_id=site.id, transaction_id=paid.id, **refund, **dates))
+
+
+def test_an_empty_list_leads_to_the_first_step(admin: PageClient) -> None:
+    page = admin.get(AGENTS)
+    assert page.texts["h1"] == "Agents"
+    assert NEW in [link.get("href") for link in page.all("a")]
+
+
+def test_one_of_the_shops_users_becomes_an_agent(app: Flask, admin: PageClient, ids: Ids) -> None:
+    page = admin.get(NEW)
+    assert [field["value"] for field in page.all("input") if field.get("name") == "userId"] == _users(app)
+    form = {"userId": str(ids.mia), "canBuildOrders": "on", "maxTransactionAmount": "12.50", "locations": "tml_fair"}
+    answer = admin.post(NEW, form)
+    assert answer.location.endswith(AGENT)
+    with app.app_context():
+        agent = agents.agent_of(ids.site, 1)
+        expected = AgentFields("Mia Moss", False, True, False, False, 1_250, ("tml_fair",))
+        assert agents.fields_of(agent) == expected
+        assert db.session.scalars(select(AuditEntry.action)).all() == ["pos_agent.enable"]
+    page = admin.get(AGENT)
+    assert page.value("maxTransactionAmount") == "12.50"
+    assert _checked(page) == {"canBuildOrders", "locations"}
+
+
+def _users(app: Flask) -> list[str]:
+    with app.app_context():
+        return [str(user.id) for user in db.session.scalars(select(User).order_by(User.display_name))] + ["new"]
+
+
+def _checked(page: Reading) -> set[str]:
+    return {field["name"] for field in page.all("input") if "checked" in field}
+
+
+def test_someone_new_becomes_an_agent(app: Flask, admin: PageClient) -> None:
+    form = {"userId": "new", "email": "ned@shop.test", "password": "seven red kettles", "displayName": "Ned New"}
+    assert admin.post(NEW, form).status_code == 302
+    with app.app_context():
+        user = db.session.scalars(select(User).where(User.email == "ned@shop.test")).one()
+        assert [grant.role for grant in user.grants] == ["POS_AGENT"]
+
+
+def test_what_is_wrong_is_shown_at_its_field_and_nothing_is_saved(app: Flask, admin: PageClient, ids: Ids) -> None:
+    page = admin.post(NEW, {"userId": str(ids.mia), "maxTransactionAmount": "a lot", "displayName": "x" * 101}, 400)
+    assert {"#f-maxTransactionAmount", "#f-displayName"} <= {link.get("href") for link in page.all("a")}
+    assert page.value("maxTransactionAmount") == "a lot"
+    for form in ({}, {"userId": "99"}, {"userId": "x"}, {"userId": "new", "email": "no", "displayName": "N"}):
+        admin.post(NEW, form, 400)
+    admin.post(NEW, {"userId": str(ids.mia), "locations": "tml_theirs"}, 400)
+    with app.app_context():
+        assert db.session.scalars(select(PosAgent)).all() == []
+
+
+def test_an_agent_is_changed_unless_another_user_was_first(app: Flask, admin: PageClient, tilly: None) -> None:
+    form = {"displayName": "Till", "revision": "1", "canRefund": "on"}
+    assert admin.post(AGENT, form).status_code == 302
+    page = admin.post(AGENT, form | {"displayName": "Late"}, 409)
+    assert page.value("displayName") == "Late"
+    with app.app_context():
+        assert db.session.scalar(select(PosAgent.display_name)) == "Till"
+
+
+def test_disabling_and_enabling(app: Flask, admin: PageClient, tilly: None) -> None:
+    admin.post(f"{AGENT}/disable", {"revision": "1"})
+    page = admin.get(AGENT)
+    assert "Disabled" in page.texts["p"] or "Disabled" in page.texts["span"]
+    with app.app_context():
+        assert db.session.get_one(PosSession, "open").end_reason is not None
+    admin.post(f"{AGENT}/enable", {"revision": "1"})
+    admin.get(AGENT)
+    with app.app_context():
+        assert not db.session.scalar(select(PosAgent.enabled)), "an old page changes nothing"
+    admin.post(f"{AGENT}/enable", {"revision": "2"})
+    with app.app_context():
+        assert db.session.scalar(select(PosAgent.enabled))
+
+
+def test_an_agents_page_shows_sessions_payments_and_reports(admin: PageClient, tilly: None) -> None:
+    page = admin.get(AGENT)
+    links = [link.get("href", "") for link in page.all("a")]
+    assert f"{AGENT}/sessions/open" in links and f"{AGENT}/sessions/over" in links
+    assert [href for href in links if "/transactions/" in href]
+    report = admin.get(f"{AGENT}/sessions/over")
+    assert report.texts["h1"] == "X report"
+    assert "£12.50" in report.texts["strong"] + report.texts["td"]
+    admin.get(f"{AGENT}/sessions/nothing", 404)
+
+
+def test_a_session_is_signed_out(app: Flask, admin: PageClient, tilly: None) -> None:
+    with app.app_context(), transaction():
+        agent, now = db.session.get_one(PosAgent, 1), WHEN
+        db.session.add(
+            ApiSession(
+                id="open", user_id=agent.user_id, site_id=agent.site_id, refresh_hash="x", audience="pos",
+                session_version=1, created_at=now, last_used_at=now, expires_at=now,
+            )
+        )  # fmt: skip
+    admin.get(AGENT)
+    assert admin.post(f"{AGENT}/sessions/open/revoke", {}).status_code == 302
+    with app.app_context():
+        assert db.session.get_one(PosSession, "open").end_reason == "REVOKED"
+
+
+def test_the_list_is_searched_and_asks_as_much_for_many_as_for_one(
+    app: Flask, admin: PageClient, tilly: None, ids: Ids
+) -> None:
+    assert "Tilly" in admin.get(f"{AGENTS}?q=TILLY%40shop").texts["a"]
+    assert "No agent matches" in admin.get(f"{AGENTS}?q=100%25").texts["p"]
+
+    def asked() -> int:
+        with statements(app) as seen:
+            admin.get(AGENTS)
+        return len(seen)
+
+    one = asked()
+    with app.app_context(), transaction():
+        shop = db.session.get_one(Site, ids.site)
+        for number in range(5):
+            make_agent(shop, make_user(shop, Role.POS_AGENT), make_location(shop, display_name=f"Place {number}"))
+    assert asked() == one

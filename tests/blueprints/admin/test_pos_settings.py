@@ -1,0 +1,122 @@
+"""The settings of Mobile POS, and the places where the shop takes cards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.domain.pos import locations
+from app.domain.pos.models import PosLocation
+from app.domain.pos.processor import AccountRef, Address, NoProcessor
+from app.domain.sites.models import AuditEntry
+from app.domain.sites.roles import Role
+from app.domain.sites.settings import settings_of
+from app.extensions import db
+from app.ports import EXTENSION
+from app.transaction import transaction
+from tests.factories import make_site, make_user
+from tests.page_client import PageClient
+from tests.snapshots import built
+
+SETTINGS, NEW = "/admin/pos/settings", "/admin/pos/locations/new"
+FORM = {"posEnabled": "on", "posMaxTransactionAmount": "250", "posProcessorLocationId": " tml_1 "}
+FAIR = {"displayName": "Fair", "line1": "1 High Street", "city": "Leeds", "postalCode": "LS1 1AA", "country": "gb"}
+
+
+class Terminal(NoProcessor):
+    name = "terminal"
+
+    def create_location(self, ref: AccountRef, display_name: str, address: Address) -> str:
+        return f"tml_{ref.account_id}_{display_name}"
+
+
+@pytest.fixture
+def site_id(app: Flask) -> int:
+    return built(app, _shop)
+
+
+def _shop() -> int:
+    with transaction():
+        site = make_site()
+        make_user(site, Role.ADMIN, email="admin@shop.test")
+        return site.id
+
+
+@pytest.fixture
+def admin(app: Flask, site_id: int) -> PageClient:
+    return PageClient(app).signed_in("admin@shop.test")
+
+
+@pytest.fixture
+def terminal(app: Flask) -> None:
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], payment_processor=Terminal())
+
+
+def test_settings_are_saved_and_the_named_location_is_added(app: Flask, site_id: int, admin: PageClient) -> None:
+    page = admin.get(SETTINGS)
+    assert (page.value("posMaxTransactionAmount"), page.value("posProcessorLocationId")) == ("1000.00", "")
+    admin.post(SETTINGS, FORM | {"posProcessorAccountId": "acct_1"})
+    with app.app_context():
+        settings = settings_of(site_id)
+        assert (settings["posEnabled"], settings["posAllowQuickPayments"]) == (True, False)
+        assert (settings["posMaxTransactionAmount"], settings["posProcessorAccountId"]) == (25_000, "acct_1")
+        assert locations.location_at(site_id, "tml_1").display_name == "Fern & Fell"
+        assert db.session.scalars(select(AuditEntry.action)).all() == ["settings.pos", "pos_location.add"]
+    page = admin.get(SETTINGS)
+    assert page.value("posProcessorLocationId") == "tml_1"
+    assert "/admin/pos/locations/tml_1" in [link.get("href") for link in page.all("a")]
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        ("posMaxTransactionAmount", ""),
+        ("posMaxTransactionAmount", "0"),
+        ("posMaxTransactionAmount", "12.345"),
+        ("posMaxTransactionAmount", "1000000"),
+        ("posProcessorLocationId", "../tml"),
+        ("posProcessorAccountId", "acct 1"),
+    ],
+)
+def test_what_no_setting_can_be_is_refused_at_its_field(
+    app: Flask, site_id: int, admin: PageClient, name: str, typed: str
+) -> None:
+    page = admin.post(SETTINGS, FORM | {name: typed}, 400)
+    assert f"#f-{name}" in [link.get("href") for link in page.all("a")]
+    assert page.value(name) == typed
+    with app.app_context():
+        assert not settings_of(site_id)["posEnabled"]
+
+
+def test_a_location_is_created_at_the_processor(app: Flask, admin: PageClient, terminal: None) -> None:
+    admin.get(NEW)
+    assert admin.post(NEW, FAIR | {"processorAccountId": "acct"}).status_code == 302
+    with app.app_context():
+        place = db.session.scalars(select(PosLocation)).one()
+        assert (place.location_id, place.country, place.postal_code) == ("tml_acct_Fair", "GB", "LS1 1AA")
+
+
+def test_a_processor_that_refuses_is_named_and_what_was_typed_stays(app: Flask, admin: PageClient) -> None:
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], payment_processor=NoProcessor())
+    page = admin.post(NEW, FAIR, 502)
+    assert (page.value("displayName"), page.value("line1")) == ("Fair", "1 High Street")
+    assert "No payment processor is set up." in page.texts["p"]
+
+
+def test_a_location_is_taken_over_edited_and_disabled(app: Flask, site_id: int, admin: PageClient) -> None:
+    admin.post(NEW, FAIR | {"id": "tml_known"})
+    assert "#f-id" in [link.get("href") for link in admin.post(NEW, FAIR | {"id": "a/b"}, 400).all("a")]
+    admin.post(NEW, FAIR | {"id": "tml_known"}, 409)
+    place = "/admin/pos/locations/tml_known"
+    assert admin.get(place).value("displayName") == "Fair"
+    admin.post(place, FAIR | {"displayName": "Autumn fair", "revision": "1"})
+    with app.app_context():
+        known = locations.location_at(site_id, "tml_known")
+        assert (known.display_name, known.enabled) == ("Autumn fair", False)
+    admin.post(place, FAIR | {"revision": "1"}, 409)
+    page = admin.post(place, FAIR | {"country": "England", "revision": "2"}, 400)
+    assert "#f-address-country" in [link.get("href") for link in page.all("a")]
+    admin.get("/admin/pos/locations/nothing", 404)
