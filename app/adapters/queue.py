@@ -28,6 +28,7 @@ JOBS = {  # Every job and its queue.
     "counting:drain": "default",
     "payments:check": "default",
     "payment_simulator:deliver": "default",
+    "payments:reconcile": "builds",
 }
 PENDING_SECONDS = 15  # How long a job counts as pending if no worker begins it.
 

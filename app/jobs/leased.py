@@ -12,6 +12,7 @@ import structlog
 
 from app.domain.catalogue.picture_uploads import PICTURE
 from app.domain.pos.reconciliation.checks import PAYMENT_CHECKS
+from app.domain.pos.reconciliation.nightly import RECONCILIATION
 from app.domain.relevance.synonyms.suggesting import SUGGESTIONS
 from app.domain.relevance.trials.replays import REPLAY
 from app.domain.search.index import runs
@@ -76,6 +77,7 @@ LEASED_JOBS = {
         LeasedJob(REPLAY, "trials:replay", "replay {}", trials.replay),
         LeasedJob(SITEMAP, "sitemaps:build", "sitemap {}", sitemaps.build),
         LeasedJob(PAYMENT_CHECKS, "payments:check", "open payments of site {}", payments.check),
+        LeasedJob(RECONCILIATION, "payments:reconcile", "reconciliation {}", payments.reconcile),
         LeasedJob(SITE_CHECK, "site_checks:check", "site check {}", site_checks.check_all),
     )
 }

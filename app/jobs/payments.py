@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from app.domain.pos.reconciliation import checks
+from app.domain.pos.models import PosTransaction
+from app.domain.pos.reconciliation import checks, nightly
 from app.domain.shared.author import Author
+from app.extensions import db
 from app.ports import clock, payment_processor
 from app.transaction import transaction
 from app.work_context import work_context
@@ -15,11 +17,15 @@ def check(site_id: int) -> None:
     checks.check(work_context(), payment_processor(), site_id)
 
 
+def reconcile(run_id: str) -> bool:
+    return nightly.reconcile(work_context(), payment_processor(), run_id)
+
+
 def request_checks() -> None:
     """A worker looks at each site: one whose processor is slow holds up no other."""
     for site_id in checks.sites_due(clock(), payment_processor()):
         with transaction():
-            checks.request(Author(site_id, REQUESTED_BY, clock()))
+            checks.request(_author(site_id))
 
 
 def check_due() -> None:
@@ -27,3 +33,27 @@ def check_due() -> None:
     request_checks()
     for site_id in checks.sites_due(clock(), payment_processor()):
         check(site_id)
+
+
+def request_reconciliation(site_id: int) -> None:
+    """Of a site that ever took a card."""
+    if _takes_cards(site_id):
+        _request(site_id)
+
+
+def reconcile_by_hand(site_id: int) -> None:
+    if _takes_cards(site_id):
+        reconcile(_request(site_id))
+
+
+def _request(site_id: int) -> str:
+    with transaction():
+        return nightly.request(_author(site_id)).id
+
+
+def _takes_cards(site_id: int) -> bool:
+    return db.session.query(PosTransaction.id).filter_by(site_id=site_id).first() is not None
+
+
+def _author(site_id: int) -> Author:
+    return Author(site_id, REQUESTED_BY, clock())

@@ -17,7 +17,7 @@ from app.domain.work.kinds import describe_error
 from app.extensions import db
 from app.jobs import pos_sessions, purging
 from app.jobs.baskets import submit_forgotten
-from app.jobs.payments import check_due, request_checks
+from app.jobs.payments import check_due, reconcile_by_hand, request_checks, request_reconciliation
 from app.jobs.safeguards import check_backup, check_certificate
 from app.jobs.sitemaps import build_by_hand, request_by_schedule
 from app.jobs.suggesting import suggest_nightly
@@ -95,6 +95,16 @@ def build_sitemaps() -> None:
     _for_each_site("sitemaps", build_by_hand)
 
 
+def request_reconciliations() -> None:
+    """Raises SitesFailed."""
+    _for_each_site("pos-reconcile", request_reconciliation)
+
+
+def reconcile_payments() -> None:
+    """Raises SitesFailed."""
+    _for_each_site("pos-reconcile", reconcile_by_hand)
+
+
 def _for_each_site(job: str, work: Callable[[int], None]) -> None:
     """A site that fails does not keep the others from their turn. Raises SitesFailed after the last."""
     failed: dict[int, str] = {}
@@ -156,6 +166,12 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
     ),
     "pos-sessions": ScheduledJob(
         "*/5 * * * *", pos_sessions.follow_all, "End the work sessions of tills whose time is up."
+    ),
+    "pos-reconcile": ScheduledJob(
+        "30 3 * * *",
+        request_reconciliations,
+        "Compare the payments of yesterday with those of the payment processor.",
+        by_hand=reconcile_payments,
     ),
     "pos-check": ScheduledJob(
         "* * * * *",

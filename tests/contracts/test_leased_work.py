@@ -25,7 +25,9 @@ from app.domain.catalogue import picture_uploads
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.picture_uploads import PICTURE
 from app.domain.pos.reconciliation import checks as payment_checks
+from app.domain.pos.reconciliation import nightly
 from app.domain.pos.reconciliation.checks import PAYMENT_CHECKS
+from app.domain.pos.reconciliation.nightly import RECONCILIATION
 from app.domain.relevance.synonyms import suggesting
 from app.domain.relevance.synonyms.suggesting import SUGGESTIONS
 from app.domain.relevance.trials import replays
@@ -99,6 +101,7 @@ EXAMPLES = {
             is_keyed_by_site=True,
             job_is_per_site=True,
         ),
+        Example(RECONCILIATION, lambda _, author: nightly.request(author)),
         Example(SITE_CHECK, lambda _, author: checks.request(author)),
     )
 }

@@ -116,8 +116,8 @@ class Cause(Enum):
     PAYMENT_ANOMALY = CauseText(
         "payment_anomaly",
         Severity.CRITICAL,
-        "A card was charged for a payment that the shop had given up.",
-        "Open the payment in Mobile POS: hand over the goods or refund it, then mark it as settled.",
+        "Money and records of a card payment disagree.",
+        "Open the payment in Mobile POS: it says what is wrong and what to do. Then mark it as resolved.",
     )
     REFUND_FAILED = CauseText(
         "refund_failed",

@@ -19,7 +19,7 @@ from app.domain.shared.author import Author
 from app.domain.shared.money import format_money
 from app.extensions import db
 
-ACTION = "refund"
+ACTION, REFUND_FAILED = "refund", "refund_failed"
 AT_THE_PROCESSOR = "Refunded at the payment processor"
 LONGEST_ERROR = 200
 
@@ -157,10 +157,20 @@ def _follow_payment(author: Author, known: PosTransaction, refund: PosRefund, wa
 def _alert(author: Author, known: PosTransaction, refund: PosRefund, is_expected: bool) -> None:
     if refund.status == RefundState.SUCCEEDED:
         end_alert(author.clock, Cause.REFUND_FAILED, known.site_id, known.id)
+        _mark(known, REFUND_FAILED, None)
     elif refund.status == RefundState.FAILED and not is_expected:
         amount = format_money(refund.amount, known.currency)
         detail = f"{amount} of payment {known.id}: {refund.error or 'refused later'}."
         raise_alert(author.clock, Cause.REFUND_FAILED, detail, known.site_id, known.id)
+        _mark(known, None, REFUND_FAILED)
+
+
+def _mark(known: PosTransaction, before: str | None, after: str | None) -> None:
+    """Another anomaly stays: it matters more."""
+    db.session.refresh(known)
+    if known.anomaly == before:
+        known.anomaly = after
+        db.session.flush()
 
 
 def _locked(transaction_id: str) -> PosTransaction:

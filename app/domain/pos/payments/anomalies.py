@@ -19,6 +19,7 @@ WORDS = {
     "amount_differs": "The processor has another amount or currency",
     "second_intent": "The processor has a second payment for the same sale",
     "order_paid_twice": "The order had been paid already",
+    "refund_failed": "A refund did not reach the card",
 }
 
 

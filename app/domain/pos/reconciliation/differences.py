@@ -4,14 +4,13 @@ again."""
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import date
-from enum import StrEnum
 
 from sqlalchemy import ColumnElement, func, select
 
 from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
+from app.domain.pos.reconciliation.difference import Difference, DifferenceKind
 from app.domain.pos.reconciliation.models import LedgerDifference
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
@@ -24,47 +23,10 @@ MOST_LISTED = 200
 LONGEST = 100
 
 
-class DifferenceKind(StrEnum):
-    MISSING_ROW = "missing_row"
-    MISSING_INTENT = "missing_intent"
-    OTHER_INTENT = "other_intent"
-    AMOUNT = "amount"
-    CURRENCY = "currency"
-    STATUS = "status"
-    REFUNDED = "refunded"
-
-    @property
-    def label(self) -> str:
-        return _LABELS[self]
-
-
-_LABELS = {
-    DifferenceKind.MISSING_ROW: "The shop has no record of this payment",
-    DifferenceKind.MISSING_INTENT: "The processor does not have this payment",
-    DifferenceKind.OTHER_INTENT: "Another payment of the processor names this one",
-    DifferenceKind.AMOUNT: "Amounts differ",
-    DifferenceKind.CURRENCY: "Currencies differ",
-    DifferenceKind.STATUS: "Statuses differ",
-    DifferenceKind.REFUNDED: "Refunded amounts differ",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """`ours` and `theirs` are words for people; `corrected`: the shop took over what the processor says."""
-
-    kind: DifferenceKind
-    account_id: str
-    intent_id: str
-    transaction_id: str | None = None
-    ours: str = ""
-    theirs: str = ""
-    corrected: bool = False
-
-
 def note_difference(author: Author, difference: Difference, day: date | None = None) -> None:
-    """Keep a difference, or what it is by now, and raise the alert. Call it in a transaction."""
+    """Keep a difference, or what it is by now, and raise the alert unless it was corrected. Call it in a transaction."""
     now = author.now()
+    settled = {"settled_at": now, "settled_by": author.name[:100]} if difference.corrected else {}
     changing = {
         "transaction_id": difference.transaction_id,
         "ours": difference.ours[:LONGEST],
@@ -72,7 +34,7 @@ def note_difference(author: Author, difference: Difference, day: date | None = N
         "corrected": difference.corrected,
         "found_at": now,
         "day": day or now.date(),
-    }
+    } | settled
     identity = {"site_id": author.site_id, "intent_id": difference.intent_id, "kind": difference.kind.value}
     inserted = upsert(LedgerDifference).values(**identity, account_id=difference.account_id, **changing)
     db.session.execute(
@@ -80,6 +42,8 @@ def note_difference(author: Author, difference: Difference, day: date | None = N
             index_elements=list(identity), index_where=LedgerDifference.settled_at.is_(None), set_=changing
         )
     )
+    if difference.corrected:
+        return
     detail = f"{difference.kind.label}: here {difference.ours or 'nothing'}, there {difference.theirs or 'nothing'}."
     raise_alert(author.clock, Cause.PAYMENT_MISMATCH, detail, author.site_id)
 
@@ -113,7 +77,6 @@ def settle_agreeing(author: Author, account_id: str, agreeing: Collection[str]) 
         *_unsettled(author.site_id),
         LedgerDifference.account_id == account_id,
         LedgerDifference.kind != DifferenceKind.OTHER_INTENT,
-        LedgerDifference.corrected.is_(False),
     )
     for difference in db.session.scalars(select(LedgerDifference).where(*which)):
         if difference.intent_id in agreeing:

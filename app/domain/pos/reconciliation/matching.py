@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.processor import Intent
-from app.domain.pos.reconciliation.differences import Difference, DifferenceKind, note_difference
+from app.domain.pos.reconciliation.difference import Difference, DifferenceKind
+from app.domain.pos.reconciliation.differences import note_difference
 from app.domain.shared.author import Author
 
 TRANSACTION_ID, SITE_ID = "transactionId", "siteId"

@@ -31,6 +31,7 @@ class PosReconciliation(LeasedWork, Base):
     `differences` what differed, `foreign` the intents of the accounts that are not this shop's."""
 
     __tablename__ = "pos_reconciliations"
+    queue = "builds"
     __table_args__ = (
         Index(None, "site_id", "created_at"),
         Index(

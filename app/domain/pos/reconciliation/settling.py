@@ -22,7 +22,8 @@ from app.domain.pos.processor import (
     PaymentProcessor,
 )
 from app.domain.pos.reconciliation import matching
-from app.domain.pos.reconciliation.differences import Difference, DifferenceKind, note_difference
+from app.domain.pos.reconciliation.difference import Difference, DifferenceKind
+from app.domain.pos.reconciliation.differences import note_difference
 from app.domain.pos.refund_states import RefundState, is_made, settle_refund
 from app.domain.pos.refunds import refunds_of, send_refund
 from app.domain.pos.states import OPEN_STATUSES, TransactionStatus

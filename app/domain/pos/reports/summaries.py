@@ -23,6 +23,7 @@ ADVICE: Mapping[str, str] = {
     "amount_differs": "Compare with the processor, and refund the difference.",
     "second_intent": "Look at the processor whether both were taken.",
     "order_paid_twice": "Refund one of the payments.",
+    "refund_failed": "Refund it again, or pay the customer back in another way.",
 }
 TYPE_LABELS: Mapping[str, str] = {"QUICK_PAYMENT": "Quick payment", "ORDER_PAYMENT": "Order"}
 

@@ -1,0 +1,81 @@
+"""`pos reconcile`."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+import click
+from flask.cli import AppGroup
+
+from app.cli.refusals import ACTOR, REFUSED, reports_refusals
+from app.domain.pos.reconciliation import checks, nightly
+from app.domain.pos.reconciliation.difference import DifferenceKind
+from app.domain.pos.reconciliation.differences import unsettled
+from app.domain.pos.reconciliation.models import PaymentCheckRun, PosReconciliation
+from app.domain.shared.author import Author
+from app.domain.sites import sites
+from app.domain.work.context import read_afresh
+from app.extensions import db
+from app.ports import clock, payment_processor
+from app.transaction import transaction
+from app.work_context import work_context
+
+MOST_ROUNDS = 1_000  # Of a check, each of which lasts for some seconds.
+
+group = AppGroup("pos", help="Mobile point of sale.")
+
+
+@group.command("reconcile")
+@click.option("--site", "host", help="Host of the site; without it, all sites.")
+@click.option("--day", type=click.DateTime(["%Y-%m-%d"]), help="The day to compare; without it, yesterday.")
+@reports_refusals
+def reconcile_command(host: str | None, day: datetime | None) -> None:
+    """Settle what is open at the payment processor, then compare a day's payments, in this process.
+
+    The exit status is 1 when the processor did not answer, or when something differs that a person must settle.
+    """
+    chosen = [sites.site_at(host)] if host else list(sites.all_sites())
+    hosts = [(site.id, site.primary_host) for site in chosen]
+    settled = [_reconcile(site_id, name, day.date() if day else None) for site_id, name in hosts]
+    if not all(settled):
+        raise SystemExit(REFUSED)
+
+
+def _reconcile(site_id: int, host: str, day: date | None) -> bool:
+    """Whether nothing is left to do."""
+    author = Author(site_id, ACTOR, clock())
+    error = _settle_open(author) or _compare(author, host, day)
+    read_afresh()
+    left = unsettled(site_id)
+    for difference in left:
+        words = DifferenceKind(difference.kind).label
+        about = f"{difference.intent_id}: here {difference.ours or 'nothing'}, there {difference.theirs or 'nothing'}"
+        click.echo(f"{host}: {words}: {about}", err=True)
+    if error:
+        click.echo(f"{host}: {error}", err=True)
+    return not error and not left
+
+
+def _settle_open(author: Author) -> str | None:
+    """Why it broke off."""
+    with transaction():
+        checks.bring_forward(author)
+    for _ in range(MOST_ROUNDS):
+        with transaction():
+            checks.request(author)
+        checks.check(work_context(), payment_processor(), author.site_id)
+        read_afresh()
+        run = db.session.get_one(PaymentCheckRun, author.site_id)
+        if not run.is_unfinished:
+            return run.error
+    return "Another worker looks at the open payments."
+
+
+def _compare(author: Author, host: str, day: date | None) -> str | None:
+    with transaction():
+        run_id = nightly.request(author, day).id
+    nightly.reconcile(work_context(), payment_processor(), run_id)
+    read_afresh()
+    run = db.session.get_one(PosReconciliation, run_id)
+    click.echo(f"{host}: {run.done:,} payments of {run.day} compared, {run.differences:,} differ")
+    return run.error

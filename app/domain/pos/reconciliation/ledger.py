@@ -1,0 +1,76 @@
+"""A day's payments beside those of the processor: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from app.domain.pos.processor import Intent, IntentStatus
+from app.domain.pos.reconciliation.difference import Difference, DifferenceKind
+from app.domain.pos.states import OF_INTENT, OPEN_STATUSES, PAID_STATUSES, TransactionStatus
+
+TOOK_MONEY = (IntentStatus.SUCCEEDED, IntentStatus.REQUIRES_CAPTURE, IntentStatus.PROCESSING)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRow:
+    """A payment as the shop has it."""
+
+    transaction_id: str
+    account_id: str
+    intent_id: str
+    amount: int
+    currency: str
+    status: TransactionStatus
+    captured: int
+    refunded: int
+
+
+def differences_of(row: LedgerRow, intent: Intent) -> list[Difference]:
+    """What the shop and the processor say differently about one payment."""
+    found = {
+        DifferenceKind.AMOUNT: (row.amount, intent.amount),
+        DifferenceKind.CURRENCY: (row.currency, intent.currency),
+        DifferenceKind.STATUS: (row.status.value, _expected_status(row.status, intent.status).value),
+        DifferenceKind.REFUNDED: (row.refunded, intent.refunded) if row.status in PAID_STATUSES else (0, 0),
+    }
+    return [
+        Difference(kind, row.account_id, row.intent_id, row.transaction_id, ours=str(ours), theirs=str(theirs))
+        for kind, (ours, theirs) in found.items()
+        if ours != theirs
+    ]
+
+
+def without_row(account_id: str, intent: Intent) -> Difference | None:
+    """A payment that the shop has no record of; None for one that took no money, of which there is nothing to settle."""
+    if intent.status not in TOOK_MONEY:
+        return None
+    theirs = f"{intent.amount} {intent.currency}, {intent.status}"
+    return Difference(DifferenceKind.MISSING_ROW, account_id, intent.id, theirs=theirs)
+
+
+def without_intent(rows: Iterable[LedgerRow], listed: Mapping[str, Intent]) -> list[Difference]:
+    """Payments that took money by the shop's books, of which the processor has none."""
+    return [
+        Difference(
+            DifferenceKind.MISSING_INTENT,
+            row.account_id,
+            row.intent_id,
+            row.transaction_id,
+            ours=f"{row.captured} {row.currency}, {row.status}",
+        )
+        for row in rows
+        if row.status in PAID_STATUSES and row.intent_id not in listed
+    ]
+
+
+def _expected_status(ours: TransactionStatus, theirs: IntentStatus) -> TransactionStatus:
+    """Our status where it says what the processor's does: refunds follow success, FAILED took no money, and what nobody
+    knows yet is no difference while the processor took nothing."""
+    read = OF_INTENT[theirs]
+    if read is TransactionStatus.SUCCEEDED and ours in PAID_STATUSES:
+        return ours
+    is_moneyless = theirs not in TOOK_MONEY
+    if is_moneyless and (ours in OPEN_STATUSES or ours is TransactionStatus.FAILED):
+        return ours
+    return read

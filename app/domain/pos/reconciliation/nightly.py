@@ -1,0 +1,199 @@
+"""The nightly comparison of a day's payments with the processor's, account by account, and its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Select, or_, select
+
+from app.domain.pos.models import PosRefund, PosTransaction
+from app.domain.pos.payments.transitions import apply_intent, apply_refunds
+from app.domain.pos.processor import AccountRef, Intent, PaymentProcessor
+from app.domain.pos.reconciliation import ledger, matching
+from app.domain.pos.reconciliation.accounts import accounts_of
+from app.domain.pos.reconciliation.difference import Difference
+from app.domain.pos.reconciliation.differences import end_alert_if_settled, note_difference, settle_agreeing
+from app.domain.pos.reconciliation.ledger import LedgerRow
+from app.domain.pos.reconciliation.models import PosReconciliation
+from app.domain.pos.states import PAID_STATUSES, TransactionStatus
+from app.domain.shared.author import Author
+from app.domain.sites.sites import time_zone_of
+from app.domain.work import leases
+from app.domain.work.context import WorkContext
+from app.domain.work.joining import join_or_create
+from app.domain.work.kinds import WorkKind, WorkRequested
+from app.domain.work.leases import Claim
+from app.domain.work.performing import perform
+from app.events import publish
+from app.extensions import db
+
+ACTOR, ACTION = "reconciliation", "nightly comparison"
+BATCH = 200
+LISTED_BEYOND = timedelta(hours=1)  # An intent is made after its row, by a clock that is not ours.
+RECONCILIATION = WorkKind(
+    "pos-reconciliation",
+    PosReconciliation,
+    lease=timedelta(minutes=1),
+    kept=timedelta(days=400),
+    most_attempts=3,
+    lasts_at_most=timedelta(hours=6),
+    exhausted="The comparison broke off again and again; the log of the server may say why.",
+    overdue="It was not finished within six hours.",
+)
+
+
+def yesterday(clock_now: datetime, site_id: int) -> date:
+    """Return the last whole day of a site, in its time zone."""
+    return clock_now.astimezone(ZoneInfo(time_zone_of(site_id))).date() - timedelta(days=1)
+
+
+def request(author: Author, day: date | None = None) -> PosReconciliation:
+    """Return the comparison that will do it: the one under way where there is one. Without a day, of yesterday. Call it
+    in a transaction."""
+    run, is_new = join_or_create(PosReconciliation, author, day=day or yesterday(author.now(), author.site_id))
+    publish(WorkRequested(RECONCILIATION.name, run.id))
+    return run
+
+
+def reconcile(context: WorkContext, processor: PaymentProcessor, run_id: str) -> bool:
+    """Do it. False when it is not this caller's to do. How it ended stands in the row."""
+    claim = context.commit(lambda: leases.claim(RECONCILIATION, context.clock, PosReconciliation.id == run_id))
+    return claim is not None and perform(context, claim, lambda: _reconcile(context, processor, claim))
+
+
+def _reconcile(context: WorkContext, processor: PaymentProcessor, claim: Claim[PosReconciliation]) -> None:
+    """Raises LeaseLost, and ProcessorError where the processor cannot be read."""
+    day = db.session.get_one(PosReconciliation, claim.key).day
+    comparison = _Comparison(context, processor, claim, day)
+    for account_id in accounts_of(claim.site_id, processor.name):
+        comparison.compare(account_id)
+    context.commit(lambda: comparison.finish())
+
+
+@dataclass
+class _Comparison:
+    """One day of one site."""
+
+    context: WorkContext
+    processor: PaymentProcessor
+    claim: Claim[PosReconciliation]
+    day: date
+    done: int = 0
+    differences: int = 0
+    foreign: int = 0
+    author: Author = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.author = Author(self.claim.site_id, ACTOR, self.context.clock)
+
+    def compare(self, account_id: str) -> None:
+        """Raises LeaseLost and ProcessorError."""
+        since, until = _bounds(self.day, self.claim.site_id)
+        db.session.rollback()
+        intents = self.processor.list_intents(AccountRef(account_id), since, until + LISTED_BEYOND)
+        listed: dict[str, Intent] = {}
+        while batch := list(islice(intents, BATCH)):
+            listed |= {intent.id: intent for intent in batch}
+            self.context.commit(lambda: self._note_batch(account_id, batch))
+        self.context.commit(lambda: self._note_missing_intents(account_id, listed, since, until))
+
+    def finish(self) -> None:
+        """Raises LeaseLost."""
+        end_alert_if_settled(self.context.clock, self.claim.site_id)
+        counts = {"done": self.done, "differences": self.differences, "foreign": self.foreign}
+        leases.finish(self.context.clock, self.claim, **counts)
+
+    def _note_batch(self, account_id: str, batch: list[Intent]) -> None:
+        leases.renew(self.context.clock, self.claim, done=self.done + len(batch))
+        rows = _rows(self.author, account_id, batch)
+        being_refunded = _being_refunded(self.author, rows.values())
+        agreeing = set[str]()
+        for intent in batch:
+            row = rows.get(intent.id)
+            if row is not None and row.transaction_id in being_refunded:
+                continue
+            found = self._compared(account_id, row, intent)
+            for difference in found:
+                note_difference(self.author, difference, self.day)
+            if not found:
+                agreeing.add(intent.id)
+            self.differences += len(found)
+        settle_agreeing(self.author, account_id, agreeing)
+        self.done += len(batch)
+
+    def _compared(self, account_id: str, row: LedgerRow | None, intent: Intent) -> list[Difference]:
+        if row is not None:
+            found = ledger.differences_of(row, intent)
+            return _corrected(self.author, row, intent, found) if found else []
+        if intent.metadata.get(matching.SITE_ID) != str(self.author.site_id):
+            self.foreign += 1  # Of another program of the account, or of another site on the platform's own.
+            return []
+        missing = ledger.without_row(account_id, intent)
+        return [missing] if missing else []
+
+    def _note_missing_intents(
+        self, account_id: str, listed: dict[str, Intent], since: datetime, until: datetime
+    ) -> None:
+        which = PosTransaction.created_at >= since, PosTransaction.created_at < until
+        rows = [_row(row) for row in db.session.scalars(_of_account(self.author.site_id, account_id).where(*which))]
+        found = ledger.without_intent(rows, listed)
+        for difference in found:
+            note_difference(self.author, difference, self.day)
+        self.differences += len(found)
+
+
+def _corrected(author: Author, row: LedgerRow, intent: Intent, found: list[Difference]) -> list[Difference]:
+    """Take over what the processor says where a rule allows it, and mark what agrees then."""
+    known = apply_intent(author, row.transaction_id, intent, ACTION)
+    if known.status in PAID_STATUSES and known.refunded_amount != intent.refunded:
+        known = apply_refunds(author, row.transaction_id, intent.refunded, ACTION)
+    left = {difference.kind for difference in ledger.differences_of(_row(known), intent)}
+    return [replace(difference, corrected=difference.kind not in left) for difference in found]
+
+
+def _rows(author: Author, account_id: str, batch: list[Intent]) -> dict[str, LedgerRow]:
+    ids = [intent.id for intent in batch]
+    query = _of_account(author.site_id, account_id).where(PosTransaction.processor_intent_id.in_(ids))
+    return {row.processor_intent_id or "": _row(row) for row in db.session.scalars(query)}
+
+
+def _being_refunded(author: Author, rows: Iterable[LedgerRow]) -> set[str]:
+    """Of these, what was listed may be older than what is known here."""
+    ids = [row.transaction_id for row in rows]
+    lately = or_(PosRefund.updated_at > author.now() - LISTED_BEYOND, PosRefund.next_check_at.is_not(None))
+    query = select(PosRefund.transaction_id).where(PosRefund.transaction_id.in_(ids), lately)
+    return set(db.session.scalars(query))
+
+
+def _of_account(site_id: int, account_id: str) -> Select[tuple[PosTransaction]]:
+    query = select(PosTransaction).where(
+        PosTransaction.site_id == site_id,
+        PosTransaction.processor_account_id == account_id,
+        PosTransaction.processor_intent_id.is_not(None),
+    )
+    return query.execution_options(populate_existing=True)
+
+
+def _row(row: PosTransaction) -> LedgerRow:
+    return LedgerRow(
+        row.id,
+        row.processor_account_id,
+        row.processor_intent_id or "",
+        row.amount_in_pence,
+        row.currency,
+        TransactionStatus(row.status),
+        row.captured_amount,
+        row.refunded_amount,
+    )
+
+
+def _bounds(day: date, site_id: int) -> tuple[datetime, datetime]:
+    """Return when a site's day begins and ends."""
+    zone = ZoneInfo(time_zone_of(site_id))
+    return tuple(  # type: ignore[return-value]
+        datetime.combine(on, time(), zone).astimezone(UTC) for on in (day, day + timedelta(days=1))
+    )
