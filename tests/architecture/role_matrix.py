@@ -365,6 +365,7 @@ POS_PAYMENTS: Rows = {
     ("POST", f"{TILL}/paymentIntents/<payment_intent_id>/cancel"): AT_TILLS,
     ("GET", f"{TILL}/paymentToken"): AT_TILLS,
     ("POST", "/v1/pos/simulator/paymentIntents/<payment_intent_id>/present"): AT_TILLS,
+    ("POST", f"{TILL}/transactions/<transaction_id>/refunds"): AT_TILLS,
     ("GET", f"{TILL}/transactions"): AT_TILLS,
     ("GET", f"{TILL}/transactions/<transaction_id>"): AT_TILLS,
 }

@@ -150,9 +150,15 @@ class FakeProcessor:
             account.answers.clear()
 
     def event(
-        self, kind: str, intent_id: str, account_id: str = "", event_id: str | None = None, secret: bytes = SECRET
+        self,
+        kind: str,
+        intent_id: str,
+        account_id: str = "",
+        event_id: str | None = None,
+        secret: bytes = SECRET,
+        refund_id: str | None = None,
     ) -> tuple[bytes, dict[str, str]]:
-        """A signed event about an intent as it is now: body and headers."""
+        """A signed event about an intent as it is now, perhaps about a refund of it: body and headers."""
         body = {
             "id": event_id or f"evt_{next(_numbers)}",
             "type": kind,
@@ -160,6 +166,7 @@ class FakeProcessor:
             "live": self.live,
             "created": self._clock.now().isoformat(),
             "intent": intent_id,
+            "refund": refund_id,
             "status": self._intent(account_id, intent_id).status.value,
         }
         raw = json.dumps(body).encode()
@@ -259,6 +266,7 @@ class FakeProcessor:
         return ProcessorEvent(
             body["id"], body["type"], body["account"], body["live"], datetime.fromisoformat(body["created"]),
             intent_id=intent.id, intent=intent, payload=body,
+            refund=self.accounts[body["account"]].refunds.get(body["refund"] or ""),
         )  # fmt: skip
 
     def _called(self, operation: str, ref: AccountRef, key: str, asked: object, effect: Callable[[], Any]) -> Any:

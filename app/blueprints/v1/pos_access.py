@@ -11,10 +11,13 @@ from flask import g
 
 from app import ports
 from app.blueprints.v1.bearer import identified
+from app.domain.alerts.alerts import raise_alert
+from app.domain.alerts.causes import Cause
 from app.domain.pos import access, suspicion, work_sessions
 from app.domain.pos.access import ADMINS
 from app.domain.pos.models import PosAgent, PosLocation, PosSession
 from app.domain.pos.payments.cashier import Cashier
+from app.domain.pos.processor import Misconfigured
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Forbidden, Unprocessable
 from app.domain.sites.api_sessions import ApiCaller
@@ -58,6 +61,9 @@ def requires_till(settles: bool = False, as_agent: bool = False) -> Callable[[Vi
             g.till = _till(kwargs.pop("location_id", None), settles, as_agent)
             try:
                 return view(*args, **kwargs)
+            except Misconfigured as refusal:
+                _alert(refusal)
+                raise
             except Unprocessable as refusal:
                 if refusal.code == OVER_LIMIT:
                     _note_over_limit()
@@ -67,6 +73,12 @@ def requires_till(settles: bool = False, as_agent: bool = False) -> Callable[[Vi
         return checked  # type: ignore[return-value]
 
     return decorate
+
+
+def _alert(refusal: Misconfigured) -> None:
+    """No agent can remedy it."""
+    with transaction():
+        raise_alert(ports.clock(), Cause.PROCESSOR_MISCONFIGURED, refusal.message, till().caller.site_id)
 
 
 def till() -> Till:

@@ -17,12 +17,12 @@ from app.domain.pos.payments.transitions import note_of
 from app.domain.pos.processor import AccountRef, Busy, Misconfigured, OutcomeUnknown, PaymentProcessor, ProcessorError
 from app.domain.pos.refund_states import RefundState, refundable, settle_refund
 from app.domain.pos.states import PAID_STATUSES
+from app.domain.pos.typed_text import note_problems
 from app.domain.shared.author import Author
-from app.domain.shared.card_numbers import names_card
 from app.domain.shared.money import format_money
-from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound, Problem, Unprocessable
+from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound, Unprocessable
 from app.domain.shared.records import existing, find_record
-from app.domain.shared.text import line_problems, one_line
+from app.domain.shared.text import one_line
 from app.domain.sites import audit
 from app.domain.work.context import WorkContext
 from app.extensions import db
@@ -70,18 +70,12 @@ def request_refund(
     ProcessorError where the processor refused; without an answer from it the refund is UNKNOWN. Call it outside a
     transaction."""
     reason = one_line(request.reason)
-    if problems := _reason_problems(reason):
+    if problems := note_problems(reason, "The reason", LONGEST_REASON, "#/reason"):
         raise Invalid(problems)
     refund_id, is_new = context.commit(lambda: _write_down(author, request, reason))
     if is_new:
         send_refund(context, author, processor, refund_id)
     return summary_of(author.site_id, refund_id, is_replayed=not is_new)
-
-
-def _reason_problems(reason: str) -> list[Problem]:
-    if names_card(reason):
-        return [Problem("card_number", "Please leave card numbers out of the reason.", "#/reason")]
-    return line_problems(reason, "The reason", LONGEST_REASON, "#/reason", required=True)
 
 
 def summary_of(site_id: int, refund_id: str, is_replayed: bool = False) -> RefundSummary:

@@ -18,8 +18,9 @@ ATTEMPTS = 3
 
 
 def join_or_create(model: type[W], author: Author, **columns: Any) -> tuple[W, bool]:
-    """Return the unfinished work of the author's site, or new work with these columns, and whether it is new. The table must allow one
-    unfinished row of a site. Call it in a transaction. Raises Conflict where others are quicker again and again."""
+    """Return the unfinished work of the author's site, or new work with these columns, and whether it is new. The
+    table must allow one unfinished row of a site. Call it in a transaction. Raises Conflict where others are quicker
+    again and again."""
     unfinished = select(model).where(model.site_id == author.site_id, model.state.in_(UNFINISHED))
     for _ in range(ATTEMPTS):
         under_way = db.session.scalar(unfinished.execution_options(populate_existing=True))

@@ -29,6 +29,8 @@ class ShopWithTill:
     processor: FakeProcessor
     context: WorkContext
 
+    ref = AccountRef()
+
     @property
     def site_id(self) -> int:
         return self.author.site_id

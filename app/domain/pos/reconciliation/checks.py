@@ -192,9 +192,9 @@ class _Run:
             log.warning("payment_not_settled", **about, reason=error.message)
             if due is not None:
                 note_unread(self.context, due)
+            self.error = error.message
             if isinstance(error, Busy | OutcomeUnknown | Misconfigured):
                 self._unanswered += 1
-                self.error = error.message
                 if isinstance(error, Misconfigured):
                     self._misconfigured(error.message)
         else:
@@ -215,7 +215,7 @@ class _Run:
         if self._unanswered >= MOST_FAILURES:
             leases.fail(clock, self.claim, self.error or "The payment processor does not answer.", **columns)
             return
-        leases.finish(clock, self.claim, **columns)
+        leases.finish(clock, self.claim, error=self.error, **columns)
         if self.done:
             end_alert(clock, Cause.PROCESSOR_MISCONFIGURED, self.claim.site_id)
         if not is_through:

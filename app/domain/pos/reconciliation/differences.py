@@ -24,7 +24,8 @@ LONGEST = 100
 
 
 def note_difference(author: Author, difference: Difference, day: date | None = None) -> None:
-    """Keep a difference, or what it is by now, and raise the alert unless it was corrected. Call it in a transaction."""
+    """Keep a difference, or what it is by now, and raise the alert unless it was corrected. Call it in a
+    transaction."""
     now = author.now()
     settled = {"settled_at": now, "settled_by": author.name[:100]} if difference.corrected else {}
     changing = {

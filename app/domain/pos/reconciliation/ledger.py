@@ -42,7 +42,7 @@ def differences_of(row: LedgerRow, intent: Intent) -> list[Difference]:
 
 
 def without_row(account_id: str, intent: Intent) -> Difference | None:
-    """A payment that the shop has no record of; None for one that took no money, of which there is nothing to settle."""
+    """A payment that the shop has no record of; None for one that took no money: there is nothing to settle."""
     if intent.status not in TOOK_MONEY:
         return None
     theirs = f"{intent.amount} {intent.currency}, {intent.status}"

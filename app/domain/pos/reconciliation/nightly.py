@@ -54,7 +54,7 @@ def yesterday(clock_now: datetime, site_id: int) -> date:
 def request(author: Author, day: date | None = None) -> PosReconciliation:
     """Return the comparison that will do it: the one under way where there is one. Without a day, of yesterday. Call it
     in a transaction."""
-    run, is_new = join_or_create(PosReconciliation, author, day=day or yesterday(author.now(), author.site_id))
+    run, _ = join_or_create(PosReconciliation, author, day=day or yesterday(author.now(), author.site_id))
     publish(WorkRequested(RECONCILIATION.name, run.id))
     return run
 
@@ -169,7 +169,7 @@ def _being_refunded(author: Author, rows: Iterable[LedgerRow]) -> set[str]:
     return set(db.session.scalars(query))
 
 
-def _of_account(site_id: int, account_id: str) -> Select[tuple[PosTransaction]]:
+def _of_account(site_id: int, account_id: str) -> Select[PosTransaction]:
     query = select(PosTransaction).where(
         PosTransaction.site_id == site_id,
         PosTransaction.processor_account_id == account_id,

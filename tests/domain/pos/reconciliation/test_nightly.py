@@ -1,0 +1,175 @@
+"""Each night the payments of the day are compared with the processor's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.alerts.alerts import open_alerts
+from app.domain.pos.models import PosTransaction
+from app.domain.pos.processor import AccountRef, IntentRequest, OutcomeUnknown
+from app.domain.pos.reconciliation import differences, nightly
+from app.domain.pos.reconciliation.models import LedgerDifference, PosReconciliation
+from app.domain.shared.problems import NotFound
+from app.domain.sites.models import Site
+from app.extensions import db
+from app.transaction import transaction
+from tests.domain.pos.shop_with_till import ShopWithTill, stored
+from tests.fakes.payment_processor import TIMEOUT_BEFORE
+
+
+def compare(till: ShopWithTill, day: date | None = None) -> PosReconciliation:
+    """The day of the test, on the morning after."""
+    db.session.rollback()
+    with transaction():
+        run_id = nightly.request(till.author, day).id
+    nightly.reconcile(till.context, till.processor, run_id)
+    db.session.rollback()
+    return db.session.get_one(PosReconciliation, run_id)
+
+
+def found(till: ShopWithTill) -> list[tuple[str, str, str]]:
+    db.session.rollback()
+    return [(one.kind, one.ours, one.theirs) for one in differences.unsettled(till.site_id)]
+
+
+@pytest.fixture
+def paid(till: ShopWithTill) -> str:
+    """Yesterday."""
+    payment = till.payment()
+    till.tap(payment)
+    till.check()
+    till.clock.move(days=1)
+    return payment
+
+
+def change(payment: str, **values: object) -> None:
+    with transaction():
+        db.session.query(PosTransaction).filter_by(id=payment).update(values)
+
+
+def test_books_that_agree_are_said_to(till: ShopWithTill, paid: str) -> None:
+    run = compare(till)
+    assert (run.state, run.done, run.differences, run.foreign, run.day) == ("done", 1, 0, 0, date(2026, 11, 20))
+    assert found(till) == [] and list(open_alerts(till.site_id)) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "difference"),
+    [
+        ({"amount_in_pence": 999}, ("amount", "999", "1250")),
+        ({"currency": "eur"}, ("currency", "eur", "gbp")),
+    ],
+)
+def test_other_money_is_a_difference_that_stays_until_an_admin_settles_it(
+    till: ShopWithTill, paid: str, values: dict[str, object], difference: tuple[str, str, str]
+) -> None:
+    change(paid, **values)
+    for _ in range(2):
+        assert compare(till).differences == 1
+        assert found(till) == [difference]
+    assert "payment_mismatch" in [alert.cause for alert in open_alerts(till.site_id)]
+    with transaction():
+        differences.settle(till.author, differences.unsettled(till.site_id)[0].id)
+    assert found(till) == [] and differences.count_unsettled(till.site_id) == 0
+    assert "payment_mismatch" not in [alert.cause for alert in open_alerts(till.site_id)]
+
+
+def test_a_difference_that_is_gone_settles_itself(till: ShopWithTill, paid: str) -> None:
+    change(paid, currency="eur")
+    compare(till)
+    change(paid, currency="gbp")
+    compare(till)
+    assert found(till) == []
+    assert "payment_mismatch" not in [alert.cause for alert in open_alerts(till.site_id)]
+
+
+def test_a_status_that_the_processor_knows_better_is_taken_over(till: ShopWithTill, paid: str) -> None:
+    change(paid, status="CANCELLED", captured_amount=0, captured_at=None)
+    assert compare(till).differences == 1
+    assert (stored(paid).status, stored(paid).anomaly) == ("SUCCEEDED", "unexpected_payment")
+    assert found(till) == [], "the anomaly is what a person must see to"
+    (kept,) = db.session.scalars(select(LedgerDifference))
+    assert (kept.kind, kept.ours, kept.theirs, kept.corrected) == ("status", "CANCELLED", "SUCCEEDED", True)
+
+
+def test_a_payment_that_was_cancelled_there_and_paid_here_is_a_difference(till: ShopWithTill, paid: str) -> None:
+    intents = till.processor.accounts[""].intents
+    (intent,) = intents.values()
+    intents[intent.id] = replace(intent, status="canceled", amount_received=0)
+    compare(till)
+    assert found(till) == [("status", "SUCCEEDED", "CANCELLED")] and stored(paid).status == "SUCCEEDED"
+
+
+def test_refunds_of_which_no_event_came_are_taken_over(till: ShopWithTill, paid: str) -> None:
+    till.processor.refund(till.ref, till.intent_of(paid), 300, "by hand")
+    compare(till)
+    assert (stored(paid).status, stored(paid).refunded_amount) == ("PARTIALLY_REFUNDED", 300)
+    assert found(till) == []
+
+
+def test_a_payment_that_the_shop_has_no_record_of_is_a_difference(till: ShopWithTill, paid: str) -> None:
+    """As after a restored backup."""
+    with transaction():
+        db.session.query(LedgerDifference).delete()
+    ours, unpaid = _unrecorded(till, str(till.site_id)), _unrecorded(till, str(till.site_id))
+    till.processor.tap(ours)
+    till.clock.move(days=1)
+    run = compare(till)
+    assert (run.done, run.differences) == (2, 1)
+    assert found(till) == [("missing_row", "", "1250 gbp, succeeded")]
+    assert differences.unsettled(till.site_id)[0].intent_id == ours != unpaid
+
+
+def test_what_other_programs_and_sites_take_on_the_same_account_is_counted_alone(till: ShopWithTill, paid: str) -> None:
+    for site in ("", "77"):
+        till.processor.tap(_unrecorded(till, site))
+    till.clock.move(days=1)
+    run = compare(till)
+    assert (run.differences, run.foreign, found(till)) == (0, 2, [])
+
+
+def _unrecorded(till: ShopWithTill, site: str) -> str:
+    metadata = {"siteId": site, "transactionId": f"gone-{site}"} if site else {}
+    return till.processor.create_intent(AccountRef(), IntentRequest(1_250, "gbp", metadata=metadata), "").id
+
+
+def test_a_payment_that_the_processor_does_not_have_is_a_difference(till: ShopWithTill, paid: str) -> None:
+    del till.processor.accounts[""].intents[till.intent_of(paid)]
+    compare(till)
+    assert found(till) == [("missing_intent", "1250 gbp, SUCCEEDED", "")]
+
+
+def test_each_account_of_the_site_is_compared_by_itself(till: ShopWithTill) -> None:
+    for account in ("acct_a", "acct_b"):
+        till.tap(till.payment(account=account), account=account)
+    till.check()
+    till.clock.move(days=1)
+    assert compare(till).done == 2
+    listed = [call.account_id for call in till.processor.calls if call.operation == "list_intents"]
+    assert listed == ["acct_a", "acct_b"]
+
+
+def test_the_day_is_that_of_the_site(till: ShopWithTill) -> None:
+    with transaction():
+        db.session.get_one(Site, till.site_id).time_zone = "Pacific/Auckland"  # 13 hours ahead.
+    till.payment()  # On the 21st there.
+    till.clock.move(days=1)
+    run = compare(till)
+    assert (run.day, run.done) == (date(2026, 11, 21), 1)
+    assert compare(till, date(2026, 11, 19)).done == 0
+
+
+def test_a_run_that_cannot_read_the_processor_says_so(till: ShopWithTill, paid: str) -> None:
+    till.processor.fail("list_intents", TIMEOUT_BEFORE)
+    run = compare(till)
+    assert (run.state, run.error) == ("failed", OutcomeUnknown("The payment processor did not answer.").message)
+    assert compare(till).state == "done"
+
+
+def test_differences_of_other_sites_are_not_found(till: ShopWithTill) -> None:
+    with pytest.raises(NotFound), transaction():
+        differences.settle(till.author, 1)
