@@ -19,7 +19,7 @@ from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 from tests.searching import add_product, add_site, found, request
 
-NIGHTLY = ("purge", "reconcile", "suggest")
+NIGHTLY = ("purge", "reconcile", "suggest", "pos-reconcile")
 HOURLY = (
     "check-backup",
     "check-certificate",
@@ -88,7 +88,7 @@ def test_a_job_runs_once_in_each_slot_with_two_schedulers(background: Inline, cl
             clock.move(hours=1)
             first.look()
             second.look()
-    often = dict.fromkeys((*HOURLY, "pos-check", "pos-sessions"), 3 * 24 - 1) | {"sitemaps": 3 * 8 - 1}
+    often = dict.fromkeys((*HOURLY, "pos-check"), 3 * 24 - 1) | {"sitemaps": 3 * 8 - 1}
     assert Counter(background.names) == dict.fromkeys(NIGHTLY, 3) | often
 
 
