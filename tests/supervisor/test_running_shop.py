@@ -1,16 +1,21 @@
 """The whole shop as `make run` starts it: it comes up, stays up and goes down in time."""
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.processes import RunningShop, plain_environment
+from tests.surroundings import ROOT
 
 PARTS = ("app.web_server", "worker.py default", "worker.py builds", "scheduler", "valkey-server")
 pytestmark = pytest.mark.xdist_group("running shop")
@@ -45,6 +50,30 @@ def until(condition: Callable[[], object], seconds: float = 20) -> None:
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.05)
+
+
+class Stall:
+    """The till of the demo shop, at which its agent signed in."""
+
+    def __init__(self, shop: RunningShop) -> None:
+        self._v1, self._token = f"{shop.address}/v1", ""
+        agent = {"email": "agent@demo.test", "password": "demo-password-1", "audience": "pos"}
+        self._token = self._send("/auth/login", agent)["token"]
+
+    def call(self, path: str, body: object = None) -> dict[str, Any]:
+        return self._send(f"/pos/tml_demo_market{path}", body)
+
+    def present(self, intent: dict[str, Any], card: str) -> None:
+        body = {"clientSecret": intent["clientSecret"], "card": card}
+        token = self.call("/paymentToken")["token"]
+        assert self._send(f"/pos/simulator/paymentIntents/{intent['id']}/present", body, token)["status"] == "succeeded"
+
+    def _send(self, path: str, body: object = None, token: str | None = None) -> dict[str, Any]:
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token or self._token}"}
+        data = None if body is None else json.dumps(body).encode()
+        with urllib.request.urlopen(urllib.request.Request(self._v1 + path, data, headers), timeout=20) as answer:
+            found: dict[str, Any] = json.load(answer)
+            return found
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +117,27 @@ def test_every_part_works(shop: RunningShop) -> None:
     until(lambda: shop.status_of("/readyz") == 200, 60)
     for words in PARTS:
         assert process_of(shop, words), words
+
+
+def test_a_sale_of_the_demo_shop_is_settled_by_its_event(shop: RunningShop) -> None:
+    """The reader took the money and the till hears nothing more: a worker delivers the event of the simulator."""
+    at_the_stall = Stall(shop)
+    intent = at_the_stall.call("/paymentIntents", {"amountInPence": 1_250, "currency": "gbp"})
+    at_the_stall.present(intent, "visa")
+    until(lambda: at_the_stall.call("/transactions")["items"][0]["status"] == "SUCCEEDED")
+
+
+def test_the_sale_that_the_documentation_shows_works(shop: RunningShop, tmp_path: Path) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("there is no curl")
+    commands = (ROOT / "docs" / "payments.md").read_text().partition("```sh\n")[2].partition("```")[0]
+    here = commands.replace("http://localhost:8000", shop.address)
+    assert here != commands
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", here], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.count('"status":"succeeded"') == 2
+    assert '"status":"SUCCEEDED"' in done.stdout.splitlines()[-1]
 
 
 @pytest.mark.parametrize("words", PARTS)
