@@ -101,13 +101,13 @@ def _ports(config: Config) -> Ports:
         crawler_visits=VisitSpool(config.counting_folder / "crawlers", notes=note_storage_fault),
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
-        payment_processor=_payment_processor(config, clock, queue),
+        payment_processor=payment_processor_for(config, clock, queue),
         rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
         alert_channels=tuple(channels_of_alerts(config)),
     )
 
 
-def _payment_processor(config: Config, clock: Clock, queue: JobQueue) -> PaymentProcessor:
+def payment_processor_for(config: Config, clock: Clock, queue: JobQueue) -> PaymentProcessor:
     """Stripe's SDK takes half a second to load, so only where it was chosen."""
     if config.payment_processor == "stripe":
         from app.adapters.stripe import StripeProcessor
