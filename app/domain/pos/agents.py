@@ -57,13 +57,10 @@ def candidates(site_id: int) -> Sequence[User]:
     return db.session.scalars(query.order_by(User.display_name, User.id)).all()
 
 
-def member(site_id: int, user_id: int) -> User:
-    """A user with a role on the site. Raises Invalid."""
+def find_member(site_id: int, user_id: int) -> User | None:
+    """A user with a role on the site."""
     held = select(RoleGrant.user_id).where(RoleGrant.site_id == site_id)
-    user = db.session.scalar(select(User).where(User.id == user_id, User.id.in_(held)))
-    if user is None:
-        raise Invalid.one("unknown_user", "Choose one of the shop’s users.", "#/userId")
-    return user
+    return db.session.scalar(select(User).where(User.id == user_id, User.id.in_(held)))
 
 
 def enable_user(author: Author, user: User, fields: AgentFields) -> PosAgent:

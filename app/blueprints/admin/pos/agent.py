@@ -17,12 +17,13 @@ from app.blueprints.admin.pos.agent_form import PERMISSIONS, read_agent, shown_a
 from app.blueprints.author import current_author
 from app.domain.catalogue.listing import page_number
 from app.domain.pos import agent_queries, agents, locations, work_session_queries, work_sessions
+from app.domain.pos.agent_rules import agent_problems
 from app.domain.pos.models import PosAgent, PosSession
 from app.domain.pos.reports import transactions
 from app.domain.pos.reports.transaction_list import TransactionList
 from app.domain.shared.author import Author
 from app.domain.shared.money import decimal_text
-from app.domain.shared.problems import Conflict, Invalid, NotFound
+from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
 from app.domain.sites.settings import settings_of
 from app.domain.sites.sites import currency_of, time_zone_of
 from app.htmx import wants_fragment
@@ -46,9 +47,12 @@ def pos_agent(agent_id: int) -> str:
 @bp.post(AGENT)
 @requires(Permission.MANAGE_POS)
 def pos_agent_save(agent_id: int) -> Answer:
+    problems: list[Problem] = []
+    fields = read_agent(problems, request.form, currency_of(current_user.site_id))
     try:
+        if problems:
+            raise Invalid([*problems, *agent_problems(fields)])
         with transaction():
-            fields = read_agent(request.form, currency_of(current_user.site_id))
             changed = agents.save(current_author(), agent_id, sent_revision(request.form), fields)
     except (Invalid, Conflict) as error:
         errors = FieldErrors(error)

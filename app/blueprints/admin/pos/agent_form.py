@@ -5,8 +5,8 @@ from __future__ import annotations
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.form_numbers import read_money
-from app.domain.pos.agent_rules import AgentFields, agent_problems
-from app.domain.shared.problems import Invalid, Problem
+from app.domain.pos.agent_rules import AgentFields
+from app.domain.shared.problems import Problem
 
 PERMISSIONS = (
     ("canProcessQuickPayments", "Quick payments", "Takes an amount without an order."),
@@ -16,11 +16,10 @@ PERMISSIONS = (
 )
 
 
-def read_agent(sent: MultiDict[str, str], currency: str) -> AgentFields:
-    """Raises Invalid with every problem. The limit is typed in major units; none is the site’s."""
-    problems: list[Problem] = []
+def read_agent(problems: list[Problem], sent: MultiDict[str, str], currency: str) -> AgentFields:
+    """The limit is typed in major units; none is the site’s. What is no amount is added to `problems`."""
     limit = read_money(problems, sent.get("maxTransactionAmount", ""), currency, "#/maxTransactionAmount")
-    fields = AgentFields(
+    return AgentFields(
         display_name=sent.get("displayName", ""),
         can_process_quick_payments="canProcessQuickPayments" in sent,
         can_build_orders="canBuildOrders" in sent,
@@ -29,9 +28,6 @@ def read_agent(sent: MultiDict[str, str], currency: str) -> AgentFields:
         max_transaction_amount=limit,
         location_ids=tuple(sent.getlist("locations")),
     )
-    if problems:
-        raise Invalid([*problems, *agent_problems(fields)])
-    return fields
 
 
 def typed_agent(sent: MultiDict[str, str]) -> dict[str, object]:

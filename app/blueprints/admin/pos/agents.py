@@ -15,9 +15,9 @@ from app.blueprints.admin.pos.agent_form import PERMISSIONS, read_agent, shown_a
 from app.blueprints.author import current_author
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 from app.domain.pos import agent_queries, agents, locations
-from app.domain.pos.agent_rules import AgentFields
+from app.domain.pos.agent_rules import AgentFields, agent_problems
 from app.domain.pos.models import PosAgent
-from app.domain.shared.problems import Conflict, Invalid
+from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.sites import staff
 from app.domain.sites.models import User
 from app.domain.sites.roles import Role
@@ -65,17 +65,32 @@ def pos_agent_create() -> Answer:
 
 
 def _create(sent: MultiDict[str, str]) -> PosAgent:
-    fields = read_agent(sent, currency_of(current_user.site_id))
-    user = _chosen_user(sent)
-    return agents.enable_user(current_author(), user, agents.with_user_name(user, fields))
+    """Raises Invalid with every problem, and Conflict."""
+    problems: list[Problem] = []
+    fields = read_agent(problems, sent, currency_of(current_user.site_id))
+    user = None if _is_for_someone_new(sent) else _chosen_user(problems, sent)
+    if user is not None:
+        fields = agents.with_user_name(user, fields)
+    if user is not None or _is_for_someone_new(sent):
+        problems += agent_problems(fields)
+    if problems:
+        raise Invalid(problems)
+    return agents.enable_user(current_author(), user or _new_user(sent), fields)
 
 
-def _chosen_user(sent: MultiDict[str, str]) -> User:
-    """One of the shop’s users, or a new one. Raises Invalid."""
-    if sent.get("userId") != SOMEONE_NEW:
-        return agents.member(current_user.site_id, sent_id(sent.get("userId", "")) or 0)
-    if not _may_add_users():
-        raise Invalid.one("user_not_addable", "You cannot add users; ask an admin.", "#/userId")
+def _is_for_someone_new(sent: MultiDict[str, str]) -> bool:
+    return sent.get("userId") == SOMEONE_NEW and _may_add_users()
+
+
+def _chosen_user(problems: list[Problem], sent: MultiDict[str, str]) -> User | None:
+    user = agents.find_member(current_user.site_id, sent_id(sent.get("userId", "")) or 0)
+    if user is None:
+        problems.append(Problem("unknown_user", "Choose one of the shop’s users.", "#/userId"))
+    return user
+
+
+def _new_user(sent: MultiDict[str, str]) -> User:
+    """Raises Invalid."""
     memory, password = current_app.config["SHOP"].password_memory_kib, sent.get("password", "")
     address, name = sent.get("email", ""), sent.get("displayName", "")
     user, _ = staff.invite(ports.clock(), memory, current_user, address, name, password, [Role.POS_AGENT.value])
