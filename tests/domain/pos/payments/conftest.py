@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
+from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.processor import Intent, IntentStatus
 from app.domain.shared.author import Author
 from app.domain.sites.roles import Role
@@ -24,6 +25,11 @@ class Shop:
     agent_id: int
     location_id: int
     order_id: str
+    user_id: int
+
+    @property
+    def cashier(self) -> Cashier:
+        return Cashier(self.author, self.user_id, self.agent_id, self.location_id)
 
 
 @pytest.fixture
@@ -31,9 +37,10 @@ def shop(context: None, clock: StoppedClock) -> Shop:
     with transaction():
         site = make_site()
         location = make_location(site)
-        agent = make_agent(site, make_user(site, Role.POS_AGENT), location)
-        order = make_order(site, status="OPEN", total=1_250, number=None)
-        return Shop(Author(site.id, "Tilly Till", clock), agent.id, location.id, order.id)
+        user = make_user(site, Role.POS_AGENT)
+        agent = make_agent(site, user, location)
+        order = make_order(site, status="OPEN", total=1_250, number=None, owner_id=user.id)
+        return Shop(Author(site.id, "Tilly Till", clock), agent.id, location.id, order.id, user.id)
 
 
 Payment = Callable[..., str]
