@@ -14,6 +14,8 @@ from app.domain.shared.rate_limit import Rate
 from app.domain.sites.throttle import is_this_machine, network
 from app.permissions import View
 
+TILL_READS = ("pos-read", 120)  # A minute.
+
 
 def rate_limited(action: str, most: int, seconds: int = 60) -> Callable[[View], View]:
     """Answers 429 with Retry-After beyond so many requests of a caller. Stands below the decorator that reads the

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app import ports
-from app.blueprints.rate_limit import rate_limited
+from app.blueprints.rate_limit import TILL_READS, rate_limited
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.basket_shapes import (
     CREATE_EXAMPLE,
@@ -56,7 +56,8 @@ def create(body: dict[str, Any]) -> tuple[dict[str, Any], int, dict[str, str]]:
 
 @bp.get("/<basket_id>")
 @requires_till(settles=True)
-@bp.described("getBasket", 401, 403, 404)
+@rate_limited(*TILL_READS)
+@bp.described("getBasket", 401, 403, 404, 429)
 @bp.response(200, BasketShape)
 def basket(basket_id: str) -> dict[str, Any]:
     """A basket as it is now, also one that became an order."""

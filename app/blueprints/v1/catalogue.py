@@ -7,6 +7,7 @@ from typing import Any
 from flask import Response, request
 
 from app import ports
+from app.blueprints.rate_limit import rate_limited
 from app.blueprints.storefront.blueprint import current_shop, served_configuration
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.catalogue_shapes import ProductQuery, ProductShape, ProductsShape
@@ -20,15 +21,19 @@ from app.domain.search.listings.words import products_by_words
 from app.domain.shared.paging import Paged
 from app.permissions import public
 
+READS = ("catalogue", 600)  # A minute: the tills of a shop share the address of its network.
+
 bp = ApiBlueprint("v1_catalogue", __name__, tag="Catalogue", url_prefix="/v1", description="Products and collections")
 
 
 @bp.get("/product")
 @public
 @bp.open_to_all
+@rate_limited(*READS)
 @bp.described("searchProducts", 404, 429)
 @bp.arguments(ProductQuery, location="query")
 @bp.response(200, ProductsShape, headers=ETAG)
+@bp.alt_response(304, description="What was sent as If-None-Match still holds.")
 def products(query: dict[str, Any]) -> Paged[dict[str, Any]]:
     """Search the products that are for sale.
 
@@ -49,8 +54,10 @@ def products(query: dict[str, Any]) -> Paged[dict[str, Any]]:
 @bp.get("/product/<sku_code>")
 @public
 @bp.open_to_all
+@rate_limited(*READS)
 @bp.described("getProduct", 404, 429)
 @bp.response(200, ProductShape, headers=ETAG)
+@bp.alt_response(304, description="What was sent as If-None-Match still holds.")
 def product(sku_code: str) -> dict[str, Any]:
     """A product with its variants, by its SKU or by that of one of the variants."""
     return _product_json(product_by_sku(current_shop().site_id, sku_code))
@@ -59,9 +66,11 @@ def product(sku_code: str) -> dict[str, Any]:
 @bp.get("/collection/<seo_name>/products")
 @public
 @bp.open_to_all
+@rate_limited(*READS)
 @bp.described("listCollectionProducts", 404, 429)
 @bp.arguments(PageQuery, location="query")
 @bp.response(200, ProductsShape, headers=ETAG)
+@bp.alt_response(304, description="What was sent as If-None-Match still holds.")
 def collection_products(query: dict[str, int], seo_name: str) -> Paged[dict[str, Any]]:
     """The products of a collection that are for sale, in its own order."""
     site_id = current_shop().site_id

@@ -36,10 +36,13 @@ ETAG: dict[str, Any] = {
 TITLE = "Shop API"
 VERSION = "1"
 INTRODUCTION = """\
-For programs that manage a shop. Sign in at `/v1/auth/login` on the host of the shop and send the token with every
-call. Every answer that is not a success is a problem (RFC 9457) with a stable `code`. Times are in UTC, names in
-camelCase; fields that are not described are refused. While the database is busy any call may answer 503 with
-Retry-After; nothing was done then.
+For programs that manage a shop, and for tills. Sign in at `/v1/auth/login` on the host of the shop and send the token
+with every call. Every answer that is not a success is a problem (RFC 9457) with a stable `code`. Times are in UTC,
+names in camelCase, amounts of money whole numbers in minor units; fields that are not described are refused. While the
+database is busy any call may answer 503 with Retry-After; nothing was done then.
+
+A payment at a till: `createPosPaymentIntent`, the tap of a card on the reader, `capturePosPaymentIntent`. Send an
+Idempotency-Key, so that a payment whose answer got lost is not begun twice.
 """
 # What each kind of problem means here, and an example of its code.
 MEANINGS: dict[int, tuple[str, str]] = {
@@ -50,7 +53,11 @@ MEANINGS: dict[int, tuple[str, str]] = {
         "token_expired",
     ),
     402: ("The card was declined; the same payment can be tried again, with this card or another.", "card_declined"),
-    403: ("The user's role, or the plan of the shop, does not allow this.", "forbidden"),
+    403: (
+        "The user's role, the plan of the shop, or what an agent is allowed at a till does not allow this; `code` says "
+        "which.",
+        "forbidden",
+    ),
     404: ("There is no such thing on this shop.", "not_found"),
     409: ("The state of things does not allow it now, or another user saved first (`stale_revision`).", "conflict"),
     413: ("The body is too large.", "request_entity_too_large"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.blueprints.rate_limit import TILL_READS, rate_limited
 from app.blueprints.v1.agent_shapes import CurrentPosAgentShape, PosLocationsShape, agent_json, location_json
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.pos_access import requires_till, till
@@ -17,7 +18,8 @@ bp = ApiBlueprint("v1_pos_agents", __name__, url_prefix="/v1/pos", tag="POS")
 
 @bp.get("/locations")
 @requires_till(settles=True)
-@bp.described("listPosLocations", 401, 403)
+@rate_limited(*TILL_READS)
+@bp.described("listPosLocations", 401, 403, 429)
 @bp.response(200, PosLocationsShape)
 def locations() -> dict[str, Any]:
     """Where the caller may take payments: agents where they were assigned, admins at every location of the shop."""
@@ -26,7 +28,8 @@ def locations() -> dict[str, Any]:
 
 @bp.get("/agents/me")
 @requires_till(settles=True)
-@bp.described("getCurrentPosAgent", 401, 403, 404)
+@rate_limited(*TILL_READS)
+@bp.described("getCurrentPosAgent", 401, 403, 404, 429)
 @bp.response(200, CurrentPosAgentShape)
 def current_agent() -> dict[str, Any]:
     """What the caller may do at a till.

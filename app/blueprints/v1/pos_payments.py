@@ -8,7 +8,7 @@ from typing import Any
 from flask import request
 
 from app import ports
-from app.blueprints.rate_limit import rate_limited
+from app.blueprints.rate_limit import TILL_READS, rate_limited
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.description import LOCATION, RETRY_AFTER
 from app.blueprints.v1.pos_access import cashier, requires_till, till
@@ -41,7 +41,7 @@ from app.work_context import work_context
 bp = ApiBlueprint("v1_pos_payments", __name__, url_prefix="/v1/pos/<location_id>", tag="POS")
 INTENT = "/paymentIntents/<payment_intent_id>"
 LATER = {"Retry-After": "2"}  # Seconds.
-READS, CREATES, SETTLES = ("pos-read", 120), ("pos-create", 30), ("pos-settle", 60)
+CREATES, SETTLES = ("pos-create", 30), ("pos-settle", 60)
 Answer = tuple[dict[str, Any], int, dict[str, str]]
 
 
@@ -82,7 +82,7 @@ def create(body: dict[str, Any]) -> Answer:
 
 @bp.get(INTENT)
 @requires_till(settles=True)
-@rate_limited(*READS)
+@rate_limited(*TILL_READS)
 @bp.described("getPosPaymentIntent", 401, 403, 404, 429, 502, 503, 504)
 @bp.response(200, PosPaymentIntentDetailShape)
 def payment_intent(payment_intent_id: str) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def cancel(body: dict[str, Any], payment_intent_id: str) -> Answer:
 
 @bp.get("/transactions")
 @requires_till(settles=True)
-@rate_limited(*READS)
+@rate_limited(*TILL_READS)
 @bp.described("listPosTransactions", 401, 403, 404, 429)
 @bp.arguments(TransactionsQuery, location="query")
 @bp.response(200, PosTransactionsShape)
@@ -149,7 +149,7 @@ def transactions(query: dict[str, Any]) -> Paged[dict[str, Any]]:
 
 @bp.get("/transactions/<transaction_id>")
 @requires_till(settles=True)
-@rate_limited(*READS)
+@rate_limited(*TILL_READS)
 @bp.described("getPosTransaction", 401, 403, 404, 429)
 @bp.response(200, PosTransactionDetailShape)
 def transaction(transaction_id: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app import ports
+from app.blueprints.rate_limit import TILL_READS, rate_limited
 from app.blueprints.v1.agent_shapes import (
     CloseBody,
     OpeningFloatBody,
@@ -24,7 +25,8 @@ bp = ApiBlueprint("v1_pos_sessions", __name__, url_prefix="/v1/pos/sessions/curr
 
 @bp.get("")
 @requires_till(settles=True)
-@bp.described("getCurrentPosSession", 401, 403, 404)
+@rate_limited(*TILL_READS)
+@bp.described("getCurrentPosSession", 401, 403, 404, 429)
 @bp.response(200, PosSessionShape)
 def current() -> dict[str, Any]:
     """The work session that signing in began. 404 (`work_session_not_found`) for a program that signed in to manage
@@ -47,7 +49,8 @@ def set_opening_float(body: dict[str, Any]) -> dict[str, Any]:
 
 @bp.get("/report")
 @requires_till(settles=True)
-@bp.described("getPosSessionReport", 401, 403, 404)
+@rate_limited(*TILL_READS)
+@bp.described("getPosSessionReport", 401, 403, 404, 429)
 @bp.response(200, SessionReportShape)
 def report() -> dict[str, Any]:
     """The X report: what was taken so far, by brand of card. It changes nothing."""

@@ -82,6 +82,7 @@ def _till(claims: PaymentClaims) -> Till:
 
 @bp.post("/simulator/paymentIntents/<payment_intent_id>/present")
 @requires_reader
+@bp.for_readers
 @rate_limited("pos-settle", 60)
 @bp.described("presentSimulatedCard", 401, 403, 404, 409, 413, 415, 422, 429, 503, 504)
 @bp.arguments(PresentBody)

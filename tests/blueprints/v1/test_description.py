@@ -45,11 +45,7 @@ def test_every_operation_has_a_name_of_its_own_and_a_sentence(described: dict[st
 def test_only_what_is_open_to_all_says_so(app: Flask, described: dict[str, Any]) -> None:
     open_to_all = {row for row, public in _routes(app).items() if public}
     assert described["security"] == [{"accessToken": []}]
-    said = {
-        (method, path)
-        for method, path, operation in _operations(described)
-        if operation.get("security") in ([], [{"readerToken": []}])
-    }
+    said = {(method, path) for method, path, operation in _operations(described) if operation.get("security") == []}
     assert said == open_to_all
     for method, path, operation in _operations(described):
         if (method, path) not in open_to_all:
