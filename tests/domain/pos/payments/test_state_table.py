@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 
 import pytest
 from hypothesis import settings
@@ -38,6 +39,7 @@ SHOWN = {WAITING: "PENDING", PROCESSING: "PROCESSING", HELD: "AUTHORIZED", PAID:
 FINAL = ("SUCCEEDED", "CANCELLED", "FAILED")
 AFTER_TAP = {"4242": PAID, "slow": PROCESSING, "stuck_capture": HELD, "declined": WAITING}
 LOST, REFUSED = (TIMEOUT_BEFORE, TIMEOUT_AFTER), (MISCONFIGURED, RATE_LIMITED_429)
+_keys = count(1)
 faults = st.sampled_from((None, None, *LOST, *REFUSED))
 
 
@@ -210,7 +212,7 @@ class PaymentMachine(RuleBasedStateMachine):
                 assert db.session.get_one(PosTransaction, model.transaction_id).status == SHOWN[model.intent or ""]
 
     def _created(self, fault: Fault | None) -> Model:
-        key = f"key {len(self.models)} {id(self)}"
+        key = f"key {next(_keys)}"
         self.processor.fail("create_intent", fault)
         answer = self._answer(lambda: self._create(key))
         (transaction_id,) = {row.id for row in db.session.query(PosTransaction.id)} - self.known
