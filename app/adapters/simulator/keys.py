@@ -14,17 +14,28 @@ from sqlalchemy.orm import Session
 
 from app.adapters.simulator.models import SimulatorKey
 from app.adapters.simulator.storage import reading, writing
-from app.domain.pos.processor import AccountRef, Busy, Rejected
+from app.adapters.simulator.wire import intent_json, intent_of
+from app.domain.pos.processor import AccountRef, Busy, InvalidState, Rejected
 
 KEPT = timedelta(hours=24)
+REFUSED, WORDS = "refused", "words"
 Answer = dict[str, Any]
 
 
 def once(
     ref: AccountRef, key: str, request: tuple[object, ...], now: datetime, act: Callable[[Session], Answer]
 ) -> Answer:
-    """Do `act` and keep its answer; a refusal, which raises, is not kept. Raises Rejected when the key was used for
-    another request, Busy while that with the same key goes on."""
+    """Do `act` and keep its answer, also InvalidState; what was refused before it began is not kept. Raises what `act`
+    raises, Rejected when the key was used for another request, and Busy while one with the same key goes on."""
+    answer = _answer(ref, key, request, now, act)
+    if REFUSED in answer:
+        raise InvalidState(answer[WORDS], intent_of(answer[REFUSED]))
+    return answer
+
+
+def _answer(
+    ref: AccountRef, key: str, request: tuple[object, ...], now: datetime, act: Callable[[Session], Answer]
+) -> Answer:
     request_hash = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
     with reading() as session:
         answer = _known(session, ref, key, request_hash, now)
@@ -55,7 +66,10 @@ def _kept(
     act: Callable[[Session], Answer],
 ) -> Answer:
     session.execute(delete(SimulatorKey).where(SimulatorKey.expires_at <= now))
-    answer = act(session)
+    try:
+        answer = act(session)
+    except InvalidState as refusal:
+        answer = {REFUSED: intent_json(refusal.intent), WORDS: refusal.message}
     kept = SimulatorKey(account_id=ref.account_id, key=key, request_hash=request_hash, answer=answer)
     kept.expires_at = now + KEPT
     session.add(kept)

@@ -97,7 +97,8 @@ def postpone(number: int, now: datetime) -> None:
 
 
 def _of_intent(account_id: str, intent: Intent, at: datetime) -> str:
-    return _body(OF_STATUS[intent.status], account_id, at, intent_json(intent))
+    """As Stripe's, it names the charge and does not show it."""
+    return _body(OF_STATUS[intent.status], account_id, at, intent_json(replace(intent, card=None, refunded=0)))
 
 
 def _body(kind: str, account_id: str, at: datetime, about: Mapping[str, Any]) -> str:

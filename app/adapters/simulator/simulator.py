@@ -71,10 +71,10 @@ class Simulator:
         return location.id
 
     def create_intent(self, ref: AccountRef, request: IntentRequest, key: str) -> Intent:
-        _check_amount(request)
         now = self._clock.now()
 
         def act(session: Session) -> dict[str, Any]:
+            _check_amount(request)
             row = _new_intent(ref, request, now)
             session.add(row)
             news.note_creation(session, row, now)
@@ -173,7 +173,10 @@ class Simulator:
             news.note_intent(session, row, now)
             return intent_json(intent_at(row, now))
 
-        answer = once(ref, key, request, now, act)
+        try:
+            answer = once(ref, key, request, now, act)
+        except InvalidState as refusal:  # One that is replayed for its key shows the payment as it was.
+            raise InvalidState(refusal.message, self.retrieve_intent(ref, intent_id)) from refusal
         self._wake()
         return self._with_secret(intent_of(answer))
 
