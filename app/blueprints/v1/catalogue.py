@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
-from flask import Response, request
+from flask import Response, g, request
 
 from app import ports
 from app.blueprints.rate_limit import rate_limited
 from app.blueprints.storefront.blueprint import current_shop, served_configuration
 from app.blueprints.v1.api import ApiBlueprint
+from app.blueprints.v1.bearer import identified
 from app.blueprints.v1.catalogue_shapes import ProductQuery, ProductShape, ProductsShape
 from app.blueprints.v1.description import ETAG
 from app.blueprints.v1.taxonomy_shapes import PageQuery
@@ -19,15 +21,25 @@ from app.domain.catalogue.rules import is_in_stock, is_on_sale
 from app.domain.merchandising.product_page import PagePicture, pictures_of
 from app.domain.search.listings.words import products_by_words
 from app.domain.shared.paging import Paged
+from app.domain.shared.problems import Unauthenticated
 from app.permissions import public
 
 READS = ("catalogue", 600)  # A minute: the tills of a shop share the address of its network.
 
 bp = ApiBlueprint("v1_catalogue", __name__, tag="Catalogue", url_prefix="/v1", description="Products and collections")
+READS = ("catalogue-read", 120)  # A minute: an office of shoppers has one address, a till its own count.
+
+
+@bp.before_request
+def _know_signed_in_callers() -> None:
+    """Tills count by themselves. A token that does not hold is as good as none where everybody may read."""
+    with suppress(Unauthenticated):
+        g.api_caller = identified()
 
 
 @bp.get("/product")
 @public
+@rate_limited(*READS)
 @bp.open_to_all
 @rate_limited(*READS)
 @bp.described("searchProducts", 404, 429)
@@ -53,6 +65,7 @@ def products(query: dict[str, Any]) -> Paged[dict[str, Any]]:
 
 @bp.get("/product/<sku_code>")
 @public
+@rate_limited(*READS)
 @bp.open_to_all
 @rate_limited(*READS)
 @bp.described("getProduct", 404, 429)
@@ -65,6 +78,7 @@ def product(sku_code: str) -> dict[str, Any]:
 
 @bp.get("/collection/<seo_name>/products")
 @public
+@rate_limited(*READS)
 @bp.open_to_all
 @rate_limited(*READS)
 @bp.described("listCollectionProducts", 404, 429)

@@ -12,11 +12,15 @@ from flask.testing import FlaskClient
 from app.adapters.null_engine import NullEngine
 from app.blueprints.v1.catalogue_shapes import ProductShape, ProductsShape
 from app.domain.catalogue.models import Collection, CollectionEntry, Product, Variant
+from app.domain.sites.models import Site
+from app.domain.sites.roles import Role
 from app.extensions import db
 from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
-from tests.factories import make_product, make_site
+from tests.blueprints.v1.conftest import ApiClient
+from tests.factories import make_product, make_site, make_user
+from tests.fakes.clock import StoppedClock
 from tests.snapshots import built
 from tests.statements import statements
 
@@ -187,3 +191,27 @@ def test_what_a_query_may_not_be_is_said_with_its_place(reader: FlaskClient, que
     answer = reader.get(f"/v1/product?{query}", base_url=HOST)
     assert answer.status_code == 400
     assert [problem["pointer"] for problem in answer.json["errors"]] == [pointer]
+
+
+def test_a_network_reads_so_often_a_minute_and_a_till_beside_it(
+    app: Flask, reader: FlaskClient, any_sku: str, clock: StoppedClock
+) -> None:
+    with app.app_context(), transaction():
+        site = db.session.query(Site).filter_by(name="Small shop").one()
+        make_user(site, Role.ADMIN, email="admin@shop.test")
+    till = ApiClient(app.test_client(), host="shop.test")
+    till.sign_in("admin@shop.test")
+    office = {"REMOTE_ADDR": "203.0.113.7"}
+
+    def statuses(number: int) -> list[int]:
+        path = f"/v1/product/{any_sku}"
+        return [reader.get(path, base_url=HOST, environ_base=office).status_code for _ in range(number)]
+
+    assert set(statuses(120)) == {200}
+    refused = reader.get("/v1/product", base_url=HOST, environ_base=office)
+    assert (refused.status_code, refused.json["code"]) == (429, "rate_limited")
+    assert 0 < int(refused.headers["Retry-After"]) <= 60
+    assert till.call("GET", "/v1/product", environ_base=office).status_code == 200
+    assert till.call("GET", "/v1/product", token="x.y.z", environ_base=office).status_code == 429
+    clock.move(seconds=61)
+    assert statuses(1) == [200]
