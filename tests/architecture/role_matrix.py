@@ -298,6 +298,7 @@ ORDERS: Rows = {
     ("GET", "/admin/orders"): ADMINS,
     ("GET", "/admin/orders/<order_id>"): ADMINS,
     ("POST", "/admin/orders/<order_id>/collect"): ADMINS,
+    ("POST", "/admin/orders/<order_id>/submit"): ADMINS,
     ("POST", "/admin/orders/<order_id>/reopen"): ADMINS,
     ("POST", "/admin/orders/<order_id>/cancel"): ADMINS,
 }

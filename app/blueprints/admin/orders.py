@@ -15,6 +15,9 @@ from app.domain.orders import queries, status_changes
 from app.domain.orders.listing import OVERDUE_AFTER, OrderList
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.orders.status_changes import StatusChange
+from app.domain.pos.baskets import submit_basket
+from app.domain.pos.order_payments import location_names, payment_state_of, payments_of_order, statuses_of
+from app.domain.pos.states import TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
 from app.domain.sites.sites import time_zone_of
@@ -30,8 +33,16 @@ ORDER = "/orders/<order_id>"
 def orders_list() -> Response:
     site_id, filters = current_user.site_id, OrderList.read(request.args)
     template = "admin/orders/_results.html" if wants_fragment() else "admin/orders/list.html"
-    found, counts = queries.orders(ports.clock(), site_id, filters), queries.counts(ports.clock(), site_id)
-    context = {"found": found, "counts": counts, "asked": filters, "overdue_days": OVERDUE_AFTER.days}
+    found = queries.orders(ports.clock(), site_id, filters)
+    statuses = statuses_of(site_id, {row.payment_lock for row in found.items if row.payment_lock})
+    context = {
+        "found": found,
+        "counts": queries.counts(ports.clock(), site_id),
+        "asked": filters,
+        "overdue_days": OVERDUE_AFTER.days,
+        "payments": {row.id: payment_state_of(row.is_paid, row.payment_lock, statuses) for row in found.items},
+        "locations": location_names(site_id) if any(row.location_id for row in found.items) else {},
+    }
     return make_response(render_template(template, **context))
 
 
@@ -39,9 +50,16 @@ def orders_list() -> Response:
 @requires(Permission.MANAGE_ORDERS)
 def order_page(order_id: str) -> str:
     site_id, clock = current_user.site_id, ports.clock()
-    order = status_changes.order_of(site_id, order_id)
+    order = status_changes.shown_order(site_id, order_id)
+    payments = payments_of_order(site_id, order_id)
+    statuses = {payment.id: TransactionStatus(payment.status) for payment in payments}
     context = {
         "order": order,
+        "payments": payments,
+        "payment_state": payment_state_of(order.paid_at is not None, order.payment_lock, statuses),
+        "kept": sum(payment.kept for payment in payments),
+        "location": location_names(site_id).get(order.pos_location_id or "") if order.pos_location_id else None,
+        "owner": queries.owner_of(order),
         "happenings": queries.history(site_id, order_id),
         "time_zone": time_zone_of(site_id),
         "is_overdue": queries.is_overdue(clock, order),
@@ -68,6 +86,19 @@ def order_reopen(order_id: str) -> Response:
 @requires(Permission.MANAGE_ORDERS)
 def order_cancel(order_id: str) -> Response:
     return _change(order_id, status_changes.cancel, "is cancelled", "was cancelled already")
+
+
+@bp.post(f"{ORDER}/submit")
+@requires(Permission.MANAGE_ORDERS)
+def order_submit(order_id: str) -> Response:
+    """A basket that was paid and never became an order."""
+    try:
+        with transaction():
+            order = submit_basket(current_author(), order_id, accept_difference=True)
+            flash(f"Order {order.number} is placed, and is to hand over.", "good")
+    except Conflict as error:
+        flash(error.message, "warn")
+    return redirect(url_for("admin.order_page", order_id=order_id))
 
 
 def _change(order_id: str, change: Callable[[Author, str], StatusChange], done: str, unchanged: str) -> Response:

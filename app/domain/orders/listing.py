@@ -14,13 +14,23 @@ OVERDUE_AFTER = timedelta(days=14)
 
 
 class OrderFilter(StrEnum):
-    """What a list is of. OVERDUE is no state of its own: those that are to hand over for longer than OVERDUE_AFTER."""
+    """What a list is of. OVERDUE is no state of its own: those that are to hand over for longer than OVERDUE_AFTER.
+    UNSUBMITTED are baskets that were paid and are no orders yet."""
 
     ALL = ""
     SUBMITTED = "SUBMITTED"
     OVERDUE = "OVERDUE"
+    UNSUBMITTED = "UNSUBMITTED"
     COLLECTED = "COLLECTED"
     CANCELLED = "CANCELLED"
+
+
+class Channel(StrEnum):
+    """Where an order came from."""
+
+    ANY = ""
+    WEB = "WEB"
+    POS = "POS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +40,16 @@ class OrderList:
     words: str = ""
     status: OrderFilter = OrderFilter.ALL
     page: int = 1
+    channel: Channel = Channel.ANY
 
     @classmethod
     def read(cls, parameters: Mapping[str, str]) -> OrderList:
-        status = parameters.get("status", "").upper()
+        status, channel = parameters.get("status", "").upper(), parameters.get("channel", "").upper()
         return cls(
             words=" ".join(parameters.get("q", "")[:LONGEST_WORDS].replace("\0", "").split()),
             status=next((one for one in OrderFilter if one.value == status), OrderFilter.ALL),
             page=page_number(parameters.get("p")),
+            channel=next((one for one in Channel if one.value == channel), Channel.ANY),
         )
 
     @property
@@ -52,6 +64,7 @@ class OrderList:
         parameters = {
             "q": changed.words,
             "status": changed.status.lower(),
+            "channel": changed.channel.lower(),
             "p": "" if changed.page == 1 else changed.page,
         }
         return urlencode({name: str(value) for name, value in parameters.items() if value})

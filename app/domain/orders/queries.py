@@ -15,13 +15,14 @@ from app.domain.orders.listing import OVERDUE_AFTER, OrderFilter, OrderList
 from app.domain.orders.models import OPEN, Order, OrderLine
 from app.domain.shared.clock import Clock
 from app.domain.shared.paging import Paged
-from app.domain.sites.models import AuditEntry
+from app.domain.sites.models import AuditEntry, User
 from app.extensions import db
 
 
 @dataclass(frozen=True, slots=True)
 class OrderRow:
-    """An order in a list; `total` in minor units of `currency`, `items` counts pieces."""
+    """An order in a list; `total` in minor units of `currency`, `items` counts pieces. `placed_at` of a basket that is
+    no order yet is when it was paid. `owner` filled it at a till, `location_id` names where."""
 
     id: str
     number: int
@@ -30,7 +31,11 @@ class OrderRow:
     contact_name: str
     total: int
     currency: str
-    submitted_at: datetime
+    placed_at: datetime
+    owner: str | None
+    location_id: str | None
+    payment_lock: str | None
+    is_paid: bool
     items: int
     is_overdue: bool
 
@@ -42,6 +47,8 @@ class Happening:
     summary: str
 
 
+PLACED_AT = func.coalesce(Order.submitted_at, Order.paid_at)
+IS_ORDER = or_(Order.status != OPEN, Order.paid_at.is_not(None))
 COLUMNS = (
     Order.id,
     Order.number,
@@ -50,7 +57,11 @@ COLUMNS = (
     Order.contact_name,
     Order.total,
     Order.currency,
-    Order.submitted_at,
+    PLACED_AT.label("placed_at"),
+    User.display_name.label("owner"),
+    Order.pos_location_id.label("location_id"),
+    Order.payment_lock,
+    Order.paid_at.is_not(None).label("is_paid"),
 )
 
 
@@ -61,14 +72,20 @@ def orders(clock: Clock, site_id: int, filters: OrderList) -> Paged[OrderRow]:
     total = db.session.scalar(select(func.count()).select_from(Order).where(*conditions)) or 0
     query = (
         select(*COLUMNS, overdue.label("is_overdue"))
+        .outerjoin(User, User.id == Order.owner_id)
         .where(*conditions)
-        .order_by(Order.submitted_at.desc(), Order.number.desc())
+        .order_by(_date_of(filters).desc(), Order.number.desc())
     )
     rows = db.session.execute(query.limit(PAGE_SIZE).offset((filters.page - 1) * PAGE_SIZE)).all()
     held = select(OrderLine.order_id, func.sum(OrderLine.quantity)).group_by(OrderLine.order_id)
     counted = db.session.execute(held.where(OrderLine.order_id.in_([row.id for row in rows])))
     items = {order_id: int(number) for order_id, number in counted}
     return Paged([OrderRow(**row._mapping, items=items.get(row.id, 0)) for row in rows], filters.page, PAGE_SIZE, total)
+
+
+def owner_of(order: Order) -> str | None:
+    """The name of the user who filled it at a till; None where a shopper did."""
+    return db.session.scalar(select(User.display_name).where(User.id == order.owner_id)) if order.owner_id else None
 
 
 def is_overdue(clock: Clock, order: Order) -> bool:
@@ -79,12 +96,15 @@ def is_overdue(clock: Clock, order: Order) -> bool:
 
 def counts(clock: Clock, site_id: int) -> dict[OrderFilter, int]:
     """How many orders there are in each state, and in all, and how many of those to hand over are overdue."""
-    query = select(Order.status, func.count()).where(Order.site_id == site_id, Order.status != OPEN)
-    found = {OrderFilter(status): number for status, number in db.session.execute(query.group_by(Order.status))}
+    query = select(Order.status, func.count()).where(Order.site_id == site_id, IS_ORDER)
+    by_status = {status: number for status, number in db.session.execute(query.group_by(Order.status))}
+    unsubmitted = by_status.pop(OPEN, 0)
+    found = {OrderFilter(status): number for status, number in by_status.items()}
     late = select(func.count()).select_from(Order).where(Order.site_id == site_id, _overdue(clock))
     overdue = db.session.scalar(late) or 0
     by_state = {status: found.get(status, 0) for status in OrderFilter}
-    return by_state | {OrderFilter.ALL: sum(found.values()), OrderFilter.OVERDUE: overdue}
+    of_all = {OrderFilter.ALL: sum(found.values()) + unsubmitted, OrderFilter.UNSUBMITTED: unsubmitted}
+    return by_state | of_all | {OrderFilter.OVERDUE: overdue}
 
 
 def history(site_id: int, order_id: str) -> Sequence[Happening]:
@@ -95,15 +115,24 @@ def history(site_id: int, order_id: str) -> Sequence[Happening]:
     return [Happening(*row) for row in db.session.execute(query.order_by(AuditEntry.id))]
 
 
+def _date_of(filters: OrderList) -> Any:
+    """Where every order has the date that is indexed, that is the one to sort by."""
+    return PLACED_AT if filters.status in (OrderFilter.ALL, OrderFilter.UNSUBMITTED) else Order.submitted_at
+
+
 def _overdue(clock: Clock) -> ColumnElement[bool]:
     return and_(Order.status == OrderFilter.SUBMITTED, Order.submitted_at < clock.now() - OVERDUE_AFTER)
 
 
 def _conditions(site_id: int, filters: OrderList, overdue: ColumnElement[bool]) -> list[ColumnElement[bool]]:
-    state = Order.status == filters.status if filters.status else Order.status != OPEN
-    if filters.status is OrderFilter.OVERDUE:
-        state = overdue
-    conditions = [Order.site_id == site_id, state]
+    states = {
+        OrderFilter.ALL: IS_ORDER,
+        OrderFilter.OVERDUE: overdue,
+        OrderFilter.UNSUBMITTED: and_(Order.status == OPEN, Order.paid_at.is_not(None)),
+    }
+    conditions = [Order.site_id == site_id, states.get(filters.status, Order.status == filters.status)]
+    if filters.channel:
+        conditions.append(Order.channel == filters.channel)
     if filters.words:
         conditions.append(or_(*_matches(filters)))
     return conditions

@@ -39,12 +39,23 @@ def order_of(site_id: int, order_id: str, to_change: bool = False) -> Order:
     return existing(order if order and order.status != OPEN else None, "There is no such order on this site.")
 
 
+def shown_order(site_id: int, order_id: str) -> Order:
+    """An order, or a basket of a till, which staff may look at; a shopper's own basket is nobody else's business.
+    Raises NotFound."""
+    order = find_record(Order, site_id, order_id, options=[selectinload(Order.lines)])
+    is_shown = order is not None and (order.status != OPEN or order.owner_id is not None or order.channel == "POS")
+    return existing(order if is_shown else None, "There is no such order on this site.")
+
+
 def collect(author: Author, order_id: str) -> StatusChange:
-    """The order was paid and handed over. Raises NotFound, Conflict for a cancelled one."""
+    """The order was handed over, and paid then unless a card had paid it. Raises NotFound, Conflict for a cancelled
+    one and while a card is being charged for it."""
     order = _not_cancelled(author, order_id)
     if order.status == COLLECTED:
         return StatusChange(order.number or 0, changed=False)
-    return _set_status(author, order, COLLECTED, "order.collect", "was collected and paid")
+    _check_no_payment(order)
+    summary = "was collected and paid" if order.paid_at is None else "was collected"
+    return _set_status(author, order, COLLECTED, "order.collect", summary)
 
 
 def reopen(author: Author, order_id: str) -> StatusChange:
@@ -74,11 +85,15 @@ def cancel(author: Author, order_id: str) -> StatusChange:
         raise Conflict(f"Order {order.number} was collected already, so it cannot be cancelled.")
     if order.status == CANCELLED:
         return StatusChange(order.number or 0, changed=False)
-    if order.payment_lock is not None and order.paid_at is None:
-        raise Conflict(f"A card payment for order {order.number} is under way. Cancel that first, or wait for its end.")
+    _check_no_payment(order)
     not_returned = _return_stock(author.clock, order)
     missing = f"; not counted back into stock: {', '.join(not_returned)}" if not_returned else ""
     return _set_status(author, order, CANCELLED, "order.cancel", f"was cancelled{missing}", not_returned)
+
+
+def _check_no_payment(order: Order) -> None:
+    if order.payment_lock is not None and order.paid_at is None:
+        raise Conflict(f"A card payment for order {order.number} is under way. Cancel that first, or wait for its end.")
 
 
 def _not_cancelled(author: Author, order_id: str) -> Order:

@@ -57,15 +57,18 @@ def check_basket(user: BasketUser, order: Order) -> None:
         raise Forbidden("You may not work at the location of this basket.", "location_access_denied")
 
 
-def submit_basket(author: Author, basket_id: str, intent_id: str | None = None) -> Order:
-    """Order what is in a paid basket; repeated, it changes nothing. Raises NotFound, for an intent that is not of this
+def submit_basket(
+    author: Author, basket_id: str, intent_id: str | None = None, accept_difference: bool = False
+) -> Order:
+    """Order what is in a paid basket; repeated, it changes nothing. `accept_difference` is for staff who have seen that
+    the amount paid is not the total. Raises NotFound, for an intent that is not of this
     basket `payment_intent_not_found`, and Conflict, for money that was given back `payment_required`."""
     order = find_basket(author.site_id, basket_id, to_change=True)
     if intent_id is not None:
         _check_intent(order, intent_id)
     if order.status == OPEN and _is_refunded(order):
         raise Conflict("The payment of this basket was refunded.", "payment_required")
-    return submit(author, basket_id)
+    return submit(author, basket_id, accept_difference)
 
 
 def _check_intent(order: Order, intent_id: str) -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from app.domain.orders import basket_contents, queries, status_changes
-from app.domain.orders.listing import OrderFilter, OrderList
+from app.domain.orders.listing import Channel, OrderFilter, OrderList
 from app.domain.orders.models import Order, OrderLine
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST, RETENTIONS, UNTOUCHED
 from app.domain.shared.author import Author
@@ -117,6 +117,7 @@ def test_baskets_are_no_orders(mia: Shopper, ben: Shopper) -> None:
         OrderFilter.ALL: 1,
         OrderFilter.SUBMITTED: 1,
         OrderFilter.OVERDUE: 0,
+        OrderFilter.UNSUBMITTED: 0,
         OrderFilter.COLLECTED: 0,
         OrderFilter.CANCELLED: 0,
     }
@@ -142,4 +143,6 @@ def test_an_address_reads_as_it_was_written() -> None:
     asked = OrderList("mia & co", OrderFilter.COLLECTED, 3)
     assert asked.query(page=3) == "q=mia+%26+co&status=collected&p=3"
     assert OrderList.read({"q": "mia & co", "status": "collected", "p": "3"}) == asked
+    tills = OrderList(channel=Channel.POS)
+    assert (tills.query(), OrderList.read({"channel": "pos"})) == ("channel=pos", tills)
     assert asked.query(status=OrderFilter.ALL) == "q=mia+%26+co"
