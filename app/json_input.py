@@ -13,7 +13,7 @@ from flask.json.provider import DefaultJSONProvider
 from werkzeug.exceptions import BadRequest, UnsupportedMediaType
 
 from app.domain.shared import strict_json
-from app.domain.shared.problems import Invalid
+from app.domain.shared.problems import Malformed
 
 MOST_MARKS = 400_000  # Brackets and commas of one body: a taxonomy of 8 MB. Each may take 200 bytes to keep.
 
@@ -31,7 +31,7 @@ class ShopRequest(Request):
     def on_json_loading_failed(self, e: ValueError | None) -> NoReturn:
         if e is None:
             raise UnsupportedMediaType("Send JSON, with Content-Type: application/json.")
-        raise Invalid.one("malformed_json", f"The body is not valid JSON: {e}")
+        raise Malformed.one("malformed_json", f"The body is not valid JSON: {e}")
 
     def _load_form_data(self) -> None:
         super()._load_form_data()

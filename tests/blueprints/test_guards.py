@@ -126,7 +126,7 @@ def test_a_link_from_another_site_may_be_followed(guarded) -> None:
 def test_unsound_json_is_refused_with_the_reason(guarded, body: bytes, reason: str) -> None:
     answer = guarded.post("/rest/echo", data=body, content_type="application/json")
     assert answer.status_code == 400
-    assert answer.json["errors"][0]["code"] == "malformed_json"
+    assert (answer.json["code"], answer.json["errors"][0]["code"]) == ("bad_request", "malformed_json")
     assert reason in answer.json["detail"]
 
 

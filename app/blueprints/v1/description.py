@@ -46,7 +46,11 @@ Idempotency-Key, so that a payment whose answer got lost is not begun twice.
 """
 # What each kind of problem means here, and an example of its code.
 MEANINGS: dict[int, tuple[str, str]] = {
-    400: ("The body or a parameter breaks rules; `errors` names every one with its place.", "invalid"),
+    400: (
+        "The body or a parameter breaks rules; `errors` names every one with its place. `bad_request`: it cannot be "
+        "read at all.",
+        "invalid",
+    ),
     401: (
         "No token, or one that does not hold: `token_invalid`, `token_expired` (get another with the refresh token), "
         "`session_expired`, `session_revoked`, `refresh_reused` (sign in again); at signing in `invalid_credentials`.",

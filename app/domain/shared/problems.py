@@ -46,6 +46,12 @@ class Invalid(DomainError):
         return cls([Problem(code, message, pointer)])
 
 
+class Malformed(Invalid):
+    """What was sent cannot be read at all."""
+
+    code = "bad_request"
+
+
 class NotFound(DomainError):
     """No such thing on this site; another site's things are not found either."""
 
