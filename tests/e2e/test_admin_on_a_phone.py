@@ -35,6 +35,11 @@ PAGES = (
     "/admin/catalogue/taxonomy/outdoor-and-home?level=outdoor-camping-mats",
     "/admin/catalogue/taxonomy/outdoor-and-home?level=outdoor&attribute=colour",
     "/admin/content/pages",
+    "/admin/pos/agents",
+    "/admin/pos/agents/1",
+    "/admin/pos/agents/new",
+    "/admin/pos/settings",
+    "/admin/pos/locations/new",
 )
 
 

@@ -16,6 +16,7 @@ from app.blueprints.v1.agent_shapes import (
 )
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.pos_access import requires_till, till
+from app.blueprints.v1.pos_payments import SETTLES
 from app.domain.pos import work_session_queries, work_sessions
 from app.domain.pos.models import PosSession
 from app.transaction import transaction
@@ -36,7 +37,8 @@ def current() -> dict[str, Any]:
 
 @bp.put("")
 @requires_till(settles=True)
-@bp.described("setPosOpeningFloat", 401, 403, 404, 409, 415)
+@rate_limited(*SETTLES)
+@bp.described("setPosOpeningFloat", 401, 403, 404, 409, 415, 429)
 @bp.arguments(OpeningFloatBody)
 @bp.response(200, PosSessionShape)
 def set_opening_float(body: dict[str, Any]) -> dict[str, Any]:
@@ -59,7 +61,8 @@ def report() -> dict[str, Any]:
 
 @bp.post("/close")
 @requires_till(settles=True)
-@bp.described("closePosSession", 401, 403, 404, 409, 415)
+@rate_limited(*SETTLES)
+@bp.described("closePosSession", 401, 403, 404, 409, 415, 429)
 @bp.arguments(CloseBody)
 @bp.response(200, SessionReportShape)
 def close(body: dict[str, Any]) -> dict[str, Any]:

@@ -200,6 +200,18 @@ def test_a_forged_token_opens_nothing(app: Flask, signed_in, forgery: str) -> No
     assert (answer.status_code, answer.json["code"]) == (401, "token_invalid")
 
 
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_forged_token_opens_no_till(app: Flask, signed_in, forgery: str) -> None:
+    program = signed_in(Role.ADMIN, audience="pos")
+    with app.app_context():
+        key = key_for("access-tokens")
+    claims = jwt.decode(program.tokens["token"], options={"verify_signature": False})
+    assert program.call("GET", "/v1/pos/locations", token=_signed(claims, key)).status_code == 200
+    for path in ("/v1/pos/locations", "/v1/pos/tml_1/transactions"):
+        answer = program.call("GET", path, token=FORGERIES[forgery](claims, key))
+        assert (answer.status_code, answer.json["code"]) == (401, "token_invalid")
+
+
 def test_a_token_that_claims_a_later_end_than_its_signature_allows_does_not_exist(app: Flask, signed_in) -> None:
     program = signed_in()
     with app.app_context():
