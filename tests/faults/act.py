@@ -29,6 +29,7 @@ from app.adapters.counting_spool import FileSpool
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.queue import NoQueue, RqQueue
+from app.adapters.simulator.simulator import Simulator
 from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.whoosh import WhooshEngine
 from app.config import Config, from_environment
@@ -37,6 +38,11 @@ from app.domain.catalogue.models import Product
 from app.domain.orders import basket_contents
 from app.domain.orders.checkout import place
 from app.domain.orders.contact import Contact
+from app.domain.pos.models import PosAgent
+from app.domain.pos.payments import creating
+from app.domain.pos.payments.cashier import Cashier
+from app.domain.pos.payments.creating import PaymentRequest
+from app.domain.pos.refunds import RefundRequest, request_refund
 from app.domain.search.index import runs
 from app.domain.search.index.runs import REBUILD
 from app.domain.shared.author import Author
@@ -49,9 +55,9 @@ from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.domain.work import leases
 from app.extensions import db
 from app.factory import channels_of_alerts
-from app.jobs import counting, events, indexing, machine, sitemaps, trials
+from app.jobs import counting, events, indexing, machine, payment_simulator, payments, sitemaps, trials
 from app.jobs.scheduled import run_scheduled
-from app.ports import Ports, clock, search_engine, worker_locks
+from app.ports import Ports, clock, payment_processor, search_engine, worker_locks
 from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
 from app.work_context import work_context
@@ -69,15 +75,17 @@ def shop() -> Flask:
     config = from_environment()
     engine = FaultyEngine(WhooshEngine(config.index_dir), os.environ.get("FAULT", ""))
     queue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
+    machine_clock = _clock(config)
     ports = Ports(
         engine,
-        _clock(config),
+        machine_clock,
         queue,
         FileImages(config.media_dir),
         counting=FileSpool(config.counting_folder, notes=note_storage_fault),
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
         alert_channels=tuple(channels_of_alerts(config)),
+        payment_processor=Simulator(machine_clock, config.key_for("payment-simulator")),
     )
     return durable_application(config, ports)
 
@@ -347,6 +355,40 @@ def build_sitemap(build_id: str, point: str) -> None:
     say(sitemaps.build(build_id))
 
 
+def pay(key: str, point: str) -> None:
+    """An agent begins a payment, and the process is killed at a point."""
+    agent = db.session.scalars(select(PosAgent)).one()
+    author = Author(agent.site_id, "tests", clock())
+    cashier = Cashier(author, agent.user_id, agent.id, agent.locations[0].id)
+    db.session.rollback()
+    kill_at(point)
+    request = PaymentRequest(1_250, key=key)
+    created = creating.create_payment(work_context(), payment_processor(), cashier, request)
+    say("began", created.transaction_id, created.intent.id)
+
+
+def refund(transaction_id: str, point: str) -> None:
+    """Money is given back, and the process is killed at a point."""
+    kill_at(point)
+    request = RefundRequest(transaction_id, 500, "One mug was broken", key="mug")
+    author = Author(site_id(), "tests", clock())
+    say(request_refund(work_context(), author, payment_processor(), request).status)
+
+
+def check_payments(point: str) -> None:
+    """What is open at the processor is looked at, and the process is killed at a point."""
+    kill_at(point)
+    payments.check_due()
+    say("checked")
+
+
+def deliver_payment_events(point: str) -> None:
+    """The processor sends its events, and the process that receives them is killed at a point."""
+    kill_at(point)
+    payment_simulator.deliver()
+    say("delivered")
+
+
 DEEDS: dict[str, Callable[..., object]] = {
     deed.__name__: deed
     for deed in (
@@ -375,6 +417,10 @@ DEEDS: dict[str, Callable[..., object]] = {
         drain,
         replay,
         build_sitemap,
+        pay,
+        refund,
+        check_payments,
+        deliver_payment_events,
     )
 }
 

@@ -18,7 +18,16 @@ from app.domain.pos.payments.outcomes import next_check
 from app.domain.pos.payments.processor_calls import about, refused_creation
 from app.domain.pos.payments.reader_tokens import account_of
 from app.domain.pos.payments.rules import AgentTerms, SiteTerms
-from app.domain.pos.processor import AccountRef, Intent, IntentRequest, OutcomeUnknown, PaymentProcessor, ProcessorError
+from app.domain.pos.processor import (
+    AccountRef,
+    Busy,
+    Intent,
+    IntentRequest,
+    Misconfigured,
+    OutcomeUnknown,
+    PaymentProcessor,
+    ProcessorError,
+)
 from app.domain.pos.states import TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, DomainError, Forbidden, NotFound, Unprocessable
@@ -260,7 +269,7 @@ def _create(
             intent = processor.create_intent(written.ref, written.request, f"pos-create-{transaction_id}")
     except ProcessorError as error:
         refused = refused_creation(error, written.request.currency)
-        context.commit(lambda: _note_failure(author, transaction_id, keyed, refused))
+        context.commit(lambda: _note_failure(author, transaction_id, keyed, refused, written.is_new))
         raise refused from error
     context.commit(lambda: _note_intent(author, transaction_id, keyed, intent))
     return CreatedPayment(transaction_id, intent, is_replayed=not written.is_new)
@@ -272,9 +281,13 @@ def _note_intent(author: Author, transaction_id: str, keyed: KeyedRequest | None
         idempotency.note_answer(author, keyed, 201)
 
 
-def _note_failure(author: Author, transaction_id: str, keyed: KeyedRequest | None, error: DomainError) -> None:
-    """The key is free again only where there is certainly no payment."""
-    if isinstance(error, OutcomeUnknown):
+def _note_failure(
+    author: Author, transaction_id: str, keyed: KeyedRequest | None, error: DomainError, is_first_try: bool
+) -> None:
+    """The key is free again only where there is certainly no payment: a later try that was not let in says nothing
+    about the first."""
+    was_not_let_in = isinstance(error, Busy | Misconfigured)
+    if isinstance(error, OutcomeUnknown) or (was_not_let_in and not is_first_try):
         payment = transitions.creation_unknown(author, transaction_id)
     else:
         payment = transitions.creation_failed(author, transaction_id, error.code)

@@ -25,9 +25,10 @@ from app.domain.shared.problems import DomainError
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.pos.shop_with_till import ShopWithTill, stored
+from tests.examples import examples
 from tests.fakes.payment_processor import FAULTS, TIMEOUT_AFTER, TIMEOUT_BEFORE, Call, Fault
 
-PAYMENTS, FAULTY = 500, 0.3
+PAYMENTS, FAULTY = examples(500), 0.3
 TRIES = 4
 CARDS = ("4242", "4444", "0005", "declined", "slow", "stuck_capture")
 
@@ -128,7 +129,7 @@ def test_five_hundred_payments_with_faults_in_a_third_of_all_calls_end_in_equal_
     held = [intent for intent in till.processor.intents() if intent.status == "requires_capture"]
     open_ones = {status: count for status, count in states.items() if status in OPEN_STATUSES}
     assert open_ones == ({"AUTHORIZED": len(held)} if held else {}), "what people must decide, and nothing else"
-    assert states["SUCCEEDED"] > 100 and states["REFUNDED"] and states["CANCELLED"] and states["FAILED"]
+    assert states["SUCCEEDED"] > PAYMENTS / 5 and states["REFUNDED"] and states["CANCELLED"] and states["FAILED"]
     assert set(db.session.scalars(select(PosRefund.status))) == {"SUCCEEDED", "FAILED"}
     keys = select(PosTransaction.processor_intent_id).where(PosTransaction.processor_intent_id.is_not(None))
     attached = list(db.session.scalars(keys))
