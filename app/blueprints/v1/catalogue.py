@@ -24,8 +24,6 @@ from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Unauthenticated
 from app.permissions import public
 
-READS = ("catalogue", 600)  # A minute: the tills of a shop share the address of its network.
-
 bp = ApiBlueprint("v1_catalogue", __name__, tag="Catalogue", url_prefix="/v1", description="Products and collections")
 READS = ("catalogue-read", 120)  # A minute: an office of shoppers has one address, a till its own count.
 
@@ -41,7 +39,6 @@ def _know_signed_in_callers() -> None:
 @public
 @rate_limited(*READS)
 @bp.open_to_all
-@rate_limited(*READS)
 @bp.described("searchProducts", 404, 429)
 @bp.arguments(ProductQuery, location="query")
 @bp.response(200, ProductsShape, headers=ETAG)
@@ -67,7 +64,6 @@ def products(query: dict[str, Any]) -> Paged[dict[str, Any]]:
 @public
 @rate_limited(*READS)
 @bp.open_to_all
-@rate_limited(*READS)
 @bp.described("getProduct", 404, 429)
 @bp.response(200, ProductShape, headers=ETAG)
 @bp.alt_response(304, description="What was sent as If-None-Match still holds.")
@@ -80,7 +76,6 @@ def product(sku_code: str) -> dict[str, Any]:
 @public
 @rate_limited(*READS)
 @bp.open_to_all
-@rate_limited(*READS)
 @bp.described("listCollectionProducts", 404, 429)
 @bp.arguments(PageQuery, location="query")
 @bp.response(200, ProductsShape, headers=ETAG)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+from flask import Flask
 
 from app.domain.alerts.alerts import open_alerts
 from app.domain.catalogue.models import Product
 from app.domain.orders import fulfilment, status_changes
 from app.domain.orders.models import Order
+from app.domain.orders.payment import PaymentInProgress
 from app.domain.shared.problems import Conflict, NotFound
 from app.domain.sites.models import AuditEntry, StoredEvent
 from app.extensions import db
@@ -150,3 +153,72 @@ def test_an_order_that_was_cancelled_meanwhile_is_not_fulfilled(till: Till) -> N
     till.deliver()
     assert (order(basket_id).fulfilled_at, stock("KETTLE")) == (None, 3)
     assert refusal(till, basket_id) == "order_cancelled"
+
+
+def test_twenty_submissions_at_once_take_the_stock_once(app: Flask, till: Till) -> None:
+    basket_id = till.fill({"KETTLE": 2, "TENT-L": 1})
+    till.pay(basket_id)
+    db.session.remove()
+
+    def press(_: int) -> tuple[str, int | None]:
+        with app.app_context():
+            placed = till.submit(basket_id)
+            return placed.status, placed.number
+
+    with ThreadPoolExecutor(20) as threads:
+        assert set(threads.map(press, range(20))) == {("SUBMITTED", 1)}
+    assert (stock("KETTLE"), stock("TENT-L")) == (1, 0)
+    assert db.session.query(StoredEvent).count() == 1
+    assert history(basket_id).count("order.submit") == 1
+
+
+def test_of_twenty_paid_baskets_none_is_lost_and_no_stock_is_sold_twice(app: Flask, till: Till) -> None:
+    baskets = [till.fill({"KETTLE": 1, "TENT-S": 1}) for _ in range(20)]
+    for number, basket_id in enumerate(baskets):
+        till.pay(basket_id, f"tx-{number}")
+    db.session.remove()
+
+    def press(basket_id: str) -> list[int]:
+        with app.app_context():
+            return [line.stock_taken for line in till.submit(basket_id).lines]
+
+    with ThreadPoolExecutor(10) as threads:
+        taken = list(threads.map(press, baskets))
+    assert [sum(line) for line in zip(*taken, strict=True)] == [3, 2], "as many as there were"
+    assert (stock("KETTLE"), stock("TENT-S")) == (0, 0)
+    assert db.session.query(Order).filter_by(status="SUBMITTED").count() == 20
+    assert len(alerts(till.author.site_id)) == len([one for one in taken if one != [1, 1]])
+
+
+def test_one_of_twenty_payments_at_once_locks_a_basket(app: Flask, till: Till) -> None:
+    basket_id = till.fill({"KETTLE": 1})
+    db.session.remove()
+
+    def begin(number: int) -> bool:
+        with app.app_context():
+            try:
+                return till.lock(basket_id, f"tx-{number}") == 2_000
+            except PaymentInProgress:
+                return False
+
+    with ThreadPoolExecutor(10) as threads:
+        assert sum(threads.map(begin, range(20))) == 1
+
+
+def test_who_pays_and_who_changes_at_once_agree_on_the_contents(app: Flask, till: Till) -> None:
+    basket_id = till.fill({"MUG": 1})
+    db.session.remove()
+
+    def act(number: int) -> int | None:
+        with app.app_context():
+            try:
+                if number % 2:
+                    return till.replace(basket_id, {"MUG": 2}, revision=1).total
+                return till.lock(basket_id, f"tx-{number}")
+            except Conflict:
+                return None
+
+    with ThreadPoolExecutor(8) as threads:
+        due = [total for total in list(threads.map(act, range(8)))[::2] if total is not None]
+    basket = order(basket_id)
+    assert due == [basket.total] and basket.total == sum(line.unit_price * line.quantity for line in basket.lines)
