@@ -76,6 +76,8 @@ class Config:
     alert_email: tuple[str, ...] = ()
     alert_email_from: str = ""
     smtp: SmtpServer = SmtpServer()
+    mail_from: str = ""
+    mail_dir: Path | None = None
     alert_webhook_url: str | None = None
     alert_webhook_secret: str = ""
     alert_free_disk_mb: int = 512
@@ -106,18 +108,29 @@ class Config:
         return self.sitemap_dir or self.index_dir.parent / "sitemaps"
 
     @property
-    def data_folders(self) -> Mapping[str, Path]:
-        """Where the shop writes on this machine, by what lies there."""
+    def mail_folder(self) -> Path:
+        """Where mails to customers lie while no mail server is set up: beside the database unless named."""
+        return self.mail_dir or (self._database_folder or self.index_dir.parent) / "mail"
+
+    @property
+    def _database_folder(self) -> Path | None:
+        """None for a database that is no file."""
         database = make_url(self.database_url)
         is_file = database.get_backend_name() == "sqlite" and database.database
-        of_database = {"database": Path(str(database.database)).parent} if is_file else {}
+        return Path(str(database.database)).parent if is_file else None
+
+    @property
+    def data_folders(self) -> Mapping[str, Path]:
+        """Where the shop writes on this machine, by what lies there."""
         folders = {
+            "database": self._database_folder,
             "index": self.index_dir,
             "pictures": self.media_dir,
             "counting": self.counting_folder,
             "sitemaps": self.sitemap_folder,
+            "mails": None if self.mail_from else self.mail_folder,
         }
-        return of_database | folders
+        return {name: folder for name, folder in folders.items() if folder is not None}
 
     @property
     def lock_folder(self) -> Path:
@@ -167,6 +180,8 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         alert_email=_addresses(env, "ALERT_EMAIL"),
         alert_email_from=next(iter((*_addresses(env, "ALERT_EMAIL_FROM"), *_addresses(env, "ALERT_EMAIL"))), ""),
         smtp=_smtp(env),
+        mail_from=_mail_from(env),
+        mail_dir=Path(env["MAIL_DIR"]) if env.get("MAIL_DIR") else None,
         alert_webhook_url=_safe_url(env, "ALERT_WEBHOOK_URL"),
         alert_webhook_secret=env.get("ALERT_WEBHOOK_SECRET") or "",
         alert_free_disk_mb=_number(env, "ALERT_FREE_DISK_MB", 512),
@@ -191,6 +206,13 @@ def _smtp(env: Mapping[str, str]) -> SmtpServer:
         raise ConfigurationError("SMTP_USER is set; SMTP_SECURITY must be starttls or tls, not to send it in the open.")
     port = _number(env, "SMTP_PORT", SMTP_PORTS[security])
     return SmtpServer(host, port, user, env.get("SMTP_PASSWORD") or "", security)
+
+
+def _mail_from(env: Mapping[str, str]) -> str:
+    """The sender of mails to customers; "" keeps them in a folder. Where a mail server is named, that of alerts will
+    do."""
+    names = ("MAIL_FROM", "ALERT_EMAIL_FROM", "ALERT_EMAIL") if env.get("SMTP_HOST") else ("MAIL_FROM",)
+    return next((address for name in names for address in _addresses(env, name)), "")
 
 
 def _addresses(env: Mapping[str, str], name: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from app.adapters.clock import ServerClock, SystemClock
 from app.adapters.counting_spool import FileSpool, VisitSpool
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
+from app.adapters.mail import FolderMailer, MailChannel, SmtpMailer
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.rate_limit_table import RateLimitTable
@@ -29,6 +30,7 @@ from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSou
 from app.domain.search.index import outbox
 from app.domain.search_statistics.counting import term_starts
 from app.domain.shared.clock import Clock
+from app.domain.shared.mailing import Mailer
 from app.domain.sites import versioning
 from app.errors import init_errors
 from app.extensions import csrf, db, login_manager
@@ -104,6 +106,7 @@ def _ports(config: Config) -> Ports:
         payment_processor=payment_processor_for(config, clock, queue),
         rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
         alert_channels=tuple(channels_of_alerts(config)),
+        mailer=_mailer(config),
     )
 
 
@@ -126,11 +129,16 @@ def _suggestion_sources(config: Config) -> tuple[SuggestionSource, ...]:
     return (MinedSuggestions(), AiSuggestions(config.ai_base_url, config.ai_api_key, config.ai_model))
 
 
+def _mailer(config: Config) -> Mailer:
+    """The owner's mail server, else a folder of files."""
+    if config.mail_from:
+        return SmtpMailer(config.smtp, config.mail_from)
+    return FolderMailer(config.mail_folder)
+
+
 def channels_of_alerts(config: Config) -> Iterator[AlertChannel]:
     """Loaded only where they are set up."""
     if config.alert_email:
-        from app.adapters.mail import MailChannel
-
         yield MailChannel(config.smtp, config.alert_email_from, config.alert_email)
     if config.alert_webhook_url is not None:
         from app.adapters.webhook import WebhookChannel

@@ -21,6 +21,7 @@ from app.domain.seo.crawlers.visits import CrawlerVisit
 from app.domain.seo.landing.of_category import LandingDirectory
 from app.domain.seo.sitemap.store import NoSitemaps, SitemapStore
 from app.domain.shared.clock import Clock
+from app.domain.shared.mailing import Mailer, NoMailer
 from app.domain.shared.rate_limit import NoRateLimits, RateLimits
 from app.domain.work.locks import NoLocks, WorkerLocks
 
@@ -61,6 +62,7 @@ class Ports:
     alert_channels: tuple[AlertChannel, ...] = ()
     worker_locks: WorkerLocks = field(default_factory=NoLocks)
     payment_processor: PaymentProcessor = field(default_factory=NoProcessor)
+    mailer: Mailer = field(default_factory=NoMailer)
     rate_limits: RateLimits = field(default_factory=NoRateLimits)
 
 
@@ -125,6 +127,10 @@ def payment_simulator() -> PaymentSimulator | None:
 
 def rate_limits() -> RateLimits:
     return _ports().rate_limits
+
+
+def mailer() -> Mailer:
+    return _ports().mailer
 
 
 def landing_directory() -> LandingDirectory:

@@ -17,6 +17,7 @@ from app import create_app
 from app.adapters.counting_spool import FileSpool, VisitSpool
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
+from app.adapters.mail import FolderMailer
 from app.adapters.rate_limit_table import RateLimitTable
 from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.whoosh import WhooshEngine
@@ -140,6 +141,7 @@ def app(
         worker_locks=FileLocks(config.lock_folder),
         rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
         payment_processor=processor,
+        mailer=FolderMailer(config.mail_folder),
     )
     made = application(config, ports)
     yield made

@@ -1,20 +1,25 @@
-"""Alerts by e-mail, through an SMTP server of the owner's."""
+"""E-mail through an SMTP server of the owner's, or as files where none is set up: alerts and mails to customers."""
 
 from __future__ import annotations
 
-import smtplib
-import ssl
+import os
+import re
 from collections.abc import Sequence
 from email.message import EmailMessage
-from email.utils import formatdate, make_msgid
+from pathlib import Path
 
+from app.adapters.smtp import TIMEOUT, MailRefused, new_message, send_message
 from app.config import SmtpServer
 from app.domain.alerts.channel import Notice, NotSent
+from app.domain.shared.mailing import Mail, MailNotSent
 
-TIMEOUT = 5.0  # Seconds for each step of the conversation.
+FROM_NOBODY = "shop@localhost"
+_NO_FILE_NAME = re.compile(r"[^\w-]+", re.ASCII)
 
 
 class MailChannel:
+    """Alerts by e-mail."""
+
     name = "mail"
 
     def __init__(self, server: SmtpServer, sender: str, recipients: Sequence[str], timeout: float = TIMEOUT) -> None:
@@ -22,44 +27,51 @@ class MailChannel:
 
     def send(self, notice: Notice) -> None:
         """One mail to all; a server that refuses some of them has not sent it."""
-        try:
-            with self._connection() as server:
-                refused = server.send_message(self._message(notice))
-        except (smtplib.SMTPException, OSError, ValueError) as error:  # ValueError: smtplib encodes settings as ASCII.
-            raise NotSent(f"The mail server {self._server.host} did not take the mail ({_reason(error)}).") from error
-        if refused:
-            raise NotSent(f"The mail server {self._server.host} refused {len(refused)} of the addresses.")
-
-    def _connection(self) -> smtplib.SMTP:
-        server, context = self._server, ssl.create_default_context()
-        if server.security == "tls":
-            connection: smtplib.SMTP = smtplib.SMTP_SSL(
-                server.host, server.port, timeout=self._timeout, context=context
-            )
-        else:
-            connection = smtplib.SMTP(server.host, server.port, timeout=self._timeout)
-        try:
-            if server.security == "starttls":
-                connection.starttls(context=context)
-            if server.user:
-                connection.login(server.user, server.password)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _message(self, notice: Notice) -> EmailMessage:
-        message = EmailMessage()
-        message["From"], message["To"] = self._sender, ", ".join(self._recipients)
-        message["Subject"] = notice.title
-        message["Date"], message["Message-ID"] = formatdate(), make_msgid(domain=self._sender.partition("@")[2])
-        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: absence notes are not sent in answer.
+        message = new_message(self._sender, ", ".join(self._recipients), notice.title)
         message.set_content(notice.text)
-        return message
+        try:
+            send_message(self._server, message, self._timeout)
+        except MailRefused as refused:
+            raise NotSent(str(refused)) from refused
 
 
-def _reason(error: Exception) -> str:
-    """Without what the server said: it may quote addresses."""
-    code = getattr(error, "smtp_code", None)
-    strerror = getattr(error, "strerror", None)
-    return f"{type(error).__name__}{f' {code}' if code else ''}{f': {strerror}' if strerror else ''}"
+class SmtpMailer:
+    """Mails to customers through an SMTP server."""
+
+    def __init__(self, server: SmtpServer, sender: str, timeout: float = TIMEOUT) -> None:
+        self._server, self._sender, self._timeout = server, sender, timeout
+
+    def send(self, mail: Mail) -> None:
+        try:
+            send_message(self._server, _message(self._sender, mail), self._timeout)
+        except MailRefused as refused:
+            raise MailNotSent(str(refused)) from refused
+
+
+class FolderMailer:
+    """Mails to customers as files, one a mail, for a shop without a mail server: any mail program opens them."""
+
+    def __init__(self, folder: Path, sender: str = FROM_NOBODY) -> None:
+        self._folder, self._sender = folder, sender
+
+    def send(self, mail: Mail) -> None:
+        """A mail that is sent again replaces its file."""
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = self._folder / f"{_NO_FILE_NAME.sub('-', mail.key)[:100]}.eml"
+            aside = file.with_suffix(f".{os.getpid()}")
+            aside.write_bytes(_message(self._sender, mail).as_bytes())
+            aside.replace(file)
+        except OSError as error:
+            raise MailNotSent(f"The folder of mails could not be written ({error.strerror}).") from error
+
+
+def _message(sender: str, mail: Mail) -> EmailMessage:
+    """Raises MailNotSent for what no header may hold."""
+    try:
+        message = new_message(sender, mail.to, mail.subject, mail.key)
+    except ValueError as error:
+        raise MailNotSent("The address or the subject cannot stand in a mail.") from error
+    message.set_content(mail.text)
+    message.add_alternative(mail.html, subtype="html")
+    return message

@@ -22,6 +22,7 @@ JOBS = {  # Every job and its queue.
     "suggesting:suggest": "builds",
     "trials:replay": "default",
     "pictures:prepare": "builds",
+    "receipts:send": "default",
     "site_checks:check": "builds",
     "golden:check": "default",
     "sitemaps:build": "builds",

@@ -11,6 +11,8 @@ from typing import Any
 import structlog
 
 from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.pos.receipts import mails as receipt_mails
+from app.domain.pos.receipts.mails import RECEIPT_MAIL
 from app.domain.pos.reconciliation.checks import PAYMENT_CHECKS
 from app.domain.pos.reconciliation.nightly import RECONCILIATION
 from app.domain.relevance.synonyms.suggesting import SUGGESTIONS
@@ -25,7 +27,7 @@ from app.domain.taxonomy.tasks.running import sites_with_work
 from app.domain.work import leases
 from app.domain.work.kinds import WorkKind
 from app.domain.work.models import LeasedWork
-from app.jobs import indexing, payments, pictures, site_checks, sitemaps, suggesting, taxonomy, trials
+from app.jobs import indexing, payments, pictures, receipts, site_checks, sitemaps, suggesting, taxonomy, trials
 from app.ports import clock, queue, search_engine, worker_locks
 from app.transaction import transaction
 
@@ -78,6 +80,9 @@ LEASED_JOBS = {
         LeasedJob(SITEMAP, "sitemaps:build", "sitemap {}", sitemaps.build),
         LeasedJob(PAYMENT_CHECKS, "payments:check", "open payments of site {}", payments.check),
         LeasedJob(RECONCILIATION, "payments:reconcile", "reconciliation {}", payments.reconcile),
+        LeasedJob(
+            RECEIPT_MAIL, "receipts:send", "receipt {}", receipts.send, waiting=lambda: receipt_mails.due(clock())
+        ),
         LeasedJob(SITE_CHECK, "site_checks:check", "site check {}", site_checks.check_all),
     )
 }

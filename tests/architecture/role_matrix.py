@@ -37,6 +37,7 @@ OPEN: Rows = {
     ("GET", "/checkout"): EVERYBODY,
     ("POST", "/checkout"): EVERYBODY,
     ("GET", "/order/<token>"): EVERYBODY,
+    ("GET", "/r/<token>"): EVERYBODY,
     ("GET", "/picture/<shape>/<name>.svg"): EVERYBODY,
     ("GET", "/media/<site_id>/<file>"): EVERYBODY,
     ("GET", "/static/<filename>"): EVERYBODY,
@@ -315,6 +316,7 @@ POS_PAGES: Rows = {
     ("GET", "/admin/pos/transactions/<transaction_id>"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/anomaly"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/check"): ADMINS,
+    ("POST", "/admin/pos/transactions/<transaction_id>/receipt"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/cancel"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/refunds"): ADMINS,
     ("GET", "/admin/pos/agents"): ADMINS,
@@ -369,6 +371,8 @@ POS_PAYMENTS: Rows = {
     ("POST", f"{TILL}/transactions/<transaction_id>/refunds"): AT_TILLS,
     ("GET", f"{TILL}/transactions"): AT_TILLS,
     ("GET", f"{TILL}/transactions/<transaction_id>"): AT_TILLS,
+    ("GET", f"{TILL}/transactions/<transaction_id>/receipt"): AT_TILLS,
+    ("POST", f"{TILL}/transactions/<transaction_id>/receipt"): AT_TILLS,
 }
 
 TAXONOMIES = "/v1/admin/taxonomies"

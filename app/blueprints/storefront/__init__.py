@@ -16,6 +16,7 @@ from app.blueprints.storefront import (  # noqa: F401  (importing the views regi
     pictures,
     presentation,
     product,
+    receipt,
     search,
     theme_preview,
 )

@@ -14,6 +14,7 @@ from app.domain.shared.columns import NEVER_REUSED, JsonValue, UtcDateTime
 from app.extensions import Base
 
 OPEN = text(f"status in ({', '.join(repr(str(status)) for status in sorted(OPEN_STATUSES))})")
+ATTENTION = text("(anomaly is not null or status = 'UNKNOWN')")  # What staff look at.
 STATUSES = ", ".join(repr(str(status)) for status in TransactionStatus)
 
 
@@ -128,6 +129,7 @@ class PosTransaction(Base):
         Index(None, "location_id", "created_at", "id"),
         Index(None, "agent_id", "created_at", "id"),
         Index(None, "session_id"),
+        Index("ix_pos_transactions_attention", "site_id", sqlite_where=ATTENTION, postgresql_where=ATTENTION),
         Index(
             None,
             "next_check_at",

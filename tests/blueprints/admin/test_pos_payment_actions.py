@@ -7,6 +7,7 @@ from flask import Flask
 
 from app.domain.pos.models import PosRefund, PosTransaction
 from app.domain.pos.processor import AccountRef, IntentRequest
+from app.domain.pos.receipts.models import PosReceiptMail
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.roles import Role
 from app.extensions import db
@@ -197,3 +198,25 @@ def test_a_merchandiser_moves_no_money(signed_in: SignedIn, paid: Payment) -> No
     for action in ("check", "cancel", "refunds", "anomaly"):
         mia.post(f"{paid.path}/{action}", {"reason": "Mine", "note": "x"}, status=403)
     assert paid.status == "SUCCEEDED"
+
+
+def test_a_receipt_is_shown_and_sent(app: Flask, ada: PageClient, paid: Payment) -> None:
+    page = ada.get(paid.path)
+    assert [svg for svg in page.all("svg") if svg.get("class") == "segno"]
+    link = next(a["href"] for a in page.all("a") if "/r/" in a.get("href", ""))
+    assert link.startswith("http://localhost/r/") and ada.client.get(link).status_code == 200
+    assert "on its way" in news_after(ada, paid, "receipt", email="sam@home.test")
+    with app.app_context():
+        [mail] = db.session.query(PosReceiptMail).all()
+        assert (mail.email, mail.link) == ("sam@home.test", link)
+
+
+def test_a_payment_that_was_not_made_has_no_receipt(ada: PageClient, payment: Payment) -> None:
+    page = ada.get(payment.path)
+    assert not [svg for svg in page.all("svg") if svg.get("class") == "segno"]
+    ada.post(f"{payment.path}/receipt", {"email": "sam@home.test"}, status=404)
+
+
+def test_an_address_that_is_none_is_shown_at_its_field(ada: PageClient, paid: Payment) -> None:
+    ada.get(paid.path)
+    ada.post(f"{paid.path}/receipt", {"email": "sam"}, status=400)

@@ -14,6 +14,7 @@ from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.author import current_author
 from app.domain.pos.emv import RECEIPT_FIELDS
 from app.domain.pos.payments.anomalies import settle_anomaly
+from app.domain.pos.receipts.mails import mails_of
 from app.domain.pos.refund_states import refundable
 from app.domain.pos.reports import timeline, transactions
 from app.domain.pos.reports.summaries import TYPE_LABELS
@@ -68,6 +69,7 @@ def _page(transaction_id: str, errors: FieldErrors | None = None) -> str:
         time_zone=time_zone_of(site_id),
         emv_labels=RECEIPT_FIELDS,
         type_labels=TYPE_LABELS,
+        mails=mails_of(site_id, transaction_id),
         is_open=payment.status in OPEN_STATUSES,
         is_paid=payment.status in PAID_STATUSES,
         refundable=refundable(payment) if payment.status in PAID_STATUSES else 0,

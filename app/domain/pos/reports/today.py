@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import and_, cast, func, or_, select
 
-from app.domain.pos.models import MONEY_SUM, PosAgent, PosLocation, PosRefund, PosSession, PosTransaction
+from app.domain.pos.models import ATTENTION, MONEY_SUM, PosAgent, PosLocation, PosRefund, PosSession, PosTransaction
 from app.domain.pos.reports.day_figures import DayFigures, Sale, by_hour, takings_by_agent
 from app.domain.pos.states import PAID_STATUSES, TransactionStatus
 from app.domain.shared.clock import Clock
@@ -91,7 +91,7 @@ def attention(site_id: int) -> Attention:
     """One statement, on an index that holds such payments alone."""
     unknown, anomaly = PosTransaction.status == TransactionStatus.UNKNOWN, PosTransaction.anomaly.is_not(None)
     query = select(func.count().filter(unknown), func.count().filter(anomaly)).select_from(PosTransaction)
-    return Attention(*db.session.execute(query.where(PosTransaction.site_id == site_id, or_(anomaly, unknown))).one())
+    return Attention(*db.session.execute(query.where(PosTransaction.site_id == site_id, ATTENTION)).one())
 
 
 def has_agents(site_id: int) -> bool:

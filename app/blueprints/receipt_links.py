@@ -1,0 +1,30 @@
+"""Links to receipts and their pictures, for every surface that shows one."""
+
+from __future__ import annotations
+
+import segno
+from flask import current_app
+from markupsafe import Markup
+
+from app.config import Config
+from app.domain.pos.receipts import links
+
+
+def receipt_path(site_id: int, transaction_id: str) -> str:
+    return f"/r/{links.receipt_token(_key(), site_id, transaction_id)}"
+
+
+def transaction_of_link(site_id: int, token: str) -> str | None:
+    """None for a token that is not the site's."""
+    return links.transaction_of_token(_key(), site_id, token)
+
+
+def qr_code(address: str) -> Markup:
+    """An SVG without styles or scripts; its size is that of the place where it stands."""
+    drawn = segno.make(address, error="m", micro=False).svg_inline(dark="#000", light="#fff", border=2, omitsize=True)
+    return Markup(drawn)
+
+
+def _key() -> bytes:
+    config: Config = current_app.config["SHOP"]
+    return config.key_for(links.PURPOSE)

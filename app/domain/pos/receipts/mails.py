@@ -1,0 +1,131 @@
+"""Receipts by e-mail: requested, sent by a worker, tried again for three days, and the address forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, func, select
+
+from app.domain.orders.contact import EMAIL, LONGEST_EMAIL
+from app.domain.pos.payments.transitions import note_of
+from app.domain.pos.receipts.letters import receipt_mail
+from app.domain.pos.receipts.models import PosReceiptMail
+from app.domain.pos.receipts.receipt import receipt_of
+from app.domain.pos.reports.transactions import transaction
+from app.domain.pos.typed_text import note_problems
+from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
+from app.domain.shared.mailing import Mail, Mailer, MailNotSent
+from app.domain.shared.problems import Invalid, Problem, TooManyRequests
+from app.domain.sites import audit
+from app.domain.work import leases
+from app.domain.work.context import WorkContext, read_afresh
+from app.domain.work.kinds import WorkKind, WorkRequested
+from app.domain.work.leases import Claim
+from app.domain.work.models import requested_now
+from app.domain.work.performing import perform
+from app.domain.work.states import State
+from app.events import publish
+from app.extensions import db
+
+MOST_A_DAY = 10  # Of one payment: nobody can use the till to send mails to strangers.
+TRIED_AGAIN_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180))
+
+
+def _forget_address(_clock: Clock, mail: PosReceiptMail) -> None:
+    mail.email = None
+
+
+RECEIPT_MAIL = WorkKind(
+    "receipt-mail",
+    PosReceiptMail,
+    lease=timedelta(minutes=1),
+    kept=timedelta(days=30),
+    lasts_at_most=timedelta(days=3),
+    overdue="The mail server did not take the receipt within three days.",
+    on_end=_forget_address,
+)
+
+
+def request_mail(author: Author, transaction_id: str, email: str, link: str) -> PosReceiptMail:
+    """Have a receipt mailed. Call it in a transaction. Raises Invalid for what is no address, NotFound while nothing
+    was paid, and TooManyRequests."""
+    email = email.strip()
+    if problems := email_problems(email):
+        raise Invalid(problems)
+    receipt_of(author.site_id, transaction_id)
+    _check_number(author, transaction_id)
+    mail = PosReceiptMail(
+        **requested_now(author), transaction_id=transaction_id, email=email, link=link, next_try_at=author.now()
+    )
+    db.session.add(mail)
+    db.session.add(note_of(author, transaction(author.site_id, transaction_id), "receipt by e-mail"))
+    audit.record(author, "pos.receipt", ("pos_transaction", transaction_id), "Sent a receipt by e-mail")
+    db.session.flush()
+    publish(WorkRequested(RECEIPT_MAIL.name, mail.id))
+    return mail
+
+
+def email_problems(email: str) -> list[Problem]:
+    problems = note_problems(email, "The e-mail address", LONGEST_EMAIL, "#/email")
+    if problems or (EMAIL.fullmatch(email) and email.isascii()):
+        return problems
+    return [Problem("invalid_email", "This e-mail address is not like name@example.com.", "#/email")]
+
+
+def mails_of(site_id: int, transaction_id: str) -> Sequence[PosReceiptMail]:
+    """The latest first."""
+    query = select(PosReceiptMail).where(
+        PosReceiptMail.site_id == site_id, PosReceiptMail.transaction_id == transaction_id
+    )
+    return db.session.scalars(query.order_by(PosReceiptMail.created_at.desc()).limit(MOST_A_DAY)).all()
+
+
+def due(clock: Clock) -> Sequence[str]:
+    """Return the mails that no worker holds and that may be tried now."""
+    query = select(PosReceiptMail.id).where(*_due(clock)).order_by(PosReceiptMail.next_try_at)
+    return db.session.scalars(query).all()
+
+
+def send(context: WorkContext, mailer: Mailer, mail_id: str) -> bool:
+    """Send it, unless another worker does. How it ended stands in the row."""
+    which = (PosReceiptMail.id == mail_id, *_due(context.clock))
+    claim = context.commit(lambda: leases.claim(RECEIPT_MAIL, context.clock, *which))
+    return claim is not None and perform(context, claim, lambda: _send(context, mailer, claim))
+
+
+def _send(context: WorkContext, mailer: Mailer, claim: Claim[PosReceiptMail]) -> None:
+    """Nothing of the database is held while the mail server is talked to. Raises LeaseLost."""
+    mail = _letter(claim)
+    read_afresh()
+    try:
+        mailer.send(mail)
+    except MailNotSent as error:
+        reason = str(error)
+        context.commit(lambda: _try_later(context.clock, claim, reason))
+    else:
+        context.commit(lambda: leases.finish(context.clock, claim, done=1, error=None))
+
+
+def _letter(claim: Claim[PosReceiptMail]) -> Mail:
+    row = db.session.get_one(PosReceiptMail, claim.key)
+    return receipt_mail(receipt_of(row.site_id, row.transaction_id), row.email or "", row.link, row.id)
+
+
+def _try_later(clock: Clock, claim: Claim[PosReceiptMail], reason: str) -> None:
+    row = leases.held(claim)
+    pause = TRIED_AGAIN_AFTER[min(row.attempts, len(TRIED_AGAIN_AFTER)) - 1]
+    row.state, row.lease_until, row.error, row.next_try_at = State.WAITING.value, None, reason, clock.now() + pause
+
+
+def _due(clock: Clock) -> tuple[ColumnElement[bool], ...]:
+    return leases.is_free(RECEIPT_MAIL, clock.now()), PosReceiptMail.next_try_at <= clock.now()
+
+
+def _check_number(author: Author, transaction_id: str) -> None:
+    """Raises TooManyRequests."""
+    lately = PosReceiptMail.created_at > author.now() - timedelta(days=1)
+    query = select(func.count()).where(PosReceiptMail.transaction_id == transaction_id, lately)
+    if (db.session.scalar(query) or 0) >= MOST_A_DAY:
+        raise TooManyRequests("This receipt was mailed often enough today.", 3600)

@@ -1,0 +1,34 @@
+"""The port to e-mail: what is sent, and what sends it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class MailNotSent(Exception):
+    """The mail was not taken; the message says why, for people, and names no address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """To one person, in text and the same in HTML. `key` is the same however often the mail is sent."""
+
+    to: str
+    subject: str
+    text: str
+    html: str
+    key: str
+
+
+class Mailer(Protocol):
+    def send(self, mail: Mail) -> None:
+        """Takes at most half a minute. Raises MailNotSent."""
+        ...
+
+
+class NoMailer:
+    """Where no mail is sent."""
+
+    def send(self, mail: Mail) -> None:
+        raise MailNotSent("No mail is set up.")

@@ -1,0 +1,70 @@
+"""Receipts at a till: the link and its QR code, and by e-mail."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from app.domain.pos.receipts.models import PosReceiptMail
+from app.extensions import db
+from tests.blueprints.v1.pos.conftest import ELSEWHERE, OTHER_AGENT, TillClient, Tills
+from tests.fakes.payment_processor import FakeProcessor
+
+
+@pytest.fixture
+def sale(agent: TillClient, processor: FakeProcessor) -> str:
+    """The id of a payment that was made."""
+    intent_id = agent.began()
+    processor.tap(intent_id)
+    answer = agent.capture(intent_id)
+    assert answer.status_code == 200
+    return str(answer.json["transactionId"])
+
+
+def mails(app: Flask) -> list[tuple[str | None, str]]:
+    with app.app_context():
+        return [(mail.email, mail.link) for mail in db.session.query(PosReceiptMail)]
+
+
+def test_a_receipt_is_mailed_in_the_background(app: Flask, agent: TillClient, sale: str) -> None:
+    answer = agent.call("POST", f"transactions/{sale}/receipt", {"email": "sam@home.test"})
+    assert answer.status_code == 202 and answer.json["transactionId"] == sale
+    assert mails(app) == [("sam@home.test", answer.json["url"])]
+
+
+def test_the_link_opens_the_receipt(app: Flask, agent: TillClient, sale: str) -> None:
+    shown = agent.call("GET", f"transactions/{sale}/receipt")
+    assert shown.status_code == 200 and shown.json["qrSvg"].startswith("<svg")
+    path = "/" + shown.json["url"].split("/", 3)[3]
+    page = app.test_client().get(path, base_url="http://localhost")
+    assert page.status_code == 200 and "£12.50" in page.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"email": ""}, {"email": 7}, {"email": "sam"}, {"email": "4242424242424242@home.test"}, {"to": "a@b.c"}],
+)
+def test_what_is_no_address_is_a_bad_request(app: Flask, agent: TillClient, sale: str, body: dict[str, object]) -> None:
+    answer = agent.call("POST", f"transactions/{sale}/receipt", body)
+    assert answer.status_code == 400 and "4242424242424242" not in answer.text
+    assert mails(app) == []
+
+
+def test_there_is_none_before_the_payment_or_for_another_shops(agent: TillClient, sale: str) -> None:
+    waiting = agent.create().json["transactionId"]
+    for one in (waiting, "nothing"):
+        assert agent.call("GET", f"transactions/{one}/receipt").status_code == 404
+        assert agent.call("POST", f"transactions/{one}/receipt", {"email": "a@b.test"}).status_code == 404
+    agent.location = ELSEWHERE
+    assert agent.call("POST", f"transactions/{sale}/receipt", {"email": "a@b.test"}).status_code == 404
+
+
+def test_a_colleague_at_the_same_location_may_send_it(app: Flask, till: Tills, sale: str) -> None:
+    colleague = till(OTHER_AGENT)
+    assert colleague.call("POST", f"transactions/{sale}/receipt", {"email": "sam@home.test"}).status_code == 202
+
+
+def test_a_receipt_is_sent_ten_times_a_day_at_most(agent: TillClient, sale: str) -> None:
+    answers = [agent.call("POST", f"transactions/{sale}/receipt", {"email": "sam@home.test"}) for _ in range(11)]
+    assert [answer.status_code for answer in answers] == [202] * 10 + [429]
+    assert "Retry-After" in answers[-1].headers
