@@ -24,6 +24,8 @@ from app.domain.alerts.causes import Cause
 from app.domain.catalogue import picture_uploads
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.pos.receipts import mails
+from app.domain.pos.receipts.mails import RECEIPT_MAIL
 from app.domain.pos.reconciliation import checks as payment_checks
 from app.domain.pos.reconciliation import nightly
 from app.domain.pos.reconciliation.checks import PAYMENT_CHECKS
@@ -44,6 +46,7 @@ from app.domain.seo.sitemap import builds
 from app.domain.seo.sitemap.builds import SITEMAP
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
+from app.domain.sites.models import Site
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.tasks.leased import TASK
 from app.domain.work import leases
@@ -58,6 +61,7 @@ from app.jobs.leased import LEASED_JOBS
 from app.jobs.scheduler import Scheduler
 from app.ports import EXTENSION, images
 from app.transaction import transaction
+from tests.factories import make_agent, make_location, make_transaction, make_user
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
 from tests.purging import purged
@@ -86,6 +90,13 @@ def upload_picture(_context: SearchContext, author: Author) -> None:
     picture_uploads.request(author, product.id, file, "mug.png", "A mug")
 
 
+def mail_receipt(_context: SearchContext, author: Author) -> None:
+    site = db.session.get_one(Site, author.site_id)
+    location = make_location(site)
+    payment = make_transaction(make_agent(site, make_user(site), location), location, "SUCCEEDED")
+    mails.request_mail(author, payment.id, "sam@home.test", "https://shop.test/r/x")
+
+
 EXAMPLES = {
     example.kind.name: example
     for example in (
@@ -102,6 +113,7 @@ EXAMPLES = {
             job_is_per_site=True,
         ),
         Example(RECONCILIATION, lambda _, author: nightly.request(author)),
+        Example(RECEIPT_MAIL, mail_receipt),
         Example(SITE_CHECK, lambda _, author: checks.request(author)),
     )
 }
