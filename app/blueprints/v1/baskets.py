@@ -18,15 +18,15 @@ from app.blueprints.v1.basket_shapes import (
     UpdateBasketBody,
 )
 from app.blueprints.v1.description import LOCATION
-from app.blueprints.v1.pos_access import cashier, requires_till, till, work_at
+from app.blueprints.v1.pos_access import requires_till, till, work_at
 from app.blueprints.v1.pos_payment_shapes import PosPaymentIntentShape
-from app.blueprints.v1.pos_payments import CREATES, Answer, created_answer, idempotency_key
+from app.blueprints.v1.pos_payments import Answer, begun, idempotency_key
 from app.domain.orders.basket_view import view_basket
 from app.domain.orders.baskets import Owner, WantedLine, create_basket, find_basket, replace_lines, take_over
 from app.domain.orders.models import Order
 from app.domain.pos import baskets
 from app.domain.pos.baskets import BasketUser
-from app.domain.pos.payments import creating, settling
+from app.domain.pos.payments import settling
 from app.domain.pos.payments.creating import PaymentRequest
 from app.transaction import transaction
 from app.work_context import work_context
@@ -82,7 +82,6 @@ def update(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
 
 @bp.post("/<basket_id>/paymentIntent")
 @requires_till(as_agent=True)
-@rate_limited(*CREATES)
 @bp.idempotent
 @bp.described("createBasketPaymentIntent", 401, 403, 404, 409, 413, 415, 422, 429, 502, 503, 504)
 @bp.arguments(PayBasketBody)
@@ -98,7 +97,7 @@ def pay(body: dict[str, Any], basket_id: str) -> Answer:
     with transaction():
         take_over(_checked(basket_id, to_change=True), till().caller.user_id, place.location_id)
     wanted = PaymentRequest(amount=None, currency=None, order_id=basket_id, key=idempotency_key())
-    return created_answer(creating.create_payment(work_context(), ports.payment_processor(), cashier(), wanted))
+    return begun(wanted)
 
 
 @bp.put("/<basket_id>/submit")

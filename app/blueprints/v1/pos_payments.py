@@ -8,7 +8,7 @@ from typing import Any
 from flask import request
 
 from app import ports
-from app.blueprints.rate_limit import TILL_READS, rate_limited
+from app.blueprints.rate_limit import TILL_READS, rate_limited, refuse_beyond
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.description import LOCATION, RETRY_AFTER
 from app.blueprints.v1.pos_access import cashier, requires_till, till
@@ -36,12 +36,13 @@ from app.domain.pos.payments.settling import AlreadyCaptured, PaymentState
 from app.domain.pos.states import TransactionStatus
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Invalid
+from app.domain.shared.rate_limit import Rate
 from app.work_context import work_context
 
 bp = ApiBlueprint("v1_pos_payments", __name__, url_prefix="/v1/pos/<location_id>", tag="POS")
 INTENT = "/paymentIntents/<payment_intent_id>"
 LATER = {"Retry-After": "2"}  # Seconds.
-CREATES, SETTLES = ("pos-create", 30), ("pos-settle", 60)
+SETTLES = ("pos-settle", 60)
 Answer = tuple[dict[str, Any], int, dict[str, str]]
 
 
@@ -58,7 +59,6 @@ def connection_token() -> dict[str, str]:
 
 @bp.post("/paymentIntents")
 @requires_till(as_agent=True)
-@rate_limited(*CREATES)
 @bp.idempotent
 @bp.described("createPosPaymentIntent", 401, 403, 404, 409, 413, 415, 422, 429, 502, 503, 504)
 @bp.arguments(CreatePosPaymentIntentBody, example=PAYMENT_EXAMPLE)
@@ -77,7 +77,17 @@ def create(body: dict[str, Any]) -> Answer:
         metadata=body["metadata"],
         key=idempotency_key(),
     )
-    return created_answer(creating.create_payment(work_context(), ports.payment_processor(), cashier(), wanted))
+    return begun(wanted)
+
+
+def begun(wanted: PaymentRequest) -> Answer:
+    """Begin a payment; 30 a minute of each agent, without those that are refused or repeated."""
+    processor = ports.payment_processor()
+    return created_answer(creating.create_payment(work_context(), processor, cashier(), wanted, _may_begin))
+
+
+def _may_begin() -> None:
+    refuse_beyond("pos-create", Rate(30, 60))
 
 
 @bp.get(INTENT)

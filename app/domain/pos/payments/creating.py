@@ -4,7 +4,7 @@ processor that gets lost makes a second payment (docs/payments.md)."""
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -76,19 +76,28 @@ class _Written:
     is_new: bool
 
 
+def _always() -> None: ...
+
+
 def create_payment(
-    context: WorkContext, processor: PaymentProcessor, cashier: Cashier, request: PaymentRequest
+    context: WorkContext,
+    processor: PaymentProcessor,
+    cashier: Cashier,
+    request: PaymentRequest,
+    may_begin: Callable[[], None] = _always,
 ) -> CreatedPayment:
-    """Call it outside a transaction. Raises Unprocessable `amount_invalid`, `amount_too_small`,
-    `amount_exceeds_limit`, `amount_mismatch`, `currency_not_supported`, `description_invalid`, `metadata_invalid` or
-    `idempotency_mismatch`, Forbidden, NotFound `order_not_found`, Conflict `order_already_paid`,
-    `payment_in_progress`, `outcome_unknown` or `idempotency_in_progress`, and ProcessorError with the transaction's
-    id."""
+    """Call it outside a transaction. `may_begin` is called once nothing else speaks against a payment, and raises
+    TooManyRequests where there were very many: what is refused or repeated does not count.
+
+    Raises Unprocessable `amount_invalid`, `amount_too_small`, `amount_exceeds_limit`, `amount_mismatch`,
+    `currency_not_supported`, `description_invalid`, `metadata_invalid` or `idempotency_mismatch`, Forbidden, NotFound
+    `order_not_found`, Conflict `order_already_paid`, `payment_in_progress`, `outcome_unknown` or
+    `idempotency_in_progress`, and ProcessorError with the transaction's id."""
     if request.amount is not None:
         rules.check_amount(request.amount)
     rules.check_texts(request.description, request.metadata)
     keyed = _keyed(cashier, request)
-    written = context.commit(lambda: _write_down(processor, cashier, request, keyed))
+    written = context.commit(lambda: _write_down(processor, cashier, request, keyed, may_begin))
     if written.intent_id is not None:
         with about(written.transaction_id):
             intent = processor.retrieve_intent(written.ref, written.intent_id)
@@ -104,7 +113,11 @@ def _keyed(cashier: Cashier, request: PaymentRequest) -> KeyedRequest | None:
 
 
 def _write_down(
-    processor: PaymentProcessor, cashier: Cashier, request: PaymentRequest, keyed: KeyedRequest | None
+    processor: PaymentProcessor,
+    cashier: Cashier,
+    request: PaymentRequest,
+    keyed: KeyedRequest | None,
+    may_begin: Callable[[], None],
 ) -> _Written:
     """The key first: what was done under it is answered again, whatever holds meanwhile."""
     transaction_id = str(uuid.uuid4())
@@ -113,6 +126,7 @@ def _write_down(
         return _written_before(claim, cashier.author.now())
     location = db.session.get_one(PosLocation, cashier.location_id)
     payment = _checked_payment(cashier, location, request, transaction_id)
+    may_begin()
     payment.processor = processor.name
     db.session.add(payment)
     db.session.flush()

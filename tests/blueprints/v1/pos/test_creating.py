@@ -212,6 +212,12 @@ def test_more_than_so_many_a_minute_are_refused(agent: TillClient, path: str, mo
     assert int(answers[-1].headers["Retry-After"]) > 0
 
 
+def test_what_is_refused_or_repeated_counts_for_no_limit(agent: TillClient) -> None:
+    for _ in range(31):
+        assert problem(agent.call("POST", "paymentIntents", {"amountInPence": 0})) == (422, "amount_invalid")
+        assert agent.create(key="the same").status_code == 201
+
+
 def test_an_admin_who_is_no_agent_creates_no_payment(till: Tills) -> None:
     admin = till(ADMIN)
     assert problem(admin.create()) == (403, "agent_required")
