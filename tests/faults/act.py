@@ -35,7 +35,7 @@ from app.adapters.whoosh import WhooshEngine
 from app.config import Config, from_environment
 from app.domain.alerts import unwritten
 from app.domain.catalogue.models import Product
-from app.domain.orders import basket_contents
+from app.domain.orders import basket_contents, submission
 from app.domain.orders.checkout import place
 from app.domain.orders.contact import Contact
 from app.domain.pos.models import PosAgent
@@ -336,6 +336,21 @@ def order(token: str, point: str) -> None:
     say("ordered", number, "now" if placed.is_new else "before")
 
 
+def submit_basket(basket_id: str, point: str) -> None:
+    """A till submits a paid basket, and the process is killed at a point."""
+    kill_at(point)
+    with transaction():
+        number = submission.submit(Author(1, "Tilly Till", clock()), basket_id).number
+    say("submitted", number)
+
+
+def deliver_events(point: str) -> None:
+    """Follows up stored events, and is killed at a point."""
+    kill_at(point)
+    events.deliver()
+    say("delivered")
+
+
 def drain(point: str) -> None:
     """Counts the searches that wait, and is killed at a point."""
     kill_at(point)
@@ -414,6 +429,8 @@ DEEDS: dict[str, Callable[..., object]] = {
         deliver,
         work_off_tasks,
         order,
+        submit_basket,
+        deliver_events,
         drain,
         replay,
         build_sitemap,
