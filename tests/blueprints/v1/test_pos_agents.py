@@ -11,10 +11,13 @@ from sqlalchemy import select
 from app.domain.pos import agents
 from app.domain.pos.models import PosAgent, PosSession
 from app.domain.shared.author import Author
+from app.domain.sites import staff
 from app.domain.sites.models import AuditEntry, Site, User
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
+from app.domain.sites.sign_in_sessions import SignedIn
 from app.extensions import db
+from app.jobs.scheduled import run_scheduled
 from app.transaction import transaction
 from tests.blueprints.v1.conftest import LOGOUT, ApiClient, Signed
 from tests.factories import make_agent, make_location
@@ -177,6 +180,45 @@ def test_no_field_of_the_api_takes_a_pin(app: Flask, stranger: ApiClient) -> Non
     for path in ("/v1/auth/login", "/v1/auth/refresh"):
         answer = stranger.call("POST", path, {"email": AGENT, "password": "x", "refreshToken": "x", "pin": "1234"})
         assert "#/pin" in [error["pointer"] for error in answer.json["errors"]]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"), [("password", "PASSWORD_CHANGED"), ("disabled", "REVOKED"), ("role", "REVOKED")]
+)
+def test_what_an_admin_takes_away_ends_the_work_session_at_once(
+    app: Flask,
+    site_id: int,
+    clock: StoppedClock,
+    signed_in: Signed,
+    make_till_agent: MakeAgent,
+    change: str,
+    reason: str,
+) -> None:
+    make_till_agent()
+    program = signed_in(Role.POS_AGENT, audience="pos")
+    with app.app_context(), transaction():
+        admin, user = (db.session.query(User).filter_by(email=email).one() for email in (ADMIN, AGENT))
+        actor = SignedIn("", admin.id, admin.email, "Ada", site_id, "Shop", frozenset((Role.ADMIN,)), "localhost")
+        if change == "password":
+            staff.reset_password(clock, 8, actor, user.id, "nine blue bottles")
+        else:
+            roles = ["MERCHANDISER"] if change == "role" else ["POS_AGENT"]
+            staff.change(clock, actor, user.id, "Tilly", roles, enabled=change == "role")
+    answer = program.call("GET", ME)
+    assert (answer.status_code, answer.json["code"]) == (401, "session_revoked")
+    with app.app_context():
+        assert db.session.scalar(select(PosSession.end_reason)) == reason
+
+
+def test_the_schedule_ends_what_time_ended(
+    app: Flask, signed_in: Signed, make_till_agent: MakeAgent, clock: StoppedClock
+) -> None:
+    make_till_agent()
+    signed_in(Role.POS_AGENT, audience="pos")
+    clock.move(hours=25)
+    with app.app_context():
+        run_scheduled("pos-sessions")
+        assert db.session.scalar(select(PosSession.end_reason)) == "EXPIRED"
 
 
 def test_a_session_is_seen_once_a_minute(
