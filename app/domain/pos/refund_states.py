@@ -92,15 +92,16 @@ def refund_seen(author: Author, transaction_id: str, seen: Refund) -> None:
     known = _locked(transaction_id)
     refunds = _refunds_of(known.id)
     mine = [refund for refund in refunds if refund.processor_refund_id == seen.id]
-    unanswered = [refund for refund in refunds if _awaits(refund, seen.amount)]
-    found = next(iter(mine or unanswered), None)
+    nameless = [refund for refund in refunds if _may_be(refund, seen.amount)]
+    found = next(iter(mine or sorted(nameless, key=is_made, reverse=True)), None)
     if found is None:
         found = _made_elsewhere(author, known, seen)
     settle_refund(author, found.id, RefundState.of(seen.status), seen.id)
 
 
-def _awaits(refund: PosRefund, amount: int) -> bool:
-    return refund.processor_refund_id is None and refund.status in UNSETTLED and refund.amount == amount
+def _may_be(refund: PosRefund, amount: int) -> bool:
+    """Whether it was not answered, or seen in the sum of the charge alone, which names no refund."""
+    return refund.processor_refund_id is None and refund.status != RefundState.FAILED and refund.amount == amount
 
 
 def _made_elsewhere(author: Author, known: PosTransaction, seen: Refund) -> PosRefund:

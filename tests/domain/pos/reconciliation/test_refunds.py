@@ -21,6 +21,7 @@ from app.extensions import db
 from tests.domain.pos.shop_with_till import ShopWithTill, stored
 from tests.examples import examples
 from tests.fakes.payment_processor import (
+    ERROR_500_AFTER,
     ERROR_500_BEFORE,
     MISCONFIGURED,
     RATE_LIMITED_429,
@@ -170,6 +171,19 @@ def test_one_that_was_made_is_seen_in_the_charge_though_its_key_is_forgotten(til
     till.check()
     assert refunds() == [(500, "SUCCEEDED")]
     assert (till.processor.made("refund"), given_back(till, paid)) == (1, 500)
+
+
+def test_one_that_was_seen_in_the_charge_is_not_counted_again_when_news_names_it(till: ShopWithTill, paid: str) -> None:
+    till.processor.fail("refund", ERROR_500_AFTER)
+    refund(till, paid, 500)
+    till.clock.move(minutes=1)
+    till.check()
+    assert refunds() == [(500, "SUCCEEDED")]
+    (made,) = till.processor.accounts[""].refunds.values()
+    for _ in range(2):
+        _refund_event(till, paid, made.id)
+        assert refunds() == [(500, "SUCCEEDED")]
+        assert (stored(paid).refunded_amount, given_back(till, paid)) == (500, 500)
 
 
 @pytest.mark.parametrize(("fault", "error"), [(REJECTED, Rejected), (MISCONFIGURED, Misconfigured)])
