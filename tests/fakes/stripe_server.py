@@ -91,6 +91,10 @@ class StripeServer(ThreadingHTTPServer):
         """How the next requests fail, in their order; None for one that does not."""
         self._faults.extend(faults)
 
+    def fails_no_more(self) -> None:
+        with self._lock:
+            self._faults.clear()
+
     def tap(self, account: str, intent_id: str, card: str = "visa") -> None:
         with self._lock:
             self.api.ledgers[account].tap(intent_id, card)
