@@ -35,6 +35,11 @@ def camel_case(name: str) -> str:
     return first + "".join(word.title() for word in others)
 
 
+def parameter_name(argument: str) -> str:
+    """The name in the description of what a view calls so: that of the specification."""
+    return "id" if argument == "basket_id" else camel_case(argument)
+
+
 class Shape(Schema):
     """What goes over the wire: names in camelCase, and nothing that it does not name."""
 

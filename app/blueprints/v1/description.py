@@ -16,7 +16,7 @@ from app.blueprints.v1.api import (
     IDEMPOTENCY_KEY,
     READER_TOKEN,
     ProblemShape,
-    camel_case,
+    parameter_name,
     problem_name,
 )
 from app.blueprints.v1.examples import ExamplesPlugin
@@ -140,10 +140,10 @@ class CamelCasePaths(FlaskPlugin):  # type: ignore[misc]
 
     @staticmethod
     def flaskpath2openapi(path: str) -> str:
-        return re.sub(r"<(?:[^:<>]+:)?([^<>]+)>", lambda match: f"{{{camel_case(match[1])}}}", path)
+        return re.sub(r"<(?:[^:<>]+:)?([^<>]+)>", lambda match: f"{{{parameter_name(match[1])}}}", path)
 
     def rule_to_params(self, rule: Rule) -> list[dict[str, Any]]:
-        return [one | {"name": camel_case(one["name"])} for one in super().rule_to_params(rule)]
+        return [one | {"name": parameter_name(one["name"])} for one in super().rule_to_params(rule)]
 
 
 def _name_of(shape: Any) -> str:

@@ -13,7 +13,6 @@ from flask import Flask
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode
-from schemathesis.checks import not_a_server_error
 from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -23,9 +22,13 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from app.adapters.simulator import Simulator
-from app.blueprints.v1.api import camel_case
+from app.blueprints.v1.api import parameter_name
 from app.domain.catalogue.models import Collection, Product
 from app.domain.orders.models import OrderNumbers
+from app.domain.pos.models import PosTransaction
+from app.domain.pos.processor import AccountRef, IntentRequest
+from app.domain.pos.simulated_cards import CARDS
+from app.domain.pos.simulator import Tap
 from app.domain.shared.rate_limit import NoRateLimits
 from app.extensions import db
 from app.ports import EXTENSION
@@ -47,13 +50,14 @@ OPERATIONS = {
     operation.definition.raw["operationId"]: operation
     for operation in (result.ok() for result in DESCRIPTION.get_all_operations())
 }
+SECRET = b"a secret of the simulator"
+OF_READERS = "presentSimulatedCard"
 LOGOUT = "logout"  # Takes any body.
 TRIMMING = ("createTaxonomy", "saveTaxonomyStructure")  # Texts are measured without the spaces around them.
 TRIES = 10 if ALL else 4  # Of each kind of request, of which there are six.
-Checks = list[Any]
-CHECKS: Checks = [
-    not_a_server_error,
-    status_code_conformance,
+Check = Any
+CHECKS: list[Check] = [
+    status_code_conformance,  # No operation names 500 among its answers.
     content_type_conformance,
     response_schema_conformance,
 ]
@@ -64,17 +68,22 @@ def shops(app: Flask, clock: StoppedClock) -> Shops:
     """With the simulator as payment processor, and no limit to how often."""
     app.config["WTF_CSRF_ENABLED"] = False
     ports = app.extensions[EXTENSION]
-    app.extensions[EXTENSION] = replace(
-        ports, rate_limits=NoRateLimits(), payment_processor=Simulator(clock, b"a secret of the simulator")
-    )
+    app.extensions[EXTENSION] = replace(ports, rate_limits=NoRateLimits(), payment_processor=Simulator(clock, SECRET))
     return built(app, _shops_that_sell)
 
 
 def _shops_that_sell() -> Shops:
-    """New orders get numbers that those of the shop do not have."""
+    """New orders get numbers that those of the shop do not have, and the processor knows the payment at the till."""
     shops = build_shops()
+    wanted = IntentRequest(1_250, "gbp", metadata={"transactionId": shops.own["transaction_id"]})
+    simulator = Simulator(StoppedClock(), SECRET)
+    intent = simulator.create_intent(AccountRef(), wanted, "key")
+    simulator.present(AccountRef(), intent.id, intent.client_secret or "", Tap(CARDS["visa"]))
     with transaction():
         db.session.add(OrderNumbers(site_id=int(shops.own["site_id"]), next=10_000))
+        payment = db.session.get_one(PosTransaction, shops.own["transaction_id"])
+        payment.processor, payment.processor_account_id, payment.processor_intent_id = "simulator", "", intent.id
+    shops.own["payment_intent_id"] = intent.id
     return shops
 
 
@@ -95,16 +104,28 @@ def _try(app: Flask, shops: Shops, name: str, times: int) -> None:
     operation = OPERATIONS[name]
     known = _known(app, shops)
     path = {one.name: known[one.name] for one in operation.path_parameters}
-    sound, about_records = GenerationMode.POSITIVE, {"path_parameters": path}
-    _call(app, operation.as_strategy(sound, **about_records), bearer_of(app, Principal.ADMIN), times)
-    _call(app, operation.as_strategy(sound, **about_records), bearer_of(app, Principal.POS_AGENT), times)
-    _call(app, operation.as_strategy(sound), bearer_of(app, Principal.ADMIN), times)
-    _call(app, operation.as_strategy(sound), bearer_of(app, Principal.ANYBODY), times)
+
+    def tried(mode: GenerationMode, principal: Principal, *more: Check, **parameters: Any) -> None:
+        cases = operation.as_strategy(mode, **parameters)
+        _call(app, cases, _bearer(app, name, principal, known), times, [*CHECKS, *more])
+
+    for principal in (Principal.ADMIN, Principal.POS_AGENT):
+        tried(GenerationMode.POSITIVE, principal, path_parameters=path)
+    for principal in (Principal.ADMIN, Principal.ANYBODY):
+        tried(GenerationMode.POSITIVE, principal)
     if name != LOGOUT and (operation.body or operation.query or operation.headers):
-        unsound = operation.as_strategy(GenerationMode.NEGATIVE, **about_records)
-        checks = CHECKS if name in TRIMMING else [*CHECKS, negative_data_rejection]
-        _call(app, unsound, bearer_of(app, Principal.ADMIN), times, checks)
-        _call(app, unsound, bearer_of(app, Principal.POS_AGENT), times, checks)
+        refused = () if name in TRIMMING else (negative_data_rejection,)
+        for principal in (Principal.ADMIN, Principal.POS_AGENT):
+            tried(GenerationMode.NEGATIVE, principal, *refused, path_parameters=path)
+
+
+def _bearer(app: Flask, name: str, principal: Principal, known: dict[str, str]) -> dict[str, str]:
+    """The header of a caller; of their card reader, for what only that may call."""
+    bearer = bearer_of(app, principal)
+    if name != OF_READERS or not bearer:
+        return bearer
+    token = app.test_client().get(f"/v1/pos/{known['locationId']}/paymentToken", headers=bearer).json["token"]
+    return {"Authorization": f"Bearer {token}"}
 
 
 def _known(app: Flask, shops: Shops) -> dict[str, str]:
@@ -112,15 +133,13 @@ def _known(app: Flask, shops: Shops) -> dict[str, str]:
     with app.app_context():
         product, collection = db.session.query(Product).first(), db.session.query(Collection).first()
         assert product and collection
-        return {camel_case(name): value for name, value in (COMMON | shops.own).items()} | {
+        return {parameter_name(name): value for name, value in (COMMON | shops.own).items()} | {
             "skuCode": product.sku,
             "seoName": collection.seo_name,
         }
 
 
-def _call(
-    app: Flask, cases: st.SearchStrategy[Case], bearer: dict[str, str], times: int, checks: Checks = CHECKS
-) -> None:
+def _call(app: Flask, cases: st.SearchStrategy[Case], bearer: dict[str, str], times: int, checks: list[Check]) -> None:
     @settings(max_examples=times, derandomize=True, deadline=None, database=None, suppress_health_check=HealthCheck)
     @given(cases)
     def answers(case: Case) -> None:
