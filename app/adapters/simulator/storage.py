@@ -15,6 +15,8 @@ from sqlalchemy.orm import Session
 from app.domain.pos.processor import Busy
 from app.extensions import db
 
+TRIES = 6  # Each waits as long as the database does by itself.
+
 
 @contextmanager
 def reading() -> Iterator[Session]:
@@ -25,9 +27,19 @@ def reading() -> Iterator[Session]:
 @contextmanager
 def writing() -> Iterator[Session]:
     """Commits at the end. Raises Busy when others write for too long: then nothing was done."""
-    with Session(db.engine, expire_on_commit=False) as session, session.begin():
+    with Session(db.engine, expire_on_commit=False) as session:
+        _begin_writing(session)
+        yield session
+        session.commit()
+
+
+def _begin_writing(session: Session) -> None:
+    """SQLite serves writers in no order, so that one of many may wait in vain for its five seconds, and again."""
+    for last in (*(False,) * (TRIES - 1), True):
         try:
             session.connection(execution_options={"writing": True})
+            return
         except OperationalError as error:
-            raise Busy("The payment simulator is busy.") from error
-        yield session
+            session.rollback()
+            if last:
+                raise Busy("The payment simulator is busy.") from error

@@ -23,6 +23,7 @@ from app.domain.shared.problems import Forbidden, Unprocessable
 from app.domain.sites.api_sessions import ApiCaller
 from app.permissions import DECLARED, Permission, View, allowed
 from app.transaction import transaction
+from app.work_context import work_context
 
 OVER_LIMIT = "amount_exceeds_limit"
 
@@ -126,8 +127,7 @@ def admitted(caller: ApiCaller, location_id: str | None, settles: bool = False, 
 def _see(session: PosSession, location: PosLocation | None) -> None:
     if work_sessions.wants_to_be_seen(ports.clock(), session, location):
         session_id, place = session.id, None if location is None else location.id
-        with transaction():
-            work_sessions.see(ports.clock(), session_id, place)
+        work_context().commit(lambda: work_sessions.see(ports.clock(), session_id, place))
 
 
 def _note_over_limit() -> None:
