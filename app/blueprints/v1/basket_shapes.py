@@ -12,8 +12,8 @@ from app.domain.catalogue.rules import LONGEST_SKU
 from app.domain.orders.basket import MOST_LINES, MOST_OF_ONE
 from app.domain.shared.schema import Whole
 
-LINES_EXAMPLE = [{"skuCode": "TENT-2", "quantity": 1}, {"skuCode": "MUG-GREEN", "quantity": 2}]
-CREATE_EXAMPLE = {"locationId": "tml_simulated", "channel": "POS", "lines": LINES_EXAMPLE}
+LINES_EXAMPLE = [{"skuCode": "TENT-04", "quantity": 1}, {"skuCode": "MUG-04", "quantity": 2}]
+CREATE_EXAMPLE = {"locationId": "tml_demo_market", "channel": "POS", "lines": LINES_EXAMPLE}
 UPDATE_EXAMPLE = {"lines": LINES_EXAMPLE, "revision": 1}
 CHANNELS = ("POS", "WEB")
 LONGEST_ID = 255
@@ -24,7 +24,7 @@ class LineBody(Body):
     sku_code = fields.Str(
         required=True,
         validate=validate.Length(1, LONGEST_SKU),
-        metadata={"description": "Of a product without variants, or of a variant.", "example": "TENT-2"},
+        metadata={"description": "Of a product without variants, or of a variant.", "example": "TENT-04"},
     )
     quantity = Whole(
         required=True, validate=validate.Range(1, MOST_OF_ONE), metadata={"minimum": 1, "maximum": MOST_OF_ONE}
@@ -40,7 +40,7 @@ class CreateBasketBody(Body):
     location_id = fields.Str(
         allow_none=True,
         validate=validate.Length(1, LONGEST_ID),
-        metadata={"description": "The till where it is filled.", "example": "tml_simulated"},
+        metadata={"description": "The till where it is filled.", "example": "tml_demo_market"},
     )
     channel = fields.Str(
         load_default="POS", validate=validate.OneOf(CHANNELS), metadata={"description": "Where the sale is made."}
@@ -59,7 +59,7 @@ class PayBasketBody(Body):
     location_id = fields.Str(
         required=True,
         validate=validate.Length(1, LONGEST_ID),
-        metadata={"description": "Where the card is taken.", "example": "tml_simulated"},
+        metadata={"description": "Where the card is taken.", "example": "tml_demo_market"},
     )
 
 
