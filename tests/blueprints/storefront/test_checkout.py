@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from app.domain.catalogue.models import Product
-from app.domain.orders import limits, status_changes
+from app.domain.orders import limits, payment, status_changes
 from app.domain.orders.models import Order
 from app.domain.shared.author import Author
 from app.extensions import db
@@ -160,6 +160,16 @@ def test_the_page_of_an_order_tells_what_became_of_it(
     with app.app_context(), transaction():
         settle(Author(site_id, "Ben", clock), db.session.query(Order).one().id)
     assert words in mia.get(location).text
+
+
+def test_the_page_of_an_order_says_that_a_card_paid_it(app: Flask, mia: Shopper, clock: StoppedClock) -> None:
+    page = mia.order().location
+    with app.app_context(), transaction():
+        order = payment.order_to_pay(db.session.query(Order).one().site_id, db.session.query(Order).one().id)
+        payment.lock_for_payment(order, "tx-1")
+        payment.mark_paid(clock, order.id, "tx-1", order.total)
+    shown = mia.get(page).text
+    assert "it is paid" in shown and "Paid by card" in shown and "pay there" not in shown
 
 
 def test_names_are_shown_as_they_were_typed(mia: Shopper) -> None:
