@@ -20,7 +20,7 @@ from app.blueprints.v1.basket_shapes import (
 from app.blueprints.v1.description import LOCATION
 from app.blueprints.v1.pos_access import requires_till, till, work_at
 from app.blueprints.v1.pos_payment_shapes import PosPaymentIntentShape
-from app.blueprints.v1.pos_payments import Answer, begun, idempotency_key
+from app.blueprints.v1.pos_payments import CREATE_REQUESTS, Answer, begun, idempotency_key
 from app.domain.orders.basket_view import view_basket
 from app.domain.orders.baskets import Owner, WantedLine, create_basket, find_basket, replace_lines, take_over
 from app.domain.orders.models import Order
@@ -82,6 +82,7 @@ def update(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
 
 @bp.post("/<basket_id>/paymentIntent")
 @requires_till(as_agent=True)
+@rate_limited(*CREATE_REQUESTS)
 @bp.idempotent
 @bp.described("createBasketPaymentIntent", 401, 403, 404, 409, 413, 415, 422, 429, 502, 503, 504)
 @bp.arguments(PayBasketBody)

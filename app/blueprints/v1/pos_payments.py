@@ -42,7 +42,7 @@ from app.work_context import work_context
 bp = ApiBlueprint("v1_pos_payments", __name__, url_prefix="/v1/pos/<location_id>", tag="POS")
 INTENT = "/paymentIntents/<payment_intent_id>"
 LATER = {"Retry-After": "2"}  # Seconds.
-SETTLES = ("pos-settle", 60)
+SETTLES, CREATE_REQUESTS = ("pos-settle", 60), ("pos-create-request", 120)
 Answer = tuple[dict[str, Any], int, dict[str, str]]
 
 
@@ -59,6 +59,7 @@ def connection_token() -> dict[str, str]:
 
 @bp.post("/paymentIntents")
 @requires_till(as_agent=True)
+@rate_limited(*CREATE_REQUESTS)
 @bp.idempotent
 @bp.described("createPosPaymentIntent", 401, 403, 404, 409, 413, 415, 422, 429, 502, 503, 504)
 @bp.arguments(CreatePosPaymentIntentBody, example=PAYMENT_EXAMPLE)

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 
-from app.domain.orders.models import OPEN, Order
-from app.domain.orders.payment import PaymentInProgress, lock_for_payment, order_to_pay
+from app.domain.orders.models import Order
+from app.domain.orders.payment import lock_for_payment
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
 from app.domain.pos.payments import idempotency, rules, transitions
 from app.domain.pos.payments.cashier import Cashier, ref_of
 from app.domain.pos.payments.idempotency import Claim, KeyedRequest
+from app.domain.pos.payments.orders_due import amount_due, payable_order
 from app.domain.pos.payments.outcomes import next_check
 from app.domain.pos.payments.processor_calls import about, refused_creation
 from app.domain.pos.payments.reader_tokens import account_of
@@ -30,8 +31,7 @@ from app.domain.pos.processor import (
 )
 from app.domain.pos.states import TransactionStatus
 from app.domain.shared.author import Author
-from app.domain.shared.problems import Conflict, DomainError, Forbidden, NotFound, Unprocessable
-from app.domain.shared.records import find_record
+from app.domain.shared.problems import Conflict, DomainError, Forbidden
 from app.domain.sites.settings import settings_of
 from app.domain.sites.sites import currency_of
 from app.domain.work.context import WorkContext
@@ -76,15 +76,12 @@ class _Written:
     is_new: bool
 
 
-def _always() -> None: ...
-
-
 def create_payment(
     context: WorkContext,
     processor: PaymentProcessor,
     cashier: Cashier,
     request: PaymentRequest,
-    may_begin: Callable[[], None] = _always,
+    may_begin: Callable[[], None] = lambda: None,
 ) -> CreatedPayment:
     """Call it outside a transaction. `may_begin` is called once nothing else speaks against a payment, and raises
     TooManyRequests where there were very many: what is refused or repeated does not count.
@@ -165,8 +162,8 @@ def _checked_payment(
     currency = site.currency if request.currency is None else request.currency.lower()
     if request.amount is not None:
         rules.check_limit(site, agent, request.amount, currency)
-    order = _order_to_pay(cashier, request.order_id) if request.order_id is not None else None
-    amount = _amount_due(order, request.amount)
+    order = payable_order(cashier, request.order_id) if request.order_id is not None else None
+    amount = amount_due(order, request.amount)
     rules.check_limit(site, agent, amount, currency)
     if order is not None:
         lock_for_payment(order, transaction_id)
@@ -179,48 +176,6 @@ def _terms_of(cashier: Cashier) -> AgentTerms:
     if agent is None:
         raise Forbidden("You are not set up as an agent of this shop. Ask an admin.", "agent_required")
     return AgentTerms(agent.can_process_quick_payments, agent.can_build_orders, agent.max_transaction_amount)
-
-
-def _order_to_pay(cashier: Cashier, order_id: str) -> Order:
-    """An agent's own baskets, and orders that wait to be collected. Raises NotFound and Conflict, which names the
-    payment under way."""
-    site_id = cashier.author.site_id
-    known = find_record(Order, site_id, order_id)
-    if known is None or not _may_be_paid_to(cashier, known):
-        raise NotFound("There is no such order on this site.", "order_not_found")
-    try:
-        return order_to_pay(site_id, order_id)
-    except PaymentInProgress as error:
-        raise _under_way(error.transaction_id) from None
-
-
-def _may_be_paid_to(cashier: Cashier, order: Order) -> bool:
-    """A shopper's own basket is nobody else's business until it is ordered."""
-    if order.owner_id is None:
-        return order.status != OPEN
-    return cashier.is_admin or order.owner_id == cashier.user_id
-
-
-def _under_way(transaction_id: str) -> Conflict:
-    other = db.session.get(PosTransaction, transaction_id)
-    intent_id = other.processor_intent_id if other else None
-    about_it = {"transactionId": transaction_id, "paymentIntentId": intent_id}
-    if other is not None and other.status == TransactionStatus.UNKNOWN:
-        message = "Nobody knows yet whether this order was paid. Wait until that is known."
-        return Conflict(message, "outcome_unknown", **about_it)
-    return Conflict("A payment of this order is under way. Go on with that one.", "payment_in_progress", **about_it)
-
-
-def _amount_due(order: Order | None, requested: int | None) -> int:
-    """What the shop itself says is due. Raises Unprocessable where the client says otherwise."""
-    if order is None:
-        if requested is None:
-            raise Unprocessable("Say how much is to be paid.", "amount_invalid")
-        return requested
-    if requested not in (None, order.total):
-        raise Unprocessable("The order comes to another amount.", "amount_mismatch", totalInPence=order.total)
-    rules.check_amount(order.total)
-    return order.total
 
 
 def _payment(

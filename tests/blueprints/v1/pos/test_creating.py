@@ -218,6 +218,19 @@ def test_what_is_refused_or_repeated_counts_for_no_limit(agent: TillClient) -> N
         assert agent.create(key="the same").status_code == 201
 
 
+def test_what_is_refused_or_the_same_again_counts_as_no_new_payment(agent: TillClient) -> None:
+    refused = [agent.create(amountInPence=0) for _ in range(35)]
+    assert {problem(answer) for answer in refused} == {(422, "amount_invalid")}
+    assert {agent.create(key="k").status_code for _ in range(35)} == {201}
+    assert {agent.create().status_code for _ in range(29)} == {201}
+    assert problem(agent.create()) == (429, "rate_limited")
+
+
+def test_requests_for_payments_are_limited_whatever_they_say(agent: TillClient) -> None:
+    answers = [agent.create(amountInPence=0).status_code for _ in range(121)]
+    assert (set(answers[:120]), answers[120]) == ({422}, 429)
+
+
 def test_an_admin_who_is_no_agent_creates_no_payment(till: Tills) -> None:
     admin = till(ADMIN)
     assert problem(admin.create()) == (403, "agent_required")
