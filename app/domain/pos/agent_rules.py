@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.domain.pos.typed_text import note_problems
 from app.domain.shared.problems import Problem
-from app.domain.shared.text import line_problems
 
 LONGEST_NAME = 100
 LARGEST_LIMIT = 99_999_999  # The longest amount that a processor takes has eight digits.
@@ -47,7 +47,7 @@ def effective_limit(agents: int | None, sites: int) -> Limit:
 
 
 def agent_problems(fields: AgentFields) -> list[Problem]:
-    problems = line_problems(fields.display_name, "The name", LONGEST_NAME, "#/displayName", required=True)
+    problems = note_problems(fields.display_name, "The name", LONGEST_NAME, "#/displayName")
     limit = fields.max_transaction_amount
     if limit is not None and not 1 <= limit <= LARGEST_LIMIT:
         message = "The limit must be more than nothing, and at most 999,999.99."

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass, fields, replace
 
 from app.domain.pos.processor import Address
+from app.domain.pos.typed_text import note_problems
 from app.domain.shared.problems import Problem
-from app.domain.shared.text import line_problems, one_line
+from app.domain.shared.text import one_line
 
 COUNTRY = re.compile("[A-Z]{2}", re.ASCII)
 PROCESSOR_ID = re.compile("[A-Za-z0-9_.-]{1,255}", re.ASCII)
@@ -41,9 +42,10 @@ def cleaned(location: LocationFields) -> LocationFields:
 
 
 def location_problems(location: LocationFields) -> list[Problem]:
-    problems = line_problems(location.display_name, "The name", 100, "#/displayName", required=True)
+    problems = note_problems(location.display_name, "The name", 100, "#/displayName")
     for part, (label, longest, name) in PARTS.items():
-        problems += line_problems(getattr(location.address, part), label, longest, f"#/address/{name}")
+        text, pointer = getattr(location.address, part), f"#/address/{name}"
+        problems += note_problems(text, label, longest, pointer, required=False)
     if not COUNTRY.fullmatch(location.address.country):
         message = "The country is two letters, such as GB (ISO 3166-1)."
         problems.append(Problem("invalid_country", message, "#/address/country"))

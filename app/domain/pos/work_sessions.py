@@ -10,13 +10,13 @@ from app.domain.pos import work_session_ends
 from app.domain.pos.access import ADMINS
 from app.domain.pos.agents import find_agent
 from app.domain.pos.models import PosAgent, PosLocation, PosSession
+from app.domain.pos.typed_text import note_problems
 from app.domain.shared.author import Author
-from app.domain.shared.card_numbers import names_card
 from app.domain.shared.clock import Clock
 from app.domain.shared.money import LARGEST
-from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound, Problem
+from app.domain.shared.problems import Conflict, Forbidden, Invalid, NotFound
 from app.domain.shared.records import existing, find_record
-from app.domain.shared.text import line_problems, one_line
+from app.domain.shared.text import one_line
 from app.domain.sites import api_sessions, audit
 from app.domain.sites.api_sessions import ApiCaller, Audience, Because, Device
 from app.domain.sites.roles import Role
@@ -130,10 +130,7 @@ def _check_amount(amount: int, pointer: str) -> None:
 
 
 def _check_note(note: str) -> None:
-    problems = line_problems(one_line(note), "The note", LONGEST_NOTE, "#/closingNote")
-    if names_card(note):
-        problems.append(Problem("card_number", "Leave out card numbers: they must not be stored.", "#/closingNote"))
-    if problems:
+    if problems := note_problems(one_line(note), "The note", LONGEST_NOTE, "#/closingNote", required=False):
         raise Invalid(problems)
 
 
