@@ -10,6 +10,7 @@ from app.blueprints.v1.api import Body, Shape
 from app.blueprints.v1.fields import Few, UtcTime
 from app.domain.catalogue.rules import LONGEST_SKU
 from app.domain.orders.basket import MOST_LINES, MOST_OF_ONE
+from app.domain.shared.money import LARGEST
 from app.domain.shared.schema import Whole
 
 LINES_EXAMPLE = [{"skuCode": "TENT-04", "quantity": 1}, {"skuCode": "MUG-04", "quantity": 2}]
@@ -36,6 +37,11 @@ def _lines(**more: Any) -> Few:
     return Few(fields.Nested(LineBody), MOST_LINES, metadata=described, **more)
 
 
+def _discount() -> Whole:
+    described = MONEY | {"description": "What an agent who may takes off, in minor units.", "minimum": 0, "example": 0}
+    return Whole(load_default=0, validate=validate.Range(0, LARGEST), metadata=described)
+
+
 class CreateBasketBody(Body):
     location_id = fields.Str(
         allow_none=True,
@@ -46,12 +52,14 @@ class CreateBasketBody(Body):
         load_default="POS", validate=validate.OneOf(CHANNELS), metadata={"description": "Where the sale is made."}
     )
     lines = _lines(load_default=list)
+    discount = _discount()
 
 
 class UpdateBasketBody(Body):
     """Everything that the basket is to hold."""
 
     lines = _lines(required=True)
+    discount = _discount()
     revision = Whole(required=True, metadata={"description": "The one that was read last."})
 
 

@@ -36,21 +36,23 @@ bp = ApiBlueprint("v1_baskets", __name__, tag="Basket", url_prefix="/v1/basket",
 
 @bp.post("")
 @requires_till(settles=True)
-@bp.described("createBasket", 401, 403, 404, 409, 415)
+@bp.described("createBasket", 401, 403, 404, 409, 415, 422)
 @bp.arguments(CreateBasketBody, example=CREATE_EXAMPLE)
 @bp.response(201, BasketShape, headers=LOCATION)
 def create(body: dict[str, Any]) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Begin a basket, with or without lines.
 
-    Agents need the permission to build orders. Every line that names nothing for sale is listed in `errors` (400), and
+    Agents need the permission to build orders, and another for a discount, which is at most the subtotal (422
+    `discount_exceeds_subtotal`). Every line that names nothing for sale is listed in `errors` (400), and
     so is every line of which there is not enough in stock (409 `out_of_stock`).
     """
     baskets.check_builder(_user())
+    baskets.check_discount(_user(), body["discount"])
     location_id = body.get("location_id")
     place = work_at(location_id).location_id if location_id else None
     with transaction():
         owner = Owner(till().caller.user_id, body["channel"], place)
-        answer = _basket_json(create_basket(till().author, owner, _wanted(body)))
+        answer = _basket_json(create_basket(till().author, owner, _wanted(body), body["discount"]))
     return answer, 201, {"Location": f"/v1/basket/{answer['id']}"}
 
 
@@ -66,18 +68,20 @@ def basket(basket_id: str) -> dict[str, Any]:
 
 @bp.put("/<basket_id>")
 @requires_till(settles=True)
-@bp.described("updateBasket", 401, 403, 404, 409, 415)
+@bp.described("updateBasket", 401, 403, 404, 409, 415, 422)
 @bp.arguments(UpdateBasketBody, example=UPDATE_EXAMPLE)
 @bp.response(200, BasketShape)
 def update(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
-    """Put exactly these lines into a basket.
+    """Put exactly these lines into a basket, with this discount or none.
 
     `revision` is the one that was read last; after another change the answer is 409 `stale_revision` with
     `currentRevision`. While a payment is under way, and once it succeeded, it is 409 `basket_locked`.
     """
     with transaction():
         _checked(basket_id, to_change=True)
-        return _basket_json(replace_lines(till().author, basket_id, _wanted(body), body["revision"]))
+        baskets.check_discount(_user(), body["discount"])
+        changed = replace_lines(till().author, basket_id, _wanted(body), body["revision"], body["discount"])
+        return _basket_json(changed)
 
 
 @bp.post("/<basket_id>/paymentIntent")

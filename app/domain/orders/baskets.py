@@ -13,11 +13,13 @@ from app.domain.orders.basket import MOST_OF_ONE
 from app.domain.orders.models import OPEN, Order, OrderLine
 from app.domain.orders.numbers import next_number
 from app.domain.orders.offers import Offer, offers_by_sku
-from app.domain.orders.pricing import describe_line, out_of_stock, set_total, shortage
+from app.domain.orders.pricing import describe_line, out_of_stock, set_total, shortage, subtotal_of
 from app.domain.shared.author import Author
 from app.domain.shared.flushing import flush_or_conflict
-from app.domain.shared.problems import Conflict, Invalid, Problem, StaleRevision
+from app.domain.shared.money import format_money
+from app.domain.shared.problems import Conflict, Invalid, Problem, StaleRevision, Unprocessable
 from app.domain.shared.records import existing, find_record
+from app.domain.sites import audit
 from app.domain.sites.sites import currency_of
 from app.extensions import db
 
@@ -48,8 +50,9 @@ def find_basket(site_id: int, basket_id: str, to_change: bool = False) -> Order:
     return existing(found if found and not _is_of_storefront(found) else None, NO_BASKET)
 
 
-def create_basket(author: Author, owner: Owner, wanted: Sequence[WantedLine]) -> Order:
-    """Its number is that of the order it becomes. Raises Invalid, and Conflict `out_of_stock`."""
+def create_basket(author: Author, owner: Owner, wanted: Sequence[WantedLine], discount: int = 0) -> Order:
+    """Its number is that of the order it becomes. `discount` is what an agent takes off, in minor units. Raises
+    Invalid, Unprocessable `discount_exceeds_subtotal`, and Conflict `out_of_stock`."""
     offers = _checked(author.site_id, wanted)
     now = author.now()
     order = Order(
@@ -70,12 +73,15 @@ def create_basket(author: Author, owner: Owner, wanted: Sequence[WantedLine]) ->
     )
     db.session.add(order)
     _fill(order, wanted, offers)
+    _take_off(author, order, discount)
     return order
 
 
-def replace_lines(author: Author, basket_id: str, wanted: Sequence[WantedLine], revision: int) -> Order:
-    """Put exactly this into the basket. Raises NotFound, Invalid, StaleRevision, and Conflict `basket_submitted`,
-    `basket_locked` or `out_of_stock`."""
+def replace_lines(
+    author: Author, basket_id: str, wanted: Sequence[WantedLine], revision: int, discount: int = 0
+) -> Order:
+    """Put exactly this into the basket. Raises NotFound, Invalid, StaleRevision, Unprocessable
+    `discount_exceeds_subtotal`, and Conflict `basket_submitted`, `basket_locked` or `out_of_stock`."""
     order = find_basket(author.site_id, basket_id, to_change=True)
     if order.status != OPEN:
         raise Conflict("This basket was submitted already.", "basket_submitted")
@@ -84,6 +90,7 @@ def replace_lines(author: Author, basket_id: str, wanted: Sequence[WantedLine], 
     if order.revision != revision:
         raise StaleRevision(STALE, order.revision)
     _fill(order, wanted, _checked(author.site_id, wanted))
+    _take_off(author, order, discount)
     order.revision += 1
     order.updated_at = author.now()
     flush_or_conflict("The shop just changed one of these products. Please try again.")
@@ -164,6 +171,20 @@ def _fill(order: Order, wanted: Sequence[WantedLine], offers: Mapping[str, Offer
     order.lines = lines
     set_total(order)
     flush_or_conflict("The shop just changed one of these products. Please try again.")
+
+
+def _take_off(author: Author, order: Order, discount: int) -> None:
+    subtotal = subtotal_of(order)
+    if discount > subtotal:
+        message = f"The goods come to {format_money(subtotal, order.currency)}; a discount cannot be more."
+        raise Unprocessable(message, "discount_exceeds_subtotal", maxDiscount=subtotal)
+    if discount == order.discount:
+        return
+    before, order.discount = order.discount, discount
+    set_total(order)
+    summary = f"Order {order.number}: the discount is {format_money(discount, order.currency)}"
+    amounts = {"discount": before}, {"discount": discount}
+    audit.record(author, "order.discount", ("order", order.id), summary, *amounts)
 
 
 def _new_line(site_id: int, offer: Offer) -> OrderLine:

@@ -45,6 +45,13 @@ def check_builder(user: BasketUser) -> None:
         raise Forbidden("You may not build orders. Ask an admin.", "orders_not_permitted")
 
 
+def check_discount(user: BasketUser, discount: int) -> None:
+    """Agents need the permission to give discounts, admins need none. Raises Forbidden."""
+    may = ADMINS.intersection(user.roles) or (user.agent is not None and user.agent.can_discount)
+    if discount and not may:
+        raise Forbidden("You may not give discounts. Ask an admin.", "discounts_not_permitted")
+
+
 def check_basket(user: BasketUser, order: Order) -> None:
     """A basket is used by its owner, by agents who build orders where it is filled, and by admins. Raises Forbidden."""
     check_builder(user)

@@ -64,6 +64,24 @@ def change_agent(app: Flask, **changes: object) -> None:
             setattr(agent, name, value)
 
 
+def test_an_agent_who_may_takes_something_off_and_no_more_than_the_goods_come_to(app: Flask, till: ApiClient) -> None:
+    assert refused(till.call("POST", "/v1/basket", {"lines": MUGS, "discount": 100})) == (
+        403,
+        "discounts_not_permitted",
+    )
+    change_agent(app, can_discount=True)
+    basket = begin(till, discount=100)
+    assert [basket[name] for name in ("subtotal", "discount", "total")] == [1_000, 100, 900]
+    address = f"/v1/basket/{basket['id']}"
+    beyond = till.call("PUT", address, {"lines": MUGS, "revision": 1, "discount": 1_001})
+    assert refused(beyond) == (422, "discount_exceeds_subtotal") and beyond.json["maxDiscount"] == 1_000
+    assert till.call("GET", address).json == basket
+    changed = till.call("PUT", address, {"lines": MUGS, "revision": 1}).json
+    assert [changed[name] for name in ("discount", "total")] == [0, 1_000]
+    for wrong in (-1, 1.5, "1", True):
+        assert till.call("PUT", address, {"lines": MUGS, "revision": 2, "discount": wrong}).status_code == 400
+
+
 def test_a_basket_is_begun_read_changed_and_says_what_it_costs(till: ApiClient) -> None:
     basket = begin(till)
     assert {name: basket[name] for name in ("orderNumber", "status", "currency", "channel", "locationId")} == {
