@@ -19,6 +19,7 @@ from app.domain.pos.states import TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Forbidden, NotFound
+from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.extensions import db
 
@@ -122,4 +123,6 @@ def end_alerts_of_refunded(clock: Clock) -> None:
 
 
 def _paid_before(moment: datetime) -> tuple[ColumnElement[bool], ...]:
-    return Order.status == OPEN, Order.paid_at.is_not(None), Order.paid_at <= moment
+    """Naming the sites has the index of site and status used, so that only open baskets are looked at."""
+    of_sites = Order.site_id.in_(select(Site.id))
+    return of_sites, Order.status == OPEN, Order.paid_at.is_not(None), Order.paid_at <= moment
