@@ -124,7 +124,8 @@ def test_a_sale_of_the_demo_shop_is_settled_by_its_event(shop: RunningShop) -> N
     at_the_stall = Stall(shop)
     intent = at_the_stall.call("/paymentIntents", {"amountInPence": 1_250, "currency": "gbp"})
     at_the_stall.present(intent, "visa")
-    until(lambda: at_the_stall.call("/transactions")["items"][0]["status"] == "SUCCEEDED")
+    until(lambda: "payment_intent.succeeded" in shop.log.read_text(), 60)
+    assert at_the_stall.call("/transactions")["items"][0]["status"] == "SUCCEEDED"
 
 
 def test_the_sale_that_the_documentation_shows_works(shop: RunningShop, tmp_path: Path) -> None:
