@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from apispec import APISpec
+from apispec import APISpec, BasePlugin
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Response, current_app, jsonify
 from flask_smorest.spec.plugins import FlaskPlugin
@@ -130,7 +130,7 @@ def spec_options() -> dict[str, Any]:
         "security": [{ACCESS_TOKEN: []}],
         "tags": [{"name": name, "description": meaning} for name, meaning in TAGS.items()],
         "flask_plugin": CamelCasePaths(),
-        "extra_plugins": [ExamplesPlugin()],
+        "extra_plugins": [ExamplesPlugin(), BodyProblems()],
         "marshmallow_plugin": MarshmallowPlugin(schema_name_resolver=_name_of),
     }
 
@@ -144,6 +144,17 @@ class CamelCasePaths(FlaskPlugin):  # type: ignore[misc]
 
     def rule_to_params(self, rule: Rule) -> list[dict[str, Any]]:
         return [one | {"name": parameter_name(one["name"])} for one in super().rule_to_params(rule)]
+
+
+class BodyProblems(BasePlugin):
+    """What any body of JSON may be refused for, so that no view needs to say it."""
+
+    def operation_helper(self, path: str | None = None, operations: Any = None, **_more: Any) -> None:
+        for operation in (operations or {}).values():
+            answers = operation.get("responses", {})
+            known = {str(status) for status in answers}
+            if "requestBody" in operation and "400" in known:
+                answers |= {status: problem_name(status) for status in (413, 415) if str(status) not in known}
 
 
 def _name_of(shape: Any) -> str:
