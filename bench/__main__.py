@@ -16,7 +16,7 @@ from bench.measuring import FIGURES_FILE, SMALL, Figure, workspace
 
 NAMES = (
     "relevance", "index_build", "search_speed", "hostile", "replay", "updates", "pages", "counting", "analytics",
-    "taxonomy", "activation", "sitemap", "findable", "slow_clients",
+    "taxonomy", "activation", "sitemap", "findable", "slow_clients", "pos",
 )  # fmt: skip
 
 

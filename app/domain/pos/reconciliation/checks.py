@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 from sqlalchemy import ColumnElement, select, update
@@ -135,15 +136,25 @@ class _Run:
     def _payments(self) -> bool:
         while batch := self.context.commit(self._claim_payments):
             listed = self._listed(batch)
-            for due in batch:
-                known = listed.get(due.account_id, {})
+            for number, due in enumerate(batch, 1):
                 if due.intent_id is None and due.account_id not in listed:
                     continue  # The account could not be listed; its payments are looked at again in a minute.
-                if not self._try(lambda: settle_payment(self.context, self.processor, due, known), due):  # noqa: B023
+                if not self._try(partial(self._settle_payment, due, listed.get(due.account_id, {})), due):
+                    self._release(batch[number:])
                     return False
             if self._unanswered >= MOST_FAILURES:
                 return False
         return True
+
+    def _settle_payment(self, due: DuePayment, listed: Mapping[str, Intent]) -> None:
+        settle_payment(self.context, self.processor, due, listed)
+
+    def _release(self, claimed: Sequence[DuePayment]) -> None:
+        """What this run has no time for is due as before."""
+        ids = [due.id for due in claimed]
+        unchanged = PosTransaction.id.in_(ids), PosTransaction.next_check_at.is_not(None)
+        released = update(PosTransaction).where(*unchanged).values(next_check_at=self._now)
+        self.context.commit(lambda: db.session.execute(released, execution_options=_UNSYNCHRONIZED))
 
     def _listed(self, batch: Sequence[DuePayment]) -> dict[str, Mapping[str, Intent]]:
         """Return the intents of each account of which a payment has none, by transaction."""

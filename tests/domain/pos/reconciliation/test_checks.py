@@ -24,6 +24,7 @@ from tests.domain.pos.shop_with_till import ShopWithTill, shop_with_till, stored
 from tests.factories import make_order
 from tests.fakes.clock import StoppedClock
 from tests.fakes.payment_processor import MISCONFIGURED, TIMEOUT_AFTER, TIMEOUT_BEFORE, Call, FakeProcessor
+from tests.fakes.queue import RecordingQueue
 
 
 def causes(till: ShopWithTill) -> list[str]:
@@ -240,3 +241,16 @@ def test_people_need_not_wait_for_the_next_look(till: ShopWithTill) -> None:
         checks.bring_forward(till.author)
     till.check()
     assert stored(payment).status == "SUCCEEDED"
+
+
+def test_what_a_run_has_no_time_for_is_due_at_once_and_requested_again(
+    till: ShopWithTill, clock: StoppedClock, queue: RecordingQueue
+) -> None:
+    """A slow processor holds up no other site."""
+    payments = [till.payment() for _ in range(5)]
+    till.processor.before_call = lambda _call: clock.move(seconds=11)
+    till.check()
+    assert till.processor.made("retrieve_intent") == 2
+    assert (run(till).state, queue.jobs[-1]) == ("waiting", ("payments:check", (till.site_id,)))
+    due = [payment for payment in payments if (stored(payment).next_check_at or clock.now()) <= clock.now()]
+    assert len(due) >= 3

@@ -1,0 +1,198 @@
+"""Payments at the till: what one costs with the books of years behind it, two hundred agents at once against the
+simulator, and finding out how ten thousand open ones ended."""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from flask import Flask
+from sqlalchemy import func, select
+
+from app.adapters.clock import SystemClock
+from app.adapters.simulator.models import SimulatorIntent
+from app.domain.pos.models import PosTransaction
+from app.domain.pos.reconciliation import checks
+from app.domain.pos.reconciliation.models import PaymentCheckRun
+from app.domain.shared.author import Author
+from app.extensions import db
+from app.transaction import transaction
+from app.work_context import work_context
+from bench.measuring import Yardstick, at_most, heading, milliseconds, percentile, run, seconds, sized, workspace
+from bench.shop import empty_shop, settings
+from bench.till import (
+    AMOUNT,
+    HOST,
+    LOCATION,
+    SITE,
+    Signed,
+    leave_open,
+    shop_with_fake_processor,
+    sign_agents_in,
+    write_books,
+)
+from bench.web_load import server, wait_for
+from bench.yardsticks import bare_commit
+from tests.fakes.payment_processor import FakeProcessor
+
+BOOKS, AGENTS, OPEN = sized(100_000), sized(200), sized(10_000)
+REQUESTS = 300
+LIMIT = 4  # Times a bare authenticated request.
+SETTLED = 6  # Times a bare commit.
+NOTHING = Yardstick("the goal", 0, "")
+TILL = f"/v1/pos/{LOCATION}"
+
+
+def main() -> None:
+    with workspace() as directory:
+        _requests(directory)
+    with workspace() as directory:
+        _agents_at_once(directory)
+
+
+def _requests(directory: Path) -> None:
+    processor = FakeProcessor(SystemClock())
+    empty_shop(settings(directory))
+    app = shop_with_fake_processor(directory, processor)
+    with app.app_context():
+        agents = sign_agents_in(10)
+        write_books(agents, BOOKS)
+        heading(f"Payments over the API with {BOOKS:,} in the books, the processor answering at once")
+        _measure_requests(app, processor, agents[0])
+        heading(f"Reconciliation of {OPEN:,} open payments")
+        _reconcile(processor, agents[0])
+
+
+def _measure_requests(app: Flask, processor: FakeProcessor, agent: Signed) -> None:
+    client, numbers = app.test_client(), itertools.count()
+
+    def call(method: str, path: str, status: int, body: object = None) -> Mapping[str, object]:
+        more = {} if body is None else {"json": body}
+        answer = client.open(path, method=method, headers=agent.headers, base_url=f"http://{HOST}", **more)
+        assert answer.status_code == status, answer.text
+        found: Mapping[str, object] = answer.json
+        return found
+
+    def create(_: int) -> None:
+        intents.append(
+            str(call("POST", f"{TILL}/paymentIntents", 201, {"amountInPence": AMOUNT, "currency": "gbp"})["id"])
+        )
+
+    def bare(_: int) -> None:
+        call("GET", "/v1/pos/agents/me", 200)
+        next(numbers)
+
+    intents: list[str] = []
+    for warm in range(20):
+        bare(warm)
+        create(warm)
+    plain = Yardstick("a bare authenticated request, p95", percentile(milliseconds(bare, range(REQUESTS)), 0.95), "ms")
+    _p95("a payment created, p95", create, range(REQUESTS), plain)
+    for intent in intents:
+        processor.tap(intent)
+    _p95(
+        "a payment captured, p95", lambda one: call("POST", f"{TILL}/paymentIntents/{one}/capture", 200), intents, plain
+    )
+    _p95("a page of the list, p95", lambda _: call("GET", f"{TILL}/transactions", 200), range(REQUESTS), plain)
+    last = f"{TILL}/transactions?pageNumber={BOOKS // 20}"
+    _p95("the last page of the list, p95", lambda _: call("GET", last, 200), range(REQUESTS), plain)
+
+
+def _p95(name: str, work: Callable[..., object], arguments: Sequence[object], plain: Yardstick) -> None:
+    at_most(name, percentile(milliseconds(work, arguments), 0.95), LIMIT * plain)
+
+
+def _reconcile(processor: FakeProcessor, agent: Signed) -> None:
+    leave_open(processor, agent, OPEN)
+    author = Author(SITE, "Benchmark", SystemClock())
+
+    def settle() -> None:
+        """As often as there is more to do: a run ends after some seconds."""
+        while SITE in checks.sites_due(SystemClock(), processor):
+            with transaction():
+                checks.request(author)
+            checks.check(work_context(), processor, SITE)
+            assert not db.session.get_one(PaymentCheckRun, SITE, populate_existing=True).failed
+
+    took = seconds(settle)
+    at_most("an open payment settled, each", 1000 * took / OPEN, SETTLED * bare_commit())
+    counted = select(PosTransaction.status, func.count()).where(PosTransaction.processor_intent_id.like("pi_fake%"))
+    ends = dict(db.session.execute(counted.group_by(PosTransaction.status)).all())
+    at_most("left unknown", ends.get("UNKNOWN", 0), NOTHING)
+
+
+@dataclass
+class _Sales:
+    """What came of agents who all take a payment at the same moment."""
+
+    port: int
+    statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
+    times: list[float] = field(default_factory=list)
+    together: threading.Barrier = field(default_factory=lambda: threading.Barrier(AGENTS))
+
+    def sell(self, agent: Signed) -> None:
+        self.together.wait()
+        self.times.append(1000 * seconds(lambda: self._sale(agent)))
+
+    def _sale(self, agent: Signed) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        begun = self._call(
+            connection, "POST", f"{TILL}/paymentIntents", agent.token, {"amountInPence": AMOUNT, "currency": "gbp"}
+        )
+        reader = self._call(connection, "GET", f"{TILL}/paymentToken", agent.token)
+        tap = {"clientSecret": begun["clientSecret"], "card": "visa"}
+        present = f"/v1/pos/simulator/paymentIntents/{begun['id']}/present"
+        self._call(connection, "POST", present, str(reader["token"]), tap)
+        self._call(connection, "POST", f"{TILL}/paymentIntents/{begun['id']}/capture", agent.token)
+        connection.close()
+
+    def _call(
+        self, connection: http.client.HTTPConnection, method: str, path: str, token: str, body: object = None
+    ) -> Mapping[str, object]:
+        headers = {"Authorization": f"Bearer {token}", "Host": HOST, "Content-Type": "application/json"}
+        connection.request(method, path, json.dumps(body) if body else None, headers)
+        answer = connection.getresponse()
+        read = answer.read()
+        self.statuses[path.rpartition("/")[2], answer.status] += 1
+        found: Mapping[str, object] = json.loads(read)
+        return found
+
+
+def _agents_at_once(directory: Path) -> None:
+    heading(f"{AGENTS} agents who take a payment at the same moment, web server and simulator")
+    environment = settings(directory)
+    app = empty_shop(environment)
+    with app.app_context():
+        agents = sign_agents_in(AGENTS)
+        commit = bare_commit()
+    with server("wsgi:app", environment) as port:
+        wait_for(port, HOST, "/healthz")
+        sales = _Sales(port)
+        threads = [threading.Thread(target=sales.sell, args=(agent,)) for agent in agents]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    refused = sum(count for (_, status), count in sales.statuses.items() if status >= 400)
+    at_most("requests that were refused", refused + AGENTS - len(sales.times), NOTHING)
+    at_most("the last of them has paid after", max(sales.times, default=0), 20 * AGENTS * commit)
+    with app.app_context():
+        at_most("payments whose two books differ", _differing(), NOTHING)
+
+
+def _differing() -> int:
+    """By the shop's books and the simulator's: every agent was paid once."""
+    ours = dict(db.session.execute(select(PosTransaction.processor_intent_id, PosTransaction.captured_amount)).all())
+    taken = select(SimulatorIntent.id, SimulatorIntent.amount).where(SimulatorIntent.status == "succeeded")
+    theirs = dict(db.session.execute(taken).all())
+    return len(ours.items() ^ theirs.items()) + abs(len(ours) - AGENTS)
+
+
+if __name__ == "__main__":
+    run(main)
