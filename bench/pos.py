@@ -45,6 +45,7 @@ BOOKS, AGENTS, OPEN = sized(100_000), sized(200), sized(10_000)
 REQUESTS = 300
 LIMIT = 4  # Times a bare authenticated request.
 SETTLED = 6  # Times a bare commit.
+MOST_COMMITS = 40  # For the four requests of a sale, whose processor time counts as well.
 NOTHING = Yardstick("the goal", 0, "")
 TILL = f"/v1/pos/{LOCATION}"
 
@@ -181,7 +182,7 @@ def _agents_at_once(directory: Path) -> None:
             thread.join()
     refused = sum(count for (_, status), count in sales.statuses.items() if status >= 400)
     at_most("requests that were refused", refused + AGENTS - len(sales.times), NOTHING)
-    at_most("the last of them has paid after", max(sales.times, default=0), 20 * AGENTS * commit)
+    at_most("the last of them has paid after", max(sales.times, default=0), MOST_COMMITS * AGENTS * commit)
     with app.app_context():
         at_most("payments whose two books differ", _differing(), NOTHING)
 
