@@ -49,6 +49,8 @@ def claim(author: Author, request: KeyedRequest, record_id: str) -> Claim:
     where the key was used for another request."""
     now, known = author.now(), _known(author, request)
     if known is None or known.expires_at <= now:
+        if known is not None:
+            _forget_expired(author, request)
         if _is_inserted(author, request, record_id):
             return Claim(record_id, is_new=True)
         known = _known(author, request)
@@ -74,10 +76,14 @@ def _known(author: Author, request: KeyedRequest) -> PosIdempotencyKey | None:
     return db.session.scalar(query.execution_options(populate_existing=True))
 
 
+def _forget_expired(author: Author, request: KeyedRequest) -> None:
+    expired = PosIdempotencyKey.expires_at <= author.now()
+    db.session.execute(delete(PosIdempotencyKey).where(_is(author, request), expired))
+
+
 def _is_inserted(author: Author, request: KeyedRequest, record_id: str) -> bool:
     """False when another request under this key was faster, which this one waited for."""
     now = author.now()
-    db.session.execute(delete(PosIdempotencyKey).where(_is(author, request), PosIdempotencyKey.expires_at <= now))
     values = {
         "site_id": author.site_id,
         "user_id": request.user_id,
