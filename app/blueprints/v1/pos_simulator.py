@@ -32,7 +32,7 @@ bp = ApiBlueprint("v1_pos_simulator", __name__, url_prefix="/v1/pos", tag="POS")
 
 @bp.get("/<location_id>/paymentToken")
 @requires_till()
-@rate_limited("pos-connection-token", 30)
+@rate_limited("pos-payment-token", 120)
 @bp.described("generatePOSPaymentToken", 401, 403, 404, 429)
 @bp.response(200, PaymentTokenShape)
 def payment_token() -> dict[str, Any]:
@@ -83,7 +83,7 @@ def _till(claims: PaymentClaims) -> Till:
 @bp.post("/simulator/paymentIntents/<payment_intent_id>/present")
 @requires_reader
 @bp.for_readers
-@rate_limited("pos-settle", 60)
+@rate_limited("pos-present", 120)
 @bp.described("presentSimulatedCard", 401, 403, 404, 409, 413, 415, 422, 429, 503, 504)
 @bp.arguments(PresentBody)
 @bp.response(200, PresentedCardShape)
