@@ -311,6 +311,8 @@ SUBSCRIPTIONS: Rows = {
 
 POS_PAGES: Rows = {
     ("GET", "/admin/pos"): ADMINS,
+    ("GET", "/admin/pos/differences"): ADMINS,
+    ("POST", "/admin/pos/differences/<difference_id>/settle"): ADMINS,
     ("GET", "/admin/pos/transactions"): ADMINS,
     ("GET", "/admin/pos/transactions.csv"): ADMINS,
     ("GET", "/admin/pos/transactions/<transaction_id>"): ADMINS,

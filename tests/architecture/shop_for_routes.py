@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from app.domain.catalogue.models import ProductImage
 from app.domain.merchandising.models import Node, Tree
 from app.domain.pos.models import PosLocation
+from app.domain.pos.reconciliation.models import LedgerDifference
 from app.domain.sites.models import AuditEntry, Site, User
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
@@ -73,6 +74,7 @@ RECORDS = (
     "session_id",
     "payment_intent_id",
     "transaction_id",
+    "difference_id",
 )
 COMMON = {
     "digest": "0",
@@ -206,8 +208,25 @@ def _records(site: Site) -> dict[str, str]:
         "location_id": location.location_id,
         "session_id": make_work_session(agent).id,
         "transaction_id": transaction_of_agent.id,
+        "difference_id": str(_difference(site)),
         "payment_intent_id": transaction_of_agent.processor_intent_id or "",
     }
+
+
+def _difference(site: Site) -> int:
+    """Between the shop's books and the processor's."""
+    found = LedgerDifference(
+        site_id=site.id,
+        intent_id="pi_other",
+        kind="missing_row",
+        ours="",
+        theirs="12.50",
+        day=WHEN.date(),
+        found_at=WHEN,
+    )
+    db.session.add(found)
+    db.session.flush()
+    return found.id
 
 
 def _change_of_search(site: Site) -> int:

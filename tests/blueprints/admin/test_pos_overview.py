@@ -8,7 +8,12 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
+from app import ports
 from app.domain.pos.models import PosRefund
+from app.domain.pos.reconciliation.difference import Difference, DifferenceKind
+from app.domain.pos.reconciliation.differences import note_difference
+from app.domain.pos.reconciliation.models import LedgerDifference
+from app.domain.shared.author import Author
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.extensions import db
@@ -136,3 +141,22 @@ def test_another_shops_money_is_not_counted(app: Flask, ada: PageClient, till: A
         make_user(other, Role.ADMIN, email="other@shop.test")
     elsewhere = PageClient(app, "other.test").signed_in("other@shop.test")
     assert "1,234.56" not in text_of(elsewhere) and "1,234.56" not in text_of(elsewhere, "/admin/pos/transactions")
+
+
+def test_a_difference_with_the_processors_books_is_shown_and_settled(
+    app: Flask, ada: PageClient, till: AtTill, signed_in: SignedIn
+) -> None:
+    ada.get("/admin/pos/differences")
+    assert "Nothing differs" in text_of(ada, "/admin/pos/differences")
+    with app.app_context(), transaction():
+        author = Author(till.site_id, "reconciliation", ports.clock())
+        kind = next(iter(DifferenceKind))
+        note_difference(author, Difference(kind, "", "pi_lost", None, ours="nothing", theirs="12.50 GBP"))
+        difference_id = db.session.query(LedgerDifference).one().id
+    assert "1 difference with the payment processor’s books" in text_of(ada)
+    ada.get("/admin/pos/differences")
+    page = text_of(ada, "/admin/pos/differences")
+    assert kind.label in page and "pi_lost" in page and "12.50 GBP" in page
+    ada.post(f"/admin/pos/differences/{difference_id}/settle", {})
+    assert "Nothing differs" in text_of(ada, "/admin/pos/differences")
+    assert "with the payment processor’s books" not in text_of(ada)

@@ -3,6 +3,7 @@
 from app.blueprints.admin.pos import (
     agent,
     agents,
+    differences,
     display,
     locations,
     overview,
@@ -17,6 +18,7 @@ from app.blueprints.admin.pos import (
 __all__ = [
     "agent",
     "agents",
+    "differences",
     "display",
     "locations",
     "overview",

@@ -8,6 +8,7 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.charts import Chart, line_chart
+from app.domain.pos.reconciliation.differences import count_unsettled
 from app.domain.pos.reports import today
 from app.domain.pos.reports.day_figures import HOURS, change_in_percent
 from app.domain.pos.reports.today import Today
@@ -30,6 +31,7 @@ def pos_overview() -> str:
         board=board,
         chart=takings_chart(board),
         attention=today.attention(site_id),
+        differences=count_unsettled(site_id),
         is_on=settings_of(site_id)["posEnabled"],
         has_agents=today.has_agents(site_id),
         takes_payments=ports.payment_processor().name != "none",
