@@ -60,7 +60,7 @@ def test_a_receipt_shows_what_card_schemes_want_and_what_was_bought(get: Get, pa
     check_page(page.text)
     text = " ".join(page.text.split())
     bought = ("Market stall", "12 The Piazza", "London WC2E 8RF", "2 × Kettle", "£25.00", "1 November 2026")
-    card = ("Visa •••• 4242", "VISA DEBIT", "A0000000031010", "123456", "Approval", "Contactless emv")
+    card = ("Visa •••• 4242", "VISA DEBIT", "A0000000031010", "123456", "Approval", "Contactless EMV")
     for part in (*bought, *card):
         assert part in text, part
 

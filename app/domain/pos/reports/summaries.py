@@ -49,6 +49,6 @@ def card_name(brand: str | None, last4: str | None) -> str:
 
 
 def in_words(code: str) -> str:
-    """`insufficient_funds` as “Insufficient funds”."""
-    text = code.replace("_", " ").strip()
+    """`insufficient_funds` as “Insufficient funds”, `contactless_emv` as “Contactless EMV”."""
+    text = code.replace("_", " ").strip().replace(" emv", " EMV")
     return text[:1].upper() + text[1:]
