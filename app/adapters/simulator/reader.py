@@ -30,6 +30,7 @@ def present(session: Session, row: SimulatorIntent, tap: Tap, now: datetime) -> 
         raise OutcomeUnknown("The card reader had no answer in time.")
     declined = tap.card.issuer_declines(row.amount, tap.pin, is_second_tap=row.card == tap.card.name)
     row.card, row.has_pin = tap.card.name, tap.card.asks_for_pin
+    row.charge_id = f"ch_sim_{uuid.uuid4().hex[:24]}"  # Of each attempt, also one that is declined.
     if declined:
         _refuse(row, declined)
     else:
@@ -54,5 +55,4 @@ def _accept(row: SimulatorIntent, card: SimulatedCard, now: datetime) -> None:
     is_slow = card.becomes is IntentStatus.PROCESSING
     row.status = (IntentStatus.SUCCEEDED if is_slow else card.becomes).value
     row.settles_at = now + SLOW if is_slow else None
-    row.charge_id = f"ch_sim_{uuid.uuid4().hex[:24]}"
     row.error_code = row.decline_code = None

@@ -21,9 +21,9 @@ def intent_at(row: SimulatorIntent, now: datetime) -> Intent:
         created=row.created_at,
         amount_received=row.amount if status is IntentStatus.SUCCEEDED else 0,
         refunded=refunded_at(row, now),
-        charge_id=row.charge_id or "",
+        charge_id="" if row.error_code else row.charge_id or "",
         card=_card(row),
-        last_error=PaymentError(row.error_code, row.decline_code or "") if row.error_code else None,
+        last_error=_last_error(row),
         metadata=row.labels,
     )
 
@@ -47,7 +47,11 @@ def refund_at(row: SimulatorRefund, now: datetime) -> Refund:
 
 def _card(row: SimulatorIntent) -> CardDetails | None:
     """Of the charge; a declined attempt leaves none."""
-    if row.charge_id is None or row.card is None:
+    if row.charge_id is None or row.card is None or row.error_code:
         return None
     authorization = f"{sum(map(ord, row.id)) * 7919 % 1_000_000:06}"  # Any six digits that stay the same.
     return CARDS[row.card].details(row.has_pin, authorization)
+
+
+def _last_error(row: SimulatorIntent) -> PaymentError | None:
+    return PaymentError(row.error_code, row.decline_code or "", row.charge_id or "") if row.error_code else None

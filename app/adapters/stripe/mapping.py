@@ -82,4 +82,5 @@ def _last_error(sent: Sent) -> PaymentError | None:
     error = sent.get("last_payment_error")
     if not error:
         return None
-    return PaymentError(error.get("code") or error.get("type") or "unknown", error.get("decline_code") or "")
+    code, charge_id = error.get("code") or error.get("type") or "unknown", reference(error.get("charge")) or ""
+    return PaymentError(code, error.get("decline_code") or "", charge_id)

@@ -77,10 +77,12 @@ class CardDetails:
 
 @dataclass(frozen=True, slots=True)
 class PaymentError:
-    """Why the last try of an intent failed: the processor's code, and the issuer's where that declined."""
+    """Why the last try of an intent failed: the processor's code, and the issuer's where that declined. `charge_id` is
+    of the charge that failed, which tells one try from the next."""
 
     code: str
     decline_code: str = ""
+    charge_id: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,10 +101,12 @@ def _attempt(known: Recorded, intent: Intent) -> dict[str, object]:
     if error is None:
         return {"last_error_code": None, "decline_code": None} if intent.status == "succeeded" else {}
     code, decline_code = error.code[:60], error.decline_code[:60] or None
+    charge_id = error.charge_id or intent.charge_id
     is_new = (code, decline_code) != (known.last_error_code, known.decline_code) or (
-        bool(intent.charge_id) and intent.charge_id != known.processor_charge_id
+        bool(charge_id) and charge_id != known.processor_charge_id
     )
-    return {"last_error_code": code, "decline_code": decline_code, "attempts": known.attempts + is_new}
+    charge = {"processor_charge_id": charge_id} if charge_id else {}
+    return {"last_error_code": code, "decline_code": decline_code, "attempts": known.attempts + is_new, **charge}
 
 
 def _money(

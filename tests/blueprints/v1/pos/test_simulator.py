@@ -182,6 +182,14 @@ def test_a_declined_card_leaves_the_payment_open(
     assert reader.capture().status_code == 200
 
 
+def test_every_declined_tap_counts_as_an_attempt(app: Flask, reader: Reader, deliver: Callable[[], None]) -> None:
+    for _ in range(3):
+        reader.present("declined")
+        reader.capture()
+        deliver()
+    assert stored_payments(app)[0].attempts == 3
+
+
 def test_a_slow_card_is_asked_for_again(reader: Reader, clock: StoppedClock) -> None:
     assert reader.present("slow").json["status"] == "processing"
     waiting = reader.capture()
