@@ -126,7 +126,9 @@ class PosTransaction(Base):
         UniqueConstraint("processor", "processor_account_id", "processor_intent_id"),
         Index("uq_pos_transactions_open_of_order", "order_id", unique=True, sqlite_where=OPEN, postgresql_where=OPEN),
         Index(None, "site_id", "created_at", "id"),
-        Index(None, "location_id", "created_at", "id"),
+        Index(None, "site_id", "location_id"),  # To count them, in a third of the time.
+        Index(None, "site_id", "location_id", "created_at", "id"),
+        Index(None, "site_id", "processor_intent_id", "location_id"),
         Index(None, "agent_id", "created_at", "id"),
         Index(None, "session_id"),
         Index("ix_pos_transactions_attention", "site_id", sqlite_where=ATTENTION, postgresql_where=ATTENTION),
