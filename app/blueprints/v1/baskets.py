@@ -17,7 +17,7 @@ from app.blueprints.v1.basket_shapes import (
     SubmittedShape,
     UpdateBasketBody,
 )
-from app.blueprints.v1.description import LOCATION
+from app.blueprints.v1.description import LOCATION, REPLAYED
 from app.blueprints.v1.pos_access import requires_till, till, work_at
 from app.blueprints.v1.pos_payment_shapes import PosPaymentIntentShape
 from app.blueprints.v1.pos_payments import CREATE_REQUESTS, Answer, begun, idempotency_key
@@ -90,7 +90,7 @@ def update(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
 @bp.idempotent
 @bp.described("createBasketPaymentIntent", 401, 403, 404, 409, 413, 415, 422, 429, 502, 503, 504)
 @bp.arguments(PayBasketBody)
-@bp.response(201, PosPaymentIntentShape, headers=LOCATION)
+@bp.response(201, PosPaymentIntentShape, headers=LOCATION | REPLAYED)
 def pay(body: dict[str, Any], basket_id: str) -> Answer:
     """Begin the payment of what a basket comes to now, which the reader then collects.
 

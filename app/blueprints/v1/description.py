@@ -33,6 +33,12 @@ RETRY_AFTER: dict[str, Any] = {"Retry-After": {"description": "Seconds.", "schem
 ETAG: dict[str, Any] = {
     "ETag": {"description": "Send it as If-None-Match: 304 says that nothing changed.", "schema": {"type": "string"}}
 }
+REPLAYED: dict[str, Any] = {
+    "Idempotent-Replayed": {
+        "description": "`true` where the same Idempotency-Key was answered before.",
+        "schema": {"type": "string", "enum": ["true"]},
+    }
+}
 TITLE = "Shop API"
 VERSION = "1"
 INTRODUCTION = """\

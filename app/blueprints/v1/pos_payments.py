@@ -10,7 +10,7 @@ from flask import request
 from app import ports
 from app.blueprints.rate_limit import TILL_READS, rate_limited, refuse_beyond
 from app.blueprints.v1.api import ApiBlueprint
-from app.blueprints.v1.description import LOCATION, RETRY_AFTER
+from app.blueprints.v1.description import LOCATION, REPLAYED, RETRY_AFTER
 from app.blueprints.v1.pos_access import cashier, requires_till, till
 from app.blueprints.v1.pos_payment_shapes import (
     PAYMENT_EXAMPLE,
@@ -63,7 +63,7 @@ def connection_token() -> dict[str, str]:
 @bp.idempotent
 @bp.described("createPosPaymentIntent", 401, 403, 404, 409, 413, 415, 422, 429, 502, 503, 504)
 @bp.arguments(CreatePosPaymentIntentBody, example=PAYMENT_EXAMPLE)
-@bp.response(201, PosPaymentIntentShape, headers=LOCATION)
+@bp.response(201, PosPaymentIntentShape, headers=LOCATION | REPLAYED)
 def create(body: dict[str, Any]) -> Answer:
     """Begin a payment, which the reader then collects.
 

@@ -9,7 +9,7 @@ from marshmallow import fields, validate
 from app import ports
 from app.blueprints.rate_limit import rate_limited
 from app.blueprints.v1.api import ApiBlueprint, Body, Shape
-from app.blueprints.v1.description import RETRY_AFTER
+from app.blueprints.v1.description import REPLAYED, RETRY_AFTER
 from app.blueprints.v1.fields import LINE, UtcTime
 from app.blueprints.v1.pos_access import cashier, requires_till, till
 from app.blueprints.v1.pos_payment_shapes import MINOR_UNITS
@@ -54,8 +54,8 @@ class PosRefundShape(Shape):
 @bp.idempotent
 @bp.described("createPosRefund", 401, 403, 404, 409, 413, 415, 422, 429, 502)
 @bp.arguments(RefundBody, example=EXAMPLE)
-@bp.alt_response(202, schema=PosRefundShape, headers=RETRY_AFTER, description="Not known yet: ask again.")
-@bp.response(201, PosRefundShape)
+@bp.alt_response(202, schema=PosRefundShape, headers=RETRY_AFTER | REPLAYED, description="Not known yet: ask again.")
+@bp.response(201, PosRefundShape, headers=REPLAYED)
 def refund(body: dict[str, Any], transaction_id: str) -> Answer:
     """Give back a payment, or a part of it.
 
