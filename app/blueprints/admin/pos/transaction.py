@@ -16,6 +16,7 @@ from app.domain.pos.emv import RECEIPT_FIELDS
 from app.domain.pos.payments.anomalies import settle_anomaly
 from app.domain.pos.receipts.mails import mails_of
 from app.domain.pos.refund_states import refundable
+from app.domain.pos.refunds import refunds_of
 from app.domain.pos.reports import timeline, transactions
 from app.domain.pos.reports.summaries import TYPE_LABELS
 from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES
@@ -60,12 +61,11 @@ def refused(transaction_id: str, error: DomainError) -> tuple[str, int]:
 def _page(transaction_id: str, errors: FieldErrors | None = None) -> str:
     site_id = current_user.site_id
     payment = transactions.transaction(site_id, transaction_id)
-    refunds = timeline.refunds_of(payment)
     return render_template(
         "admin/pos/transaction/page.html",
         payment=payment,
-        refunds=refunds,
-        steps=timeline.timeline(payment, refunds),
+        refunds=refunds_of(site_id, transaction_id),
+        steps=timeline.timeline(payment),
         time_zone=time_zone_of(site_id),
         emv_labels=RECEIPT_FIELDS,
         type_labels=TYPE_LABELS,

@@ -1,16 +1,15 @@
-"""All that happened to a transaction, in one order: its own steps, its refunds and the processor's news."""
+"""All that happened to a transaction, in one order: its own steps, refunds among them, and the processor's news."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select
 
-from app.domain.pos.models import PosRefund, PosTransaction, PosTransactionEvent, StoredProcessorEvent
+from app.domain.pos.models import PosTransaction, PosTransactionEvent, StoredProcessorEvent
 from app.domain.pos.reports.summaries import in_words
-from app.domain.shared.money import format_money
 from app.extensions import db
 
 MOST_STEPS = 500
@@ -18,7 +17,7 @@ MOST_STEPS = 500
 
 @dataclass(frozen=True, slots=True)
 class TimelineStep:
-    """`source` is till, refund or processor; `status` is that of the transaction, or of the refund, after it."""
+    """`source` is till or processor; `status` is that of the transaction after it."""
 
     at: datetime
     source: str
@@ -28,17 +27,9 @@ class TimelineStep:
     detail: str = ""
 
 
-def refunds_of(transaction: PosTransaction) -> Sequence[PosRefund]:
-    """Oldest first."""
-    query = select(PosRefund).where(
-        PosRefund.site_id == transaction.site_id, PosRefund.transaction_id == transaction.id
-    )
-    return db.session.scalars(query.order_by(PosRefund.created_at, PosRefund.id)).all()
-
-
-def timeline(transaction: PosTransaction, refunds: Sequence[PosRefund]) -> list[TimelineStep]:
+def timeline(transaction: PosTransaction) -> list[TimelineStep]:
     """Oldest first; of two at the same moment, the till's own comes first. Two statements."""
-    steps = [*_own_steps(transaction), *_refund_steps(transaction, refunds), *_news(transaction)]
+    steps = [*_own_steps(transaction), *_news(transaction)]
     return sorted(steps, key=lambda step: step.at)
 
 
@@ -47,12 +38,6 @@ def _own_steps(transaction: PosTransaction) -> Iterator[TimelineStep]:
     query = select(events).where(events.site_id == transaction.site_id, events.transaction_id == transaction.id)
     for event in db.session.scalars(query.order_by(events.id).limit(MOST_STEPS)):
         yield TimelineStep(event.at, "till", in_words(event.action), event.actor, event.status, event.detail)
-
-
-def _refund_steps(transaction: PosTransaction, refunds: Sequence[PosRefund]) -> Iterator[TimelineStep]:
-    for refund in refunds:
-        what = f"Refund of {format_money(refund.amount, transaction.currency)} requested"
-        yield TimelineStep(refund.created_at, "refund", what, refund.requested_by, refund.status, refund.reason)
 
 
 def _news(transaction: PosTransaction) -> Iterator[TimelineStep]:
