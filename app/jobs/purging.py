@@ -52,6 +52,7 @@ RETENTIONS: tuple[Retention, ...] = (
     leases.retention(SITE_CHECK, "site checks", is_superseded()),
     leases.retention(PICTURE, "uploads of pictures"),
     leases.retention(SITEMAP, "builds of sitemaps"),
+    leases.retention(RECONCILIATION, "reconciliations of payments"),
     leases.retention(TASK, "taxonomy tasks"),  # What they did and what products lost stays in the activity log.
     Retention("ended alerts", Alert, dated=Alert.ended_at, is_old=lambda now: Alert.ended_at < now - ENDED_ALERTS_KEPT),
 )

@@ -15,10 +15,12 @@ from app.domain.pos.reconciliation import differences, nightly
 from app.domain.pos.reconciliation.models import LedgerDifference, PosReconciliation
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import Site
+from app.domain.work import leases
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.pos.shop_with_till import ShopWithTill, stored
 from tests.fakes.payment_processor import TIMEOUT_BEFORE
+from tests.purging import purged
 
 
 def compare(till: ShopWithTill, day: date | None = None) -> PosReconciliation:
@@ -173,3 +175,12 @@ def test_a_run_that_cannot_read_the_processor_says_so(till: ShopWithTill, paid: 
 def test_differences_of_other_sites_are_not_found(till: ShopWithTill) -> None:
     with pytest.raises(NotFound), transaction():
         differences.settle(till.author, 1)
+
+
+def test_reports_are_kept_for_a_year_and_a_month(till: ShopWithTill, paid: str) -> None:
+    compare(till)
+    kept = leases.retention(nightly.RECONCILIATION, "reconciliations of payments")
+    till.clock.move(days=400)
+    assert purged(till.clock, kept) == 0
+    till.clock.move(seconds=1)
+    assert purged(till.clock, kept) == 1
