@@ -51,6 +51,17 @@ def is_made(refund: PosRefund) -> bool:
     return accepted or refund.status == RefundState.SUCCEEDED
 
 
+def was_refund_made(amount: int, unanswered: Sequence[int], unexplained: int, is_last_look: bool) -> bool:
+    """Whether money that was given back of a charge, and that no known refund explains, is that of an unanswered refund
+    of `amount`; `unanswered` are the other ones. While those may still be answered, only all of them together tell."""
+    if unexplained >= amount + sum(unanswered):
+        return True
+    sums = {0}
+    for other in unanswered:
+        sums |= {one + other for one in sums}
+    return is_last_look and unexplained - amount in sums
+
+
 def refundable(known: PosTransaction) -> int:
     """Return what is left of a payment. What was refunded elsewhere counts, and what may have been refunded."""
     alive = [refund for refund in _refunds_of(known.id) if refund.status != RefundState.FAILED]

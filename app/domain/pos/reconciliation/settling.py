@@ -24,7 +24,7 @@ from app.domain.pos.processor import (
 from app.domain.pos.reconciliation import matching
 from app.domain.pos.reconciliation.difference import Difference, DifferenceKind
 from app.domain.pos.reconciliation.differences import note_difference
-from app.domain.pos.refund_states import RefundState, is_made, settle_refund
+from app.domain.pos.refund_states import UNSETTLED, RefundState, is_made, settle_refund, was_refund_made
 from app.domain.pos.refunds import refunds_of, send_refund
 from app.domain.pos.states import OPEN_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
@@ -178,9 +178,15 @@ def _settle_by_charge(
 
 def _compare_with_charge(author: Author, refund_id: str, intent: Intent, is_last_look: bool) -> None:
     refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
-    others = refunds_of(author.site_id, refund.transaction_id)
-    accounted = sum(other.amount for other in others if is_made(other))
-    if intent.refunded - accounted >= refund.amount:
+    refunds = refunds_of(author.site_id, refund.transaction_id)
+    unexplained = intent.refunded - sum(one.amount for one in refunds if is_made(one))
+    unanswered = [one for one in refunds if one.id != refund.id and one.status in UNSETTLED and not is_made(one)]
+    is_repeatable = any(author.now() - one.created_at < KEY_HOLDS for one in unanswered)
+    if was_refund_made(
+        refund.amount, [one.amount for one in unanswered], unexplained, is_last_look and not is_repeatable
+    ):
         settle_refund(author, refund_id, RefundState.SUCCEEDED)
-    elif is_last_look:
+    elif is_last_look and unexplained < refund.amount:
         settle_refund(author, refund_id, RefundState.FAILED, error="The payment processor never made it")
+    else:
+        settle_refund(author, refund_id, RefundState.UNKNOWN)

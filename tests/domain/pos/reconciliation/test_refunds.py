@@ -7,13 +7,14 @@ from contextlib import suppress
 
 import pytest
 from flask import Flask
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
 from app.domain.alerts.alerts import open_alerts
 from app.domain.pos.models import PosAgent, PosRefund
 from app.domain.pos.processor import Misconfigured, Rejected
+from app.domain.pos.refund_states import was_refund_made
 from app.domain.pos.refunds import RefundRequest, RefundSummary, request_refund
 from app.domain.pos.webhooks import EventOutcome
 from app.domain.shared.problems import Conflict, DomainError, Forbidden, Invalid, NotFound, Unprocessable
@@ -257,10 +258,31 @@ def test_many_who_refund_at_once_never_give_back_more_than_came_in(app: Flask, t
     assert (stored(paid).refunded_amount, given_back(till, paid)) == (1_200, 1_200)
 
 
+@pytest.mark.parametrize(
+    ("amount", "unanswered", "unexplained", "meanwhile", "in_the_end"),
+    (
+        (5, [], 5, True, True),
+        (5, [], 4, False, False),
+        (5, [5], 5, False, True),
+        (5, [5], 10, True, True),
+        (5, [3], 3, False, False),
+        (5, [3, 2], 8, False, True),
+        (5, [3, 2], 6, False, False),
+    ),
+)
+def test_what_no_known_refund_explains_is_that_of_an_unanswered_one_where_the_sums_say_so(
+    amount: int, unanswered: list[int], unexplained: int, meanwhile: bool, in_the_end: bool
+) -> None:
+    assert was_refund_made(amount, unanswered, unexplained, is_last_look=False) is meanwhile
+    assert was_refund_made(amount, unanswered, unexplained, is_last_look=True) is in_the_end
+
+
 FAULTS = [None, None, TIMEOUT_AFTER, TIMEOUT_BEFORE, ERROR_500_BEFORE, RATE_LIMITED_429, REJECTED, MISCONFIGURED]
 
 
 @settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(wanted=[(1, ERROR_500_BEFORE), (1, TIMEOUT_AFTER)])
+@example(wanted=[(1, ERROR_500_BEFORE), (2, TIMEOUT_AFTER), (1, TIMEOUT_AFTER)])
 @given(wanted=st.lists(st.tuples(st.integers(1, 1_300), st.sampled_from(FAULTS)), max_size=6))
 def test_whatever_fails_the_books_agree_in_the_end(till: ShopWithTill, wanted: list[tuple[int, object]]) -> None:
     payment = till.payment()
