@@ -8,9 +8,9 @@ import click
 from flask.cli import AppGroup
 
 from app.cli.refusals import ACTOR, REFUSED, reports_refusals
+from app.domain.pos.ledger.difference import DifferenceKind
+from app.domain.pos.ledger.differences import unsettled
 from app.domain.pos.reconciliation import checks, nightly
-from app.domain.pos.reconciliation.difference import DifferenceKind
-from app.domain.pos.reconciliation.differences import unsettled
 from app.domain.pos.reconciliation.models import PaymentCheckRun, PosReconciliation
 from app.domain.shared.author import Author
 from app.domain.sites import sites

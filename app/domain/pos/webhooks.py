@@ -11,6 +11,7 @@ from enum import StrEnum
 import structlog
 from sqlalchemy import select
 
+from app.domain.pos.ledger import accounts, matching
 from app.domain.pos.models import PosTransaction, StoredProcessorEvent
 from app.domain.pos.payments.transitions import apply_intent
 from app.domain.pos.processor import (
@@ -22,7 +23,6 @@ from app.domain.pos.processor import (
     ProcessorEvent,
     Refund,
 )
-from app.domain.pos.reconciliation import accounts, matching
 from app.domain.pos.refund_states import refund_seen
 from app.domain.pos.states import OPEN_STATUSES
 from app.domain.shared.author import Author

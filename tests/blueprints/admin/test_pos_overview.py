@@ -9,10 +9,10 @@ import pytest
 from flask import Flask
 
 from app import ports
+from app.domain.pos.ledger.difference import Difference, DifferenceKind
+from app.domain.pos.ledger.differences import note_difference
+from app.domain.pos.ledger.models import LedgerDifference
 from app.domain.pos.models import PosRefund
-from app.domain.pos.reconciliation.difference import Difference, DifferenceKind
-from app.domain.pos.reconciliation.differences import note_difference
-from app.domain.pos.reconciliation.models import LedgerDifference
 from app.domain.shared.author import Author
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
@@ -99,6 +99,13 @@ def test_who_is_at_a_till_is_listed_with_what_they_took(ada: PageClient, till: A
     page = text_of(ada)
     assert "Tilly Till" in page and "Pixel 9" in page and "4 minutes ago" in page and "£7.00" in page
     assert "Gone" not in page and "Expired" not in page
+
+
+def test_an_agent_with_two_devices_stands_once_with_the_one_seen_last(ada: PageClient, till: AtTill) -> None:
+    till.session(last_seen_at=till.now - timedelta(minutes=9), device_name="Old phone")
+    till.session(last_seen_at=till.now - timedelta(minutes=4))
+    page = text_of(ada)
+    assert page.count("Tilly Till") == 1 and "Pixel 9" in page and "and 1 more" in page and "Old phone" not in page
 
 
 def test_unknown_outcomes_and_anomalies_are_shown_with_where_they_are_listed(ada: PageClient, till: AtTill) -> None:

@@ -8,8 +8,8 @@ from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.author import current_author
-from app.domain.pos.reconciliation import differences
-from app.domain.pos.reconciliation.difference import DifferenceKind
+from app.domain.pos.ledger import differences
+from app.domain.pos.ledger.difference import DifferenceKind
 from app.permissions import Permission, requires
 from app.transaction import transaction
 

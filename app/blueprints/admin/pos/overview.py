@@ -8,7 +8,7 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.charts import Chart, line_chart
-from app.domain.pos.reconciliation.differences import count_unsettled
+from app.domain.pos.ledger.differences import count_unsettled
 from app.domain.pos.reports import today
 from app.domain.pos.reports.day_figures import HOURS, change_in_percent
 from app.domain.pos.reports.today import Today

@@ -10,14 +10,14 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Select, or_, select
 
+from app.domain.pos.ledger import comparison, matching
+from app.domain.pos.ledger.accounts import accounts_of
+from app.domain.pos.ledger.comparison import LedgerRow
+from app.domain.pos.ledger.difference import Difference
+from app.domain.pos.ledger.differences import end_alert_if_settled, note_difference, settle_agreeing
 from app.domain.pos.models import PosRefund, PosTransaction
 from app.domain.pos.payments.transitions import apply_intent, apply_refunds
 from app.domain.pos.processor import AccountRef, Intent, PaymentProcessor
-from app.domain.pos.reconciliation import ledger, matching
-from app.domain.pos.reconciliation.accounts import accounts_of
-from app.domain.pos.reconciliation.difference import Difference
-from app.domain.pos.reconciliation.differences import end_alert_if_settled, note_difference, settle_agreeing
-from app.domain.pos.reconciliation.ledger import LedgerRow
 from app.domain.pos.reconciliation.models import PosReconciliation
 from app.domain.pos.states import PAID_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
@@ -127,12 +127,12 @@ class _Comparison:
 
     def _compared(self, account_id: str, row: LedgerRow | None, intent: Intent) -> list[Difference]:
         if row is not None:
-            found = ledger.differences_of(row, intent)
+            found = comparison.differences_of(row, intent)
             return _corrected(self.author, row, intent, found) if found else []
         if intent.metadata.get(matching.SITE_ID) != str(self.author.site_id):
             self.foreign += 1  # Of another program of the account, or of another site on the platform's own.
             return []
-        missing = ledger.without_row(account_id, intent)
+        missing = comparison.without_row(account_id, intent)
         return [missing] if missing else []
 
     def _note_missing_intents(
@@ -140,7 +140,7 @@ class _Comparison:
     ) -> None:
         which = PosTransaction.created_at >= since, PosTransaction.created_at < until
         rows = [_row(row) for row in db.session.scalars(_of_account(self.author.site_id, account_id).where(*which))]
-        found = ledger.without_intent(rows, listed)
+        found = comparison.without_intent(rows, listed)
         for difference in found:
             note_difference(self.author, difference, self.day)
         self.differences += len(found)
@@ -151,7 +151,7 @@ def _corrected(author: Author, row: LedgerRow, intent: Intent, found: list[Diffe
     known = apply_intent(author, row.transaction_id, intent, ACTION)
     if known.status in PAID_STATUSES and known.refunded_amount != intent.refunded:
         known = apply_refunds(author, row.transaction_id, intent.refunded, ACTION)
-    left = {difference.kind for difference in ledger.differences_of(_row(known), intent)}
+    left = {difference.kind for difference in comparison.differences_of(_row(known), intent)}
     return [replace(difference, corrected=difference.kind not in left) for difference in found]
 
 

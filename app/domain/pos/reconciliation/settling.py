@@ -11,6 +11,9 @@ import structlog
 
 from app.domain.alerts.alerts import raise_alert
 from app.domain.alerts.causes import Cause
+from app.domain.pos.ledger import matching
+from app.domain.pos.ledger.difference import Difference, DifferenceKind
+from app.domain.pos.ledger.differences import note_difference
 from app.domain.pos.models import PosRefund, PosTransaction
 from app.domain.pos.payments.outcomes import ABANDONED_AFTER
 from app.domain.pos.payments.transitions import apply_intent, creation_failed, nothing_learned
@@ -21,9 +24,6 @@ from app.domain.pos.processor import (
     InvalidState,
     PaymentProcessor,
 )
-from app.domain.pos.reconciliation import matching
-from app.domain.pos.reconciliation.difference import Difference, DifferenceKind
-from app.domain.pos.reconciliation.differences import note_difference
 from app.domain.pos.refund_states import UNSETTLED, RefundState, is_made, settle_refund, was_refund_made
 from app.domain.pos.refunds import refunds_of, send_refund
 from app.domain.pos.states import OPEN_STATUSES, TransactionStatus

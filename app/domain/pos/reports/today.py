@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -21,13 +22,14 @@ WEEK = 7
 # A payment is given up after half an hour, and processors repeat their news for some days: what was begun earlier than
 # this before a day was not taken on it. Keeps the statement to the rows of a fortnight.
 LONGEST_PENDING = timedelta(days=7)
-MOST_AGENTS = 50
+MOST_SESSIONS = 200
 Span = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True, slots=True)
 class ActiveAgent:
-    """An agent with an open session, and what they took today."""
+    """An agent with an open session, the one seen last, and what they took today. `more_devices` have open sessions of
+    the same agent."""
 
     id: int
     display_name: str
@@ -36,6 +38,7 @@ class ActiveAgent:
     started_at: datetime
     last_seen_at: datetime
     taken: int
+    more_devices: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +139,20 @@ def _declined(site_id: int, span: Span) -> int:
 
 
 def _active_agents(site_id: int, now: datetime, taken: dict[int, int]) -> list[ActiveAgent]:
-    """Who was seen last comes first. Someone with two devices stands here twice, as two sessions."""
+    """Who was seen last comes first."""
     query = (
         select(PosAgent.id, PosAgent.display_name, PosLocation.display_name.label("location"), PosSession)
         .join(PosAgent, PosAgent.id == PosSession.agent_id)
         .outerjoin(PosLocation, PosLocation.id == PosSession.location_id)
         .where(PosSession.site_id == site_id, PosSession.ended_at.is_(None), PosSession.expires_at > now)
         .order_by(PosSession.last_seen_at.desc(), PosSession.id)
-        .limit(MOST_AGENTS)
+        .limit(MOST_SESSIONS)
     )
-    return [
-        ActiveAgent(
+    sessions = db.session.execute(query).all()
+    devices = Counter(agent_id for agent_id, *_ in sessions)
+    agents: dict[int, ActiveAgent] = {}
+    for agent_id, name, location, session in sessions:
+        latest = ActiveAgent(
             id=agent_id,
             display_name=name,
             location=location,
@@ -154,6 +160,7 @@ def _active_agents(site_id: int, now: datetime, taken: dict[int, int]) -> list[A
             started_at=session.started_at,
             last_seen_at=session.last_seen_at,
             taken=taken.get(agent_id, 0),
+            more_devices=devices[agent_id] - 1,
         )
-        for agent_id, name, location, session in db.session.execute(query)
-    ]
+        agents.setdefault(agent_id, latest)
+    return list(agents.values())

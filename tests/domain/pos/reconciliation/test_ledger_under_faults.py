@@ -12,13 +12,13 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
+from app.domain.pos.ledger.differences import count_unsettled
 from app.domain.pos.models import PosAgent, PosRefund, PosTransaction
 from app.domain.pos.payments import creating, settling
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.payments.creating import PaymentRequest
 from app.domain.pos.processor import InvalidState
 from app.domain.pos.reconciliation import nightly
-from app.domain.pos.reconciliation.differences import count_unsettled
 from app.domain.pos.refunds import RefundRequest, request_refund
 from app.domain.pos.states import OF_INTENT, OPEN_STATUSES, PAID_STATUSES
 from app.domain.shared.problems import DomainError

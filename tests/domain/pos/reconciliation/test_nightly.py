@@ -9,10 +9,12 @@ import pytest
 from sqlalchemy import select
 
 from app.domain.alerts.alerts import open_alerts
+from app.domain.pos.ledger import differences
+from app.domain.pos.ledger.models import LedgerDifference
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.processor import AccountRef, IntentRequest, OutcomeUnknown
-from app.domain.pos.reconciliation import differences, nightly
-from app.domain.pos.reconciliation.models import LedgerDifference, PosReconciliation
+from app.domain.pos.reconciliation import nightly
+from app.domain.pos.reconciliation.models import PosReconciliation
 from app.domain.shared.problems import NotFound
 from app.domain.sites.models import Site
 from app.domain.work import leases

@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, func, select
 
 from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
-from app.domain.pos.reconciliation.difference import Difference, DifferenceKind
-from app.domain.pos.reconciliation.models import LedgerDifference
+from app.domain.pos.ledger.difference import Difference, DifferenceKind
+from app.domain.pos.ledger.models import LedgerDifference
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.records import existing, find_record

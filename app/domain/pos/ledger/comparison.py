@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from app.domain.pos.ledger.difference import Difference, DifferenceKind
 from app.domain.pos.processor import Intent, IntentStatus
-from app.domain.pos.reconciliation.difference import Difference, DifferenceKind
 from app.domain.pos.states import OF_INTENT, OPEN_STATUSES, PAID_STATUSES, TransactionStatus
 
 TOOK_MONEY = (IntentStatus.SUCCEEDED, IntentStatus.REQUIRES_CAPTURE, IntentStatus.PROCESSING)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from app.domain.pos.ledger.difference import Difference, DifferenceKind
+from app.domain.pos.ledger.differences import note_difference
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.processor import Intent
-from app.domain.pos.reconciliation.difference import Difference, DifferenceKind
-from app.domain.pos.reconciliation.differences import note_difference
 from app.domain.shared.author import Author
 
 TRANSACTION_ID, SITE_ID = "transactionId", "siteId"
