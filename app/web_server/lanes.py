@@ -58,6 +58,7 @@ PAYMENTS = Lane(
         f"(?:{UPLOADS}) /(?:v1|admin)/pos/",
         "GET /v1/pos/[^/]+/paymentIntents/",
         "POST /v1/basket/[^/]+/paymentIntent$",
+        "PUT /v1/basket/[^/]+/submit$",
         "POST /v1/webhooks/",
     ),
 )

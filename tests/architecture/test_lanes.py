@@ -68,6 +68,8 @@ PAYMENTS = {
     "GET /v1/pos/<location_id>/paymentIntents/<payment_intent_id>",
     "POST /v1/pos/<location_id>/paymentIntents/<payment_intent_id>/capture",
     "POST /v1/pos/<location_id>/paymentIntents/<payment_intent_id>/cancel",
+    "POST /v1/basket/<basket_id>/paymentIntent",
+    "PUT /v1/basket/<basket_id>/submit",
     "POST /v1/webhooks/processor",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from app import ports
@@ -18,9 +19,9 @@ from app.blueprints.v1.basket_shapes import (
     UpdateBasketBody,
 )
 from app.blueprints.v1.description import LOCATION, REPLAYED
-from app.blueprints.v1.pos_access import requires_till, till, work_at
+from app.blueprints.v1.pos_access import cashier, requires_till, till, work_at
 from app.blueprints.v1.pos_payment_shapes import PosPaymentIntentShape
-from app.blueprints.v1.pos_payments import CREATE_REQUESTS, Answer, begun, idempotency_key
+from app.blueprints.v1.pos_payments import CREATE_REQUESTS, SETTLES, Answer, begun, idempotency_key
 from app.domain.orders.basket_view import view_basket
 from app.domain.orders.baskets import Owner, WantedLine, create_basket, find_basket, replace_lines, take_over
 from app.domain.orders.models import Order
@@ -32,11 +33,13 @@ from app.transaction import transaction
 from app.work_context import work_context
 
 bp = ApiBlueprint("v1_baskets", __name__, tag="Basket", url_prefix="/v1/basket", description="Baskets")
+FILLS = ("pos-basket", 120)  # A minute.
 
 
 @bp.post("")
 @requires_till(settles=True)
-@bp.described("createBasket", 401, 403, 404, 409, 415, 422)
+@rate_limited(*FILLS)
+@bp.described("createBasket", 401, 403, 404, 409, 415, 422, 429)
 @bp.arguments(CreateBasketBody, example=CREATE_EXAMPLE)
 @bp.response(201, BasketShape, headers=LOCATION)
 def create(body: dict[str, Any]) -> tuple[dict[str, Any], int, dict[str, str]]:
@@ -68,7 +71,8 @@ def basket(basket_id: str) -> dict[str, Any]:
 
 @bp.put("/<basket_id>")
 @requires_till(settles=True)
-@bp.described("updateBasket", 401, 403, 404, 409, 415, 422)
+@rate_limited(*FILLS)
+@bp.described("updateBasket", 401, 403, 404, 409, 415, 422, 429)
 @bp.arguments(UpdateBasketBody, example=UPDATE_EXAMPLE)
 @bp.response(200, BasketShape)
 def update(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
@@ -95,19 +99,20 @@ def pay(body: dict[str, Any], basket_id: str) -> Answer:
     """Begin the payment of what a basket comes to now, which the reader then collects.
 
     The total is computed anew and stays while the payment is under way. Lines that ran out of stock are listed in
-    `errors` (409 `out_of_stock`). Agents who go on with the basket of a colleague become its owner. What costs nothing
-    is submitted without payment.
+    `errors` (409 `out_of_stock`). Agents who go on with the basket of a colleague become its owner; while the colleague
+    takes the payment, the answer is 409 `payment_in_progress`. What costs nothing is submitted without payment.
     """
     place = work_at(body["location_id"])
     with transaction():
         take_over(_checked(basket_id, to_change=True), till().caller.user_id, place.location_id)
     wanted = PaymentRequest(amount=None, currency=None, order_id=basket_id, key=idempotency_key())
-    return begun(wanted)
+    return begun(replace(cashier(), basket_id=basket_id), wanted)
 
 
 @bp.put("/<basket_id>/submit")
 @requires_till(settles=True)
-@bp.described("submitBasket", 401, 403, 404, 409, 415)
+@rate_limited(*SETTLES)
+@bp.described("submitBasket", 401, 403, 404, 409, 415, 429)
 @bp.arguments(SubmitBasketBody, required=False)
 @bp.response(200, SubmittedShape)
 def submit(body: dict[str, Any], basket_id: str) -> dict[str, Any]:

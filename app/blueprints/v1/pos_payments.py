@@ -29,6 +29,7 @@ from app.blueprints.v1.pos_payment_shapes import (
     transaction_json,
 )
 from app.domain.pos.payments import creating, reader_tokens, settling
+from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.payments.creating import CreatedPayment, PaymentRequest
 from app.domain.pos.payments.idempotency import LONGEST_KEY
 from app.domain.pos.payments.queries import PaymentFilter, payments_of_location
@@ -78,13 +79,13 @@ def create(body: dict[str, Any]) -> Answer:
         metadata=body["metadata"],
         key=idempotency_key(),
     )
-    return begun(wanted)
+    return begun(cashier(), wanted)
 
 
-def begun(wanted: PaymentRequest) -> Answer:
+def begun(who: Cashier, wanted: PaymentRequest) -> Answer:
     """Begin a payment; 30 a minute of each agent, without those that are refused or repeated."""
     processor = ports.payment_processor()
-    return created_answer(creating.create_payment(work_context(), processor, cashier(), wanted, _may_begin))
+    return created_answer(creating.create_payment(work_context(), processor, who, wanted, _may_begin))
 
 
 def _may_begin() -> None:

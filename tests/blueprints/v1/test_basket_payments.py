@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from app.domain.catalogue.models import Product
 from app.domain.orders.models import Order
-from app.domain.pos.models import PosAgent, PosTransaction
+from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
 from app.domain.sites.models import Site, User
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
@@ -20,7 +20,7 @@ from app.jobs import events
 from app.transaction import transaction
 from tests.blueprints.v1.conftest import ApiClient, Signed
 from tests.examples import examples
-from tests.factories import make_agent, make_location, make_product
+from tests.factories import make_agent, make_location, make_product, make_user
 from tests.fakes.clock import StoppedClock
 from tests.fakes.payment_processor import MISCONFIGURED, TIMEOUT_AFTER, FakeProcessor
 
@@ -181,6 +181,61 @@ def test_a_colleague_goes_on_with_the_basket_of_a_broken_phone(
     with app.app_context():
         [payment] = db.session.query(PosTransaction)
         assert payment.agent.display_name == "The Admin"
+
+
+def colleague(app: Flask) -> ApiClient:
+    """Another agent at the stall."""
+    with app.app_context(), transaction():
+        site, stall = (
+            db.session.query(Site).one(),
+            db.session.query(PosLocation).filter_by(location_id="tml_stall").one(),
+        )
+        make_agent(site, make_user(site, Role.POS_AGENT, email="bea@shop.test", name="Bea"), stall)
+    other = ApiClient(app.test_client())
+    assert other.sign_in("bea@shop.test", audience="pos").status_code == 200
+    return other
+
+
+def test_a_colleague_learns_that_the_basket_is_being_paid_and_then_that_it_was(
+    app: Flask, till: ApiClient, processor: FakeProcessor
+) -> None:
+    """Whoever heard that there is no such order would ring the sale up again."""
+    basket, other = begin(till, {"KETTLE": 1}), colleague(app)
+    first = pay(till, basket).json
+    second = pay(other, basket)
+    assert refused(second) == (409, "payment_in_progress") and second.json["paymentIntentId"] == first["id"]
+    change(app, PosTransaction, status="UNKNOWN")
+    assert refused(pay(other, basket)) == (409, "outcome_unknown")
+    change(app, PosTransaction, status="PENDING")
+    processor.tap(first["id"])
+    till.call("POST", f"/v1/pos/tml_stall/paymentIntents/{first['id']}/capture")
+    assert refused(pay(other, basket)) == (409, "order_already_paid")
+    assert submit(other, basket).status_code == 200
+    assert refused(pay(other, basket)) == (409, "order_already_paid")
+
+
+def test_a_payment_that_names_a_colleagues_basket_itself_finds_none(
+    app: Flask, till: ApiClient, processor: FakeProcessor
+) -> None:
+    """Only the address of the basket hands it over."""
+    basket, other = begin(till, {"KETTLE": 1}), colleague(app)
+    body = {"amountInPence": 2_000, "orderId": basket["id"]}
+    answer = other.call("POST", "/v1/pos/tml_stall/paymentIntents", body)
+    assert refused(answer) == (404, "order_not_found") and processor.calls == []
+
+
+def test_baskets_and_submissions_have_a_limit_a_minute(till: ApiClient, processor: FakeProcessor) -> None:
+    """A submission asks the processor."""
+    basket = begin(till, {"MUG": 1})
+    answers = [submit(till, basket) for _ in range(61)]
+    assert ({refused(answer) for answer in answers[:60]}, refused(answers[60])) == (
+        {(409, "payment_required")},
+        (429, "rate_limited"),
+    )
+    empty = {"lines": [], "revision": 0}
+    changes = [till.call("PUT", f"/v1/basket/{basket['id']}", empty) for _ in range(120)]
+    assert [refused(answer) for answer in changes[-2:]] == [(409, "stale_revision"), (429, "rate_limited")]
+    assert refused(till.call("POST", "/v1/basket", {"lines": []} | HERE)) == (429, "rate_limited")
 
 
 @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -18,7 +18,8 @@ NO_INTENT = "This location has no such payment."
 @dataclass(frozen=True, slots=True)
 class Cashier:
     """`location_id` is the key of the row. `agent_id` None is an admin who is no agent: they settle every payment of
-    the location, and create none."""
+    the location, and create none. `basket_id` is a basket that they were found to be allowed to use, whoever owns
+    it."""
 
     author: Author
     user_id: int
@@ -26,6 +27,7 @@ class Cashier:
     location_id: int
     session_id: str | None = None
     is_admin: bool = False
+    basket_id: str | None = None
 
     def owns(self, payment: PosTransaction) -> bool:
         return payment.agent_id == self.agent_id

@@ -14,8 +14,8 @@ from app.extensions import db
 
 
 def payable_order(cashier: Cashier, order_id: str) -> Order:
-    """An agent's own baskets, and orders that wait to be collected. Raises NotFound and Conflict, which names the
-    payment under way."""
+    """An agent's own baskets, the one they were let in to, and orders that wait to be collected. Raises NotFound and
+    Conflict, which names the payment under way."""
     site_id = cashier.author.site_id
     known = find_record(Order, site_id, order_id)
     if known is None or not _may_be_paid_to(cashier, known):
@@ -30,7 +30,7 @@ def _may_be_paid_to(cashier: Cashier, order: Order) -> bool:
     """A shopper's own basket is nobody else's business until it is ordered."""
     if order.owner_id is None:
         return order.status != OPEN
-    return cashier.is_admin or order.owner_id == cashier.user_id
+    return cashier.is_admin or order.owner_id == cashier.user_id or order.id == cashier.basket_id
 
 
 def _under_way(transaction_id: str) -> Conflict:
