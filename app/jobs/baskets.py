@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import structlog
 
+from app.domain.alerts.alerts import end_alert
+from app.domain.alerts.causes import Cause
 from app.domain.pos import baskets
-from app.domain.shared.problems import Conflict
+from app.domain.shared.problems import DomainError
 from app.domain.work.context import read_afresh
 from app.ports import clock
 from app.transaction import transaction
@@ -18,8 +20,9 @@ def submit_forgotten() -> None:
     read_afresh()
     for site_id, order_id in baskets.forgotten_baskets(clock()):
         _submit(site_id, order_id)
-    with transaction():
-        baskets.end_alerts_of_refunded(clock())
+    for site_of_alert, order_id in baskets.alerts_of_refunded():
+        with transaction():
+            end_alert(clock(), Cause.PAID_BASKET_OPEN, site_of_alert, order_id)
 
 
 def _submit(site_id: int, order_id: str) -> None:
@@ -27,6 +30,6 @@ def _submit(site_id: int, order_id: str) -> None:
         with transaction():
             baskets.submit_forgotten(clock(), site_id, order_id)
         log.info("paid_basket_submitted", site=site_id, order=order_id)
-    except Conflict as refusal:
+    except DomainError as refusal:
         with transaction():
             baskets.note_unsubmitted(clock(), site_id, order_id, refusal.message)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import select
 
-from app.domain.alerts.alerts import end_alert, raise_alert
+from app.domain.alerts.alerts import open_about, raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.orders.baskets import find_basket
 from app.domain.orders.models import OPEN, Order
@@ -95,10 +95,13 @@ def _is_refunded(order: Order) -> bool:
 
 def forgotten_baskets(clock: Clock) -> list[tuple[int, str]]:
     """The site and id of every basket that was paid a while ago and never submitted, as when a phone broke. Those whose
-    money went back are over."""
-    query = select(Order.site_id, Order.id).where(*_paid_before(clock.now() - SUBMITTED_AFTER))
+    money went back are over. Naming the sites has the index of site and status used, so that only open baskets are
+    looked at."""
+    of_sites = Order.site_id.in_(select(Site.id))
+    is_paid = Order.paid_at.is_not(None), Order.paid_at <= clock.now() - SUBMITTED_AFTER
     payment = select(PosTransaction.status).where(PosTransaction.id == Order.payment_lock).scalar_subquery()
-    return [(row.site_id, row.id) for row in db.session.execute(query.where(payment.is_distinct_from(REFUNDED)))]
+    which = of_sites, Order.status == OPEN, *is_paid, payment.is_distinct_from(REFUNDED)
+    return [(row.site_id, row.id) for row in db.session.execute(select(Order.site_id, Order.id).where(*which))]
 
 
 def submit_forgotten(clock: Clock, site_id: int, order_id: str) -> Order:
@@ -114,15 +117,9 @@ def note_unsubmitted(clock: Clock, site_id: int, order_id: str, reason: str) -> 
     raise_alert(clock, Cause.PAID_BASKET_OPEN, f"{name} was paid: {reason}", site_id, order_id)
 
 
-def end_alerts_of_refunded(clock: Clock) -> None:
-    """A paid basket whose money went back needs nobody any more. Call it within a transaction."""
+def alerts_of_refunded() -> list[tuple[int | None, str]]:
+    """The site and basket of every open alert about a paid basket whose money went back: it needs nobody any more."""
+    alerts = {alert.subject: alert.site_id for alert in open_about(Cause.PAID_BASKET_OPEN)}
     payment = select(PosTransaction.status).where(PosTransaction.id == Order.payment_lock).scalar_subquery()
-    query = select(Order.site_id, Order.id).where(*_paid_before(clock.now()), payment == REFUNDED)
-    for site_id, order_id in db.session.execute(query):
-        end_alert(clock, Cause.PAID_BASKET_OPEN, site_id, order_id)
-
-
-def _paid_before(moment: datetime) -> tuple[ColumnElement[bool], ...]:
-    """Naming the sites has the index of site and status used, so that only open baskets are looked at."""
-    of_sites = Order.site_id.in_(select(Site.id))
-    return of_sites, Order.status == OPEN, Order.paid_at.is_not(None), Order.paid_at <= moment
+    query = select(Order.id).where(Order.id.in_(alerts), Order.paid_at.is_not(None), payment == REFUNDED)
+    return [(alerts[order_id], order_id) for order_id in db.session.scalars(query)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from flask import Flask
 
 from app.domain.alerts.alerts import open_alerts
 from app.domain.orders import payment
@@ -21,6 +22,7 @@ from app.jobs.scheduled import run_scheduled
 from app.transaction import transaction
 from tests.factories import make_agent, make_location, make_product, make_site, make_transaction, make_user
 from tests.fakes.clock import StoppedClock
+from tests.statements import statements
 
 
 @pytest.fixture
@@ -135,3 +137,33 @@ def test_one_that_was_paid_with_another_amount_waits_for_staff_until_its_money_w
         db.session.get_one(PosTransaction, paid).status = "REFUNDED"
     run_scheduled("submit-baskets")
     assert (open_alerts(author.site_id), db.session.get_one(Order, differs.id).status) == ([], "OPEN")
+
+
+def test_one_that_cannot_be_submitted_for_any_reason_is_shown_and_holds_up_no_other(
+    author: Author, clock: StoppedClock
+) -> None:
+    """The user who filled it was deleted: no program has a basket of that kind."""
+    ownerless, sound = basket(author, "WEB"), basket(author)
+    pay(author, ownerless)
+    pay(author, sound, intent_id="pi_2")
+    with transaction():
+        db.session.get_one(Order, ownerless.id).owner_id = None
+    clock.move(seconds=SUBMITTED_AFTER.total_seconds())
+    run_scheduled("submit-baskets")
+    assert db.session.get_one(Order, sound.id).status == "SUBMITTED"
+    assert [alert.subject for alert in open_alerts(author.site_id)] == [ownerless.id]
+
+
+def test_baskets_whose_money_went_back_cost_nothing_each_minute(
+    app: Flask, author: Author, clock: StoppedClock
+) -> None:
+    with statements(app) as before:
+        run_scheduled("submit-baskets")
+    for number in range(3):
+        paid = pay(author, basket(author), intent_id=f"pi_{number}")
+        with transaction():
+            db.session.get_one(PosTransaction, paid).status = "REFUNDED"
+    clock.move(seconds=SUBMITTED_AFTER.total_seconds())
+    with statements(app) as asked:
+        run_scheduled("submit-baskets")
+    assert asked == before
