@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import structlog
@@ -116,12 +117,13 @@ def wants_json() -> bool:
     )
 
 
-def problem(status: int, code: str, detail: str, **more: Any) -> AnyResponse:
-    """The answer in the form that the client understands."""
+def problem(status: int, code: str, detail: str, more: Mapping[str, Any] = MappingProxyType({})) -> AnyResponse:
+    """The answer in the form that the client understands. `more` are further members of the document; none replaces
+    those that every problem has."""
     title = TITLES.get(status, OTHER_TITLE)
     if wants_json():
         body = {"type": current_surface().problem_type(code), "title": title, "status": status, "detail": detail}
-        response: Response = jsonify(body | {"instance": request.path, "code": code} | more)
+        response: Response = jsonify({**more, **body, "instance": request.path, "code": code})
         response.content_type = "application/problem+json"
     elif wants_fragment():
         response = Response(render_template("_problem.html", title=title, detail=detail, **_lists(more)))
@@ -157,7 +159,7 @@ def _keep_the_form(response: AnyResponse) -> None:
         response.headers["HX-Reswap"] = "innerHTML show:top"
 
 
-def _lists(more: dict[str, Any]) -> dict[str, Any]:
+def _lists(more: Mapping[str, Any]) -> dict[str, Any]:
     return {"errors": more.get("errors", [])}
 
 
@@ -166,7 +168,7 @@ def _domain_error(error: DomainError) -> AnyResponse:
     more = dict(error.details)
     if isinstance(error, Invalid):
         more["errors"] = [one.as_json() for one in error.problems]
-    response = problem(status, error.code, error.message, **more)
+    response = problem(status, error.code, error.message, more)
     if isinstance(error, TooManyRequests | Busy):
         response.headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, Unauthenticated):

@@ -13,7 +13,7 @@ from app.blueprints.v1.description import REPLAYED, RETRY_AFTER
 from app.blueprints.v1.fields import LINE, UtcTime
 from app.blueprints.v1.pos_access import cashier, requires_till, till
 from app.blueprints.v1.pos_payment_shapes import MINOR_UNITS
-from app.blueprints.v1.pos_payments import LATER, SETTLES, Answer, idempotency_key
+from app.blueprints.v1.pos_payments import LATER, Answer, idempotency_key
 from app.domain.pos.refund_states import RefundState
 from app.domain.pos.refunds import LONGEST_REASON, RefundRequest, RefundSummary, request_refund
 from app.domain.shared.schema import Text, Whole
@@ -50,7 +50,7 @@ class PosRefundShape(Shape):
 
 @bp.post("/transactions/<transaction_id>/refunds")
 @requires_till(settles=True)
-@rate_limited(*SETTLES)
+@rate_limited("pos-refund", 60)
 @bp.idempotent
 @bp.described("createPosRefund", 401, 403, 404, 409, 413, 415, 422, 429, 502)
 @bp.arguments(RefundBody, example=EXAMPLE)

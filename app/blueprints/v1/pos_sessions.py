@@ -16,7 +16,6 @@ from app.blueprints.v1.agent_shapes import (
 )
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.pos_access import requires_till, till
-from app.blueprints.v1.pos_payments import SETTLES
 from app.domain.pos import work_session_queries, work_sessions
 from app.domain.pos.models import PosSession
 from app.transaction import transaction
@@ -37,7 +36,7 @@ def current() -> dict[str, Any]:
 
 @bp.put("")
 @requires_till(settles=True)
-@rate_limited(*SETTLES)
+@rate_limited("pos-session", 30)
 @bp.described("setPosOpeningFloat", 401, 403, 404, 409, 415, 429)
 @bp.arguments(OpeningFloatBody)
 @bp.response(200, PosSessionShape)
@@ -61,7 +60,7 @@ def report() -> dict[str, Any]:
 
 @bp.post("/close")
 @requires_till(settles=True)
-@rate_limited(*SETTLES)
+@rate_limited("pos-session", 30)
 @bp.described("closePosSession", 401, 403, 404, 409, 415, 429)
 @bp.arguments(CloseBody)
 @bp.response(200, SessionReportShape)

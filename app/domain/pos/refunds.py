@@ -143,7 +143,8 @@ def _amount_of(known: PosTransaction, wanted: int | None) -> int:
     if wanted is not None and wanted <= 0:
         raise Unprocessable("A refund is more than nothing.", "amount_invalid")
     if known.status not in PAID_STATUSES:
-        raise Conflict("Only a payment that succeeded can be refunded.", "payment_not_refundable", status=known.status)
+        message = "Only a payment that succeeded can be refunded."
+        raise Conflict(message, "payment_not_refundable", transactionStatus=known.status)
     if left <= 0:
         raise Conflict("All of this payment was refunded already.", "already_refunded")
     if wanted is not None and wanted > left:

@@ -10,6 +10,7 @@ from collections import Counter
 from typing import Any, NoReturn
 
 MAX_DEPTH = 64
+LONGEST_WHOLE = 400  # Digits; more than any number here, and few enough to be read at once.
 STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 MARKS = "[]{},"
 NO_MARKS = {code: None for code in range(128) if chr(code) not in MARKS}  # Takes less memory than a pattern.
@@ -57,6 +58,12 @@ def _finite(digits: str) -> float:
     return number
 
 
+def _whole(digits: str) -> int:
+    if len(digits) > LONGEST_WHOLE:
+        raise ValueError("A number is too large.")
+    return int(digits)
+
+
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -79,5 +86,5 @@ def _refuse_unsound_text(value: Any) -> None:
 
 
 DECODER = json.JSONDecoder(  # Making one takes longer than decoding a row of a bundle.
-    parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_without_doubles
+    parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole, object_pairs_hook=_without_doubles
 )

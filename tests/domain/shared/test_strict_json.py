@@ -46,6 +46,13 @@ def test_deep_nesting_is_refused_before_it_is_read() -> None:
             loads(text)
 
 
+def test_a_number_that_no_number_here_is_as_long_as_is_refused_in_plain_words() -> None:
+    assert loads("1" * 400)
+    for digits in ("1" * 401, "1" * 6_000, "1e999"):
+        with pytest.raises(ValueError, match="A number is too large"):
+            loads(digits)
+
+
 def test_items_can_be_limited() -> None:
     assert loads("[1,2,3]", 4) == [1, 2, 3]
     assert loads('["1,2,3,4,[]"]', 4) == ["1,2,3,4,[]"]

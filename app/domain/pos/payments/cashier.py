@@ -12,7 +12,7 @@ from app.domain.shared.author import Author
 from app.domain.shared.problems import NotFound
 from app.extensions import db
 
-NO_INTENT = "This location has no such payment."
+NO_INTENT = "This location has no such payment, or it is another agent’s."
 
 
 @dataclass(frozen=True, slots=True)

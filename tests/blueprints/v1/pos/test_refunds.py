@@ -54,6 +54,14 @@ def test_a_key_makes_a_repetition_the_same_refund(agent: TillClient, paid: str, 
     assert problem(refund(agent, paid, BODY | {"amountInPence": 1}, key="k")) == (422, "idempotency_mismatch")
 
 
+def test_what_took_no_money_cannot_be_given_back(agent: TillClient, set_agent: Callable[..., None]) -> None:
+    set_agent(can_refund=True)
+    payment = agent.create().json["transactionId"]
+    answer = refund(agent, payment)
+    assert problem(answer) == (409, "payment_not_refundable")
+    assert (answer.json["status"], answer.json["transactionStatus"]) == (409, "PENDING")
+
+
 @pytest.mark.parametrize(
     "body",
     [{}, {"amountInPence": 500}, {"reason": ""}, {"reason": "x" * 201}, {"reason": "4242 4242 4242 4242"},
