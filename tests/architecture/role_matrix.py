@@ -318,6 +318,7 @@ POS_PAGES: Rows = {
     ("GET", "/admin/pos/transactions/<transaction_id>"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/anomaly"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/check"): ADMINS,
+    ("POST", "/admin/pos/transactions/<transaction_id>/capture"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/receipt"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/cancel"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/refunds"): ADMINS,

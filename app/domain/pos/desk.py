@@ -1,11 +1,12 @@
-"""What staff do about one payment from the admin: asking the processor now, and cancelling. Call these outside a
-transaction; errors of the processor are raised as they come."""
+"""What staff do about one payment from the admin: asking the processor now, capturing what a card holds, cancelling.
+Call these outside a transaction; errors of the processor are raised as they come."""
 
 from __future__ import annotations
 
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.payments import settling
 from app.domain.pos.payments.cashier import Cashier
+from app.domain.pos.payments.settling import PaymentState
 from app.domain.pos.payments.transitions import apply_intent
 from app.domain.pos.processor import AccountRef, PaymentProcessor
 from app.domain.pos.reconciliation.settling import DuePayment, listed_intents, settle_payment
@@ -33,23 +34,42 @@ def check_now(context: WorkContext, author: Author, processor: PaymentProcessor,
     return _payment(author, processor, transaction_id).status != before
 
 
+def capture(
+    context: WorkContext, author: Author, processor: PaymentProcessor, user_id: int, transaction_id: str
+) -> TransactionStatus:
+    """Take the money that a card holds, as the till does; the payment's status then, UNKNOWN where the processor did
+    not answer. Raises NotFound, Conflict where nothing is held, Declined and ProcessorError."""
+    cashier, intent_id = _at_its_location(author, processor, user_id, transaction_id)
+    state = settling.capture(context, processor, cashier, intent_id)
+    return _noted(context, author, state, "pos.capture", "Captured a card payment")
+
+
 def cancel(
     context: WorkContext, author: Author, processor: PaymentProcessor, user_id: int, transaction_id: str
 ) -> TransactionStatus:
-    """Give up a payment that waits for a card; its status then, UNKNOWN where the processor did not answer. Raises
-    NotFound, Conflict where the card was quicker or the processor has no intent yet, and ProcessorError."""
+    """Give up a payment that waits for a card, or release what the card holds; its status then, UNKNOWN where the
+    processor did not answer. Raises NotFound, Conflict where the card was quicker or the processor has no intent yet,
+    and ProcessorError."""
+    cashier, intent_id = _at_its_location(author, processor, user_id, transaction_id)
+    state = settling.cancel(context, processor, cashier, intent_id, "requested_by_customer")
+    return _noted(context, author, state, "pos.cancel", "Cancelled a card payment")
+
+
+def _at_its_location(
+    author: Author, processor: PaymentProcessor, user_id: int, transaction_id: str
+) -> tuple[Cashier, str]:
+    """An admin at the payment's location, and its intent. Raises NotFound and Conflict."""
     known = _payment(author, processor, transaction_id)
     if known.processor_intent_id is None:
         raise Conflict("The processor has not answered for this payment yet. Check it first.")
-    cashier = Cashier(author, user_id, None, known.location_id, is_admin=True)
-    state = settling.cancel(context, processor, cashier, known.processor_intent_id, "requested_by_customer")
-    status = TransactionStatus(state.payment.status)
-    context.commit(lambda: _record_cancellation(author, transaction_id))
+    return Cashier(author, user_id, None, known.location_id, is_admin=True), known.processor_intent_id
+
+
+def _noted(context: WorkContext, author: Author, state: PaymentState, action: str, summary: str) -> TransactionStatus:
+    """The status, once the activity log names who did it."""
+    transaction_id, status = state.payment.id, TransactionStatus(state.payment.status)
+    context.commit(lambda: audit.record(author, action, ("pos_transaction", transaction_id), summary))
     return status
-
-
-def _record_cancellation(author: Author, transaction_id: str) -> None:
-    audit.record(author, "pos.cancel", ("pos_transaction", transaction_id), "Cancelled a card payment")
 
 
 def _payment(author: Author, processor: PaymentProcessor, transaction_id: str) -> PosTransaction:

@@ -15,6 +15,12 @@ document.addEventListener("htmx:error", (event) => {
   note.scrollIntoView({ block: "nearest" });
 });
 
+// A dialog whose form was refused comes open; from here on nothing beside it can be pressed.
+for (const dialog of document.querySelectorAll("dialog[open]")) {
+  dialog.close();
+  dialog.showModal();
+}
+
 // Dialogs, where the browser does not know invoker commands.
 if (!("command" in HTMLButtonElement.prototype)) {
   document.addEventListener("click", (event) => {

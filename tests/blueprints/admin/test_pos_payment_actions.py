@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from flask import Flask
 
@@ -138,6 +140,42 @@ def test_a_cancellation_without_an_answer_is_unknown(
     assert payment.status == "UNKNOWN"
 
 
+@pytest.fixture
+def held(till: AtTill, processor: FakeProcessor) -> Payment:
+    """The card was authorised, and nobody captured it."""
+    made = Payment(till, processor, "AUTHORIZED", card_brand="visa", card_last4="4242")
+    processor.tap(made.intent_id, "stuck_capture")
+    return made
+
+
+def test_the_money_of_a_card_that_holds_it_is_taken(app: Flask, ada: PageClient, held: Payment) -> None:
+    page = " ".join(ada.client.get(held.path, base_url=ada.base).text.split())
+    assert "Take the money…" in page and "Visa •••• 4242 holds £12.50 for this payment. That hold is released" in page
+    assert "The money is taken." in news_after(ada, held, "capture")
+    assert held.status == "SUCCEEDED"
+    assert "Take the money" not in ada.client.get(held.path, base_url=ada.base).text
+    with app.app_context():
+        assert db.session.query(AuditEntry).filter_by(action="pos.capture").count() == 1
+
+
+def test_a_hold_is_released_by_cancelling(ada: PageClient, held: Payment) -> None:
+    assert "No money was taken" in news_after(ada, held, "cancel")
+    assert held.status == "CANCELLED"
+
+
+def test_a_capture_without_an_answer_takes_nothing_twice(
+    ada: PageClient, held: Payment, processor: FakeProcessor
+) -> None:
+    processor.fail("retrieve_intent", TIMEOUT_BEFORE)
+    assert "The shop asks again by itself" in news_after(ada, held, "capture")
+    assert held.status == "UNKNOWN"
+
+
+def test_a_payment_that_no_card_holds_is_not_captured(ada: PageClient, payment: Payment) -> None:
+    assert "No card was held to the reader yet." in news_after(ada, payment, "capture")
+    assert payment.status == "PENDING"
+
+
 def test_a_part_is_refunded_and_then_the_rest(
     app: Flask, ada: PageClient, paid: Payment, processor: FakeProcessor
 ) -> None:
@@ -173,6 +211,10 @@ def test_a_refund_that_is_typed_wrongly_is_shown_at_its_field(
     answer = ada.client.post(f"{paid.path}/refunds", base_url=ada.base, data={"csrf_token": ada.token} | form)
     assert answer.status_code == 400 and says in answer.text and "4242 4242 4242 4242" not in answer.text
     assert refunds(app) == []
+    dialogs = re.findall(r'<dialog id="([a-z-]+)" open', answer.text)
+    focused = re.findall(r'<input id="f-([a-z]+)"[^>]* autofocus', answer.text)
+    assert dialogs == ["refund"] and focused == ["amount" if "amount" in says else "reason"]
+    assert "That was not done" not in answer.text
 
 
 def test_more_than_was_paid_is_not_refunded(app: Flask, ada: PageClient, paid: Payment) -> None:
@@ -195,7 +237,7 @@ def test_a_refund_without_an_answer_is_unknown(ada: PageClient, paid: Payment, p
 
 def test_a_merchandiser_moves_no_money(signed_in: SignedIn, paid: Payment) -> None:
     mia = signed_in(Role.MERCHANDISER)
-    for action in ("check", "cancel", "refunds", "anomaly"):
+    for action in ("check", "capture", "cancel", "refunds", "anomaly"):
         mia.post(f"{paid.path}/{action}", {"reason": "Mine", "note": "x"}, status=403)
     assert paid.status == "SUCCEEDED"
 

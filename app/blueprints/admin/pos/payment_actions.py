@@ -1,4 +1,4 @@
-"""What staff do about one payment at the processor: ask it now, cancel, refund."""
+"""What staff do about one payment at the processor: ask it now, capture, cancel, refund."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ from app.ports import payment_processor
 from app.work_context import work_context
 
 LONGEST_KEY = 64
+AFTER_CAPTURE = {
+    TransactionStatus.SUCCEEDED: ("The money is taken.", "good"),
+    TransactionStatus.UNKNOWN: ("The processor did not answer. The shop asks again by itself.", "warn"),
+}
+NOT_CAPTURED = ("The card still holds the amount, and no money is taken yet. Try again in a moment.", "warn")
 
 
 @bp.post(f"{TRANSACTION}/check")
@@ -37,6 +42,19 @@ def pos_check(transaction_id: str) -> Answer:
         return done(transaction_id, news)
 
     return _reported(transaction_id, ask)
+
+
+@bp.post(f"{TRANSACTION}/capture")
+@requires(Permission.MANAGE_POS)
+def pos_capture(transaction_id: str) -> Answer:
+    """Take the money of a card that holds it."""
+
+    def take() -> Response:
+        arguments = (current_author(), payment_processor(), current_user.user_id, transaction_id)
+        status = desk.capture(work_context(), *arguments)
+        return done(transaction_id, *AFTER_CAPTURE.get(status, NOT_CAPTURED))
+
+    return _reported(transaction_id, take)
 
 
 @bp.post(f"{TRANSACTION}/cancel")
@@ -84,6 +102,6 @@ def _reported(transaction_id: str, action: Callable[[], Response]) -> Answer:
     try:
         return action()
     except Invalid as invalid:
-        return refused(transaction_id, invalid)
+        return refused(transaction_id, invalid, "refund")
     except (Conflict, Unprocessable, ProcessorError) as error:
         return done(transaction_id, error.message, "bad")

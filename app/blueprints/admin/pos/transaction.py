@@ -19,7 +19,7 @@ from app.domain.pos.refund_states import refundable
 from app.domain.pos.refunds import refunds_of
 from app.domain.pos.reports import timeline, transactions
 from app.domain.pos.reports.summaries import TYPE_LABELS
-from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES
+from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, TransactionStatus
 from app.domain.shared.card_numbers import names_card
 from app.domain.shared.problems import Conflict, DomainError, Invalid
 from app.domain.sites.sites import time_zone_of
@@ -52,15 +52,17 @@ def done(transaction_id: str, news: str, kind: str = "good") -> Response:
     return redirect(url_for("admin.pos_transaction", transaction_id=transaction_id))
 
 
-def refused(transaction_id: str, error: DomainError) -> tuple[str, int]:
-    """The page again, with the problems at their fields; what was typed stays, unless it was a card's number."""
+def refused(transaction_id: str, error: DomainError, form: str = "") -> tuple[str, int]:
+    """The page again, with the problems at their fields; what was typed stays, unless it was a card's number. `form` is
+    the dialog that it was typed in."""
     errors = FieldErrors(error)
-    return _page(transaction_id, errors), errors.status
+    return _page(transaction_id, errors, form), errors.status
 
 
-def _page(transaction_id: str, errors: FieldErrors | None = None) -> str:
+def _page(transaction_id: str, errors: FieldErrors | None = None, failed: str = "") -> str:
     site_id = current_user.site_id
     payment = transactions.transaction(site_id, transaction_id)
+    is_of_processor = payment.processor == ports.payment_processor().name
     return render_template(
         "admin/pos/transaction/page.html",
         payment=payment,
@@ -74,7 +76,9 @@ def _page(transaction_id: str, errors: FieldErrors | None = None) -> str:
         is_paid=payment.status in PAID_STATUSES,
         refundable=refundable(payment) if payment.status in PAID_STATUSES else 0,
         refund_key=uuid.uuid4().hex,
-        is_of_processor=payment.processor == ports.payment_processor().name,
+        is_of_processor=is_of_processor,
+        can_capture=is_of_processor and payment.status == TransactionStatus.AUTHORIZED,
         errors=errors or FieldErrors(),
+        failed=failed,
         sent={name: value for name, value in request.form.items() if not names_card(value)},
     )
