@@ -89,7 +89,7 @@ def settle_refund(
     if processor_refund_id is not None:
         _give_id(refund, processor_refund_id)
     refund.status, refund.error = state.value, error and error[:LONGEST_ERROR]
-    _schedule(author, refund)
+    schedule(author, refund)
     db.session.flush()
     if before != refund.status:
         amount = format_money(refund.amount, known.currency)
@@ -148,7 +148,7 @@ def _give_id(refund: PosRefund, processor_refund_id: str) -> None:
     db.session.flush()
 
 
-def _schedule(author: Author, refund: PosRefund) -> None:
+def schedule(author: Author, refund: PosRefund) -> None:
     """An unsettled refund is looked at ever less often."""
     refund.updated_at = author.now()
     if refund.status not in UNSETTLED:

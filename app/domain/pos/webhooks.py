@@ -17,7 +17,7 @@ from app.domain.pos.payments.transitions import apply_intent
 from app.domain.pos.processor import (
     AccountRef,
     Intent,
-    OutcomeUnknown,
+    IntentNotFound,
     PaymentProcessor,
     ProcessorError,
     ProcessorEvent,
@@ -48,6 +48,7 @@ class EventOutcome(StrEnum):
     NO_PAYMENT = "no_payment"
     MISMATCH = "mismatch"
     EXPIRED = "expired"
+    NOT_FOUND = "not_found"
     WAITING = "waiting"
 
 
@@ -65,18 +66,27 @@ class _News:
     refund: Refund | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What the processor said, or why it did not."""
+
+    intent: Intent | None = None
+    refund: Refund | None = None
+    error: ProcessorError | None = None
+
+
 def receive(context: WorkContext, processor: PaymentProcessor, raw: bytes, headers: Mapping[str, str]) -> EventOutcome:
     """Store what the processor sent and follow it. Nothing is stored of what it did not sign: raises BadSignature."""
     event = processor.parse_event(raw, headers, context.clock.now())
     stored = context.commit(lambda: _store(context.clock, processor, event))
-    outcome = stored if isinstance(stored, EventOutcome) else _follow(context, processor, stored)
+    outcome = stored if isinstance(stored, EventOutcome) else _follow(context, stored, _read(processor, stored))
     log.info("processor_event", type=event.type, event_id=event.id, outcome=outcome.value)
     return outcome
 
 
 def follow_stored(context: WorkContext, processor: PaymentProcessor, row_id: int, expired_at: datetime) -> EventOutcome:
     """Follow an event whose first try failed, or whose process died; not one that came so long ago. Raises
-    OutcomeUnknown while the processor cannot be read."""
+    ProcessorError while the processor cannot be read."""
     row = db.session.get_one(StoredProcessorEvent, row_id, populate_existing=True)
     if row.received_at <= expired_at:
         return context.commit(lambda: _end(context.clock, row_id, EventOutcome.EXPIRED))
@@ -86,9 +96,10 @@ def follow_stored(context: WorkContext, processor: PaymentProcessor, row_id: int
     refund_id = row.payload.get("refundId") or None
     news = _News(row.id, known.site_id, known.id, AccountRef(row.account_id), row.intent_id, refund_id)
     db.session.rollback()
-    outcome = _follow(context, processor, news)
-    if outcome is EventOutcome.WAITING:
-        raise OutcomeUnknown("The payment processor could not be read.")
+    read = _read(processor, news)
+    outcome = _follow(context, news, read)
+    if outcome is EventOutcome.WAITING and read.error is not None:
+        raise read.error
     return outcome
 
 
@@ -156,22 +167,26 @@ def _transaction_of(
     return db.session.scalar(select(PosTransaction).where(*of_account, PosTransaction.id == named))
 
 
-def _follow(context: WorkContext, processor: PaymentProcessor, news: _News) -> EventOutcome:
-    """What the event said serves only where the processor cannot be read."""
-    error = ""
+def _read(processor: PaymentProcessor, news: _News) -> _Read:
     try:
-        intent: Intent | None = processor.retrieve_intent(news.ref, news.intent_id)
+        intent = processor.retrieve_intent(news.ref, news.intent_id)
         refund = processor.retrieve_refund(news.ref, news.refund_id) if news.refund_id else None
-    except ProcessorError as away:
-        error, intent, refund = away.message, None, news.refund
-    return context.commit(lambda: _apply(context.clock, news, intent, refund, error))
+    except ProcessorError as error:
+        return _Read(error=error)
+    return _Read(intent, refund)
 
 
-def _apply(clock: Clock, news: _News, read: Intent | None, refund: Refund | None, error: str) -> EventOutcome:
+def _follow(context: WorkContext, news: _News, read: _Read) -> EventOutcome:
+    return context.commit(lambda: _apply(context.clock, news, read))
+
+
+def _apply(clock: Clock, news: _News, read: _Read) -> EventOutcome:
+    """What the event said itself serves only where the processor cannot be read."""
     known = db.session.get_one(PosTransaction, news.transaction_id, populate_existing=True)
-    intent = read or _trusted_snapshot(known, news.snapshot)
+    intent = read.intent or _trusted_snapshot(known, news.snapshot)
+    refund = news.refund if read.error else read.refund
     if intent is None and refund is None:
-        return _wait(news.row_id, error)
+        return _without_news(clock, news.row_id, read.error)
     author = Author(news.site_id, ACTOR, clock)
     if intent is not None:
         if not matching.agrees(known, intent):
@@ -188,9 +203,12 @@ def _trusted_snapshot(known: PosTransaction, snapshot: Intent | None) -> Intent 
     return snapshot if known.status in OPEN_STATUSES else None
 
 
-def _wait(row_id: int, error: str) -> EventOutcome:
+def _without_news(clock: Clock, row_id: int, error: ProcessorError | None) -> EventOutcome:
+    """It is tried again, unless the processor says that there is no such payment or refund."""
+    if isinstance(error, IntentNotFound):
+        return _end(clock, row_id, EventOutcome.NOT_FOUND)
     row = db.session.get_one(StoredProcessorEvent, row_id)
-    row.attempts, row.error = row.attempts + 1, error[:LONGEST_ERROR]
+    row.attempts, row.error = row.attempts + 1, error.message[:LONGEST_ERROR] if error else None
     return EventOutcome.WAITING
 
 

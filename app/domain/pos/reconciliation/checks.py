@@ -1,15 +1,18 @@
 """Looking each minute at what is open at the processor: payments, refunds and events whose outcome the shop does not
-know. One run of a site at a time, bounded in time, so that a slow processor holds up no other site."""
+know. One run of a site at a time, bounded in time, so that a slow processor holds up no other site; an account that
+does not answer holds up no other account."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 import structlog
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import ColumnElement, Select, or_, select, true, update
 
 from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.causes import Cause
@@ -21,6 +24,7 @@ from app.domain.pos.reconciliation.settling import (
     DuePayment,
     listed_intents,
     note_unread,
+    note_unread_refund,
     settle_open_refund,
     settle_payment,
 )
@@ -37,11 +41,12 @@ from app.domain.work.states import State
 from app.events import publish
 from app.extensions import db
 
-SLICE = 20.0  # Seconds, after which other sites have their turn.
+SLICE = 20.0  # Seconds for each of events, payments and refunds, after which other sites have their turn.
 BATCH = 50
 CLAIMED_FOR = timedelta(minutes=1)
-MOST_FAILURES = 3  # In a row: then the processor is away, and the rest waits.
-EVENT_WAITS = timedelta(seconds=30)  # For the request that received it.
+MOST_FAILURES = 3  # In a row: then the account does not answer, and the rest of it waits.
+# How old an event is when it is tried again, by its attempts; the first half minute is of the request that received it.
+EVENT_WAITS = tuple(timedelta(minutes=age) for age in (0.5, 0.5, 2, 5, 15, 60, 240, 480, 720, 960, 1_200, 1_380))
 EVENT_TRIED_FOR = timedelta(days=1)
 PAYMENT_CHECKS = WorkKind(
     "payment-checks",
@@ -61,7 +66,7 @@ def sites_due(clock: Clock, processor: PaymentProcessor) -> list[int]:
     now = clock.now()
     due = (
         select(PosTransaction.site_id).where(*_due_payments(processor, now)),
-        select(PosRefund.site_id).where(PosRefund.next_check_at <= now),
+        select(PosRefund.site_id).join(PosTransaction, _its_payment()).where(*_due_refunds(processor, now)),
         select(StoredProcessorEvent.site_id).where(*_due_events(processor, now)),
     )
     return sorted({site_id for query in due for site_id in db.session.scalars(query.distinct()) if site_id})
@@ -107,44 +112,48 @@ class _Run:
     done: int = 0
     failed: int = 0
     error: str | None = None
-    _unanswered: int = 0
-    _began: float = field(init=False)
+    _failures: Counter[str] = field(default_factory=Counter)  # In a row, by account.
+    _answered: set[str] = field(default_factory=set)
+    _began: float = 0.0
     _now: datetime = field(init=False)
 
     def __post_init__(self) -> None:
-        self._began, self._now = self.context.clock.monotonic(), self.context.clock.now()
+        self._now = self.context.clock.now()
 
     def do(self) -> None:
         """Raises LeaseLost."""
-        is_through = self._events() and self._payments() and self._refunds()
+        steps = self._events, self._payments, self._refunds
+        is_through = all([self._is_finished(step) for step in steps])  # Each has its turn, whatever became of others.
         self.context.commit(lambda: self._end(is_through))
 
-    def _events(self) -> bool:
-        """Whether all were looked at, here and below."""
-        site_id = self.claim.site_id
-        query = select(StoredProcessorEvent.id).where(
-            *_due_events(self.processor, self._now), StoredProcessorEvent.site_id == site_id
+    def _is_finished(self, step: Callable[[], None]) -> bool:
+        """Whether it came to its end within its time."""
+        self._began = self.context.clock.monotonic()
+        step()
+        return not self._is_over
+
+    def _events(self) -> None:
+        event = StoredProcessorEvent
+        due = select(event.id, event.account_id).where(
+            *_due_events(self.processor, self._now), event.site_id == self.claim.site_id
         )
-        for row_id in db.session.scalars(query.order_by(StoredProcessorEvent.id).limit(BATCH)).all():
-            if not self._try(lambda row_id=row_id: self._follow(row_id)):  # type: ignore[misc]
-                return False
-        return True
+        self._each(due, event.id, event.account_id, self._follow)
 
     def _follow(self, row_id: int) -> None:
         follow_stored(self.context, self.processor, row_id, self._now - EVENT_TRIED_FOR)
 
-    def _payments(self) -> bool:
-        while batch := self.context.commit(self._claim_payments):
+    def _payments(self) -> None:
+        while not self._is_over and (batch := self.context.commit(self._claim_payments)):
             listed = self._listed(batch)
-            for number, due in enumerate(batch, 1):
-                if due.intent_id is None and due.account_id not in listed:
-                    continue  # The account could not be listed; its payments are looked at again in a minute.
-                if not self._try(partial(self._settle_payment, due, listed.get(due.account_id, {})), due):
-                    self._release(batch[number:])
-                    return False
-            if self._unanswered >= MOST_FAILURES:
-                return False
-        return True
+            left: list[DuePayment] = []
+            for due in batch:
+                if self._is_over:
+                    left.append(due)
+                elif due.intent_id is not None or due.account_id in listed:
+                    work = partial(self._settle_payment, due, listed.get(due.account_id, {}))
+                    self._try(due.account_id, work, partial(note_unread, self.context, due))
+                # Payments of an account that cannot be listed, or is away, are looked at again in a minute.
+            self._release(left)
 
     def _settle_payment(self, due: DuePayment, listed: Mapping[str, Intent]) -> None:
         settle_payment(self.context, self.processor, due, listed)
@@ -166,24 +175,39 @@ class _Run:
             def read(account_id: str = account_id, of_account: list[DuePayment] = of_account) -> None:
                 listed[account_id] = listed_intents(self.context, self.processor, account_id, of_account)
 
-            self._try(read)
+            self._try(account_id, read)
         return listed
 
-    def _refunds(self) -> bool:
-        query = select(PosRefund.id).where(
-            PosRefund.site_id == self.claim.site_id, PosRefund.next_check_at <= self._now
-        )
-        for refund_id in db.session.scalars(query.order_by(PosRefund.next_check_at).limit(BATCH)).all():
-            if not self._try(lambda refund_id=refund_id: self._settle(refund_id)):  # type: ignore[misc]
-                return False
-        return True
+    def _refunds(self) -> None:
+        account = PosTransaction.processor_account_id
+        due = select(PosRefund.id, account).join(PosTransaction, _its_payment())
+        due = due.where(*_due_refunds(self.processor, self._now), PosRefund.site_id == self.claim.site_id)
+        self._each(due, PosRefund.id, account, self._settle_refund)
 
-    def _settle(self, refund_id: str) -> None:
-        settle_open_refund(self.context, self.processor, self.claim.site_id, refund_id)
+    def _settle_refund(self, refund_id: str) -> None:
+        try:
+            settle_open_refund(self.context, self.processor, self.claim.site_id, refund_id)
+        except DomainError:
+            db.session.rollback()
+            note_unread_refund(self.context, self.claim.site_id, refund_id)
+            raise
+
+    def _each(self, due: Select[Any, str], key: Any, account: Any, work: Callable[[Any], None]) -> None:
+        """Do all that is due, batch by batch, passing over accounts that do not answer."""
+        done: ColumnElement[bool] = true()
+        while not self._is_over:
+            query = due.where(done, account.not_in(self._away)).order_by(key).limit(BATCH)
+            batch = db.session.execute(query).all()
+            if not batch:
+                return
+            for row_key, account_id in batch:
+                self._try(account_id, partial(work, row_key))
+            done = key > batch[-1][0]
 
     def _claim_payments(self) -> list[DuePayment]:
         """Claim some by moving when they are looked at next, so that nobody else looks at them meanwhile."""
-        due = *_due_payments(self.processor, self._now), PosTransaction.site_id == self.claim.site_id
+        answering = PosTransaction.processor_account_id.not_in(self._away)
+        due = *_due_payments(self.processor, self._now), PosTransaction.site_id == self.claim.site_id, answering
         query = select(PosTransaction).where(*due).order_by(PosTransaction.next_check_at).limit(BATCH)
         rows = db.session.scalars(query.with_for_update(skip_locked=True).execution_options(populate_existing=True))
         claimed = [DuePayment.of(row) for row in rows]
@@ -191,39 +215,45 @@ class _Run:
         db.session.execute(later.values(next_check_at=self.context.clock.now() + CLAIMED_FOR), _UNSYNCHRONIZED)
         return claimed
 
-    def _try(self, work: Callable[[], object], due: DuePayment | None = None) -> bool:
-        """Do one thing; whether to go on with the next."""
+    def _try(self, account_id: str, work: Callable[[], None], unread: Callable[[], None] = lambda: None) -> None:
+        """Do one thing, where its account answers and there is time. `unread`: what to note otherwise."""
         db.session.rollback()  # No view of the database is held while the processor is waited for.
+        if self._is_over or account_id in self._away:
+            return
         try:
             work()
         except DomainError as error:
             db.session.rollback()
-            self.failed += 1
-            about = {"site": self.claim.site_id, "transaction": due and due.id}
-            log.warning("payment_not_settled", **about, reason=error.message)
-            if due is not None:
-                note_unread(self.context, due)
-            self.error = error.message
-            if isinstance(error, Busy | OutcomeUnknown | Misconfigured):
-                self._unanswered += 1
-                if isinstance(error, Misconfigured):
-                    self._misconfigured(error.message)
+            log.warning("payment_not_settled", site=self.claim.site_id, account=account_id, reason=error.message)
+            self._note_failure(account_id, error)
+            unread()
         else:
-            self.done, self._unanswered = self.done + 1, 0
-        return self._unanswered < MOST_FAILURES and not self._is_over
+            self.done, self._failures[account_id] = self.done + 1, 0
+            self._answered.add(account_id)
+
+    def _note_failure(self, account_id: str, error: DomainError) -> None:
+        self.failed, self.error = self.failed + 1, error.message
+        if isinstance(error, Misconfigured):
+            self._failures[account_id] = MOST_FAILURES  # Nothing of this account will be answered.
+            alert = self.context.clock, Cause.PROCESSOR_MISCONFIGURED, error.message, self.claim.site_id, account_id
+            self.context.commit(lambda: raise_alert(*alert))
+        elif isinstance(error, Busy | OutcomeUnknown):
+            self._failures[account_id] += 1
+
+    @property
+    def _away(self) -> set[str]:
+        """The accounts that do not answer."""
+        return {account_id for account_id, failures in self._failures.items() if failures >= MOST_FAILURES}
 
     @property
     def _is_over(self) -> bool:
         return self.context.clock.monotonic() - self._began >= SLICE
 
-    def _misconfigured(self, message: str) -> None:
-        site_id = self.claim.site_id
-        self.context.commit(lambda: raise_alert(self.context.clock, Cause.PROCESSOR_MISCONFIGURED, message, site_id))
-        self._unanswered = MOST_FAILURES
-
     def _end(self, is_through: bool) -> None:
         clock, columns = self.context.clock, {"done": self.done, "failed": self.failed}
-        if self._unanswered >= MOST_FAILURES:
+        for account_id in self._answered - self._away:
+            end_alert(clock, Cause.PROCESSOR_MISCONFIGURED, self.claim.site_id, account_id)
+        if self._away:
             leases.fail(clock, self.claim, self.error or "The payment processor does not answer.", **columns)
             return
         leases.finish(clock, self.claim, error=self.error, **columns)
@@ -237,10 +267,31 @@ def _due_payments(processor: PaymentProcessor, now: datetime) -> tuple[ColumnEle
     return PosTransaction.processor == processor.name, PosTransaction.next_check_at <= now
 
 
+def _its_payment() -> ColumnElement[bool]:
+    return PosTransaction.id == PosRefund.transaction_id
+
+
+def _due_refunds(processor: PaymentProcessor, now: datetime) -> tuple[ColumnElement[bool], ...]:
+    """Of refunds joined with their payments."""
+    return PosTransaction.processor == processor.name, PosRefund.next_check_at <= now
+
+
 def _due_events(processor: PaymentProcessor, now: datetime) -> tuple[ColumnElement[bool], ...]:
     return (
         StoredProcessorEvent.processor == processor.name,
         StoredProcessorEvent.site_id.is_not(None),
         StoredProcessorEvent.processed_at.is_(None),
-        StoredProcessorEvent.received_at <= now - EVENT_WAITS,
+        StoredProcessorEvent.received_at <= now - EVENT_WAITS[0],
+        or_(*(_is_old_enough(attempts, now) for attempts in range(len(EVENT_WAITS))), _is_expired(now)),
     )
+
+
+def _is_old_enough(attempts: int, now: datetime) -> ColumnElement[bool]:
+    """Each try of an event waits longer than the one before, without a column of its own."""
+    return (StoredProcessorEvent.attempts <= attempts) & (
+        StoredProcessorEvent.received_at <= now - EVENT_WAITS[attempts]
+    )
+
+
+def _is_expired(now: datetime) -> ColumnElement[bool]:
+    return StoredProcessorEvent.received_at <= now - EVENT_TRIED_FOR

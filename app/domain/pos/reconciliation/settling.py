@@ -24,7 +24,7 @@ from app.domain.pos.processor import (
     InvalidState,
     PaymentProcessor,
 )
-from app.domain.pos.refund_states import UNSETTLED, RefundState, is_made, settle_refund, was_refund_made
+from app.domain.pos.refund_states import UNSETTLED, RefundState, is_made, schedule, settle_refund, was_refund_made
 from app.domain.pos.refunds import refunds_of, send_refund
 from app.domain.pos.states import OPEN_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
@@ -34,9 +34,11 @@ from app.extensions import db
 ACTOR, ACTION = "reconciliation", "reconcile"
 GIVEN_UP_AFTER = timedelta(hours=24)  # An intent that nobody can find by then was never made.
 KEY_HOLDS = timedelta(hours=23)  # Processors remember an idempotency key for at least a day.
+REFUND_LOOKED_FOR = timedelta(days=7)  # One that cannot be read for so long is for people.
 LISTED_BEFORE = timedelta(minutes=5)  # The processor's clock may be behind.
 NOT_FOUND = "not_found_at_processor"
 ABANDONED = "abandoned"
+UNREADABLE = "The payment processor did not say for a week how it stands"
 
 log = structlog.get_logger()
 
@@ -76,9 +78,9 @@ def settle_payment(
     if intent is None:
         context.commit(lambda: _not_found(author, due))
         return
-    status = context.commit(lambda: _applied(author, due.id, intent))
+    status, version = context.commit(lambda: _applied(author, due.id, intent))
     if status is TransactionStatus.PENDING and author.now() - due.created_at >= ABANDONED_AFTER:
-        _abandon(context, processor, author, due, intent.id)
+        _abandon(context, processor, author, due, intent.id, f"pos-abandon-{due.id}-{version}")
 
 
 def _read(
@@ -103,14 +105,16 @@ def _not_found(author: Author, due: DuePayment) -> None:
         nothing_learned(author, due.id, ACTION)
 
 
-def _applied(author: Author, transaction_id: str, intent: Intent) -> TransactionStatus:
+def _applied(author: Author, transaction_id: str, intent: Intent) -> tuple[TransactionStatus, int]:
+    """Return the status and the version that the transaction has then."""
     known = db.session.get_one(PosTransaction, transaction_id, populate_existing=True)
     if not matching.agrees(known, intent):
         matching.note_mismatch(author, known, intent)
-        return TransactionStatus(nothing_learned(author, transaction_id, ACTION).status)
-    known = apply_intent(author, transaction_id, intent, ACTION, checked=True)
-    _warn_if_uncaptured(author, known)
-    return TransactionStatus(known.status)
+        known = nothing_learned(author, transaction_id, ACTION)
+    else:
+        known = apply_intent(author, transaction_id, intent, ACTION, checked=True)
+        _warn_if_uncaptured(author, known)
+    return TransactionStatus(known.status), known.version
 
 
 def _warn_if_uncaptured(author: Author, known: PosTransaction) -> None:
@@ -121,11 +125,12 @@ def _warn_if_uncaptured(author: Author, known: PosTransaction) -> None:
 
 
 def _abandon(
-    context: WorkContext, processor: PaymentProcessor, author: Author, due: DuePayment, intent_id: str
+    context: WorkContext, processor: PaymentProcessor, author: Author, due: DuePayment, intent_id: str, key: str
 ) -> None:
-    """Nobody held a card to it for half an hour. Where a tap comes first, it counts."""
+    """Nobody held a card to it for half an hour. Where a tap comes first, it counts. Each try has a key of its own: a
+    processor repeats a failure under the same one for a day."""
     try:
-        intent = processor.cancel_intent(AccountRef(due.account_id), intent_id, ABANDONED, f"pos-abandon-{due.id}")
+        intent = processor.cancel_intent(AccountRef(due.account_id), intent_id, ABANDONED, key)
     except InvalidState as changed:
         intent = changed.intent
     read = intent
@@ -159,6 +164,23 @@ def settle_open_refund(context: WorkContext, processor: PaymentProcessor, site_i
     if is_repeatable:
         send_refund(context, author, processor, refund_id, is_repeated=True)
     _settle_by_charge(context, processor, author, refund_id, is_last_look=not is_repeatable)
+
+
+def note_unread_refund(context: WorkContext, site_id: int, refund_id: str) -> None:
+    """The processor did not say how a refund stands: look again later, or leave it to people."""
+    author = Author(site_id, ACTOR, context.clock)
+    context.commit(lambda: _look_for_refund_later(author, refund_id))
+
+
+def _look_for_refund_later(author: Author, refund_id: str) -> None:
+    refund = db.session.get_one(PosRefund, refund_id, populate_existing=True, with_for_update=True)
+    is_due = refund.next_check_at is not None and refund.next_check_at <= author.now()
+    if is_due and refund.status in UNSETTLED:
+        schedule(author, refund)
+    if refund.next_check_at is not None and author.now() - refund.created_at >= REFUND_LOOKED_FOR:
+        refund.next_check_at, refund.error = None, UNREADABLE
+        detail = f"A refund of payment {refund.transaction_id}: {UNREADABLE}. Look it up there."
+        raise_alert(author.clock, Cause.REFUND_FAILED, detail, refund.site_id, refund.transaction_id)
 
 
 def _settle_by_charge(

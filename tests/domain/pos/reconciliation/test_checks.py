@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -12,10 +13,11 @@ from sqlalchemy import select
 from app.domain.alerts.alerts import open_alerts
 from app.domain.orders.models import Order
 from app.domain.pos.ledger.differences import count_unsettled
-from app.domain.pos.models import PosTransaction
+from app.domain.pos.models import PosRefund, PosTransaction, StoredProcessorEvent
 from app.domain.pos.processor import AccountRef, IntentRequest
 from app.domain.pos.reconciliation import checks
 from app.domain.pos.reconciliation.models import PaymentCheckRun
+from app.domain.pos.refunds import RefundRequest, request_refund
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
@@ -23,7 +25,15 @@ from app.work_context import work_context
 from tests.domain.pos.shop_with_till import ShopWithTill, shop_with_till, stored
 from tests.factories import make_order
 from tests.fakes.clock import StoppedClock
-from tests.fakes.payment_processor import MISCONFIGURED, TIMEOUT_AFTER, TIMEOUT_BEFORE, Call, FakeProcessor
+from tests.fakes.payment_processor import (
+    ERROR_500_BEFORE,
+    MISCONFIGURED,
+    TIMEOUT_AFTER,
+    TIMEOUT_BEFORE,
+    Call,
+    FakeProcessor,
+    Fault,
+)
 from tests.fakes.queue import RecordingQueue
 
 
@@ -254,3 +264,137 @@ def test_what_a_run_has_no_time_for_is_due_at_once_and_requested_again(
     assert (run(till).state, queue.jobs[-1]) == ("waiting", ("payments:check", (till.site_id,)))
     due = [payment for payment in payments if (stored(payment).next_check_at or clock.now()) <= clock.now()]
     assert len(due) >= 3
+
+
+def only_of(account: str, fault: Fault) -> Callable[[Call], Fault | None]:
+    """Each call for the account meets this fault, as when it was closed; what was created before is there."""
+    return lambda call: fault if call.account_id == account and call.operation != "create_intent" else None
+
+
+def waiting_events(till: ShopWithTill, count: int) -> None:
+    """Of payments on an account that does not answer: what they said themselves may not be taken."""
+    for _ in range(count):
+        payment = till.payment("CANCELLED", account="acct_dead", next_check_at=None)
+        assert till.event("payment_intent.canceled", payment, account_id="acct_dead") == "waiting"
+
+
+@pytest.mark.parametrize("fault", [TIMEOUT_BEFORE, MISCONFIGURED], ids=["away", "refused"])
+def test_events_that_cannot_be_read_hold_up_no_payment(till: ShopWithTill, fault: Fault) -> None:
+    till.processor.fault_of = only_of("acct_dead", fault)
+    waiting_events(till, 60)
+    payment = till.payment()
+    till.tap(payment)
+    till.clock.move(minutes=1)
+    till.check()
+    assert stored(payment).status == "SUCCEEDED"
+    assert (run(till).state, run(till).done) == ("failed", 1)
+
+
+def test_events_of_other_accounts_are_followed_past_those_that_cannot_be_read(till: ShopWithTill) -> None:
+    till.processor.fault_of = only_of("acct_dead", TIMEOUT_BEFORE)
+    waiting_events(till, 60)
+    payment = till.payment("CANCELLED", next_check_at=None)
+    till.tap(payment)
+    till.processor.fault_of = only_of("", TIMEOUT_BEFORE)
+    till.event("payment_intent.succeeded", payment)
+    till.processor.fault_of = only_of("acct_dead", TIMEOUT_BEFORE)
+    till.clock.move(minutes=1)
+    till.check()
+    assert stored(payment).status == "SUCCEEDED"
+
+
+def test_an_event_that_cannot_be_read_is_tried_ever_less_often(till: ShopWithTill) -> None:
+    till.processor.fault_of = only_of("acct_dead", TIMEOUT_BEFORE)
+    waiting_events(till, 1)
+    before = till.processor.made("retrieve_intent")
+    for _ in range(120):
+        till.clock.move(minutes=1)
+        till.check()
+    assert till.processor.made("retrieve_intent") - before == 5
+
+
+def test_an_event_of_a_payment_that_the_processor_does_not_have_ends(till: ShopWithTill) -> None:
+    till.processor.fault_of = only_of("acct_dead", TIMEOUT_BEFORE)
+    waiting_events(till, 1)
+    till.processor.accounts["acct_dead"].intents.clear()
+    till.processor.fault_of = lambda _call: None
+    till.clock.move(minutes=1)
+    till.check()
+    assert list(db.session.scalars(select(StoredProcessorEvent.outcome))) == ["not_found"]
+
+
+def test_payments_of_an_account_that_does_not_answer_hold_up_no_other(till: ShopWithTill) -> None:
+    dead = [till.payment(account="acct_dead") for _ in range(60)]
+    later = till.payment(next_check_at=till.clock.now() + timedelta(seconds=1))
+    till.tap(later)
+    till.clock.move(minutes=1)
+    till.processor.fault_of = only_of("acct_dead", TIMEOUT_BEFORE)
+    till.check()
+    assert stored(later).status == "SUCCEEDED"
+    assert (run(till).done, run(till).failed) == (1, 3) and stored(dead[-1]).status == "PENDING"
+
+
+def test_the_alert_of_an_account_ends_when_that_account_answers(till: ShopWithTill) -> None:
+    till.payment(account="acct_dead")
+    till.processor.fault_of = only_of("acct_dead", MISCONFIGURED)
+    till.check()
+    till.clock.move(minutes=1)
+    till.payment()
+    till.processor.fault_of = only_of("", TIMEOUT_BEFORE)
+    till.check()
+    assert causes(till) == [], "the account answered"
+
+
+def pending_refund(till: ShopWithTill, account: str) -> str:
+    """Accepted, and not yet at the customer's bank."""
+    payment = till.payment(account=account)
+    till.tap(payment, account=account)
+    till.clock.move(seconds=5)
+    till.check()
+    db.session.rollback()
+    refund = request_refund(till.context, till.author, till.processor, RefundRequest(payment, None, "Broken")).id
+    with transaction():
+        db.session.get_one(PosRefund, refund).status = "PENDING"
+        db.session.get_one(PosRefund, refund).next_check_at = till.clock.now()
+    return refund
+
+
+def stored_refund(refund_id: str) -> PosRefund:
+    db.session.rollback()
+    return db.session.get_one(PosRefund, refund_id)
+
+
+def test_refunds_that_cannot_be_read_are_looked_at_ever_less_often_and_hold_up_no_other(till: ShopWithTill) -> None:
+    dead = [pending_refund(till, "acct_dead") for _ in range(4)]
+    alive = pending_refund(till, "")
+    till.processor.fault_of = only_of("acct_dead", TIMEOUT_BEFORE)
+    till.check()
+    assert stored_refund(alive).status == "SUCCEEDED"
+    before = till.processor.made("retrieve_refund")
+    for _ in range(60):
+        till.clock.move(minutes=1)
+        till.check()
+    assert till.processor.made("retrieve_refund") - before < 8 * len(dead)
+
+
+def test_a_refund_that_cannot_be_read_for_a_week_is_a_matter_for_people(till: ShopWithTill) -> None:
+    refund = pending_refund(till, "")
+    till.processor.accounts[""].refunds.clear()
+    till.check()
+    assert stored_refund(refund).next_check_at == till.clock.now() + timedelta(seconds=5) and causes(till) == []
+    till.clock.move(days=7)
+    till.check()
+    assert (stored_refund(refund).status, stored_refund(refund).next_check_at) == ("PENDING", None)
+    assert causes(till) == ["refund_failed"]
+
+
+def test_an_abandonment_that_failed_is_tried_again_under_another_key(till: ShopWithTill) -> None:
+    """A processor repeats a fault of its own under the same key for a day."""
+    payment = till.payment()
+    till.clock.move(minutes=30)
+    till.processor.fail("cancel_intent", ERROR_500_BEFORE)
+    till.check()
+    assert stored(payment).status == "PENDING"
+    till.clock.move(minutes=1)
+    till.check()
+    assert stored(payment).status == "CANCELLED"
