@@ -5,7 +5,12 @@ from __future__ import annotations
 from flask_login import current_user
 
 from app.domain.shared.author import Author
+from app.domain.sites.roles import Role
 from app.ports import clock
+
+
+def is_superadmin() -> bool:
+    return Role.SUPERADMIN in current_user.roles
 
 
 def current_author() -> Author:

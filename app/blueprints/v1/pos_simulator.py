@@ -17,7 +17,7 @@ from app.blueprints.v1.payment_tokens import PaymentClaims
 from app.blueprints.v1.pos_access import Till, admitted, cashier, requires_till, till
 from app.blueprints.v1.pos_simulator_shapes import PaymentTokenShape, PresentBody, PresentedCardShape, presented_json
 from app.blueprints.v1.signed_tokens import not_ours
-from app.domain.pos.payments.reader_tokens import account_of
+from app.domain.pos.merchant_accounts import account_of
 from app.domain.pos.simulated_cards import CARDS
 from app.domain.pos.simulated_reader import present_card
 from app.domain.pos.simulator import PaymentSimulator, Tap
@@ -47,7 +47,7 @@ def payment_token() -> dict[str, Any]:
         "token_type": payment_tokens.TYPE,
         "expires_at": payment_tokens.expiry(caller, now),
         "processor": processor.name,
-        "processor_account_id": account_of(location, settings_of(location.site_id)),
+        "processor_account_id": account_of(location.processor_account_id, settings_of(location.site_id)),
         "processor_location_id": location.location_id,
     }
 

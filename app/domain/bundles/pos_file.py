@@ -61,7 +61,7 @@ PERMISSIONS = {
 
 def import_pos(task: ImportTask) -> None:
     """What the file does not name stays; what a row leaves out stays, too. The location that the settings name is
-    added where the file has none of its id."""
+    added where the file has none of its id. Who imports operates the server, and may share accounts among sites."""
     document = task.documents.get(FILE)
     if document is not None:
         _import(task, document)
@@ -130,12 +130,12 @@ def _import_location(task: ImportTask, places: _Places, raw: Any, at: str) -> st
     enabled = row.get("enabled", True if location is None else location.enabled)
     if location is None:
         if not task.dry_run:
-            locations.take_over(task.author, row["id"], fields).enabled = enabled
+            locations.take_over(task.author, row["id"], fields, may_share=True).enabled = enabled
         return "added"
     if _location_fields(location) == fields and location.enabled == enabled:
         return "unchanged"
     if not task.dry_run:
-        locations.edit(task.author, row["id"], location.revision, fields, enabled)
+        locations.edit(task.author, row["id"], location.revision, fields, enabled, may_share=True)
     return "changed"
 
 

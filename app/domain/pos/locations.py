@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
 
 from sqlalchemy import select
 
 from app.domain.pos.location_rules import LocationFields, cleaned, id_problems, location_problems
+from app.domain.pos.merchant_accounts import account_of, account_problems
 from app.domain.pos.models import PosLocation
 from app.domain.pos.processor import AccountRef, Address, PaymentProcessor
 from app.domain.shared.author import Author
@@ -20,7 +20,7 @@ from app.domain.sites.models import Site
 from app.domain.sites.settings import settings_of
 from app.extensions import db
 
-LOCATION_SETTING, ACCOUNT_SETTING = "posProcessorLocationId", "posProcessorAccountId"
+LOCATION_SETTING = "posProcessorLocationId"
 HERE_ALREADY = "This shop has a location of this id already."
 MISSING = "There is no such location in this shop."
 STALE = "Another user changed this location at the same moment. Look at it again and repeat your change."
@@ -52,35 +52,33 @@ def location_at(site_id: int, location_id: str, to_change: bool = False) -> PosL
     return found
 
 
-def account_of(location: PosLocation, settings: Mapping[str, Any]) -> AccountRef:
-    """The processor's account that money taken here goes to: the location's own, else the site's, else the
-    platform's."""
-    return AccountRef(location.processor_account_id or settings[ACCOUNT_SETTING] or "")
-
-
 def add(
     author: Author,
     transaction: Transaction,
     processor: PaymentProcessor,
     fields: LocationFields,
     location_id: str | None = None,
+    may_share: bool = False,
 ) -> PosLocation:
     """Create a location at the processor, outside any transaction, or take over the one that has `location_id` there.
-    Raises Invalid, Conflict and ProcessorError."""
+    `may_share`: also with an account that another site uses. Raises Invalid, Conflict and ProcessorError."""
     fields = _checked(fields)
     if location_id is None:
         with transaction():
-            account = fields.processor_account_id or settings_of(author.site_id)[ACCOUNT_SETTING] or ""
+            _check_account(author.site_id, fields, may_share)
+            account = account_of(fields.processor_account_id, settings_of(author.site_id))
         location_id = processor.create_location(AccountRef(account), fields.display_name, fields.address)
     with transaction():
-        return take_over(author, location_id, fields)
+        return take_over(author, location_id, fields, may_share)
 
 
-def take_over(author: Author, location_id: str, fields: LocationFields) -> PosLocation:
-    """Add a location that exists at the processor. Raises Invalid and Conflict."""
+def take_over(author: Author, location_id: str, fields: LocationFields, may_share: bool = False) -> PosLocation:
+    """Add a location that exists at the processor. `may_share`: also with an account that another site uses. Raises
+    Invalid and Conflict."""
     fields = _checked(fields)
     if problems := id_problems(location_id, "The id of the location", "#/id"):
         raise Invalid(problems)
+    _check_account(author.site_id, fields, may_share)
     if find_location(author.site_id, location_id) is not None:
         raise Conflict(HERE_ALREADY)
     now = author.now()
@@ -92,12 +90,16 @@ def take_over(author: Author, location_id: str, fields: LocationFields) -> PosLo
     return location
 
 
-def edit(author: Author, location_id: str, revision: int, fields: LocationFields, enabled: bool) -> bool:
-    """Whether anything changed. Raises NotFound, Invalid and StaleRevision."""
+def edit(
+    author: Author, location_id: str, revision: int, fields: LocationFields, enabled: bool, may_share: bool = False
+) -> bool:
+    """Whether anything changed. `may_share`: also to an account that another site uses. Raises NotFound, Invalid
+    and StaleRevision."""
     location = location_at(author.site_id, location_id, to_change=True)
     if location.revision != revision:
         raise StaleRevision(STALE, location.revision)
     fields, before = _checked(fields), _facts(location)
+    _check_account(author.site_id, fields, may_share or fields.processor_account_id == location.processor_account_id)
     _write(location, fields)
     location.enabled = enabled
     after = _facts(location)
@@ -124,6 +126,12 @@ def _checked(fields: LocationFields) -> LocationFields:
     if problems := location_problems(fields):
         raise Invalid(problems)
     return fields
+
+
+def _check_account(site_id: int, fields: LocationFields, may_share: bool) -> None:
+    problems = [] if may_share else account_problems(site_id, fields.processor_account_id, "#/processorAccountId")
+    if problems:
+        raise Invalid(problems)
 
 
 def _write(location: PosLocation, fields: LocationFields) -> None:

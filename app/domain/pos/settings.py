@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.pos.location_rules import id_problems
-from app.domain.pos.locations import ACCOUNT_SETTING, LOCATION_SETTING, seed_first
+from app.domain.pos.locations import LOCATION_SETTING, seed_first
+from app.domain.pos.merchant_accounts import ACCOUNT_SETTING, account_problems
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites import audit
@@ -45,10 +46,13 @@ def stored_settings(site_id: int) -> PosSettings:
     )
 
 
-def save(author: Author, wanted: PosSettings) -> list[str]:
-    """The labels of what changed. A location that is named and that the shop does not have yet is added. Raises Invalid
-    with every problem."""
-    if problems := _problems(wanted):
+def save(author: Author, wanted: PosSettings, may_share: bool = False) -> list[str]:
+    """The labels of what changed. A location that is named and that the shop does not have yet is added. `may_share`:
+    also with an account that another site uses. Raises Invalid with every problem."""
+    problems = _problems(wanted)
+    if not may_share and wanted.account_id != stored_settings(author.site_id).account_id:
+        problems += account_problems(author.site_id, wanted.account_id, f"#/{ACCOUNT_SETTING}")
+    if problems:
         raise Invalid(problems)
     changed = change_settings(author.site_id, _values(wanted))
     if changed:
@@ -69,7 +73,7 @@ def _values(wanted: PosSettings) -> Mapping[str, Any]:
 
 
 def _problems(wanted: PosSettings) -> list[Problem]:
-    problems = []
+    problems: list[Problem] = []
     if wanted.location_id:
         problems += id_problems(wanted.location_id, "The location", f"#/{LOCATION_SETTING}")
     if wanted.account_id:

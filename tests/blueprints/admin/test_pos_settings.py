@@ -11,9 +11,9 @@ from sqlalchemy import select
 from app.domain.pos import locations
 from app.domain.pos.models import PosLocation
 from app.domain.pos.processor import AccountRef, Address, NoProcessor
-from app.domain.sites.models import AuditEntry
+from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
-from app.domain.sites.settings import settings_of
+from app.domain.sites.settings import change_settings, settings_of
 from app.extensions import db
 from app.ports import EXTENSION
 from app.transaction import transaction
@@ -120,3 +120,19 @@ def test_a_location_is_taken_over_edited_and_disabled(app: Flask, site_id: int, 
     page = admin.post(place, FAIR | {"country": "England", "revision": "2"}, 400)
     assert "#f-address-country" in [link.get("href") for link in page.all("a")]
     admin.get("/admin/pos/locations/nothing", 404)
+
+
+def test_an_account_of_another_shop_is_refused_at_its_field_unless_a_superadmin_enters_it(
+    app: Flask, site_id: int, admin: PageClient
+) -> None:
+    with app.app_context(), transaction():
+        change_settings(make_site("other.localhost", "Other").id, {"posProcessorAccountId": "acct_theirs"})
+        make_user(db.session.get_one(Site, site_id), Role.SUPERADMIN, email="root@shop.test")
+    page = admin.post(SETTINGS, FORM | {"posProcessorAccountId": "acct_theirs"}, 400)
+    assert "#f-posProcessorAccountId" in [link.get("href") for link in page.all("a")]
+    theirs = FAIR | {"id": "tml_9", "processorAccountId": "acct_theirs"}
+    page = admin.post(NEW, theirs, 400)
+    assert "#f-processorAccountId" in [link.get("href") for link in page.all("a")]
+    superadmin = PageClient(app).signed_in("root@shop.test")
+    superadmin.post(SETTINGS, FORM | {"posProcessorAccountId": "acct_theirs"})
+    assert superadmin.post(NEW, theirs).status_code == 302

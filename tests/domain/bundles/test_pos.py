@@ -14,7 +14,9 @@ from app.domain.sites import accounts, sites
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.ports import images
+from app.transaction import transaction
 from tests.domain.bundles.conftest import HOST, SITE, Take, count, write_bundle
+from tests.factories import make_location, make_site
 
 TILLY = {"email": "Tilly@shop.test", "displayName": "Tilly Till", "roles": ["MERCHANDISER"]}
 FAIR = {
@@ -121,3 +123,12 @@ def test_a_till_goes_out_as_it_came_in(take: Take, tmp_path: Path) -> None:
     assert [place["id"] for place in written["locations"]] == ["tml_fair", "tml_shop"]
     assert written["agents"] == [AGENT | {"canRefund": False, "canDiscount": False}]
     assert take(tmp_path / "out").changes == 0
+
+
+def test_who_operates_the_server_may_share_an_account_among_shops(take: Take, tmp_path: Path) -> None:
+    with transaction():
+        make_location(make_site("other.localhost", "Other"), "tml_theirs", processor_account_id="acct_theirs")
+    shared = {"locations": [FAIR | {"processorAccountId": "acct_theirs"}]}
+    assert take(bundle(tmp_path, shared)).refusals == []
+    again = take(bundle(tmp_path, {"locations": [FAIR | {"processorAccountId": None}]}))
+    assert (again.refusals, take(bundle(tmp_path, shared)).of("locations").changed) == ([], 1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from app.domain.pos import locations
+from app.domain.pos import locations, settings
 from app.domain.pos.location_rules import LocationFields
-from app.domain.pos.models import PosLocation
+from app.domain.pos.merchant_accounts import account_of
 from app.domain.pos.processor import AccountRef, Address, NoProcessor, ProcessorError
 from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
 from app.domain.sites.settings import change_settings, settings_of
@@ -105,5 +106,47 @@ def test_money_goes_to_the_account_of_the_location_then_of_the_site(
 ) -> None:
     with transaction():
         change_settings(staff.site_id, {"posProcessorAccountId": sites})
-    location = PosLocation(processor_account_id=own)
-    assert locations.account_of(location, settings_of(staff.site_id)) == AccountRef(account)
+    assert account_of(own, settings_of(staff.site_id)) == account
+
+
+@pytest.fixture
+def their_account(staff: Staff) -> str:
+    """Of another shop: by its setting; acct_stall is of a location of it."""
+    with transaction():
+        other = make_site("other.localhost", "Other")
+        make_location(other, "tml_theirs", processor_account_id="acct_stall")
+        change_settings(other.id, {"posProcessorAccountId": "acct_theirs"})
+    return "acct_theirs"
+
+
+def codes(act: Callable[[], object]) -> list[tuple[str, str]]:
+    with pytest.raises(Invalid) as refused, transaction():
+        act()
+    return [(problem.code, problem.pointer) for problem in refused.value.problems]
+
+
+def test_an_account_of_another_shop_is_for_superadmins_to_share(staff: Staff, their_account: str) -> None:
+    terminal, theirs = Terminal(), replace(MARKET, processor_account_id=their_account)
+    taken = [("account_taken", "#/processorAccountId")]
+    with pytest.raises(Invalid):
+        locations.add(staff.author, transaction, terminal, theirs)
+    assert terminal.created == [], "the processor heard nothing"
+    stall = replace(MARKET, processor_account_id="acct_stall")
+    assert codes(lambda: locations.take_over(staff.author, "tml_new", stall)) == taken
+    assert codes(lambda: locations.edit(staff.author, "tml_fair", 1, theirs, enabled=True)) == taken
+    wanted = replace(settings.stored_settings(staff.site_id), account_id=their_account)
+    assert codes(lambda: settings.save(staff.author, wanted)) == [("account_taken", "#/posProcessorAccountId")]
+    with transaction():
+        assert locations.edit(staff.author, "tml_fair", 1, theirs, enabled=True, may_share=True)
+        assert settings.save(staff.author, wanted, may_share=True)
+
+
+def test_what_a_superadmin_shared_stays_when_an_admin_saves_something_else(staff: Staff, their_account: str) -> None:
+    theirs = replace(MARKET, processor_account_id=their_account)
+    wanted = replace(settings.stored_settings(staff.site_id), account_id=their_account)
+    with transaction():
+        locations.edit(staff.author, "tml_fair", 1, theirs, enabled=True, may_share=True)
+        settings.save(staff.author, wanted, may_share=True)
+    with transaction():
+        assert locations.edit(staff.author, "tml_fair", 2, replace(theirs, display_name="Spring"), enabled=True)
+        assert settings.save(staff.author, replace(wanted, is_enabled=True)) == ["Mobile POS"]

@@ -11,7 +11,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import sent_revision
-from app.blueprints.author import current_author
+from app.blueprints.author import current_author, is_superadmin
 from app.domain.pos import locations
 from app.domain.pos.location_rules import LocationFields
 from app.domain.pos.models import PosLocation
@@ -37,7 +37,7 @@ def pos_location_add() -> Answer:
     fields, location_id = _typed(request.form), request.form.get("id", "").strip()
     author, processor = current_author(), ports.payment_processor()
     try:
-        locations.add(author, transaction, processor, fields, location_id or None)
+        locations.add(author, transaction, processor, fields, location_id or None, is_superadmin())
     except (Invalid, Conflict) as error:
         errors = FieldErrors(error)
         return _new_page(fields, location_id, errors), errors.status
@@ -60,7 +60,8 @@ def pos_location_save(location_id: str) -> Answer:
     fields, enabled = _typed(request.form), "enabled" in request.form
     try:
         with transaction():
-            changed = locations.edit(current_author(), location_id, sent_revision(request.form), fields, enabled)
+            revision, author = sent_revision(request.form), current_author()
+            changed = locations.edit(author, location_id, revision, fields, enabled, is_superadmin())
     except (Invalid, Conflict) as error:
         errors = FieldErrors(error)
         place = locations.location_at(current_user.site_id, location_id)

@@ -11,7 +11,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import read_money
-from app.blueprints.author import current_author
+from app.blueprints.author import current_author, is_superadmin
 from app.domain.pos import locations, settings
 from app.domain.pos.settings import PosSettings
 from app.domain.shared.money import decimal_text
@@ -40,7 +40,7 @@ def pos_settings_save() -> str | Response | tuple[str, int]:
         if problems:
             raise Invalid(problems)
         with transaction():
-            changed = settings.save(current_author(), wanted)
+            changed = settings.save(current_author(), wanted, may_share=is_superadmin())
     except (Invalid, Conflict) as error:
         errors = FieldErrors(error)
         return _page(wanted, request.form.get(LARGEST, ""), errors), errors.status

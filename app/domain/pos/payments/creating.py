@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from app.domain.orders.models import Order
 from app.domain.orders.payment import lock_for_payment
+from app.domain.pos.merchant_accounts import account_of
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
 from app.domain.pos.payments import idempotency, rules, transitions
 from app.domain.pos.payments.cashier import Cashier, ref_of
@@ -17,7 +18,6 @@ from app.domain.pos.payments.idempotency import Claim, KeyedRequest
 from app.domain.pos.payments.orders_due import amount_due, payable_order
 from app.domain.pos.payments.outcomes import next_check
 from app.domain.pos.payments.processor_calls import about, refused_creation
-from app.domain.pos.payments.reader_tokens import account_of
 from app.domain.pos.payments.rules import AgentTerms, SiteTerms
 from app.domain.pos.processor import (
     AccountRef,
@@ -167,7 +167,8 @@ def _checked_payment(
     rules.check_limit(site, agent, amount, currency)
     if order is not None:
         lock_for_payment(order, transaction_id)
-    return _payment(cashier, request, order, transaction_id, amount, currency, account_of(location, settings))
+    account_id = account_of(location.processor_account_id, settings)
+    return _payment(cashier, request, order, transaction_id, amount, currency, account_id)
 
 
 def _terms_of(cashier: Cashier) -> AgentTerms:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from app.domain.pos.merchant_accounts import account_of
 from app.domain.pos.models import PosLocation
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.processor import AccountRef, PaymentProcessor
-from app.domain.sites.settings import SiteSettings, settings_of
+from app.domain.sites.settings import settings_of
 from app.domain.work.context import read_afresh
 from app.extensions import db
 
@@ -21,11 +22,9 @@ class ConnectionToken:
 def connection_token(processor: PaymentProcessor, cashier: Cashier) -> ConnectionToken:
     """Call it outside a transaction. Raises ProcessorError."""
     location = db.session.get_one(PosLocation, cashier.location_id)
-    account_id, location_id = account_of(location, settings_of(location.site_id)), location.location_id
+    account_id, location_id = (
+        account_of(location.processor_account_id, settings_of(location.site_id)),
+        location.location_id,
+    )
     read_afresh()
     return ConnectionToken(account_id, processor.create_connection_token(AccountRef(account_id), location_id))
-
-
-def account_of(location: PosLocation, settings: SiteSettings) -> str:
-    """The processor's account for payments at this location: "" is the platform's own."""
-    return location.processor_account_id or settings["posProcessorAccountId"] or ""
