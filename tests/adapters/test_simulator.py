@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -375,7 +374,6 @@ def test_events_hold_no_client_secret_and_are_signed(simulator: Simulator, pay: 
     assert (parsed.account_id, parsed.live, parsed.intent_id) == (OURS.account_id, False, paid.id)
     assert parsed.intent is not None
     assert parsed.intent.metadata == {"transactionId": "t-1"}
-    assert parsed.payload == json.loads(event.raw)
     for raw, headers, seconds in (
         (event.raw + b" ", event.headers, 0),
         (event.raw, {}, 0),

@@ -376,11 +376,11 @@ def test_a_refund_that_fails_days_later_is_news(server: StripeServer, processor:
     assert event.refund.status is RefundStatus.FAILED
 
 
-def test_what_is_stored_of_an_event_names_no_cardholder(server: StripeServer, processor: StripeProcessor) -> None:
+def test_what_is_read_of_an_event_names_no_cardholder(server: StripeServer, processor: StripeProcessor) -> None:
     paid(server, processor)
     for event in server.api.events():
         signed = server.signed(event)
-        assert "DOE" not in json.dumps(processor.parse_event(signed.raw, signed.headers, server.api.now()).payload)
+        assert "DOE" not in repr(processor.parse_event(signed.raw, signed.headers, server.api.now()))
 
 
 def test_a_dispute_names_the_payment_that_it_is_about(server: StripeServer, processor: StripeProcessor) -> None:

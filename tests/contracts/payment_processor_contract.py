@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -417,8 +416,7 @@ class PaymentProcessorContract:
         secret = made(till).client_secret
         assert secret
         for event in parsed(till):
-            assert secret not in json.dumps(event.payload)
-            assert event.intent is None or event.intent.client_secret is None
+            assert secret not in repr(event)
 
     # Signatures
 

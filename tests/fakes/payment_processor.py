@@ -265,7 +265,7 @@ class FakeProcessor:
         intent = replace(self._intent(body["account"], body["intent"]), status=IntentStatus(body["status"]))
         return ProcessorEvent(
             body["id"], body["type"], body["account"], body["live"], datetime.fromisoformat(body["created"]),
-            intent_id=intent.id, intent=intent, payload=body,
+            intent_id=intent.id, intent=intent,
             refund=self.accounts[body["account"]].refunds.get(body["refund"] or ""),
         )  # fmt: skip
 

@@ -98,7 +98,6 @@ def event_of(raw: bytes) -> ProcessorEvent:
             intent_id=about["id"] if kind == "payment_intent" else about["payment_intent"],
             intent=intent_of(about) if kind == "payment_intent" else None,
             refund=refund_of(about) if kind == "refund" else None,
-            payload=sent,
         )
     except (ValueError, KeyError, TypeError):
         raise BadSignature("This is no event of the payment simulator.") from None

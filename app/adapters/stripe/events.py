@@ -6,14 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
 
 from app.adapters.stripe.mapping import Sent, intent_of, moment, reference, refund_of
 from app.adapters.webhook_signatures import verify
 from app.domain.pos.processor import BadSignature, Intent, ProcessorEvent, Refund
-
-# Of an event, what is stored leaves these out: a client secret pays, and the name is of the cardholder.
-NEVER_STORED = frozenset({"client_secret", "cardholder_name"})
 
 
 def event_of(raw: bytes, headers: Mapping[str, str], now: datetime, secrets: Sequence[str]) -> ProcessorEvent:
@@ -42,7 +38,6 @@ def _read(raw: bytes) -> ProcessorEvent:
             intent_id=_intent_id(about),
             intent=_intent(about),
             refund=_refund(about),
-            payload=without_secrets(sent),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BadSignature("What was sent is no event of Stripe’s.") from error
@@ -65,9 +60,3 @@ def _intent(about: Sent) -> Intent | None:
 
 def _refund(about: Sent) -> Refund | None:
     return refund_of(about) if about.get("object") == "refund" else None
-
-
-def without_secrets(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: without_secrets(part) for name, part in value.items() if name not in NEVER_STORED}
-    return [without_secrets(part) for part in value] if isinstance(value, list) else value

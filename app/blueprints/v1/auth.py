@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from flask import request
@@ -18,6 +19,7 @@ from app.blueprints.v1.bearer import sent_claims
 from app.blueprints.v1.signed_tokens import key_for
 from app.domain.pos import agents, work_session_ends, work_sessions
 from app.domain.pos.models import PosAgent
+from app.domain.pos.typed_text import device_problems
 from app.domain.shared.problems import Invalid, NotFound, Unauthenticated
 from app.domain.sites import accounts, api_sessions, refresh_chain
 from app.domain.sites.api_sessions import Because, Device, Granted
@@ -44,12 +46,11 @@ def login(body: dict[str, Any]) -> dict[str, Any]:
     site = site_by_host(request_host())
     if site is None:
         raise NotFound("There is no shop at this address.")
-    site_id = site.id
+    site_id, device = site.id, _device(body)
     try:
         user = checked_user(body["email"], body["password"])
     except Invalid:
         raise Unauthenticated("invalid_credentials", accounts.WRONG) from None
-    device = Device(body.get("device_id"), body.get("device_name"))
     with transaction():
         granted = api_sessions.open_session(ports.clock(), user, site_id, body["audience"], device)
         agent = work_sessions.open_with(ports.clock(), granted.caller, device, *_program())
@@ -104,6 +105,14 @@ def logout() -> None:
         with transaction():
             _end(session_id, because)
             work_session_ends.follow_session(ports.clock(), session_id)
+
+
+def _device(body: Mapping[str, Any]) -> Device:
+    """Raises Invalid for one that is named after a card."""
+    device = Device(body.get("device_id"), body.get("device_name"))
+    if problems := device_problems(device.id, device.name):
+        raise Invalid(problems)
+    return device
 
 
 def _end(session_id: str, because: Because) -> None:

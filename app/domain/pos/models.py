@@ -228,8 +228,8 @@ class PosRefund(Base):
 
 
 class PosIdempotencyKey(Base):
-    """The answer to a request that carried an Idempotency-Key, so that its repetition gets the same. `status` None:
-    the first one is still being answered."""
+    """The answer to a request that carried an Idempotency-Key, so that its repetition gets the same. `key` is its
+    SHA-256. `status` None: the first one is still being answered."""
 
     __tablename__ = "pos_idempotency_keys"
     __table_args__ = (UniqueConstraint("site_id", "user_id", "operation", "key"),)

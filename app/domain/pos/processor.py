@@ -113,8 +113,8 @@ class Refund:
 
 @dataclass(frozen=True, slots=True)
 class ProcessorEvent:
-    """News that the processor sent: which account's intent it is about, and that intent as it was then. `payload` is
-    the event without what must not be stored (client secrets)."""
+    """News that the processor sent: which account's intent it is about, and that intent as it was then, without
+    its client secret."""
 
     id: str
     type: str
@@ -124,7 +124,6 @@ class ProcessorEvent:
     intent_id: str | None = None
     intent: Intent | None = None
     refund: Refund | None = None
-    payload: Mapping[str, object] = field(default_factory=dict)
 
 
 class ProcessorError(DomainError):

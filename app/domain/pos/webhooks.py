@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from app.domain.pos.ledger import accounts, matching
 from app.domain.pos.models import PosTransaction, StoredProcessorEvent
-from app.domain.pos.payments.transitions import apply_intent
+from app.domain.pos.payments.transitions import apply_intent, payment_disputed
 from app.domain.pos.processor import (
     AccountRef,
     Intent,
@@ -33,6 +33,7 @@ from app.extensions import db
 
 ACTOR = "payment processor"
 ACTION = "event"
+DISPUTE = "charge.dispute.created"
 LONGEST_ERROR = 500
 
 log = structlog.get_logger()
@@ -119,7 +120,7 @@ def _store(clock: Clock, processor: PaymentProcessor, event: ProcessorEvent) -> 
         "processed_at": clock.now() if outcome else None,
         "outcome": outcome and outcome.value,
         "attempts": 0,
-        "payload": _payload(event) if site_id else {},
+        "payload": _payload(event) if known else {},
     }
     inserted = upsert(StoredProcessorEvent).values(**values).on_conflict_do_nothing()
     row_id = db.session.scalar(inserted.returning(StoredProcessorEvent.id))
@@ -127,6 +128,8 @@ def _store(clock: Clock, processor: PaymentProcessor, event: ProcessorEvent) -> 
         return EventOutcome.DUPLICATE
     if outcome or known is None or event.intent_id is None:
         return outcome or EventOutcome.NO_PAYMENT
+    if event.type == DISPUTE:  # It cannot be read anew, and comes here once.
+        payment_disputed(Author(known.site_id, ACTOR, clock), known.id, ACTION)
     ref, refund_id = AccountRef(event.account_id), event.refund.id if event.refund else None
     return _News(row_id, known.site_id, known.id, ref, event.intent_id, refund_id, event.intent, event.refund)
 
@@ -148,7 +151,8 @@ def _outcome_at_once(
 
 
 def _payload(event: ProcessorEvent) -> dict[str, object]:
-    return {"refundId": event.refund.id if event.refund else None, "event": dict(event.payload)}
+    """What following it later takes. Nothing else is kept: events name customers, also of payments made elsewhere."""
+    return {"refundId": event.refund.id} if event.refund else {}
 
 
 def _transaction_of(

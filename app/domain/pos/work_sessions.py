@@ -10,7 +10,7 @@ from app.domain.pos import work_session_ends
 from app.domain.pos.access import ADMINS
 from app.domain.pos.agents import find_agent
 from app.domain.pos.models import PosAgent, PosLocation, PosSession
-from app.domain.pos.typed_text import note_problems
+from app.domain.pos.typed_text import note_problems, program_name
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.money import LARGEST
@@ -50,7 +50,7 @@ def _open(clock: Clock, caller: ApiCaller, agent: PosAgent | None, device: Devic
         agent_id=None if agent is None else agent.id,
         device_id=device.id,
         device_name=device.name,
-        user_agent=user_agent[:200],
+        user_agent=program_name(user_agent),
         ip=ip[:64],
         started_at=now,
         last_seen_at=now,
@@ -88,7 +88,7 @@ def wants_to_be_seen(clock: Clock, session: PosSession, location: PosLocation | 
 def is_other_program(session_id: str, user_agent: str) -> bool:
     """Whether a till’s session was opened by another program than the one that calls now."""
     session = db.session.get(PosSession, session_id)
-    return session is not None and bool(session.user_agent) and session.user_agent != user_agent[:200]
+    return session is not None and bool(session.user_agent) and session.user_agent != program_name(user_agent)
 
 
 def set_opening_float(author: Author, session: PosSession, amount: int) -> None:

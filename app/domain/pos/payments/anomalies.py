@@ -20,6 +20,7 @@ WORDS = {
     "second_intent": "The processor has a second payment for the same sale",
     "order_paid_twice": "The order had been paid already",
     "refund_failed": "A refund did not reach the card",
+    "disputed": "The cardholder disputes it: answer at the processor",
 }
 
 

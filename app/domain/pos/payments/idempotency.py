@@ -22,12 +22,17 @@ LONGEST_KEY = 255
 
 @dataclass(frozen=True, slots=True)
 class KeyedRequest:
-    """A request under a client's key: who sent it, what it does, and what it says."""
+    """A request under a client's key: who sent it, what it does, and what it says. Of the key only `key_hash` is kept:
+    clients may make it of anything."""
 
     user_id: int
     operation: str
     key: str
     content: object
+
+    @property
+    def key_hash(self) -> str:
+        return hashlib.sha256(self.key.encode()).hexdigest()
 
     @property
     def hash(self) -> str:
@@ -88,7 +93,7 @@ def _is_inserted(author: Author, request: KeyedRequest, record_id: str) -> bool:
         "site_id": author.site_id,
         "user_id": request.user_id,
         "operation": request.operation,
-        "key": request.key,
+        "key": request.key_hash,
         "request_hash": request.hash,
         "record_id": record_id,
         "created_at": now,
@@ -103,5 +108,5 @@ def _is(author: Author, request: KeyedRequest) -> ColumnElement[bool]:
         PosIdempotencyKey.site_id == author.site_id,
         PosIdempotencyKey.user_id == request.user_id,
         PosIdempotencyKey.operation == request.operation,
-        PosIdempotencyKey.key == request.key,
+        PosIdempotencyKey.key == request.key_hash,
     )

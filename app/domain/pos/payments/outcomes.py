@@ -14,6 +14,7 @@ from app.domain.pos.states import status_after_refunds as by_refunds
 CHECKED_AFTER = tuple(timedelta(seconds=seconds) for seconds in (5, 15, 60, 300, 900, 3600))
 ABANDONED_AFTER = timedelta(minutes=30)
 UNEXPECTED_PAYMENT, OTHER_AMOUNT, SECOND_INTENT = "unexpected_payment", "amount_differs", "second_intent"
+DISPUTED = "disputed"
 
 
 class Recorded(Protocol):
@@ -63,6 +64,11 @@ def of_refunds(known: Recorded, refunded: int) -> Outcome:
         return Outcome()
     status = by_refunds(known.captured_amount, refunded)
     return Outcome(_changed(known, {"refunded_amount": refunded, "status": status.value}))
+
+
+def of_dispute(known: Recorded) -> Outcome:
+    """The cardholder's bank took the money back for now. Another anomaly stays: the timeline names this one."""
+    return Outcome({"anomaly": known.anomaly or DISPUTED}, "The cardholder disputes this payment")
 
 
 def of_failed_creation(known: Recorded, code: str) -> Outcome:

@@ -13,7 +13,7 @@ from app.domain.alerts.causes import Cause
 from app.domain.orders.payment import PaidMark, mark_paid, release_payment_lock
 from app.domain.pos.models import PosTransaction, PosTransactionEvent
 from app.domain.pos.payments import outcomes
-from app.domain.pos.payments.anomalies import anomaly_detail
+from app.domain.pos.payments.anomalies import anomaly_detail, anomaly_words
 from app.domain.pos.payments.outcomes import Outcome
 from app.domain.pos.processor import Intent
 from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, TransactionStatus
@@ -51,6 +51,15 @@ def creation_unknown(author: Author, transaction_id: str, action: str = "create"
 def outcome_unknown(author: Author, transaction_id: str, action: str) -> PosTransaction:
     """Capture or cancellation got no answer that tells."""
     return _advance(author, transaction_id, outcomes.of_unknown_outcome, action)
+
+
+def payment_disputed(author: Author, transaction_id: str, action: str) -> PosTransaction:
+    """The alert is raised also where something else is wrong already: a dispute has a deadline."""
+    known = _advance(author, transaction_id, outcomes.of_dispute, action)
+    if known.anomaly != outcomes.DISPUTED:
+        detail = f"Payment {known.id}: {anomaly_words(outcomes.DISPUTED)}."
+        raise_alert(author.clock, Cause.PAYMENT_ANOMALY, detail, known.site_id, known.id)
+    return known
 
 
 def nothing_learned(author: Author, transaction_id: str, action: str) -> PosTransaction:

@@ -24,6 +24,7 @@ ADVICE: Mapping[str, str] = {
     "second_intent": "Look at the processor whether both were taken.",
     "order_paid_twice": "Refund one of the payments.",
     "refund_failed": "Refund it again, or pay the customer back in another way.",
+    "disputed": "Send the evidence at the processor before its deadline.",
 }
 TYPE_LABELS: Mapping[str, str] = {"QUICK_PAYMENT": "Quick payment", "ORDER_PAYMENT": "Order"}
 

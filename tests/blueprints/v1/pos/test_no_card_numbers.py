@@ -17,7 +17,8 @@ from app import logs
 from app.domain.shared.card_numbers import names_card, plain_digits
 from app.extensions import db
 from app.transaction import transaction
-from tests.blueprints.v1.pos.conftest import TillClient
+from tests.blueprints.v1.pos.conftest import AGENT, TillClient
+from tests.factories import PASSWORD
 from tests.fakes.clock import StoppedClock
 from tests.fakes.payment_processor import FakeProcessor
 from tests.page_client import PageClient
@@ -166,3 +167,36 @@ def test_no_input_takes_a_cards_number_and_none_is_stored_or_logged(
     for number, typed in TYPED:
         assert not shows(everything, number, typed) and not shows(written, number, typed)
     assert processor.made("create_intent") == made and processor.made("refund") == 0
+
+
+CARD = "4000 0566 5566 5556"
+
+
+@pytest.mark.parametrize("name", ["deviceId", "deviceName"])
+def test_no_device_is_named_after_a_card(app: Flask, agent: TillClient, name: str) -> None:
+    answer = agent.api.sign_in(AGENT, PASSWORD, audience="pos", **{name: f"Till {CARD}"})
+    assert (answer.status_code, answer.json["errors"][0]["pointer"]) == (400, f"#/{name}")
+    assert CARD not in answer.text and CARD not in stored(app)
+
+
+def test_a_random_id_of_a_device_is_none_of_a_card(agent: TillClient) -> None:
+    device = "42424242-4242-4242-8000-0123456789ab"
+    assert names_card(device)
+    assert agent.api.sign_in(AGENT, PASSWORD, audience="pos", deviceId=device).status_code == 200
+
+
+def test_of_a_program_named_after_a_card_and_of_keys_nothing_is_stored(app: Flask, agent: TillClient) -> None:
+    user = {"email": AGENT, "password": PASSWORD, "audience": "pos"}
+    agent.api.call("POST", "/v1/auth/login", user, headers={"User-Agent": f"Till {CARD}"})
+    first, again = agent.create(CARD), agent.create(CARD)
+    assert (first.json["id"], again.headers["Idempotent-Replayed"]) == (again.json["id"], "true")
+    payment = agent.capture(_tapped(agent, first.json["id"])).json["transactionId"]
+    refund = {"reason": "Broken", "amountInPence": 100}
+    headers = {"Idempotency-Key": CARD}
+    statuses = {agent.call("POST", f"transactions/{payment}/refunds", refund, headers=headers).status_code}
+    assert statuses <= {201, 403} and CARD not in stored(app)
+
+
+def _tapped(agent: TillClient, intent_id: str) -> str:
+    agent.processor.tap(intent_id)
+    return intent_id

@@ -10,7 +10,8 @@ from sqlalchemy import func, select
 from app.domain.alerts.alerts import open_alerts
 from app.domain.pos.ledger.differences import count_unsettled
 from app.domain.pos.models import PosTransactionEvent, StoredProcessorEvent
-from app.domain.pos.processor import AccountRef, BadSignature
+from app.domain.pos.processor import AccountRef, BadSignature, IntentRequest
+from app.domain.pos.reports.timeline import timeline as timeline_of
 from app.domain.pos.webhooks import EventOutcome
 from app.domain.sites.settings import change_settings
 from app.extensions import db
@@ -135,6 +136,50 @@ def test_events_of_other_accounts_are_stored_and_touch_nothing(
     (event,) = events()
     assert (event.outcome, event.processed_at) == (outcome.value, till.clock.now())
     assert event.site_id == (till.site_id if account == "acct_ours" else None)
+
+
+def test_of_an_event_only_the_refund_is_kept_and_of_a_strangers_payment_nothing(till: ShopWithTill) -> None:
+    """Events name customers: in metadata, in the details of cards and in addresses."""
+    payment = till.payment("SUCCEEDED", captured_amount=1_250)
+    till.tap(payment)
+    refund = till.processor.refund(_OWN, till.intent_of(payment), 100, "elsewhere")
+    till.event(SUCCEEDED, payment)
+    till.event("refund.updated", payment, refund_id=refund.id)
+    with transaction():
+        change_settings(till.site_id, {"posProcessorAccountId": "acct_ours"})
+    theirs = till.processor.create_intent(AccountRef("acct_ours"), IntentRequest(900, "gbp"), "elsewhere")
+    till.processor.tap(theirs.id, account_id="acct_ours")
+    given = till.processor.refund(AccountRef("acct_ours"), theirs.id, 100, "theirs")
+    till.receive(*till.processor.event("refund.updated", theirs.id, "acct_ours", refund_id=given.id))
+    assert [event.payload for event in events()] == [{}, {"refundId": refund.id}, {}]
+
+
+def test_a_disputed_payment_alerts_the_owner_once_and_says_so_in_its_timeline(till: ShopWithTill) -> None:
+    payment = till.payment()
+    till.tap(payment)
+    till.event(SUCCEEDED, payment)
+    dispute = till.processor.event("charge.dispute.created", till.intent_of(payment))
+    till.processor.fail("retrieve_intent", TIMEOUT_BEFORE)  # A dispute cannot be read anew: its news is enough.
+    assert till.receive(*dispute) is EventOutcome.WAITING
+    till.clock.move(minutes=1)
+    till.check()
+    assert till.receive(*dispute) is EventOutcome.DUPLICATE
+    till.event("charge.dispute.closed", payment)
+    assert (stored(payment).status, stored(payment).anomaly) == ("SUCCEEDED", "disputed")
+    (alert,) = open_alerts(till.site_id)
+    assert (alert.cause, alert.subject, alert.times) == ("payment_anomaly", payment, 1)
+    assert "disputes it" in alert.detail
+    steps = [step for step in timeline_of(stored(payment)) if "disputes" in step.detail]
+    assert [(step.source, step.status) for step in steps] == [("till", "SUCCEEDED")]
+    assert "News: charge.dispute.created" in {step.what for step in timeline_of(stored(payment))}
+
+
+def test_a_dispute_alerts_also_where_something_else_is_wrong_already(till: ShopWithTill) -> None:
+    payment = till.payment("SUCCEEDED", captured_amount=1_250, anomaly="refund_failed")
+    till.tap(payment)
+    till.event("charge.dispute.created", payment)
+    assert stored(payment).anomaly == "refund_failed"
+    assert [(alert.cause, alert.subject) for alert in open_alerts(till.site_id)] == [("payment_anomaly", payment)]
 
 
 def test_events_of_the_other_mode_are_stored_and_touch_nothing(till: ShopWithTill) -> None:
