@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from sqlalchemy import select
 
 from app.domain.pos.models import PosLocation, PosTransaction
@@ -26,11 +28,18 @@ def site_of(account_id: str) -> int | None:
     return db.session.scalar(located.limit(1)) or db.session.scalar(used.limit(1))
 
 
-def accounts_of(site_id: int, processor: str) -> list[str]:
-    """Return every account that payments of the site were made on, in order."""
-    query = (
-        select(PosTransaction.processor_account_id)
-        .where(PosTransaction.site_id == site_id, PosTransaction.processor == processor)
-        .distinct()
-    )
-    return sorted(db.session.scalars(query))
+def accounts_of(site_id: int, processor: str, since: datetime, until: datetime) -> list[str]:
+    """Return the accounts that payments of the site were made on between two moments, and those of earlier ones that
+    the site still uses, in order."""
+    of_site = PosTransaction.site_id == site_id, PosTransaction.processor == processor
+    within = PosTransaction.created_at >= since, PosTransaction.created_at < until
+    used = select(PosTransaction.processor_account_id).where(*of_site).distinct()
+    lately = set(db.session.scalars(used.where(*within)))
+    return sorted(lately | (set(db.session.scalars(used)) & _current_accounts(site_id)))
+
+
+def _current_accounts(site_id: int) -> set[str]:
+    setting = select(Setting.value).where(Setting.site_id == site_id, Setting.key == ACCOUNT_SETTING)
+    located = select(PosLocation.processor_account_id).where(PosLocation.site_id == site_id)
+    of_locations = {account_id for account_id in db.session.scalars(located) if account_id}
+    return {str(db.session.scalar(setting) or OWN_ACCOUNT)} | of_locations

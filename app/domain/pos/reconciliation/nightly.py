@@ -17,7 +17,7 @@ from app.domain.pos.ledger.difference import Difference
 from app.domain.pos.ledger.differences import end_alert_if_settled, note_difference, settle_agreeing
 from app.domain.pos.models import PosRefund, PosTransaction
 from app.domain.pos.payments.transitions import apply_intent, apply_refunds
-from app.domain.pos.processor import AccountRef, Intent, PaymentProcessor
+from app.domain.pos.processor import AccountRef, Intent, PaymentProcessor, ProcessorError
 from app.domain.pos.reconciliation.models import PosReconciliation
 from app.domain.pos.states import PAID_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
@@ -66,11 +66,11 @@ def reconcile(context: WorkContext, processor: PaymentProcessor, run_id: str) ->
 
 
 def _reconcile(context: WorkContext, processor: PaymentProcessor, claim: Claim[PosReconciliation]) -> None:
-    """Raises LeaseLost, and ProcessorError where the processor cannot be read."""
+    """Raises LeaseLost. An account that cannot be read holds up no other."""
     day = db.session.get_one(PosReconciliation, claim.key).day
     comparison = _Comparison(context, processor, claim, day)
-    for account_id in accounts_of(claim.site_id, processor.name):
-        comparison.compare(account_id)
+    for account_id in accounts_of(claim.site_id, processor.name, *_bounds(day, claim.site_id)):
+        comparison.try_to_compare(account_id)
     context.commit(lambda: comparison.finish())
 
 
@@ -85,12 +85,21 @@ class _Comparison:
     done: int = 0
     differences: int = 0
     foreign: int = 0
+    unread: list[str] = field(default_factory=list)
     author: Author = field(init=False)
 
     def __post_init__(self) -> None:
         self.author = Author(self.claim.site_id, ACTOR, self.context.clock)
 
-    def compare(self, account_id: str) -> None:
+    def try_to_compare(self, account_id: str) -> None:
+        """Raises LeaseLost."""
+        try:
+            self._compare(account_id)
+        except ProcessorError as error:
+            db.session.rollback()
+            self.unread.append(f"{account_id}: {error.message}" if account_id else error.message)
+
+    def _compare(self, account_id: str) -> None:
         """Raises LeaseLost and ProcessorError."""
         since, until = _bounds(self.day, self.claim.site_id)
         db.session.rollback()
@@ -105,11 +114,14 @@ class _Comparison:
         """Raises LeaseLost."""
         end_alert_if_settled(self.context.clock, self.claim.site_id)
         counts = {"done": self.done, "differences": self.differences, "foreign": self.foreign}
-        leases.finish(self.context.clock, self.claim, **counts)
+        if self.unread:
+            leases.fail(self.context.clock, self.claim, "; ".join(self.unread), **counts)
+        else:
+            leases.finish(self.context.clock, self.claim, **counts)
 
     def _note_batch(self, account_id: str, batch: list[Intent]) -> None:
         leases.renew(self.context.clock, self.claim, done=self.done + len(batch))
-        rows = _rows(self.author, account_id, batch)
+        rows = _rows(self.author, self.processor, account_id, batch)
         being_refunded = _being_refunded(self.author, rows.values())
         agreeing = set[str]()
         for intent in batch:
@@ -139,7 +151,10 @@ class _Comparison:
         self, account_id: str, listed: dict[str, Intent], since: datetime, until: datetime
     ) -> None:
         which = PosTransaction.created_at >= since, PosTransaction.created_at < until
-        rows = [_row(row) for row in db.session.scalars(_of_account(self.author.site_id, account_id).where(*which))]
+        rows = [
+            _row(row)
+            for row in db.session.scalars(_of_account(self.author.site_id, self.processor, account_id).where(*which))
+        ]
         found = comparison.without_intent(rows, listed)
         for difference in found:
             note_difference(self.author, difference, self.day)
@@ -155,9 +170,9 @@ def _corrected(author: Author, row: LedgerRow, intent: Intent, found: list[Diffe
     return [replace(difference, corrected=difference.kind not in left) for difference in found]
 
 
-def _rows(author: Author, account_id: str, batch: list[Intent]) -> dict[str, LedgerRow]:
+def _rows(author: Author, processor: PaymentProcessor, account_id: str, batch: list[Intent]) -> dict[str, LedgerRow]:
     ids = [intent.id for intent in batch]
-    query = _of_account(author.site_id, account_id).where(PosTransaction.processor_intent_id.in_(ids))
+    query = _of_account(author.site_id, processor, account_id).where(PosTransaction.processor_intent_id.in_(ids))
     return {row.processor_intent_id or "": _row(row) for row in db.session.scalars(query)}
 
 
@@ -169,9 +184,10 @@ def _being_refunded(author: Author, rows: Iterable[LedgerRow]) -> set[str]:
     return set(db.session.scalars(query))
 
 
-def _of_account(site_id: int, account_id: str) -> Select[PosTransaction]:
+def _of_account(site_id: int, processor: PaymentProcessor, account_id: str) -> Select[PosTransaction]:
     query = select(PosTransaction).where(
         PosTransaction.site_id == site_id,
+        PosTransaction.processor == processor.name,
         PosTransaction.processor_account_id == account_id,
         PosTransaction.processor_intent_id.is_not(None),
     )

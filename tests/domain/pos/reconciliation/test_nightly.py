@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 from sqlalchemy import select
@@ -172,6 +172,29 @@ def test_a_run_that_cannot_read_the_processor_says_so(till: ShopWithTill, paid: 
     run = compare(till)
     assert (run.state, run.error) == ("failed", OutcomeUnknown("The payment processor did not answer.").message)
     assert compare(till).state == "done"
+
+
+def test_an_account_that_cannot_be_read_holds_up_no_other_and_is_named(till: ShopWithTill) -> None:
+    for account in ("acct_a", "acct_b"):
+        till.tap(till.payment(account=account), account=account)
+    till.check()
+    till.clock.move(days=1)
+    till.processor.fail("list_intents", TIMEOUT_BEFORE)
+    run = compare(till)
+    assert (run.state, run.done) == ("failed", 1)
+    assert run.error == "acct_a: The payment processor did not answer."
+
+
+def test_an_account_that_the_site_left_is_compared_no_more(till: ShopWithTill, paid: str) -> None:
+    till.payment(account="acct_left", created_at=till.clock.now() - timedelta(days=30), next_check_at=None)
+    compare(till)
+    assert [call.account_id for call in till.processor.calls if call.operation == "list_intents"] == [""]
+
+
+def test_payments_of_the_processor_before_are_not_looked_for_at_this_one(till: ShopWithTill, paid: str) -> None:
+    before = till.record("SUCCEEDED", "before", "pi_before", next_check_at=None)
+    change(before, processor="simulator", created_at=till.clock.now() - timedelta(days=1))
+    assert compare(till).differences == 0
 
 
 def test_differences_of_other_sites_are_not_found(till: ShopWithTill) -> None:
