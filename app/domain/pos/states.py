@@ -28,6 +28,7 @@ class TransactionStatus(StrEnum):
 
 _S = TransactionStatus
 OPEN_STATUSES = frozenset({_S.CREATING, _S.PENDING, _S.PROCESSING, _S.AUTHORIZED, _S.UNKNOWN})
+WAITING_STATUSES = frozenset({_S.CREATING, _S.PENDING})  # No card was held to the reader, or it was declined.
 PAID_STATUSES = frozenset({_S.SUCCEEDED, _S.PARTIALLY_REFUNDED, _S.REFUNDED})
 OF_INTENT: dict[IntentStatus, TransactionStatus] = {
     IntentStatus.REQUIRES_PAYMENT_METHOD: _S.PENDING,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from sqlalchemy import cast, func, select
+from sqlalchemy import case, cast, func, select
 
 from app.domain.pos.models import MONEY_SUM, PosLocation, PosRefund, PosSession, PosTransaction
-from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES
+from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, WAITING_STATUSES
 from app.domain.pos.work_session_report import (
     CountedPayments,
     ReportType,
@@ -82,8 +82,9 @@ def _refunds(session_id: str, until: datetime | None) -> Iterable[CountedPayment
 
 
 def _unresolved(session_id: str) -> Unresolved:
-    amount = cast(func.coalesce(func.sum(PosTransaction.amount_in_pence), 0), MONEY_SUM)
+    waits = PosTransaction.status.in_([str(status) for status in WAITING_STATUSES])
     is_open = PosTransaction.status.in_([str(status) for status in OPEN_STATUSES])
-    query = select(func.count(), amount).where(PosTransaction.session_id == session_id, is_open)
-    count, total = db.session.execute(query).one()
-    return Unresolved(count, int(total))
+    amount, none = cast(PosTransaction.amount_in_pence, MONEY_SUM), cast(0, MONEY_SUM)
+    sums = func.sum(amount), func.sum(case((waits, 1), else_=0)), func.sum(case((waits, amount), else_=none))
+    query = select(func.count(), *sums).where(PosTransaction.session_id == session_id, is_open)
+    return Unresolved(*(int(figure or 0) for figure in db.session.execute(query).one()))

@@ -78,10 +78,20 @@ class BrandSums:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """Payments whose outcome is not known yet."""
+    """Payments whose outcome is not known yet; `waiting` are those of them that no card was held to."""
 
     count: int = 0
     amount: int = 0
+    waiting: int = 0
+    waiting_amount: int = 0
+
+    @property
+    def under_way(self) -> int:
+        return self.count - self.waiting
+
+    @property
+    def amount_under_way(self) -> int:
+        return self.amount - self.waiting_amount
 
 
 @dataclass(frozen=True, slots=True)

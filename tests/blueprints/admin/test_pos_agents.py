@@ -148,7 +148,32 @@ def test_an_agents_page_shows_sessions_payments_and_reports(admin: PageClient, t
     report = admin.get(f"{AGENT}/sessions/over")
     assert report.texts["h1"] == "X report"
     assert "£12.50" in report.texts["strong"] + report.texts["td"]
+    assert "still under way" not in report.texts["p"]
     admin.get(f"{AGENT}/sessions/nothing", 404)
+
+
+def test_a_report_names_what_is_under_way_and_what_only_waits_for_a_card(
+    app: Flask, admin: PageClient, tilly: None, ids: Ids
+) -> None:
+    with app.app_context(), transaction():
+        agent = agents.agent_of(ids.site, 1)
+        for status, amount in (("UNKNOWN", 1_500), ("AUTHORIZED", 2_000), ("PENDING", 400)):
+            more = {"session_id": "over", "amount_in_pence": amount, "captured_amount": 0}
+            make_transaction(agent, agent.locations[0], status, **more)
+    report = " ".join(admin.client.get(f"{AGENT}/sessions/over", base_url=admin.base).text.split())
+    assert "2 payments, £35.00 together, are still under way and in no figure below." in report
+    assert "1 payment, £4.00, only waits for a card: no money was taken." in report
+
+
+@pytest.mark.parametrize(("currency", "example"), [("gbp", "250.00"), ("jpy", "250")])
+def test_the_hint_is_an_amount_of_the_shops_currency(
+    app: Flask, admin: PageClient, ids: Ids, currency: str, example: str
+) -> None:
+    with app.app_context(), transaction():
+        db.session.get_one(Site, ids.site).currency = currency
+    page = admin.get(NEW)
+    assert f"In {currency.upper()}, such as {example}. Empty" in page.texts["p"]
+    assert "Name in lists" in page.texts["label"]
 
 
 def test_a_session_is_signed_out(app: Flask, admin: PageClient, tilly: None) -> None:

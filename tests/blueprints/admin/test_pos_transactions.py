@@ -125,6 +125,38 @@ def test_a_list_without_payments_says_why(ada: PageClient, query: str, says: str
     assert says in text_of(ada, f"{LIST}{query}")
 
 
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("?from=2026-13-45", "From: “2026-13-45” cannot be looked for."),
+        ("?status=nope", "Status: “nope” cannot be looked for."),
+        ("?agent=tilly&type=succeeded", "Agent: “tilly” cannot be looked for."),
+        ("?location=4242424242424242", "Location: that cannot be looked for."),
+        ("?from=2026-11-20&to=2026-11-19", "From 2026-11-20 is after to 2026-11-19"),
+    ],
+)
+def test_a_filter_that_cannot_be_read_is_named_and_no_table_is_made_of_it(
+    ada: PageClient, till: AtTill, query: str, says: str
+) -> None:
+    till.payment()
+    assert says in text_of(ada, f"{LIST}{query}")
+    table = ada.client.get(f"{LIST}.csv{query}", base_url=ada.base)
+    assert table.status_code == 400 and table.mimetype != "text/csv" and says in table.text
+
+
+def test_no_filter_at_all_is_no_problem(ada: PageClient, till: AtTill) -> None:
+    till.payment()
+    page = text_of(ada, f"{LIST}?q=&from=&to=&status=&type=&agent=&location=")
+    assert "1 transaction" in page and "cannot be looked for" not in page
+
+
+def test_the_table_says_whose_times_it_has_and_keeps_the_digits_of_cards(ada: PageClient, till: AtTill) -> None:
+    till.payment(card_last4="0005")
+    (row,) = rows_of(ada)
+    assert row["Last 4"] == "•••• 0005"
+    assert (row["Created (Europe/London)"], "Captured (Europe/London)" in row) == ("2026-11-20 12:00:00", True)
+
+
 def test_a_page_past_the_last_leads_back(ada: PageClient, till: AtTill) -> None:
     till.payment()
     assert "Nothing on page 9" in text_of(ada, f"{LIST}?p=9")
@@ -134,7 +166,9 @@ def test_no_cell_of_the_table_is_run_by_a_spreadsheet(app: Flask, ada: PageClien
     till.payment(description='=HYPERLINK("http://evil.test")', card_brand="@sum")
     (row,) = rows_of(ada)
     assert row["Description"] == '\'=HYPERLINK("http://evil.test")' and row["Card"] == "'@sum"
-    assert row["Amount"] == "12.50" and row["Net"] == "12.50" and row["Created"] == "2026-11-20 12:00:00"
+    assert (
+        row["Amount"] == "12.50" and row["Net"] == "12.50" and row["Created (Europe/London)"] == "2026-11-20 12:00:00"
+    )
 
 
 def test_the_list_takes_the_same_statements_however_long_it_is(app: Flask, ada: PageClient, till: AtTill) -> None:

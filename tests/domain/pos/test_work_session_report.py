@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from app.domain.pos import work_session_queries, work_sessions
 from app.domain.pos.models import PosAgent, PosLocation, PosRefund, PosSession
-from app.domain.pos.work_session_report import BrandSums, CountedPayments, Sums, sums_by_brand, total_of
+from app.domain.pos.work_session_report import BrandSums, CountedPayments, Sums, Unresolved, sums_by_brand, total_of
 from app.domain.sites.models import Site, User
 from app.extensions import db
 from app.transaction import transaction
@@ -72,6 +72,7 @@ def test_what_was_taken_and_given_back_is_counted_by_brand(
     take("SUCCEEDED", 500)
     take("SUCCEEDED", 700, "amex")
     take("UNKNOWN", 900)
+    take("PENDING", 400)
     for status in ("CANCELLED", "FAILED"):
         take(status)
     take(in_session=False)
@@ -84,7 +85,8 @@ def test_what_was_taken_and_given_back_is_counted_by_brand(
     visa, amex = Sums(2, 1_500, 1, 300), Sums(1, 700)
     assert report.cards == (BrandSums("amex", amex), BrandSums("visa", visa))
     assert (report.type, report.total, report.total.net) == ("X", Sums(3, 2_200, 1, 300), 1_900)
-    assert (report.unresolved.count, report.unresolved.amount) == (1, 900)
+    assert report.unresolved == Unresolved(2, 1_300, waiting=1, waiting_amount=400)
+    assert (report.unresolved.under_way, report.unresolved.amount_under_way) == (1, 900)
     assert report.cash_difference is None
 
 

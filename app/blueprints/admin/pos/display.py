@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.blueprints.admin.blueprint import bp
 from app.domain.pos.reports import summaries
-from app.domain.shared.money import decimal_text
+from app.domain.shared.money import decimal_text, decimals
 
 bp.add_app_template_filter(summaries.status_label, "pos_status")
 bp.add_app_template_filter(summaries.status_kind, "pos_status_kind")
@@ -12,3 +12,9 @@ bp.add_app_template_filter(summaries.anomaly_text, "pos_anomaly")
 bp.add_app_template_filter(summaries.in_words, "in_words")
 bp.add_app_template_global(summaries.card_name, "card_name")
 bp.add_app_template_filter(decimal_text, "decimal")
+
+
+@bp.app_template_filter("amount_example")
+def amount_example(currency: str) -> str:
+    """An amount as it is typed in this currency: 250 yen have no decimals."""
+    return decimal_text(250 * 10 ** decimals(currency), currency)

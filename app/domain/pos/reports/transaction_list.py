@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 from app.domain.shared.card_numbers import names_card
+from app.domain.shared.problems import Problem
 
 LARGEST_ID = 2_147_483_647
+LABELS = {
+    "from": "From",
+    "to": "To",
+    "status": "Status",
+    "agent": "Agent",
+    "location": "Location",
+    "type": "Type",
+}
+Filter = TypeVar("Filter", bound=StrEnum)
 
 
 class StatusFilter(StrEnum):
@@ -38,8 +49,9 @@ class TypeFilter(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TransactionList:
-    """One page of transactions as an address asks for it. What is invalid in an address is ignored. Days are those of
-    the shop's time zone, both included. `names_card`: the words were the number of a card, and are dropped."""
+    """One page of transactions as an address asks for it. What is invalid in an address narrows nothing and is named
+    in `problems`. Days are those of the shop's time zone, both included. `names_card`: the words were the number of a
+    card, and are dropped."""
 
     words: str = ""
     first: date | None = None
@@ -50,27 +62,37 @@ class TransactionList:
     type: TypeFilter = TypeFilter.ALL
     page: int = 1
     names_card: bool = False
+    problems: tuple[Problem, ...] = ()
 
     @classmethod
     def read(cls, parameters: Mapping[str, str]) -> TransactionList:
         words = " ".join(parameters.get("q", "")[:LONGEST_WORDS].replace("\0", "").split())
         is_card = names_card(words)
-        status, type_ = parameters.get("status", "").upper(), parameters.get("type", "").upper()
+        read: dict[str, Any] = {
+            "from": _day(parameters.get("from")),
+            "to": _day(parameters.get("to")),
+            "status": _one_of(StatusFilter, parameters.get("status")),
+            "agent": _id(parameters.get("agent")),
+            "location": _id(parameters.get("location")),
+            "type": _one_of(TypeFilter, parameters.get("type")),
+        }
+        first, last = read["from"], read["to"]
         return cls(
             words="" if is_card else words,
-            first=_day(parameters.get("from")),
-            last=_day(parameters.get("to")),
-            status=next((one for one in StatusFilter if one.value == status), StatusFilter.ALL),
-            agent_id=_id(parameters.get("agent")),
-            location_id=_id(parameters.get("location")),
-            type=next((one for one in TypeFilter if one.value == type_), TypeFilter.ALL),
+            first=first,
+            last=last,
+            status=read["status"] or StatusFilter.ALL,
+            agent_id=read["agent"],
+            location_id=read["location"],
+            type=read["type"] or TypeFilter.ALL,
             page=page_number(parameters.get("p")),
             names_card=is_card,
+            problems=(*_unreadable(parameters, read), *_reversed(first, last)),
         )
 
     @property
     def is_filtered(self) -> bool:
-        return replace(self, page=1, names_card=False) != TransactionList()
+        return replace(self, page=1, names_card=False, problems=()) != TransactionList()
 
     def query(self, **changes: object) -> str:
         """The query string of this list with changes; a changed filter begins at the first page again."""
@@ -86,6 +108,22 @@ class TransactionList:
             "p": "" if changed.page == 1 else changed.page,
         }
         return urlencode({name: str(value) for name, value in parameters.items() if value})
+
+
+def _unreadable(parameters: Mapping[str, str], read: Mapping[str, object]) -> Iterator[Problem]:
+    for name, value in read.items():
+        if value is None and (text := parameters.get(name, "")):
+            shown = "that" if names_card(text) else f"“{text[:40]}”"
+            yield Problem("invalid_filter", f"{LABELS[name]}: {shown} cannot be looked for.", f"#/{name}")
+
+
+def _reversed(first: date | None, last: date | None) -> Iterator[Problem]:
+    if first is not None and last is not None and first > last:
+        yield Problem("invalid_filter", f"From {first} is after to {last}, so no day is between them.", "#/from")
+
+
+def _one_of(kind: type[Filter], text: str | None) -> Filter | None:
+    return next((one for one in kind if text and one.value == text.upper()), None)
 
 
 def _day(text: str | None) -> date | None:
