@@ -15,6 +15,7 @@ from app.extensions import Base
 
 OPEN = text(f"status in ({', '.join(repr(str(status)) for status in sorted(OPEN_STATUSES))})")
 ATTENTION = text("(anomaly is not null or status = 'UNKNOWN')")  # What staff look at.
+WAITING = text("processed_at is null")
 STATUSES = ", ".join(repr(str(status)) for status in TransactionStatus)
 
 
@@ -252,7 +253,17 @@ class StoredProcessorEvent(Base):
     has the account. `outcome` says in a word what followed, None while it waits."""
 
     __tablename__ = "processor_events"
-    __table_args__ = (UniqueConstraint("processor", "event_id"), Index(None, "intent_id"))
+    __table_args__ = (
+        UniqueConstraint("processor", "event_id"),
+        Index(None, "intent_id"),
+        Index(
+            "ix_processor_events_waiting",
+            "site_id",
+            "received_at",
+            sqlite_where=WAITING,
+            postgresql_where=WAITING,
+        ),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     site_id: Mapped[int | None] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
