@@ -45,7 +45,7 @@ def test_a_sale_is_seen_mailed_and_refunded(shop: RunningShop, page: Page, tmp_p
         page.get_by_role("link", name="CSV").click()
     started.value.save_as(table := tmp_path / "transactions.csv")
     [row] = csv.DictReader(table.read_text(encoding="utf-8-sig").splitlines())
-    assert (row["Transaction"], row["Net"], row["Last 4"]) == (sold, "12.34", "4242")
+    assert (row["Transaction"], row["Net"], row["Last 4"]) == (sold, "12.34", "•••• 4242")
 
     page.locator("#results tbody a").first.click()
     page.get_by_label("E-mail address").fill("sam@home.test")

@@ -51,9 +51,9 @@ def local_time(moment: datetime, time_zone: str) -> str:
 
 
 @bp.app_template_filter("brief_time")
-def brief_time(moment: datetime, time_zone: str) -> str:
+def brief_time(moment: datetime, time_zone: str, seconds: bool = False) -> str:
     """Format a moment in a shop's time zone for narrow columns; the year stands there where it is another one."""
     zone = ZoneInfo(time_zone)
     local, now = moment.astimezone(zone), ports.clock().now().astimezone(zone)
     year = "" if local.year == now.year else f" {local.year}"
-    return f"{local.day} {local:%b}{year}, {local:%H:%M}"
+    return f"{local.day} {local:%b}{year}, {local:{'%H:%M:%S' if seconds else '%H:%M'}}"

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.flushing import flush_or_conflict
-from app.domain.shared.problems import Forbidden, Invalid
+from app.domain.shared.problems import Forbidden, Invalid, Problem
 from app.domain.shared.records import existing
 from app.domain.shared.text import line_problems, one_line
 from app.domain.sites import accounts, api_sessions, audit
@@ -55,11 +55,8 @@ def invite(
     who is known: they keep name and password, which another shop's admin may have chosen. Raises Invalid with every
     problem; that an address is taken is said only when all else is right, so that nobody can ask without adding."""
     known = accounts.find_user(email)
-    adopted = known if may_adopt(actor.roles) else None
-    problems = role_problems(roles, actor.roles, some=True)
-    if adopted is None:
-        problems += [*accounts.user_problems(email.strip(), name), *password_problems(password)]
-    if problems:
+    adopted = _adopted(actor, known)
+    if problems := invitation_problems(actor, email, name, password, roles):
         raise Invalid(problems)
     if known is not None and adopted is None:
         raise Invalid.one("address_not_addable", NOT_ADDABLE, "#/email")
@@ -68,6 +65,18 @@ def invite(
         accounts.grant(user, actor.site_id, Role(role))
     _note(clock, actor, user, "user.add", f"Added {user.display_name}", after={"roles": sorted(roles)})
     return user, adopted is not None
+
+
+def invitation_problems(actor: SignedIn, email: str, name: str, password: str, roles: Collection[str]) -> list[Problem]:
+    """All that can be said before anybody is added."""
+    problems = role_problems(roles, actor.roles, some=True)
+    if _adopted(actor, accounts.find_user(email)) is None:
+        problems += [*accounts.user_problems(email.strip(), name), *password_problems(password)]
+    return problems
+
+
+def _adopted(actor: SignedIn, known: User | None) -> User | None:
+    return known if may_adopt(actor.roles) else None
 
 
 def change(

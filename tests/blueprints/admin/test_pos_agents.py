@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 from flask import Flask
@@ -114,6 +116,26 @@ def test_what_is_wrong_is_shown_at_its_field_and_nothing_is_saved(app: Flask, ad
     admin.post(NEW, {"userId": str(ids.mia), "locations": "tml_theirs"}, 400)
     with app.app_context():
         assert db.session.scalars(select(PosAgent)).all() == []
+
+
+def test_of_someone_new_every_problem_is_shown_at_once(admin: PageClient) -> None:
+    form = {"userId": "new", "email": "no", "password": "short", "displayName": "", "maxTransactionAmount": "a lot"}
+    page = admin.post(NEW, form, 400)
+    fields = ["maxTransactionAmount", "displayName", "email", "password"]
+    assert [link["href"] for link in page.all("a") if link.get("href", "").startswith("#f-")] == [
+        f"#f-{f}" for f in fields
+    ]
+
+
+def test_devices_without_a_name_are_told_apart_by_their_time(app: Flask, admin: PageClient, tilly: None) -> None:
+    with app.app_context(), transaction():
+        agent = db.session.get_one(PosAgent, 1)
+        for day in (1, 2):
+            make_work_session(agent, id=f"open-{day}", device_name=None, started_at=WHEN - timedelta(days=day))
+    page = " ".join(admin.client.get(AGENT, base_url=admin.base).text.split())
+    buttons = re.findall(r'Sign out<span class="unseen"> (.*?)</span>', page)
+    assert len(buttons) == len(set(buttons)) == 3
+    assert sum(button.startswith("the unnamed device of ") for button in buttons) == 2
 
 
 def test_an_agent_is_changed_unless_another_user_was_first(app: Flask, admin: PageClient, tilly: None) -> None:

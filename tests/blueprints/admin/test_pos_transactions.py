@@ -224,6 +224,18 @@ def test_a_payment_is_shown_with_all_that_is_known_of_it(app: Flask, ada: PageCl
         assert text in page, text
 
 
+def test_a_timeline_begins_once_and_tells_seconds(app: Flask, ada: PageClient, till: AtTill) -> None:
+    payment_id = till.payment("PENDING")
+    with app.app_context(), transaction():
+        own = {"site_id": till.site_id, "transaction_id": payment_id, "actor": "Tilly", "action": "create"}
+        for seconds, status in enumerate(("CREATING", "PENDING")):
+            at = till.now + timedelta(seconds=seconds)
+            db.session.add(PosTransactionEvent(**own, status=status, at=at))
+    steps = text_of(ada, f"{LIST}/{payment_id}").partition('<ol class="timeline">')[2].partition("</ol>")[0]
+    assert "20 Nov, 12:00:00</time> <p>Begun" in steps and "20 Nov, 12:00:01</time> <p>At the processor" in steps
+    assert steps.count("Waiting for a card") == 1
+
+
 def test_an_anomaly_is_resolved_with_a_note_that_stays(app: Flask, ada: PageClient, till: AtTill) -> None:
     payment_id = till.payment(anomaly="unexpected_payment")
     page = ada.get(f"{LIST}/{payment_id}")

@@ -22,6 +22,7 @@ from app.domain.sites import staff
 from app.domain.sites.models import User
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import settings_of
+from app.domain.sites.sign_in_sessions import SignedIn
 from app.domain.sites.sites import currency_of
 from app.htmx import wants_fragment
 from app.permissions import Permission, allowed, requires
@@ -73,6 +74,9 @@ def _create(sent: MultiDict[str, str]) -> PosAgent:
         fields = agents.with_user_name(user, fields)
     if user is not None or _is_for_someone_new(sent):
         problems += agent_problems(fields)
+    if _is_for_someone_new(sent):
+        said = {problem.pointer for problem in problems}
+        problems += [one for one in staff.invitation_problems(*_invitation(sent)) if one.pointer not in said]
     if problems:
         raise Invalid(problems)
     return agents.enable_user(current_author(), user or _new_user(sent), fields)
@@ -91,10 +95,13 @@ def _chosen_user(problems: list[Problem], sent: MultiDict[str, str]) -> User | N
 
 def _new_user(sent: MultiDict[str, str]) -> User:
     """Raises Invalid."""
-    memory, password = current_app.config["SHOP"].password_memory_kib, sent.get("password", "")
-    address, name = sent.get("email", ""), sent.get("displayName", "")
-    user, _ = staff.invite(ports.clock(), memory, current_user, address, name, password, [Role.POS_AGENT.value])
+    user, _ = staff.invite(ports.clock(), current_app.config["SHOP"].password_memory_kib, *_invitation(sent))
     return user
+
+
+def _invitation(sent: MultiDict[str, str]) -> tuple[SignedIn, str, str, str, list[str]]:
+    address, name, password = (sent.get(field, "") for field in ("email", "displayName", "password"))
+    return current_user, address, name, password, [Role.POS_AGENT.value]
 
 
 def _may_add_users() -> bool:

@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from app.domain.pos.models import PosTransaction, PosTransactionEvent, StoredProcessorEvent
 from app.domain.pos.reports.summaries import in_words
+from app.domain.pos.states import TransactionStatus
 from app.extensions import db
 
 MOST_STEPS = 500
@@ -37,7 +38,15 @@ def _own_steps(transaction: PosTransaction) -> Iterator[TimelineStep]:
     events = PosTransactionEvent
     query = select(events).where(events.site_id == transaction.site_id, events.transaction_id == transaction.id)
     for event in db.session.scalars(query.order_by(events.id).limit(MOST_STEPS)):
-        yield TimelineStep(event.at, "till", in_words(event.action), event.actor, event.status, event.detail)
+        what, status = _step(event)
+        yield TimelineStep(event.at, "till", what, event.actor, status, event.detail)
+
+
+def _step(event: PosTransactionEvent) -> tuple[str, str]:
+    """What was done, and the status after it. A payment begins in the shop, before the processor knows of it."""
+    if event.action != "create":
+        return in_words(event.action), event.status
+    return ("Begun", "") if event.status == TransactionStatus.CREATING else ("At the processor", event.status)
 
 
 def _news(transaction: PosTransaction) -> Iterator[TimelineStep]:
