@@ -96,6 +96,7 @@ class FakeProcessor:
         self.calls: list[Call] = []
         self.before_call: Callable[[Call], None] = lambda _call: None
         self.fault_of: Callable[[Call], Fault | None] = self._next_fault
+        self._refund_status = RefundStatus.SUCCEEDED
         self._faults: defaultdict[str, deque[Fault | None]] = defaultdict(deque)
         self._lock = threading.RLock()
         self._clock = clock
@@ -105,6 +106,10 @@ class FakeProcessor:
     def fail(self, operation: str, *faults: Fault | None) -> None:
         """The next calls of an operation, such as "create_intent", meet these; None for none."""
         self._faults[operation].extend(faults)
+
+    def answers_refunds(self, status: RefundStatus) -> None:
+        """What becomes of refunds from now on."""
+        self._refund_status = status
 
     def tap(self, intent_id: str, card: str = "4242", account_id: str = "") -> Intent:
         """A card is held to the reader. `card`: last four digits that succeed, a name of DECLINES, "stuck_capture",
@@ -233,9 +238,10 @@ class FakeProcessor:
             given = left if amount is None else amount
             if intent.status is not IntentStatus.SUCCEEDED or not 0 < given <= left:
                 raise Rejected("There is not so much to give back.", "charge_already_refunded")
-            refund = Refund(f"re_{next(_numbers)}", intent_id, given, RefundStatus.SUCCEEDED)
+            refund = Refund(f"re_{next(_numbers)}", intent_id, given, self._refund_status)
             self.accounts[ref.account_id].refunds[refund.id] = refund
-            self._put(ref.account_id, intent, refunded=intent.refunded + given)
+            if refund.status in (RefundStatus.PENDING, RefundStatus.SUCCEEDED):
+                self._put(ref.account_id, intent, refunded=intent.refunded + given)
             return refund
 
         return self._called("refund", ref, key, (intent_id, amount), given_back)

@@ -60,7 +60,8 @@ def refund(body: dict[str, Any], transaction_id: str) -> Answer:
     """Give back a payment, or a part of it.
 
     Agents who may give refunds do so for payments of their own, admins for all of the location. What is refunded in
-    all never exceeds what was paid. Send it again with the same Idempotency-Key where no answer came.
+    all never exceeds what was paid. Send it again with the same Idempotency-Key where no answer came. One that failed
+    gives an error under its key; give a new key to try once more.
     """
     at = till()
     wanted = RefundRequest(

@@ -19,7 +19,8 @@ from app.domain.shared.author import Author
 from app.domain.shared.money import format_money
 from app.extensions import db
 
-ACTION, REFUND_FAILED = "refund", "refund_failed"
+ACTION, REFUND_FAILED, REFUND_UNCLEAR = "refund", "refund_failed", "refund_unclear"
+UNCLEAR = "No answer came, and what was given back of the payment does not tell whether this was"
 AT_THE_PROCESSOR = "Refunded at the payment processor"
 LONGEST_ERROR = 200
 
@@ -51,15 +52,18 @@ def is_made(refund: PosRefund) -> bool:
     return accepted or refund.status == RefundState.SUCCEEDED
 
 
-def was_refund_made(amount: int, unanswered: Sequence[int], unexplained: int, is_last_look: bool) -> bool:
+def was_refund_made(amount: int, unanswered: Sequence[int], unexplained: int) -> bool | None:
     """Whether money that was given back of a charge, and that no known refund explains, is that of an unanswered refund
-    of `amount`; `unanswered` are the other ones. While those may still be answered, only all of them together tell."""
-    if unexplained >= amount + sum(unanswered):
-        return True
-    sums = {0}
+    of `amount`; `unanswered` are the other ones. None where it may be and may not be, or where no sum of them is what
+    was given back. Of refunds of one amount it does not matter which were made."""
+    if unexplained < amount:
+        return False
+    sums, alike = {0}, [other for other in unanswered if other == amount]
     for other in unanswered:
-        sums |= {one + other for one in sums}
-    return is_last_look and unexplained - amount in sums
+        if other != amount:
+            sums |= {one + other for one in sums}
+    possible = [made for made in range(len(alike) + 2) if unexplained - made * amount in sums]
+    return possible[0] > 0 if len(possible) == 1 else None
 
 
 def refundable(known: PosTransaction) -> int:
@@ -95,7 +99,22 @@ def settle_refund(
         amount = format_money(refund.amount, known.currency)
         db.session.add(note_of(author, known, f"refund {state.value.lower()}", f"{amount} {error or ''}".strip()))
     _follow_payment(author, known, refund, was_made)
+    _end_unclear(author, known)
     _alert(author, known, refund, is_expected)
+
+
+def leave_to_people(author: Author, refund_id: str) -> None:
+    """Nothing that the shop can read tells whether a refund was made. An admin hears of it once; the processor's news
+    may still tell."""
+    is_news = db.session.get_one(PosRefund, refund_id).error != UNCLEAR
+    settle_refund(author, refund_id, RefundState.UNKNOWN, error=UNCLEAR)
+    refund = db.session.get_one(PosRefund, refund_id)
+    if not is_news or refund.status != RefundState.UNKNOWN:
+        return
+    known = db.session.get_one(PosTransaction, refund.transaction_id)
+    detail = f"{format_money(refund.amount, known.currency)} of payment {known.id}: {UNCLEAR}."
+    raise_alert(author.clock, Cause.PAYMENT_ANOMALY, detail, known.site_id, known.id)
+    _mark(known, None, REFUND_UNCLEAR)
 
 
 def refund_seen(author: Author, transaction_id: str, seen: Refund) -> None:
@@ -175,6 +194,14 @@ def _alert(author: Author, known: PosTransaction, refund: PosRefund, is_expected
         detail = f"{amount} of payment {known.id}: {refund.error or 'refused later'}."
         raise_alert(author.clock, Cause.REFUND_FAILED, detail, known.site_id, known.id)
         _mark(known, None, REFUND_FAILED)
+
+
+def _end_unclear(author: Author, known: PosTransaction) -> None:
+    """What nobody could tell of the payment's refunds is known now."""
+    unclear = any(refund.error == UNCLEAR for refund in _refunds_of(known.id))
+    if known.anomaly == REFUND_UNCLEAR and not unclear:
+        end_alert(author.clock, Cause.PAYMENT_ANOMALY, known.site_id, known.id)
+        _mark(known, REFUND_UNCLEAR, None)
 
 
 def _mark(known: PosTransaction, before: str | None, after: str | None) -> None:

@@ -13,6 +13,7 @@ from app.domain.alerts.alerts import raise_alert
 from app.domain.alerts.causes import Cause
 from app.domain.pos.models import PosAgent, PosRefund, PosTransaction
 from app.domain.pos.payments.outcomes import CHECKED_AFTER
+from app.domain.pos.payments.processor_calls import about
 from app.domain.pos.payments.transitions import note_of
 from app.domain.pos.processor import AccountRef, Busy, Misconfigured, OutcomeUnknown, PaymentProcessor, ProcessorError
 from app.domain.pos.refund_states import RefundState, refundable, settle_refund
@@ -67,15 +68,24 @@ def request_refund(
 ) -> RefundSummary:
     """Give money back. Raises Invalid for a missing reason, NotFound, Forbidden `refund_not_permitted`, Unprocessable
     `amount_invalid` or `refund_exceeds_payment`, Conflict `payment_not_refundable` or `already_refunded`, and
-    ProcessorError where the processor refused; without an answer from it the refund is UNKNOWN. Call it outside a
-    transaction."""
+    ProcessorError where the processor refused, also an earlier time under the same key; without an answer from it the
+    refund is UNKNOWN. Call it outside a transaction."""
     reason = one_line(request.reason)
     if problems := note_problems(reason, "The reason", LONGEST_REASON, "#/reason"):
         raise Invalid(problems)
     refund_id, is_new = context.commit(lambda: _write_down(author, request, reason))
-    if is_new:
-        send_refund(context, author, processor, refund_id)
+    with about(request.transaction_id):
+        if is_new:
+            send_refund(context, author, processor, refund_id)
+        _check_not_failed(refund_id)
     return summary_of(author.site_id, refund_id, is_replayed=not is_new)
+
+
+def _check_not_failed(refund_id: str) -> None:
+    """Raises ProcessorError: who asks again hears what was said first."""
+    refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
+    if refund.status == RefundState.FAILED:
+        raise ProcessorError(refund.error or "The payment processor did not make the refund.")
 
 
 def summary_of(site_id: int, refund_id: str, is_replayed: bool = False) -> RefundSummary:
@@ -188,7 +198,7 @@ def send_refund(
         raise
     else:
         state = RefundState.of(answer.status)
-        context.commit(lambda: settle_refund(author, refund_id, state, answer.id))
+        context.commit(lambda: settle_refund(author, refund_id, state, answer.id, is_expected=not is_repeated))
 
 
 def _refuse(author: Author, refund_id: str, refused: ProcessorError, is_repeated: bool) -> None:

@@ -230,6 +230,16 @@ def test_a_refund_that_the_processor_refuses_is_shown_as_failed(
     assert [status for _, status, _ in refunds(app)] == ["FAILED"] and paid.status == "SUCCEEDED"
 
 
+def test_a_refused_refund_stays_bad_news_when_its_form_is_sent_again(
+    ada: PageClient, paid: Payment, processor: FakeProcessor
+) -> None:
+    processor.fail("refund", REJECTED)
+    form = {"key": ada.get(paid.path).value("key"), "amount": "5.00", "reason": "Chipped"}
+    for _ in range(2):
+        assert "refused the request" in news_after(ada, paid, "refunds", **form)
+    assert processor.made("refund") == 1
+
+
 def test_a_refund_without_an_answer_is_unknown(ada: PageClient, paid: Payment, processor: FakeProcessor) -> None:
     processor.fail("refund", TIMEOUT_AFTER)
     assert "did not answer whether it gives back £12.50" in news_after(ada, paid, "refunds", reason="Chipped")

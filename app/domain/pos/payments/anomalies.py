@@ -21,6 +21,7 @@ WORDS = {
     "order_paid_twice": "The order had been paid already",
     "refund_failed": "A refund did not reach the card",
     "disputed": "The cardholder disputes it: answer at the processor",
+    "refund_unclear": "It is not known whether a refund was made",
 }
 
 

@@ -3,7 +3,7 @@ docs/payments.md. The processor is called outside every transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -24,7 +24,15 @@ from app.domain.pos.processor import (
     InvalidState,
     PaymentProcessor,
 )
-from app.domain.pos.refund_states import UNSETTLED, RefundState, is_made, schedule, settle_refund, was_refund_made
+from app.domain.pos.refund_states import (
+    UNSETTLED,
+    RefundState,
+    is_made,
+    leave_to_people,
+    schedule,
+    settle_refund,
+    was_refund_made,
+)
 from app.domain.pos.refunds import refunds_of, send_refund
 from app.domain.pos.states import OPEN_STATUSES, TransactionStatus
 from app.domain.shared.author import Author
@@ -39,6 +47,7 @@ LISTED_BEFORE = timedelta(minutes=5)  # The processor's clock may be behind.
 NOT_FOUND = "not_found_at_processor"
 ABANDONED = "abandoned"
 UNREADABLE = "The payment processor did not say for a week how it stands"
+NEVER_MADE = "The payment processor never made it"
 
 log = structlog.get_logger()
 
@@ -163,7 +172,8 @@ def settle_open_refund(context: WorkContext, processor: PaymentProcessor, site_i
         return
     if is_repeatable:
         send_refund(context, author, processor, refund_id, is_repeated=True)
-    _settle_by_charge(context, processor, author, refund_id, is_last_look=not is_repeatable)
+    else:
+        _settle_by_charge(context, processor, author, refund_id)
 
 
 def note_unread_refund(context: WorkContext, site_id: int, refund_id: str) -> None:
@@ -183,32 +193,37 @@ def _look_for_refund_later(author: Author, refund_id: str) -> None:
         raise_alert(author.clock, Cause.REFUND_FAILED, detail, refund.site_id, refund.transaction_id)
 
 
-def _settle_by_charge(
-    context: WorkContext, processor: PaymentProcessor, author: Author, refund_id: str, is_last_look: bool
-) -> None:
-    """What was given back of the charge says whether an unanswered refund was made. Once its key may be forgotten it
-    is not sent again."""
+def _settle_by_charge(context: WorkContext, processor: PaymentProcessor, author: Author, refund_id: str) -> None:
+    """Once its key may be forgotten an unanswered refund is not sent again: what was given back of the charge is all
+    that may say whether it was made."""
     refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
-    if is_made(refund) or refund.status == RefundState.FAILED:
-        return
     known = db.session.get_one(PosTransaction, refund.transaction_id)
     ref, intent_id = AccountRef(known.processor_account_id), known.processor_intent_id or ""
+    explained = _explained(refunds_of(author.site_id, known.id))
     db.session.rollback()
-    intent = processor.retrieve_intent(ref, intent_id)
-    context.commit(lambda: _compare_with_charge(author, refund_id, intent, is_last_look))
+    unexplained = processor.retrieve_intent(ref, intent_id).refunded - explained
+    context.commit(lambda: _compare_with_charge(author, refund_id, explained, unexplained))
 
 
-def _compare_with_charge(author: Author, refund_id: str, intent: Intent, is_last_look: bool) -> None:
+def _compare_with_charge(author: Author, refund_id: str, explained: int, unexplained: int) -> None:
+    """While another refund is still sent again, or one was made since the charge was read, only too small a sum says
+    something."""
     refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
     refunds = refunds_of(author.site_id, refund.transaction_id)
-    unexplained = intent.refunded - sum(one.amount for one in refunds if is_made(one))
-    unanswered = [one for one in refunds if one.id != refund.id and one.status in UNSETTLED and not is_made(one)]
-    is_repeatable = any(author.now() - one.created_at < KEY_HOLDS for one in unanswered)
-    if was_refund_made(
-        refund.amount, [one.amount for one in unanswered], unexplained, is_last_look and not is_repeatable
-    ):
-        settle_refund(author, refund_id, RefundState.SUCCEEDED)
-    elif is_last_look and unexplained < refund.amount:
-        settle_refund(author, refund_id, RefundState.FAILED, error="The payment processor never made it")
+    others = [one for one in refunds if one.id != refund.id and one.status in UNSETTLED and not is_made(one)]
+    was_made = was_refund_made(refund.amount, [one.amount for one in others], unexplained)
+    if _explained(refunds) != explained:
+        settle_refund(author, refund_id, RefundState.UNKNOWN, error=refund.error)
+    elif unexplained < refund.amount:
+        settle_refund(author, refund_id, RefundState.FAILED, error=NEVER_MADE)
+    elif any(author.now() - one.created_at < KEY_HOLDS for one in others):
+        settle_refund(author, refund_id, RefundState.UNKNOWN, error=refund.error)
+    elif was_made is None:
+        leave_to_people(author, refund_id)
     else:
-        settle_refund(author, refund_id, RefundState.UNKNOWN)
+        state, error = (RefundState.SUCCEEDED, None) if was_made else (RefundState.FAILED, NEVER_MADE)
+        settle_refund(author, refund_id, state, error=error)
+
+
+def _explained(refunds: Sequence[PosRefund]) -> int:
+    return sum(refund.amount for refund in refunds if is_made(refund))

@@ -25,6 +25,7 @@ ADVICE: Mapping[str, str] = {
     "order_paid_twice": "Refund one of the payments.",
     "refund_failed": "Refund it again, or pay the customer back in another way.",
     "disputed": "Send the evidence at the processor before its deadline.",
+    "refund_unclear": "Look at the processor whether it was, before you give anything back again.",
 }
 TYPE_LABELS: Mapping[str, str] = {"QUICK_PAYMENT": "Quick payment", "ORDER_PAYMENT": "Order"}
 

@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.domain.alerts.alerts import open_alerts
 from tests.blueprints.v1.pos.conftest import ADMIN, OTHER_AGENT, TillClient, Tills, problem, stored_payments
-from tests.fakes.payment_processor import MISCONFIGURED, TIMEOUT_AFTER, FakeProcessor
+from tests.fakes.payment_processor import MISCONFIGURED, REJECTED, TIMEOUT_AFTER, FakeProcessor
 
 BODY = {"amountInPence": 500, "reason": "One mug was broken"}
 
@@ -95,6 +95,18 @@ def test_a_lost_answer_is_not_known_yet(agent: TillClient, paid: str, processor:
     answer = refund(agent, paid, key="k")
     assert (answer.status_code, answer.json["status"], answer.headers["Retry-After"]) == (202, "UNKNOWN", "2")
     assert refund(agent, paid, key="k").status_code == 202 and processor.made("refund") == 1
+
+
+def test_a_refused_refund_is_an_error_however_often_it_is_asked_for(
+    agent: TillClient, paid: str, processor: FakeProcessor
+) -> None:
+    processor.fail("refund", REJECTED)
+    first, second = refund(agent, paid, key="k"), refund(agent, paid, key="k")
+    assert problem(first) == problem(second) == (502, "processor_error")
+    assert first.json["detail"] == second.json["detail"]
+    assert first.json["transactionId"] == second.json["transactionId"] == paid
+    assert processor.made("refund") == 1
+    assert refund(agent, paid, key="another").status_code == 201
 
 
 def test_a_wrong_key_of_the_shop_is_an_admins_matter(

@@ -13,12 +13,14 @@ from sqlalchemy import select
 
 from app.domain.alerts.alerts import open_alerts
 from app.domain.pos.models import PosAgent, PosRefund
-from app.domain.pos.processor import Misconfigured, Rejected
+from app.domain.pos.payments.anomalies import settle_anomaly
+from app.domain.pos.processor import Misconfigured, ProcessorError, RefundStatus, Rejected
 from app.domain.pos.refund_states import was_refund_made
 from app.domain.pos.refunds import RefundRequest, RefundSummary, request_refund
 from app.domain.pos.webhooks import EventOutcome
 from app.domain.shared.problems import Conflict, DomainError, Forbidden, Invalid, NotFound, Unprocessable
 from app.extensions import db
+from app.transaction import transaction
 from tests.domain.pos.shop_with_till import ShopWithTill, stored
 from tests.examples import examples
 from tests.fakes.payment_processor import (
@@ -179,6 +181,9 @@ def test_one_that_was_seen_in_the_charge_is_not_counted_again_when_news_names_it
     refund(till, paid, 500)
     till.clock.move(minutes=1)
     till.check()
+    assert refunds() == [(500, "UNKNOWN")], "while its key holds, only an answer counts"
+    till.clock.move(hours=24)
+    till.check()
     assert refunds() == [(500, "SUCCEEDED")]
     (made,) = till.processor.accounts[""].refunds.values()
     for _ in range(2):
@@ -196,6 +201,19 @@ def test_what_the_processor_refuses_is_said_at_once_and_takes_nothing(
         refund(till, paid, 500)
     assert refunds() == [(500, "FAILED")] and stored(paid).refunded_amount == 0
     assert refund(till, paid).amount == 1_250
+
+
+@pytest.mark.parametrize("status", [RefundStatus.FAILED, RefundStatus.CANCELED])
+def test_one_that_the_processor_answers_to_have_failed_is_no_success(
+    till: ShopWithTill, paid: str, status: RefundStatus
+) -> None:
+    till.processor.answers_refunds(status)
+    for _ in range(2):
+        with pytest.raises(ProcessorError) as raised:
+            refund(till, paid, 500, "k")
+        assert raised.value.details == {"transactionId": paid}
+    assert refunds() == [(500, "FAILED")] and stored(paid).refunded_amount == 0
+    assert causes(till) == [], "who asked was told"
 
 
 def test_a_refund_that_fails_later_is_taken_back_and_the_owner_hears_of_it(till: ShopWithTill, paid: str) -> None:
@@ -259,22 +277,78 @@ def test_many_who_refund_at_once_never_give_back_more_than_came_in(app: Flask, t
 
 
 @pytest.mark.parametrize(
-    ("amount", "unanswered", "unexplained", "meanwhile", "in_the_end"),
+    ("amount", "unanswered", "unexplained", "was_made"),
     (
-        (5, [], 5, True, True),
-        (5, [], 4, False, False),
-        (5, [5], 5, False, True),
-        (5, [5], 10, True, True),
-        (5, [3], 3, False, False),
-        (5, [3, 2], 8, False, True),
-        (5, [3, 2], 6, False, False),
+        (5, [], 5, True),
+        (5, [], 4, False),
+        (5, [], 0, False),
+        (5, [], 8, None),
+        (5, [5], 5, True),
+        (5, [5], 10, True),
+        (3, [5], 5, False),
+        (5, [3], 8, True),
+        (5, [3], 6, None),
+        (5, [3, 2], 5, None),
+        (5, [3, 2], 8, True),
     ),
 )
 def test_what_no_known_refund_explains_is_that_of_an_unanswered_one_where_the_sums_say_so(
-    amount: int, unanswered: list[int], unexplained: int, meanwhile: bool, in_the_end: bool
+    amount: int, unanswered: list[int], unexplained: int, was_made: bool | None
 ) -> None:
-    assert was_refund_made(amount, unanswered, unexplained, is_last_look=False) is meanwhile
-    assert was_refund_made(amount, unanswered, unexplained, is_last_look=True) is in_the_end
+    assert was_refund_made(amount, unanswered, unexplained) is was_made
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=7))
+def test_the_sums_never_say_what_is_not_so(refunds: list[tuple[int, bool]]) -> None:
+    """Where they speak, as many of an amount are found to be made as were."""
+    left = [amount for amount, _ in refunds]
+    unexplained, found = sum(amount for amount, made in refunds if made), list[int]()
+    for amount in list(left):
+        left.remove(amount)
+        was_made = was_refund_made(amount, left, unexplained)
+        if was_made is None:
+            return
+        found += [amount] * was_made
+        unexplained -= amount * was_made
+    assert sorted(found) == sorted(amount for amount, made in refunds if made)
+
+
+def test_money_given_back_elsewhere_does_not_pass_for_a_refund_that_was_never_made(
+    till: ShopWithTill, paid: str
+) -> None:
+    till.processor.fail("refund", TIMEOUT_BEFORE, None, RATE_LIMITED_429)
+    refund(till, paid, 500)
+    till.processor.refund(till.ref, till.intent_of(paid), 500, "by hand")
+    till.clock.move(minutes=1)
+    till.check()
+    assert refunds() == [(500, "UNKNOWN")]
+    till.clock.move(minutes=1)
+    till.check()
+    assert refunds() == [(500, "SUCCEEDED")] and given_back(till, paid) == 1_000
+
+
+def test_what_the_sums_do_not_tell_is_left_to_people_until_news_tells_it(till: ShopWithTill, paid: str) -> None:
+    till.processor.fail("refund", ERROR_500_BEFORE, ERROR_500_BEFORE, None)
+    refund(till, paid, 500)
+    refund(till, paid, 300)
+    by_hand = till.processor.refund(till.ref, till.intent_of(paid), 600, "by hand")
+    till.clock.move(hours=22)
+    till.check()
+    assert causes(till) == [] and stored(paid).anomaly is None
+    till.clock.move(hours=2)
+    till.check()
+    assert refunds() == [(300, "UNKNOWN"), (500, "UNKNOWN")]
+    assert stored(paid).anomaly == "refund_unclear" and causes(till) == ["payment_anomaly"]
+    with transaction():
+        settle_anomaly(till.author, paid, "Asked the processor")
+    till.clock.move(hours=2)
+    till.check()
+    assert stored(paid).anomaly is None and causes(till) == [], "they heard of it once"
+    _refund_event(till, paid, by_hand.id)
+    till.clock.move(hours=2)
+    till.check()
+    assert sorted(refunds()) == [(300, "FAILED"), (500, "FAILED"), (600, "SUCCEEDED")]
+    assert stored(paid).refunded_amount == given_back(till, paid) == 600
 
 
 FAULTS = [None, None, TIMEOUT_AFTER, TIMEOUT_BEFORE, ERROR_500_BEFORE, RATE_LIMITED_429, REJECTED, MISCONFIGURED]
