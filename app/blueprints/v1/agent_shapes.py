@@ -103,7 +103,8 @@ class BrandSumsShape(SumsShape):
 
 
 class UnresolvedShape(Shape):
-    """Payments of which it is not known yet whether they were taken; no other number counts them."""
+    """Payments of which it is not known yet, or was not when the session was closed, whether they were taken; no other
+    number counts them."""
 
     count = fields.Int(required=True)
     amount = fields.Int(required=True, metadata=MINOR_UNITS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from sqlalchemy import case, cast, func, select
+from sqlalchemy import ColumnElement, case, cast, func, or_, select
 
 from app.domain.pos.models import MONEY_SUM, PosLocation, PosRefund, PosSession, PosTransaction
 from app.domain.pos.states import OPEN_STATUSES, PAID_STATUSES, WAITING_STATUSES
@@ -27,14 +27,14 @@ SESSIONS_SHOWN = 20
 def report_of(clock: Clock, session: PosSession) -> SessionReport:
     """X while the session is not closed, then Z; computed each time, with three queries."""
     until = session.closed_at
-    cards = sums_by_brand([*_payments(session.id), *_refunds(session.id, until)])
+    cards = sums_by_brand([*_payments(session.id, until), *_refunds(session.id, until)])
     return SessionReport(
         type=ReportType.X if until is None else ReportType.Z,
         generated_at=clock.now(),
         currency=session.currency,
         cards=cards,
         total=total_of(cards),
-        unresolved=_unresolved(session.id),
+        unresolved=_unresolved(session.id, until),
         opening_float=session.opening_float,
         counted_cash=session.counted_cash,
     )
@@ -59,11 +59,13 @@ def past_sessions(site_id: int, user_id: int, page_number: int) -> Paged[PosSess
     return Paged(rows, page_number, SESSIONS_SHOWN, total)
 
 
-def _payments(session_id: str) -> Iterable[CountedPayments]:
+def _payments(session_id: str, until: datetime | None) -> Iterable[CountedPayments]:
     gross = cast(func.sum(PosTransaction.captured_amount), MONEY_SUM)
     query = select(PosTransaction.card_brand, func.count(), gross).where(
         PosTransaction.session_id == session_id, PosTransaction.status.in_([str(status) for status in PAID_STATUSES])
     )
+    if until is not None:
+        query = query.where(PosTransaction.captured_at <= until)
     for brand, count, amount in db.session.execute(query.group_by(PosTransaction.card_brand)):
         yield CountedPayments(brand, count, int(amount))
 
@@ -81,10 +83,13 @@ def _refunds(session_id: str, until: datetime | None) -> Iterable[CountedPayment
         yield CountedPayments(brand, 0, 0, count, int(amount))
 
 
-def _unresolved(session_id: str) -> Unresolved:
+def _unresolved(session_id: str, until: datetime | None) -> Unresolved:
+    """Open ones, and those that were paid only after the session was closed."""
     waits = PosTransaction.status.in_([str(status) for status in WAITING_STATUSES])
-    is_open = PosTransaction.status.in_([str(status) for status in OPEN_STATUSES])
+    which: ColumnElement[bool] = PosTransaction.status.in_([str(status) for status in OPEN_STATUSES])
+    if until is not None:
+        which = or_(which, PosTransaction.captured_at > until)
     amount, none = cast(PosTransaction.amount_in_pence, MONEY_SUM), cast(0, MONEY_SUM)
     sums = func.sum(amount), func.sum(case((waits, 1), else_=0)), func.sum(case((waits, amount), else_=none))
-    query = select(func.count(), *sums).where(PosTransaction.session_id == session_id, is_open)
+    query = select(func.count(), *sums).where(PosTransaction.session_id == session_id, which)
     return Unresolved(*(int(figure or 0) for figure in db.session.execute(query).one()))

@@ -1,7 +1,7 @@
 """The X and Z report of a work session: what its cards brought in, and the cash that was counted. Pure.
 
-Counted are the session's own payments that were taken, and what was given back of them before the session was closed:
-a Z report stays as it was, whatever is refunded later.
+Counted are the session's own payments that were taken, and what was given back of them, before the session was closed:
+a Z report stays as it was, whatever is settled or refunded later.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ class BrandSums:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """Payments whose outcome is not known yet; `waiting` are those of them that no card was held to."""
+    """Payments whose outcome is not known yet, or was not when the session was closed; `waiting` are those of them that
+    no card was held to."""
 
     count: int = 0
     amount: int = 0

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.pos import work_session_queries, work_sessions
-from app.domain.pos.models import PosAgent, PosLocation, PosRefund, PosSession
+from app.domain.pos.models import PosAgent, PosLocation, PosRefund, PosSession, PosTransaction
 from app.domain.pos.work_session_report import BrandSums, CountedPayments, Sums, Unresolved, sums_by_brand, total_of
 from app.domain.sites.models import Site, User
 from app.extensions import db
@@ -104,6 +104,23 @@ def test_a_z_report_stays_as_it_was_whatever_is_refunded_later(
     after = work_session_queries.report_of(clock, stored(session.id))
     assert (before.type, before.total, before.cash_difference) == ("Z", Sums(1, 1_000), -50)
     assert after.total == before.total
+
+
+def test_a_z_report_stays_as_it_was_when_a_payment_is_settled_later(
+    staff: Staff, session: PosSession, take: Take, clock: StoppedClock
+) -> None:
+    take()
+    payment = take("UNKNOWN", 700)
+    with transaction():
+        work_sessions.close(staff.author, work_sessions.session_of(staff.site_id, session.id), 0, "")
+    before = work_session_queries.report_of(clock, stored(session.id))
+    clock.move(minutes=1)
+    with transaction():
+        known = db.session.get_one(PosTransaction, payment)
+        known.status, known.captured_amount, known.captured_at = "SUCCEEDED", 700, clock.now()
+    after = work_session_queries.report_of(clock, stored(session.id))
+    assert (after.cards, after.total, after.unresolved) == (before.cards, Sums(1, 1_000), Unresolved(1, 700))
+    assert after.unresolved == before.unresolved
 
 
 def test_an_empty_session_has_a_report_of_nothing(session: PosSession, clock: StoppedClock) -> None:
