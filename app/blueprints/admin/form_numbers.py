@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from werkzeug.datastructures import MultiDict
 
-from app.domain.shared.money import parse_money
+from app.domain.shared.money import LARGEST, parse_money
 from app.domain.shared.problems import Invalid, Problem
 
 Number = TypeVar("Number", int, float)
@@ -30,11 +30,13 @@ def sent_revision(sent: MultiDict[str, str]) -> int:
     return sent_id(sent.get("revision", "")) or 0
 
 
-def read_money(problems: list[Problem], text: str, currency: str, pointer: str, required: bool = False) -> int | None:
+def read_money(
+    problems: list[Problem], text: str, currency: str, pointer: str, required: bool = False, largest: int = LARGEST
+) -> int | None:
     if not text.strip() and not required:
         return None
     try:
-        return parse_money(text, currency, pointer)
+        return parse_money(text, currency, pointer, largest)
     except Invalid as invalid:
         problems.extend(invalid.problems)
         return None

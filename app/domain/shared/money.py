@@ -40,7 +40,7 @@ def format_money(amount: int, currency: str) -> str:
     return f"{sign}{symbol}{number}" if symbol else f"{sign}{number} {currency.upper()}"
 
 
-def parse_money(text: str, currency: str, pointer: str = "#") -> int:
+def parse_money(text: str, currency: str, pointer: str = "#", largest: int = LARGEST) -> int:
     """Minor units of what somebody typed ("12", "12.5", "£1,234.50"). Raises Invalid."""
     typed = text.strip().removeprefix(SYMBOLS.get(currency, "")).strip()
     found = AMOUNT.fullmatch(typed)
@@ -49,6 +49,6 @@ def parse_money(text: str, currency: str, pointer: str = "#") -> int:
         example = decimal_text(1250, currency)
         raise Invalid.one("invalid_money", f"“{text[:40]}” is not an amount; type it like {example}.", pointer)
     amount = int(found["whole"].replace(",", "") + (found["part"] or "").ljust(digits, "0"))
-    if amount > LARGEST:
-        raise Invalid.one("too_large", f"The largest amount is {format_money(LARGEST, currency)}.", pointer)
+    if amount > largest:
+        raise Invalid.one("too_large", f"The largest amount is {format_money(largest, currency)}.", pointer)
     return amount

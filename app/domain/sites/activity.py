@@ -8,13 +8,16 @@ from typing import Any
 
 from sqlalchemy import case, func, null, select
 
+from app.domain.shared.money import format_money
 from app.domain.shared.paging import Paged
 from app.domain.sites import audit
 from app.domain.sites.models import AuditEntry
+from app.domain.sites.sites import currency_of
 from app.extensions import db
 
 PAGE_SIZE = 50
 LONGEST_VALUE = 200
+AMOUNTS = frozenset(("openingFloat", "countedCash", "maxTransactionAmount", "posMaxTransactionAmount"))  # Minor units.
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +60,32 @@ def activity(site_id: int, page_number: int) -> Paged[ActivityEntry]:
         .limit(PAGE_SIZE)
         .offset((page_number - 1) * PAGE_SIZE)
     )
+    currency = currency_of(site_id)
     entries = [
-        ActivityEntry(row.at, row.actor, row.summary, differences(row.before, row.after), row.lost_by) for row in rows
+        ActivityEntry(row.at, row.actor, row.summary, differences(row.before, row.after, currency), row.lost_by)
+        for row in rows
     ]
     return Paged(entries, page_number, PAGE_SIZE, total)
 
 
-def differences(before: Any, after: Any) -> tuple[FieldChange, ...]:
-    """Field by field where both sides are records, else the one value against the other."""
+def differences(before: Any, after: Any, currency: str = "") -> tuple[FieldChange, ...]:
+    """Field by field where both sides are records, else the one value against the other. Amounts of
+    money are formatted where `currency` is given."""
     if not isinstance(before, dict) and not isinstance(after, dict):
         return () if before == after else (FieldChange("", written(before), written(after)),)
     old = before if isinstance(before, dict) else {}
     new = after if isinstance(after, dict) else {}
     names = dict.fromkeys((*old, *new))
     return tuple(
-        FieldChange(name, written(old.get(name)), written(new.get(name)))
+        FieldChange(name, *(_of_field(name, side.get(name), currency) for side in (old, new)))
         for name in names
         if old.get(name) != new.get(name)
     )
+
+
+def _of_field(name: str, value: Any, currency: str) -> str:
+    is_amount = currency and name in AMOUNTS and isinstance(value, int)
+    return format_money(value, currency) if is_amount else written(value)
 
 
 def written(value: Any) -> str:

@@ -77,6 +77,7 @@ def test_settings_are_saved_and_the_named_location_is_added(app: Flask, site_id:
         ("posMaxTransactionAmount", "0"),
         ("posMaxTransactionAmount", "12.345"),
         ("posMaxTransactionAmount", "1000000"),
+        ("posMaxTransactionAmount", "0.10"),
         ("posProcessorLocationId", "../tml"),
         ("posProcessorAccountId", "acct 1"),
     ],
@@ -89,6 +90,15 @@ def test_what_no_setting_can_be_is_refused_at_its_field(
     assert page.value(name) == typed
     with app.app_context():
         assert not settings_of(site_id)["posEnabled"]
+
+
+def test_a_largest_payment_is_within_one_range_that_names_the_currency(admin: PageClient) -> None:
+    for typed, says in (
+        ("0.29", "The largest payment must be an amount from £0.30 to £999,999.99."),
+        ("99999999", "The largest amount is £999,999.99."),
+    ):
+        page = admin.post(SETTINGS, FORM | {"posMaxTransactionAmount": typed}, 400)
+        assert says in page.texts["p"]
 
 
 def test_a_location_is_created_at_the_processor(app: Flask, admin: PageClient, terminal: None) -> None:

@@ -19,6 +19,12 @@ def test_only_what_differs_is_told() -> None:
     assert differences(["a"], ["a", "b"]) == (FieldChange("", "a", "a, b"),)
 
 
+def test_amounts_of_money_are_shown_in_the_shops_currency() -> None:
+    before, after = {"openingFloat": None, "maxTransactionAmount": 2_000}, {"openingFloat": 5_000}
+    expected = (FieldChange("openingFloat", "", "£50.00"), FieldChange("maxTransactionAmount", "£20.00", ""))
+    assert differences(before, after, "gbp") == expected
+
+
 def test_values_by_name_are_told_one_after_the_other() -> None:
     values = {"sleeps": 2, "free": False, "colour": ["Moss", "Clay"]}
     assert written(values) == "sleeps: 2, free: no, colour: Moss, Clay"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.form_numbers import read_money
-from app.domain.pos.agent_rules import AgentFields
+from app.domain.pos.agent_rules import LARGEST_LIMIT, AgentFields
+from app.domain.pos.payments.rules import limit_problems
 from app.domain.shared.problems import Problem
 
 PERMISSIONS = (
@@ -18,7 +19,7 @@ PERMISSIONS = (
 
 def read_agent(problems: list[Problem], sent: MultiDict[str, str], currency: str) -> AgentFields:
     """The limit is typed in major units; none is the site’s. What is no amount is added to `problems`."""
-    limit = read_money(problems, sent.get("maxTransactionAmount", ""), currency, "#/maxTransactionAmount")
+    limit = read_limit(problems, sent, "maxTransactionAmount", currency)
     return AgentFields(
         display_name=sent.get("displayName", ""),
         can_process_quick_payments="canProcessQuickPayments" in sent,
@@ -28,6 +29,17 @@ def read_agent(problems: list[Problem], sent: MultiDict[str, str], currency: str
         max_transaction_amount=limit,
         location_ids=tuple(sent.getlist("locations")),
     )
+
+
+def read_limit(
+    problems: list[Problem], sent: MultiDict[str, str], name: str, currency: str, required: bool = False
+) -> int | None:
+    """The largest payment; None for one that cannot be, whose problem is added."""
+    pointer, typed = f"#/{name}", sent.get(name, "")
+    limit = read_money(problems, typed, currency, pointer, required, largest=LARGEST_LIMIT)
+    found = [] if limit is None else limit_problems(limit, currency, pointer)
+    problems += found
+    return None if found else limit
 
 
 def typed_agent(sent: MultiDict[str, str]) -> dict[str, object]:

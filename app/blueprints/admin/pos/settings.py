@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.form_numbers import read_money
+from app.blueprints.admin.pos.agent_form import read_limit
 from app.blueprints.author import current_author, is_superadmin
 from app.domain.pos import locations, settings
 from app.domain.pos.settings import PosSettings
@@ -55,7 +55,7 @@ def _typed(sent: MultiDict[str, str], problems: list[Problem]) -> PosSettings:
         location_id=sent.get("posProcessorLocationId", "").strip(),
         account_id=sent.get("posProcessorAccountId", "").strip(),
         allows_quick_payments="posAllowQuickPayments" in sent,
-        largest=read_money(problems, sent.get(LARGEST, ""), currency, f"#/{LARGEST}", required=True),
+        largest=read_limit(problems, sent, LARGEST, currency, required=True),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from app.domain.pos.agent_rules import LARGEST_LIMIT, effective_limit
 from app.domain.shared.card_numbers import names_card
 from app.domain.shared.money import decimals, format_money
-from app.domain.shared.problems import Forbidden, Unprocessable
+from app.domain.shared.problems import Forbidden, Problem, Unprocessable
 
 LARGEST_AMOUNT = LARGEST_LIMIT
 RESERVED_KEYS = frozenset(("agentId", "locationId", "transactionId", "siteId"))
@@ -91,6 +91,15 @@ def check_limit(site: SiteTerms, agent: AgentTerms, amount: int, currency: str) 
         )
     if amount < (least := minimum_of(currency)):
         raise amount_too_small(f"A card payment is at least {format_money(least, currency)}.", least)
+
+
+def limit_problems(limit: int, currency: str, pointer: str) -> list[Problem]:
+    """A largest payment below the smallest one that the processor takes would allow none."""
+    least = minimum_of(currency)
+    if least <= limit <= LARGEST_LIMIT:
+        return []
+    allowed = f"{format_money(least, currency)} to {format_money(LARGEST_LIMIT, currency)}"
+    return [Problem("amount_invalid", f"The largest payment must be an amount from {allowed}.", pointer)]
 
 
 def minimum_of(currency: str) -> int:
