@@ -82,7 +82,7 @@ def browsing(shop: Shop) -> Deed:
 
 def sees(browser: Deed, what: str) -> None:
     """Soon. Its looks are one after the other, so that it may see half of a change first."""
-    until(lambda: browser.said[-1:] == [what])
+    until(lambda: browser.said[-1:] == [what], 90)
 
 
 @pytest.mark.parametrize(

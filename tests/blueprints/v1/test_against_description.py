@@ -35,7 +35,6 @@ from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.architecture.role_matrix import Principal
 from tests.architecture.shop_for_routes import COMMON, Shops, bearer_of, build_shops
-from tests.examples import ALL
 from tests.fakes.clock import StoppedClock
 from tests.snapshots import built
 from tests.surroundings import ROOT
@@ -54,7 +53,7 @@ SECRET = b"a secret of the simulator"
 OF_READERS = "presentSimulatedCard"
 LOGOUT = "logout"  # Takes any body.
 TRIMMING = ("createTaxonomy", "saveTaxonomyStructure")  # Texts are measured without the spaces around them.
-TRIES = 10 if ALL else 4  # Of each kind of request, of which there are six.
+TRIES = 4  # Of each kind of request, of which there are six.
 Check = Any
 CHECKS: list[Check] = [
     status_code_conformance,  # No operation names 500 among its answers.
