@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from urllib.parse import parse_qsl
 
@@ -35,8 +36,10 @@ def test_an_address_is_read() -> None:
         {"p": "zero"},
     ],
 )
-def test_what_is_no_filter_is_ignored(bad: dict[str, str]) -> None:
-    assert TransactionList.read(bad) == TransactionList()
+def test_what_is_no_filter_filters_nothing_and_is_named(bad: dict[str, str]) -> None:
+    read = TransactionList.read(bad)
+    assert replace(read, problems=()) == TransactionList()
+    assert [problem.pointer for problem in read.problems] == [f"#/{name}" for name in bad if name != "p"]
 
 
 def test_a_changed_filter_begins_at_the_first_page_again() -> None:
@@ -64,7 +67,10 @@ def test_the_number_of_a_card_is_not_looked_for_and_not_kept() -> None:
     )
 )
 def test_the_address_of_a_list_is_read_as_that_list(filters: TransactionList) -> None:
-    assert TransactionList.read(dict(parse_qsl(filters.query(page=filters.page)))) == filters
+    read = TransactionList.read(dict(parse_qsl(filters.query(page=filters.page))))
+    assert replace(read, problems=()) == filters
+    is_reversed = filters.first is not None and filters.last is not None and filters.first > filters.last
+    assert bool(read.problems) is is_reversed
 
 
 @given(st.dictionaries(st.sampled_from(["q", "from", "to", "status", "agent", "location", "type", "p"]), st.text()))
