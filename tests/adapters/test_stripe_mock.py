@@ -25,8 +25,9 @@ def mock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     built = stripe_mock()
     description = tmp_path_factory.mktemp("stripe-mock") / "spec3.json"
     description.write_text(json.dumps(of_our_version(json.loads((built / "spec3.json").read_text()))))
-    command = [built / "stripe-mock", "-http-addr", "127.0.0.1:0", "-spec", description]
-    command += ["-fixtures", built / "fixtures3.json"]
+    # Its HTTPS, which nobody uses, would take one port for all: two of them could not run side by side.
+    addresses = ["-http-addr", "127.0.0.1:0", "-https-addr", "127.0.0.1:0"]
+    command = [built / "stripe-mock", *addresses, "-spec", description, "-fixtures", built / "fixtures3.json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
         try:
             yield f"http://{address_of(running)}"
