@@ -40,6 +40,10 @@ class NotPossible(Exception):
     """Something that this machine lacks; the message says what."""
 
 
+class NoReport(Exception):
+    """Lighthouse gave up; the message is what it said."""
+
+
 class Measured(NamedTuple):
     scores: Mapping[str, int]
     shift: float
@@ -172,28 +176,35 @@ def _left_out(kind: str, headers: Mapping[str, str]) -> list[str]:
 
 
 def _measure(address: str, left_out: list[str], headers: Mapping[str, str], environment: Mapping[str, str]) -> Measured:
+    """The best of some tries. Chromium now and then loses the trace of a page, so a try may end without a report."""
     best: Measured | None = None
+    error = ""
     for _ in range(TRIES):
-        found = _measured(_report(address, left_out, headers, environment))
+        try:
+            found = _measured(_report(address, left_out, headers, environment))
+        except NoReport as failed:
+            error = str(failed)
+            continue
         if best is None or len(found.misses) < len(best.misses):
             best = found
         if not best.misses:
             break
-    assert best is not None
+    if best is None:
+        raise SystemExit(f"Lighthouse failed at {address}:\n{error}")
     return best
 
 
 def _report(
     address: str, left_out: list[str], headers: Mapping[str, str], environment: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What Lighthouse says of a page on its own profile of a phone with a slow network."""
+    """What Lighthouse says of a page on its own profile of a phone with a slow network. Raises NoReport."""
     command = ["node", str(PROGRAM), address, "--output=json", "--quiet", f"--only-categories={','.join(LIMITS)}"]
     flags = "--headless=new --disable-gpu" + (" --no-sandbox" if os.geteuid() == 0 else "")
     command += [f"--chrome-flags={flags}", f"--extra-headers={json.dumps(headers)}"]
     command += [f"--skip-audits={','.join(left_out)}"] if left_out else []
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=300)
     if done.returncode:
-        raise SystemExit(f"Lighthouse failed at {address}:\n{done.stderr[-2000:]}")
+        raise NoReport(done.stderr[-2000:])
     report: dict[str, Any] = json.loads(done.stdout)
     return report
 
