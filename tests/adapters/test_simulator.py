@@ -20,6 +20,7 @@ from app.domain.pos.processor import (
     IntentRequest,
     IntentStatus,
     InvalidState,
+    KeyReused,
     Misconfigured,
     OutcomeUnknown,
     PaymentError,
@@ -295,7 +296,7 @@ def test_no_card_is_read_once_a_payment_is_over(simulator: Simulator, create: Cr
 def test_a_repeated_key_makes_nothing_new(simulator: Simulator, create: Create, clock: StoppedClock) -> None:
     intent = create(metadata={"transactionId": "t"})
     assert create(metadata={"transactionId": "t"}) == intent
-    with pytest.raises(Rejected):
+    with pytest.raises(KeyReused):
         create(amount=1_300)
     assert create(ref=OTHER).id != intent.id
     clock.move(hours=23, minutes=59)

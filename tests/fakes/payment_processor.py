@@ -23,6 +23,7 @@ from app.domain.pos.processor import (
     IntentRequest,
     IntentStatus,
     InvalidState,
+    KeyReused,
     Misconfigured,
     OutcomeUnknown,
     PaymentError,
@@ -63,6 +64,7 @@ CONFLICT_409 = Fault(_unknown)
 RATE_LIMITED_429 = Fault(lambda: Busy("Too many requests to the payment processor.", 2))
 MISCONFIGURED = Fault(lambda: Misconfigured("The payment processor refused the key."))
 REJECTED = Fault(lambda: Rejected("The payment processor refused the request.", "parameter_invalid"), stored=True)
+KEY_REUSED = Fault(KeyReused)
 DECLINED = Fault(lambda: Declined("The card was declined.", "generic_decline"))
 FAULTS = (
     TIMEOUT_BEFORE, TIMEOUT_AFTER, ERROR_500_BEFORE, ERROR_500_AFTER, CONFLICT_409, RATE_LIMITED_429, MISCONFIGURED,
@@ -301,7 +303,7 @@ class FakeProcessor:
             return done
         before, done = answers[key]
         if before != asked:
-            raise Rejected("This key was used for another request.", "idempotency_error")
+            raise KeyReused
         if isinstance(done, Exception):
             raise done
         return done

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.pos.processor import AccountRef, IntentRequest, IntentStatus, InvalidState, OutcomeUnknown, Rejected
+from app.domain.pos.processor import AccountRef, IntentRequest, IntentStatus, InvalidState, KeyReused, OutcomeUnknown
 from tests.fakes.clock import StoppedClock
 from tests.fakes.payment_processor import ERROR_500_BEFORE, TIMEOUT_AFTER, TIMEOUT_BEFORE, FakeProcessor
 
@@ -19,7 +19,7 @@ def processor() -> FakeProcessor:
 
 def test_a_key_does_a_thing_once(processor: FakeProcessor) -> None:
     assert processor.create_intent(OWN, REQUEST, "k") == processor.create_intent(OWN, REQUEST, "k")
-    with pytest.raises(Rejected):
+    with pytest.raises(KeyReused):
         processor.create_intent(OWN, IntentRequest(501, "gbp"), "k")
     assert len(processor.intents()) == 1
 

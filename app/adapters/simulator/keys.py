@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from app.adapters.simulator.models import SimulatorKey
 from app.adapters.simulator.storage import reading, writing
 from app.adapters.simulator.wire import intent_json, intent_of
-from app.domain.pos.processor import AccountRef, Busy, InvalidState, Rejected
+from app.domain.pos.processor import AccountRef, Busy, InvalidState, KeyReused
 
 KEPT = timedelta(hours=24)
 REFUSED, WORDS = "refused", "words"
@@ -26,7 +26,7 @@ def once(
     ref: AccountRef, key: str, request: tuple[object, ...], now: datetime, act: Callable[[Session], Answer]
 ) -> Answer:
     """Do `act` and keep its answer, also InvalidState; what was refused before it began is not kept. Raises what `act`
-    raises, Rejected when the key was used for another request, and Busy while one with the same key goes on."""
+    raises, KeyReused when the key was used for another request, and Busy while one with the same key goes on."""
     answer = _answer(ref, key, request, now, act)
     if REFUSED in answer:
         raise InvalidState(answer[WORDS], intent_of(answer[REFUSED]))
@@ -53,7 +53,7 @@ def _known(session: Session, ref: AccountRef, key: str, request_hash: str, now: 
     if row is None or row.expires_at <= now:
         return None
     if row.request_hash != request_hash:
-        raise Rejected("This idempotency key was used for another request.", "idempotency_mismatch")
+        raise KeyReused
     return row.answer
 
 

@@ -16,6 +16,7 @@ from app.domain.pos.processor import (
     Intent,
     IntentNotFound,
     InvalidState,
+    KeyReused,
     Misconfigured,
     OutcomeUnknown,
     ProcessorError,
@@ -51,7 +52,7 @@ def _meaning(error: stripe.StripeError, sent: Mapping[str, Any], code: str) -> P
     if isinstance(error, stripe.CardError):
         return Declined(_words(error), str(sent.get("decline_code") or code), _intent(sent))
     if isinstance(error, stripe.IdempotencyError):
-        return Rejected("This idempotency key was used for another request.", "idempotency_mismatch")
+        return KeyReused()
     if isinstance(error, stripe.InvalidRequestError):
         return _invalid(error, sent, code)
     # Also the conflict with a request that is under way with the same key: that one may be done.

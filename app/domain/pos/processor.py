@@ -158,6 +158,13 @@ class Rejected(ProcessorError):
         self.reason = reason
 
 
+class KeyReused(Rejected):
+    """The key was used for another request, whose outcome this refusal does not tell."""
+
+    def __init__(self) -> None:
+        super().__init__("This idempotency key was used for another request.", "idempotency_mismatch")
+
+
 class IntentNotFound(ProcessorError):
     """The account has no such intent."""
 

@@ -15,7 +15,15 @@ from app.domain.pos.models import PosAgent, PosRefund, PosTransaction
 from app.domain.pos.payments.outcomes import CHECKED_AFTER
 from app.domain.pos.payments.processor_calls import about
 from app.domain.pos.payments.transitions import note_of
-from app.domain.pos.processor import AccountRef, Busy, Misconfigured, OutcomeUnknown, PaymentProcessor, ProcessorError
+from app.domain.pos.processor import (
+    AccountRef,
+    Busy,
+    KeyReused,
+    Misconfigured,
+    OutcomeUnknown,
+    PaymentProcessor,
+    ProcessorError,
+)
 from app.domain.pos.refund_states import RefundState, refundable, settle_refund
 from app.domain.pos.states import PAID_STATUSES
 from app.domain.pos.typed_text import note_problems
@@ -189,8 +197,8 @@ def send_refund(
     db.session.rollback()  # Nothing is held while the processor is waited for.
     try:
         answer = processor.refund(ref, intent_id, amount, f"pos-refund-{refund_id}")
-    except (OutcomeUnknown, Busy) as away:
-        message = away.message
+    except (OutcomeUnknown, Busy, KeyReused) as unclear:
+        message = unclear.message
         context.commit(lambda: settle_refund(author, refund_id, RefundState.UNKNOWN, error=message))
     except ProcessorError as refused:
         error = refused

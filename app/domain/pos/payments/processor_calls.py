@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.domain.pos.payments import rules
-from app.domain.pos.processor import ProcessorError, Rejected
+from app.domain.pos.processor import KeyReused, OutcomeUnknown, ProcessorError, Rejected
 from app.domain.shared.problems import DomainError
 
 TOO_SMALL = "amount_too_small"
@@ -23,7 +23,12 @@ def about(transaction_id: str) -> Iterator[None]:
 
 
 def refused_creation(error: ProcessorError, currency: str) -> DomainError:
-    """An amount that only the processor knows to be too small is the client's to change."""
+    """An amount that only the processor knows to be too small is the client's to change. Under a key that was used for
+    another request, as by an earlier version of the shop, the payment may have been made."""
+    if isinstance(error, KeyReused):
+        unknown = OutcomeUnknown("Nobody knows yet whether this payment was begun.")
+        unknown.details = error.details
+        return unknown
     if isinstance(error, Rejected) and error.reason == TOO_SMALL:
         refused = rules.amount_too_small(
             "The payment processor takes no payment as small as this.", rules.minimum_of(currency)

@@ -14,6 +14,7 @@ from tests.fakes.clock import StoppedClock
 from tests.fakes.payment_processor import (
     ERROR_500_AFTER,
     ERROR_500_BEFORE,
+    KEY_REUSED,
     MISCONFIGURED,
     RATE_LIMITED_429,
     REJECTED,
@@ -104,7 +105,7 @@ def test_what_cannot_be_a_key_is_refused(agent: TillClient, key: str) -> None:
     assert agent.call("POST", "paymentIntents", body, headers=headers).status_code == 400
 
 
-@pytest.mark.parametrize("fault", (TIMEOUT_BEFORE, TIMEOUT_AFTER, ERROR_500_BEFORE, ERROR_500_AFTER))
+@pytest.mark.parametrize("fault", (TIMEOUT_BEFORE, TIMEOUT_AFTER, ERROR_500_BEFORE, ERROR_500_AFTER, KEY_REUSED))
 def test_without_an_answer_the_outcome_is_unknown(app: Flask, agent: TillClient, fault: Fault) -> None:
     agent.processor.fail("create_intent", fault)
     answer = agent.create(key="k")

@@ -26,6 +26,7 @@ from tests.examples import examples
 from tests.fakes.payment_processor import (
     ERROR_500_AFTER,
     ERROR_500_BEFORE,
+    KEY_REUSED,
     MISCONFIGURED,
     RATE_LIMITED_429,
     REJECTED,
@@ -137,7 +138,7 @@ def test_a_request_under_one_key_is_one_refund(till: ShopWithTill, paid: str) ->
     assert raised.value.code == "idempotency_mismatch"
 
 
-@pytest.mark.parametrize("fault", [TIMEOUT_AFTER, TIMEOUT_BEFORE, RATE_LIMITED_429])
+@pytest.mark.parametrize("fault", [TIMEOUT_AFTER, TIMEOUT_BEFORE, RATE_LIMITED_429, KEY_REUSED])
 def test_a_refund_without_an_answer_is_found_out_and_made_once(till: ShopWithTill, paid: str, fault: object) -> None:
     till.processor.fail("refund", fault)
     assert refund(till, paid, 500).status == "UNKNOWN"
