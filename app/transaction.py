@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from app.domain.alerts.unwritten import write_unwritten
 from app.events import PENDING, dispatch
 from app.extensions import db
 
 WRITING = "writing"
+
+
+class _Rehearsed(BaseException):
+    """Ends a rehearsal."""
+
+
+@contextmanager
+def rehearsal() -> Iterator[None]:
+    """Do everything that a transaction does, with the checks of the database, and then take all of it back. Nothing is
+    published. Must not stand within a transaction, which could not be taken back in part."""
+    if db.session().info.get(WRITING):
+        raise RuntimeError("A rehearsal within a transaction would take that back, too.")
+    with suppress(_Rehearsed), transaction():
+        yield
+        db.session.flush()
+        raise _Rehearsed
 
 
 @contextmanager

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import pytest
 from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
 
 from app.domain.sites.models import Site
 from app.events import _subscribers, publish, subscribe
 from app.extensions import db
-from app.transaction import transaction
+from app.transaction import rehearsal, transaction
 from tests.fakes.clock import StoppedClock
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -76,3 +77,22 @@ def test_equal_events_of_one_transaction_are_told_once(clock: StoppedClock, told
         publish(ShopOpened("One"))
         publish(ShopOpened("One"))
     assert told == [ShopOpened("One")]
+
+
+def test_a_rehearsal_leaves_nothing_and_tells_nothing(clock: StoppedClock, told: list[ShopOpened]) -> None:
+    with rehearsal():
+        open_shop(clock, "One")
+        with transaction():
+            open_shop(clock, "Two")
+    assert shops() == 0
+    assert told == []
+
+
+def test_a_rehearsal_meets_what_the_database_would_refuse(clock: StoppedClock) -> None:
+    with pytest.raises(IntegrityError), rehearsal():
+        db.session.add(Site(name=None, created_at=clock.now()))
+
+
+def test_a_rehearsal_within_a_transaction_is_refused() -> None:
+    with transaction(), pytest.raises(RuntimeError), rehearsal():
+        pass

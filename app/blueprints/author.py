@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask_login import current_user
 
-from app.domain.shared.author import Author
+from app.domain.shared.author import Author, Origin
 from app.domain.sites.roles import Role
 from app.ports import clock
 
@@ -14,4 +14,4 @@ def is_superadmin() -> bool:
 
 
 def current_author() -> Author:
-    return Author(current_user.site_id, current_user.display_name, clock())
+    return Author(current_user.site_id, current_user.display_name, clock(), Origin.ADMIN)

@@ -8,12 +8,12 @@ import click
 from flask import current_app
 from flask.cli import AppGroup
 
+from app.cli.author import command_author
 from app.cli.refusals import ACTOR, reports_refusals
 from app.cli.reports import print_report
 from app.config import Config
 from app.demo.shop import HOST, create_demo
 from app.domain.search.index import runs
-from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
 from app.domain.sites.sites import site_at
 from app.ports import clock, images, search_engine, worker_locks
@@ -34,4 +34,4 @@ def create_command() -> None:
     print_report(report)
     # So that the shop finds things as soon as the worker is there. One without an engine is a shop all the same.
     with suppress(Conflict), transaction():
-        runs.request_rebuild(Author(site_at(HOST).id, ACTOR, clock()), search_engine(), worker_locks(), runs.Scope.ALL)
+        runs.request_rebuild(command_author(site_at(HOST).id), search_engine(), worker_locks(), runs.Scope.ALL)

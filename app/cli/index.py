@@ -9,7 +9,8 @@ from functools import partial
 import click
 from flask.cli import AppGroup
 
-from app.cli.refusals import ACTOR, REFUSED, reports_refusals
+from app.cli.author import command_author
+from app.cli.refusals import REFUSED, reports_refusals
 from app.cli.sites import chosen_site, with_site
 from app.domain.relevance.golden import check as golden_check
 from app.domain.relevance.overview import overview, status
@@ -18,7 +19,6 @@ from app.domain.search.index import reconcile, runs
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import RebuildRun
 from app.domain.search_statistics.reports import analytics
-from app.domain.shared.author import Author
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
 from app.ports import clock, search_engine, worker_locks
@@ -39,7 +39,7 @@ def rebuild_command(host: str | None, scope: str, wait: bool) -> None:
     """Build fresh indexes and swap them in. The exit status is 1 when a rebuild that was waited for failed."""
     site_id = chosen_site(host).id
     with transaction():
-        run, joined = runs.request_rebuild(Author(site_id, ACTOR, clock()), search_engine(), worker_locks(), scope)
+        run, joined = runs.request_rebuild(command_author(site_id), search_engine(), worker_locks(), scope)
         run_id = run.id
     click.echo(f"{'Joined' if joined else 'Asked for'} rebuild {run_id}")
     if wait:

@@ -7,7 +7,8 @@ from datetime import date, datetime
 import click
 from flask.cli import AppGroup
 
-from app.cli.refusals import ACTOR, REFUSED, reports_refusals
+from app.cli.author import command_author
+from app.cli.refusals import REFUSED, reports_refusals
 from app.domain.pos.ledger.difference import DifferenceKind
 from app.domain.pos.ledger.differences import unsettled
 from app.domain.pos.reconciliation import checks, nightly
@@ -16,7 +17,7 @@ from app.domain.shared.author import Author
 from app.domain.sites import sites
 from app.domain.work.context import read_afresh
 from app.extensions import db
-from app.ports import clock, payment_processor
+from app.ports import payment_processor
 from app.transaction import transaction
 from app.work_context import work_context
 
@@ -43,7 +44,7 @@ def reconcile_command(host: str | None, day: datetime | None) -> None:
 
 def _reconcile(site_id: int, host: str, day: date | None) -> bool:
     """Whether nothing is left to do."""
-    author = Author(site_id, ACTOR, clock())
+    author = command_author(site_id)
     error = _settle_open(author) or _compare(author, host, day)
     read_afresh()
     left = unsettled(site_id)

@@ -8,14 +8,14 @@ from contextlib import suppress
 import click
 from flask.cli import AppGroup
 
-from app.cli.refusals import ACTOR, REFUSED, reports_refusals
+from app.cli.author import command_author
+from app.cli.refusals import REFUSED, reports_refusals
 from app.domain.seo.sitemap import builds, queries
 from app.domain.seo.sitemap.queries import BuildSummary
-from app.domain.shared.author import Author
 from app.domain.sites import sites
 from app.domain.work import leases
 from app.domain.work.context import read_afresh
-from app.ports import clock, sitemaps
+from app.ports import sitemaps
 from app.transaction import transaction
 from app.work_context import work_context
 
@@ -38,7 +38,7 @@ def build_command(host: str | None) -> None:
 def _build(site_id: int, host: str) -> bool:
     """Whether it is done."""
     with transaction():
-        build_id = builds.request(Author(site_id, ACTOR, clock()), is_noted=True).id
+        build_id = builds.request(command_author(site_id), is_noted=True).id
     done = _finished(site_id, build_id)
     if done.has_failed:
         click.echo(f"{host}: {done.error} The sitemap before stays.", err=True)

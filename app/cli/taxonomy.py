@@ -7,15 +7,14 @@ import time
 import click
 from flask.cli import AppGroup
 
-from app.cli.refusals import ACTOR, REFUSED, reports_refusals
+from app.cli.author import command_author
+from app.cli.refusals import REFUSED, reports_refusals
 from app.cli.sites import chosen_site, with_site
-from app.domain.shared.author import Author
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import TaxonomyTask
 from app.domain.taxonomy.tasks.running import work_off
 from app.domain.taxonomy.tasks.summary import summary_of
 from app.domain.work.context import read_afresh
-from app.ports import clock
 from app.transaction import transaction
 from app.work_context import work_context
 
@@ -32,7 +31,7 @@ def recompute_command(host: str | None, wait: bool) -> None:
     """Work out anew how complete every product is. The exit status is 1 when what was waited for failed."""
     site_id = chosen_site(host).id
     with transaction():
-        task_id = tasks.request(Author(site_id, ACTOR, clock()), tasks.Kind.RECOMPUTE, {}).id
+        task_id = tasks.request(command_author(site_id), tasks.Kind.RECOMPUTE, {}).id
     click.echo(f"Asked for task {task_id}")
     if wait:
         _print_task(_finished(site_id, task_id))
@@ -59,7 +58,7 @@ def resume_command(host: str | None, task_id: str, wait: bool) -> None:
     """Have a task that failed go on where it was. The exit status is 1 when it has not failed, or failed again."""
     site_id = chosen_site(host).id
     with transaction():
-        tasks.resume(Author(site_id, ACTOR, clock()), task_id)
+        tasks.resume(command_author(site_id), task_id)
     click.echo(f"Task {task_id} goes on")
     if wait:
         _print_task(_finished(site_id, task_id))

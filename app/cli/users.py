@@ -6,9 +6,9 @@ import click
 from flask import current_app
 from flask.cli import AppGroup
 
-from app.cli.refusals import ACTOR, reports_refusals
+from app.cli.author import command_author
+from app.cli.refusals import reports_refusals
 from app.cli.sites import chosen_site, with_site
-from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid
 from app.domain.sites import accounts, audit
 from app.domain.sites.roles import Role
@@ -40,7 +40,7 @@ def create_command(
         for role in roles:
             accounts.grant(user, site.id, Role(role))
         summary = f"Gave {user.email} {', '.join(roles)}"
-        audit.record(Author(site.id, ACTOR, clock()), "user.create", ("user", str(user.id)), summary)
+        audit.record(command_author(site.id), "user.create", ("user", str(user.id)), summary)
         granted = f"{user.email} is {', '.join(roles)} of {site.name}"
         can_sign_in = user.password_hash is not None
     click.echo(granted if can_sign_in else f"{granted}; set a password with: user set-password {email}")

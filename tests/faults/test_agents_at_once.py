@@ -18,7 +18,6 @@ import pytest
 from sqlalchemy import func, select
 
 from app.adapters.simulator.models import SimulatorEvent, SimulatorIntent
-from app.blueprints.v1 import access_tokens
 from app.domain.pos import work_sessions
 from app.domain.pos.models import PosTransaction
 from app.domain.sites import api_sessions
@@ -28,6 +27,7 @@ from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.supervisor.embedded_redis import EmbeddedRedis
+from app.tokens import access_tokens
 from app.transaction import transaction
 from tests.factories import make_agent, make_location, make_user
 from tests.faults.browser import HOST

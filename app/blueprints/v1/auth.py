@@ -11,12 +11,10 @@ from werkzeug.exceptions import HTTPException
 from app import ports
 from app.blueprints.hosts import request_host
 from app.blueprints.password_check import checked_user
-from app.blueprints.v1 import access_tokens
 from app.blueprints.v1.agent_shapes import agent_json, location_json
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.auth_shapes import LOGOUT_BODY, LoginBody, RefreshBody, TokensShape
 from app.blueprints.v1.bearer import sent_claims
-from app.blueprints.v1.signed_tokens import key_for
 from app.domain.pos import agents, work_session_ends, work_sessions
 from app.domain.pos.models import PosAgent
 from app.domain.pos.typed_text import device_problems
@@ -25,6 +23,8 @@ from app.domain.sites import accounts, api_sessions, refresh_chain
 from app.domain.sites.api_sessions import Because, Device, Granted
 from app.domain.sites.sites import site_by_host
 from app.permissions import public
+from app.tokens import access_tokens
+from app.tokens.signed_tokens import key_for
 from app.transaction import transaction
 
 bp = ApiBlueprint("v1_auth", __name__, url_prefix="/v1/auth", tag="Tokens")

@@ -10,14 +10,14 @@ from flask import g, request
 
 from app import ports
 from app.blueprints.hosts import request_host
-from app.blueprints.v1 import access_tokens
-from app.blueprints.v1.access_tokens import Claims
-from app.blueprints.v1.signed_tokens import not_ours
-from app.domain.shared.author import Author
+from app.domain.shared.author import Author, Origin
 from app.domain.shared.problems import Forbidden, Unauthenticated
 from app.domain.sites import api_sessions
 from app.domain.sites.api_sessions import ApiCaller, Audience
 from app.permissions import DECLARED, Permission, View, allowed
+from app.tokens import access_tokens
+from app.tokens.access_tokens import Claims
+from app.tokens.signed_tokens import not_ours
 
 
 def requires_token(permission: Permission) -> Callable[[View], View]:
@@ -46,7 +46,7 @@ def caller() -> ApiCaller:
 
 def calling_author() -> Author:
     """Return the caller as the author of a change."""
-    return Author(caller().site_id, caller().display_name, ports.clock())
+    return Author(caller().site_id, caller().display_name, ports.clock(), Origin.API)
 
 
 def sent_claims() -> Claims:

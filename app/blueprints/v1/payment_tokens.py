@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from app.blueprints.v1.signed_tokens import TokenKind
 from app.domain.sites.api_sessions import ApiCaller
+from app.tokens.signed_tokens import TokenKind
 
 LIFETIME = timedelta(minutes=5)
 TYPE = "pos-pay+jwt"

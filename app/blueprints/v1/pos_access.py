@@ -18,7 +18,7 @@ from app.domain.pos.access import ADMINS
 from app.domain.pos.models import PosAgent, PosLocation, PosSession
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.processor import Misconfigured
-from app.domain.shared.author import Author
+from app.domain.shared.author import Author, Origin
 from app.domain.shared.problems import Forbidden, Unprocessable
 from app.domain.sites.api_sessions import ApiCaller
 from app.permissions import DECLARED, Permission, View, allowed
@@ -45,7 +45,7 @@ class Till:
     @property
     def author(self) -> Author:
         """The caller as the author of a change."""
-        return Author(self.caller.site_id, self.caller.display_name, ports.clock())
+        return Author(self.caller.site_id, self.caller.display_name, ports.clock(), Origin.API)
 
 
 def requires_till(settles: bool = False, as_agent: bool = False) -> Callable[[View], View]:

@@ -16,7 +16,6 @@ from app.blueprints.v1.bearer import sent_token
 from app.blueprints.v1.payment_tokens import PaymentClaims
 from app.blueprints.v1.pos_access import Till, admitted, cashier, requires_till, till
 from app.blueprints.v1.pos_simulator_shapes import PaymentTokenShape, PresentBody, PresentedCardShape, presented_json
-from app.blueprints.v1.signed_tokens import not_ours
 from app.domain.pos.merchant_accounts import account_of
 from app.domain.pos.simulated_cards import CARDS
 from app.domain.pos.simulated_reader import present_card
@@ -25,6 +24,7 @@ from app.domain.shared.problems import NotFound, Unauthenticated
 from app.domain.sites import api_sessions
 from app.domain.sites.settings import settings_of
 from app.permissions import DECLARED, Permission, View
+from app.tokens.signed_tokens import not_ours
 from app.work_context import work_context
 
 bp = ApiBlueprint("v1_pos_simulator", __name__, url_prefix="/v1/pos", tag="POS")

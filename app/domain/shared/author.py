@@ -1,20 +1,32 @@
-"""Who makes a change, where and when."""
+"""Who makes a change, where, when and by which door."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from app.domain.shared.clock import Clock
 
 
+class Origin(StrEnum):
+    """The door by which a change came in."""
+
+    ADMIN = "ADMIN"
+    API = "API"
+    COMMAND_LINE = "COMMAND_LINE"
+    MCP = "MCP"
+
+
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The one who changes something of a site, as the activity log names them, and the clock that dates the change."""
+    """The one who changes something of a site, as the activity log names them, and the clock that dates the change.
+    `origin` is None for what the shop does by itself."""
 
     site_id: int
     name: str
     clock: Clock
+    origin: Origin | None = None
 
     def now(self) -> datetime:
         return self.clock.now()

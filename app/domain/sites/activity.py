@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import case, func, null, select
 
+from app.domain.shared.author import Origin
 from app.domain.shared.money import format_money
 from app.domain.shared.paging import Paged
 from app.domain.sites import audit
@@ -18,6 +19,7 @@ from app.extensions import db
 PAGE_SIZE = 50
 LONGEST_VALUE = 200
 AMOUNTS = frozenset(("openingFloat", "countedCash", "maxTransactionAmount", "posMaxTransactionAmount"))  # Minor units.
+DOORS = {Origin.API: "through the API", Origin.MCP: "through MCP"}  # The command line is its own actor.
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,12 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class ActivityEntry:
-    """`lost_by` is the task by which products lost the values that the entry is about. There may be megabytes of them,
-    so they are no differences here."""
+    """`door` says how it was done where that is not the admin, such as “through MCP”. `lost_by` is the task by which
+    products lost the values that the entry is about. There may be megabytes, so they are no differences here."""
 
     at: datetime
     actor: str
+    door: str
     summary: str
     differences: tuple[FieldChange, ...]
     lost_by: str | None
@@ -43,6 +46,7 @@ _IS_LOST = AuditEntry.action == audit.LOST_VALUES
 _COLUMNS = select(
     AuditEntry.at,
     AuditEntry.actor,
+    AuditEntry.origin,
     AuditEntry.summary,
     AuditEntry.after,
     case((_IS_LOST, null()), else_=AuditEntry.before).label("before"),
@@ -62,10 +66,16 @@ def activity(site_id: int, page_number: int) -> Paged[ActivityEntry]:
     )
     currency = currency_of(site_id)
     entries = [
-        ActivityEntry(row.at, row.actor, row.summary, differences(row.before, row.after, currency), row.lost_by)
+        ActivityEntry(
+            row.at, row.actor, _door(row.origin), row.summary, differences(row.before, row.after, currency), row.lost_by
+        )
         for row in rows
     ]
     return Paged(entries, page_number, PAGE_SIZE, total)
+
+
+def _door(origin: str | None) -> str:
+    return DOORS.get(Origin(origin), "") if origin in set(Origin) else ""
 
 
 def differences(before: Any, after: Any, currency: str = "") -> tuple[FieldChange, ...]:

@@ -35,6 +35,7 @@ def record(
             summary=summary[:500],
             before=before,
             after=after,
+            origin=author.origin.value if author.origin else None,
         )
     )
 

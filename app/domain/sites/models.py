@@ -166,7 +166,8 @@ class Setting(Base, ShopConfiguration):
 
 
 class AuditEntry(Base):
-    """Who did what. `before` and `after` hold only what changed, never a secret."""
+    """Who did what. `before` and `after` hold only what changed, never a secret; `origin` is an Origin, None for what
+    the shop did by itself."""
 
     __tablename__ = "audit_entries"
     __table_args__ = (Index(None, "site_id", "at"), Index(None, "site_id", "subject_type", "subject_id"))
@@ -181,3 +182,4 @@ class AuditEntry(Base):
     summary: Mapped[str] = mapped_column(String(500))
     before: Mapped[Any | None] = mapped_column(JsonValue)
     after: Mapped[Any | None] = mapped_column(JsonValue)
+    origin: Mapped[str | None] = mapped_column(String(16))

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import func, select
 
-from app.domain.shared.author import Author
+from app.domain.shared.author import Author, Origin
 from app.domain.shared.clock import Clock
 from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Forbidden, Invalid, Problem
@@ -168,6 +168,5 @@ def _facts(name: str, roles: Collection[str], enabled: bool) -> dict[str, object
 def _note(
     clock: Clock, actor: SignedIn, user: User, action: str, summary: str, before: object = None, after: object = None
 ) -> None:
-    audit.record(
-        Author(actor.site_id, actor.display_name, clock), action, ("user", str(user.id)), summary, before, after
-    )
+    author = Author(actor.site_id, actor.display_name, clock, Origin.ADMIN)
+    audit.record(author, action, ("user", str(user.id)), summary, before, after)

@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, func, select, update
 
-from app.blueprints.v1.access_tokens import ACCESS
-from app.blueprints.v1.signed_tokens import ALGORITHM, ISSUER, STANDARD_CLAIMS, key_for
 from app.domain.sites import accounts, staff
 from app.domain.sites.models import ApiSession, Domain, RoleGrant, User
 from app.domain.sites.purge import RETENTIONS
 from app.domain.sites.roles import Role
 from app.domain.sites.sign_in_sessions import SignedIn
 from app.extensions import db
+from app.tokens.access_tokens import ACCESS
+from app.tokens.signed_tokens import ALGORITHM, ISSUER, STANDARD_CLAIMS, key_for
 from app.transaction import transaction
 from tests.blueprints.v1.conftest import ApiClient
 from tests.examples import examples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.shared.author import Author
+from app.domain.shared.author import Author, Origin
 from app.domain.sites import audit
 from app.domain.sites.activity import PAGE_SIZE, FieldChange, activity, differences, written
 from tests.factories import make_site
@@ -44,3 +44,12 @@ def test_the_latest_comes_first_and_other_shops_do_not_come_at_all(clock: Stoppe
     first, second = activity(here.id, 1), activity(here.id, 2)
     assert first.items[0].summary == f"Did {PAGE_SIZE}"
     assert (first.total_items, len(first.items), len(second.items)) == (PAGE_SIZE + 1, PAGE_SIZE, 1)
+
+
+@pytest.mark.usefixtures("context")
+def test_an_entry_says_by_which_door_the_change_came(clock: StoppedClock) -> None:
+    site = make_site()
+    for origin in (Origin.ADMIN, Origin.API, Origin.MCP, None):
+        clock.move(seconds=1)
+        audit.record(Author(site.id, "Mia", clock, origin), "x.do", ("x", "1"), "Did it")
+    assert [entry.door for entry in activity(site.id, 1).items] == ["", "through MCP", "through the API", ""]

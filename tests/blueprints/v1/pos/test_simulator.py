@@ -14,10 +14,10 @@ from werkzeug.test import TestResponse
 
 from app.adapters.simulator import Simulator
 from app.blueprints.v1.payment_tokens import PAYMENT
-from app.blueprints.v1.signed_tokens import ALGORITHM, key_for
 from app.domain.pos.simulated_cards import CARDS
 from app.jobs import payment_simulator
 from app.ports import EXTENSION
+from app.tokens.signed_tokens import ALGORITHM, key_for
 from tests.blueprints.v1.conftest import WEBHOOK
 from tests.blueprints.v1.pos.conftest import ADMIN, FAIR, OTHER_AGENT, SHOP, TillClient, Tills, problem, stored_payments
 from tests.fakes.clock import StoppedClock

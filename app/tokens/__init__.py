@@ -1,0 +1,1 @@
+"""Tokens that the shop signs, by which programs call it."""
