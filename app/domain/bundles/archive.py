@@ -6,22 +6,25 @@ contents that swell without measure are refused before anything is written.
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 from app.domain.bundles.report import BrokenBundle
 
-MOST_FILES = 20_000
+MOST_FILES = 200_000
+LARGEST_DIRECTORY = 24 * 1024**2  # Bytes of an archive's list of its files, which is read as a whole.
 LARGEST_ARCHIVE = 8 * 1024**3  # Bytes of all members as they lie in the archive once inflated.
 MOST_SWELLING = 200  # Times its packed size that a file may have, …
 SMALL_ANYWAY = 16 * 1024**2  # … unless it is no larger than this.
 MEDIA = "media/"
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # LZMA, for one, may demand gigabytes of memory for a small file.
 CLUTTER = ("__MACOSX", ".DS_Store", "Thumbs.db")
 
 Opener = Callable[[], BinaryIO]
@@ -94,11 +97,25 @@ def _plain_file(entry: os.DirEntry[str]) -> tuple[Opener, int]:
     return (lambda: open(path, "rb")), entry.stat().st_size
 
 
-def _zip(path: Path) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(path)
-    except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError, UnicodeDecodeError) as error:
-        raise BrokenBundle.at(path.name, f"This is not a readable .zip file: {error}.") from error
+class _ArchiveFile(io.FileIO):
+    """The library reads the archive's list of files in one piece, however long it claims to be."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        most = os.fstat(self.fileno()).st_size - self.tell() if size is None or size < 0 else size
+        if most > LARGEST_DIRECTORY:
+            raise ValueError("its list of files is too long")
+        return super().read(most) or b""
+
+
+@contextmanager
+def _zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    with ExitStack() as opened:
+        try:
+            file = opened.enter_context(_ArchiveFile(path))
+            archive = opened.enter_context(zipfile.ZipFile(cast(IO[bytes], file)))
+        except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError, UnicodeDecodeError) as error:
+            raise BrokenBundle.at(path.name, f"This is not a readable .zip file: {error}.") from error
+        yield archive
 
 
 def _zip_files(archive: zipfile.ZipFile, file: str, size: int) -> dict[str, tuple[Opener, int]]:
@@ -143,6 +160,8 @@ def _check_member(member: zipfile.ZipInfo) -> None:
         raise BrokenBundle.at(member.filename, "A bundle holds plain files only, no links.")
     if member.flag_bits & 0x1:
         raise BrokenBundle.at(member.filename, "The file is encrypted.")
+    if member.compress_type not in PACKED:
+        raise BrokenBundle.at(member.filename, "The file is packed by another method than Deflate.")
 
 
 def _common_folder(members: list[zipfile.ZipInfo]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.domain.bundles.archive import MEDIA, Bundle, open_bundle
 from app.domain.bundles.content_files import COLLECTIONS, PAGES, import_content
+from app.domain.bundles.golden_file import import_goldens
 from app.domain.bundles.pos_file import import_pos
 from app.domain.bundles.products.importing import import_products
 from app.domain.bundles.reading import read_document, read_rows
@@ -33,6 +34,7 @@ DOCUMENTS: Mapping[str, str | type] = {
     "merchandising.json": "trees",
     "synonyms.json": list,
     "rules.json": list,
+    "goldens.json": list,
     "pos.json": dict,
 }
 ROWS = ("products.jsonl", "collections.jsonl", "pages.jsonl")
@@ -114,6 +116,7 @@ def _import(task: ImportTask) -> None:
     import_orders(task, orders)
     import_synonyms(task)
     import_rules(task)
+    import_goldens(task)
     if task.report.of("products").added + task.report.of("products").changed > REBUILD_ADVISED:
         task.report.note("Many products changed: a rebuild of the search index is quicker than the single updates.")
     if task.report.changes and not task.dry_run:

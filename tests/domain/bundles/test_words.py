@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from app.domain.relevance.golden.models import GoldenSearch
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
 from app.domain.search.serving import snapshot, versions
@@ -37,6 +38,7 @@ WHOLE = {
     "products": [product("T-1"), product("T-2")],
     "synonyms": [PHONES, CUPS, WAITING | {"evidence": {"products": 12}}, REJECTED],
     "rules": [COAT, {"term": "returns", "redirectUrl": "/pages/returns"}],
+    "goldens": [{"query": "rain coat", "sku": "T-1", "within": 3}, {"query": "tent", "sku": "T-2"}],
 }
 
 
@@ -59,6 +61,7 @@ def test_the_same_a_second_time_changes_nothing(take: Take):
     again = take(**WHOLE)
     assert again.changes == 0
     assert (counts(again, "synonyms"), counts(again, "rules")) == ({"unchanged": 4}, {"unchanged": 2})
+    assert counts(again, "golden searches") == {"unchanged": 2}
     assert versions.serving_state(sites.site_at(HOST).id).saved_version == version
 
 
@@ -118,6 +121,23 @@ def test_bad_records_are_refused_with_line_field_and_reason_and_the_rest_comes_i
         (28, "5"),
     ]
     assert any("NO-7" in refusal.reason for refusal in report.refusals)
+
+
+def test_golden_searches_come_in_once_and_what_differs_is_changed(take: Take):
+    assert counts(take(**WHOLE), "golden searches") == {"added": 2}
+    again = take(goldens=[{"query": "Rain  COAT", "sku": "T-1", "within": 1}, {"query": "tent", "sku": "T-2"}])
+    assert counts(again, "golden searches") == {"changed": 1, "unchanged": 1}
+    stored = db.session.execute(select(GoldenSearch.query, GoldenSearch.within).order_by(GoldenSearch.id)).all()
+    assert stored == [("rain coat", 1), ("tent", 5)]
+
+
+def test_bad_golden_searches_are_refused_with_their_places(take: Take):
+    tent = {"query": "tent", "sku": "T-1"}
+    report = take(
+        products=[product("T-1")], goldens=[tent, tent, tent | {"sku": "NO-7"}, tent | {"within": 51, "query": "a"}, 7]
+    )
+    assert counts(report, "golden searches") == {"added": 1, "refused": 4}
+    assert [field for _, _, field in refusals(report)] == ["1/query", "2/sku", "3/within", "4"]
 
 
 def test_a_suggestion_that_a_site_rejected_stays_rejected(take: Take):

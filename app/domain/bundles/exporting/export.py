@@ -32,15 +32,17 @@ def export_bundle(path: Path, site: Site, images: ImageStore) -> dict[str, int]:
         write_document(target, "users.json", users)
         write_document(target, "taxonomy.json", structure.taxonomies(site_id))
         write_document(target, "merchandising.json", structure.trees(site_id))
-        synonyms, rules = words.synonyms(site_id), words.rules(site_id)
+        synonyms, rules, goldens = words.synonyms(site_id), words.rules(site_id), words.goldens(site_id)
         write_document(target, "synonyms.json", synonyms)
         write_document(target, "rules.json", rules)
+        write_document(target, "goldens.json", goldens)
         till_of_site = till.pos(site_id)
         write_document(target, "pos.json", till_of_site)
         counts = {
             "users": len(users),
             "synonyms": len(synonyms),
             "rules": len(rules),
+            "golden searches": len(goldens),
             "locations": len(till_of_site["locations"]),
             "agents": len(till_of_site["agents"]),
             "products": write_rows(target, "products.jsonl", product_rows(site_id, pictures)),

@@ -1,4 +1,4 @@
-"""A site's synonyms and search rules as documents: whole, without what another site would not keep."""
+"""A site's synonyms, search rules and golden searches as documents: whole, without what another site would not keep."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import select
 
 from app.domain.bundles.exporting.structure import in_order
+from app.domain.relevance.golden.searches import expectation_of, golden_searches
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
 from app.extensions import db
@@ -28,3 +29,9 @@ def _place(synonym: dict[str, Any]) -> tuple[str, str, list[str]]:
 def rules(site_id: int) -> list[dict[str, Any]]:
     rows = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id))
     return [rule.value.as_json() for rule in sorted(rows, key=lambda rule: rule.normalized_term)]
+
+
+def goldens(site_id: int) -> list[dict[str, Any]]:
+    """Those whose product is there: a shop takes no others."""
+    rows = (expectation_of(row.search) for row in golden_searches(site_id) if row.product_id is not None)
+    return [golden.as_json() for golden in sorted(rows, key=lambda golden: (golden.query, golden.sku))]

@@ -125,6 +125,23 @@ def delete(author: Author, golden_id: int) -> str:
     return written
 
 
+def like(site_id: int, sent: Expectation) -> GoldenSearch | None:
+    """Return the site's golden search for the same product and words, whatever their case and spacing."""
+    same_sku = select(GoldenSearch).where(GoldenSearch.site_id == site_id, GoldenSearch.sku == sent.sku.strip())
+    found = db.session.scalars(same_sku.order_by(GoldenSearch.id))
+    return next((one for one in found if key_of(expectation_of(one)) == key_of(sent)), None)
+
+
+def key_of(sent: Expectation) -> tuple[str, str]:
+    """Return what no two golden searches of a site share."""
+    return normalized_term(sent.query), sent.sku.strip()
+
+
+def check_new(site_id: int, sent: Expectation, is_known_sku: bool) -> Expectation:
+    """Return the golden search as `add` would store it, for a product that may come with it. Raises Invalid."""
+    return _checked(site_id, sent, is_known_sku=is_known_sku)
+
+
 def records(site_id: int, ids: list[int]) -> dict[str, Mapping[str, Any]]:
     """The present JSON of those that are there, by their ids as text."""
     rows = db.session.scalars(select(GoldenSearch).where(GoldenSearch.site_id == site_id, GoldenSearch.id.in_(ids)))
@@ -177,9 +194,12 @@ def _remove(author: Author, row: GoldenSearch, act: str, summary: str) -> None:
     db.session.flush()
 
 
-def _checked(site_id: int, sent: Expectation, but: int | None = None, is_new: bool = False) -> Expectation:
+def _checked(
+    site_id: int, sent: Expectation, but: int | None = None, is_new: bool = False, is_known_sku: bool = False
+) -> Expectation:
     clean = Expectation(one_line(sent.query), sent.sku.strip(), sent.within)
-    problems = [*_query_problems(clean.query), *_within_problems(clean.within), *_sku_problems(site_id, clean.sku)]
+    problems = [*_query_problems(clean.query), *_within_problems(clean.within)]
+    problems += [] if is_known_sku else _sku_problems(site_id, clean.sku)
     if not problems:
         problems = _place_problems(site_id, clean, but, is_new or but is None)
     if problems:
