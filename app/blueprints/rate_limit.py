@@ -8,8 +8,7 @@ from typing import Any
 
 from flask import g, request
 
-from app import ports
-from app.domain.shared.problems import TooManyRequests
+from app import rate_limiting
 from app.domain.shared.rate_limit import Rate
 from app.domain.sites.throttle import is_this_machine, network
 from app.permissions import View
@@ -35,19 +34,19 @@ def rate_limited(action: str, most: int, seconds: int = 60) -> Callable[[View], 
 
 def refuse_beyond(action: str, rate: Rate) -> None:
     """Raises TooManyRequests."""
-    if wait := seconds_to_wait(action, rate):
-        raise TooManyRequests(f"Too many requests. Try again in {wait} second{'s' * (wait != 1)}.", wait)
+    if key := _key(action):
+        rate_limiting.refuse_beyond(key, rate)
 
 
 def seconds_to_wait(action: str, rate: Rate) -> int:
     """Count a request of the caller; 0 when it is within the limit."""
-    caller = _caller()
-    return ports.rate_limits().take(f"{action}:{caller}", rate, ports.clock().now().timestamp()) if caller else 0
+    key = _key(action)
+    return rate_limiting.seconds_to_wait(key, rate) if key else 0
 
 
-def _caller() -> str | None:
+def _key(action: str) -> str | None:
     """None for this machine, whose address a proxy that TRUSTED_PROXIES does not name gives to every client."""
     if caller := g.get("api_caller"):
-        return f"user:{caller.site_id}:{caller.user_id}"
+        return rate_limiting.user_key(action, caller.site_id, caller.user_id)
     address = request.remote_addr or "unknown"
-    return None if is_this_machine(address) else f"address:{network(address)}"
+    return None if is_this_machine(address) else f"{action}:address:{network(address)}"

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 APP = Path(__file__).resolve().parents[2] / "app"
+MCP = re.compile(r"^(?:from|import) (?:mcp|app\.mcp\.(?:server|stdio|http))\b", re.MULTILINE)
 AT_ONCE = re.compile(r"^(?:from|import) (?:stripe|app\.adapters\.stripe)\b", re.MULTILINE)
 
 
@@ -13,3 +14,9 @@ def test_only_the_adapter_of_stripe_imports_its_sdk_at_once() -> None:
     """Half a second of every command and worker."""
     files = {file.relative_to(APP) for file in APP.rglob("*.py") if AT_ONCE.search(file.read_text())}
     assert {file.parent for file in files} == {Path("adapters/stripe")}
+
+
+def test_only_those_who_serve_mcp_import_its_sdk_at_once() -> None:
+    """Half a second of every command and of the web server."""
+    files = {str(file.relative_to(APP)) for file in APP.rglob("*.py") if MCP.search(file.read_text())}
+    assert files <= {"mcp/server.py", "mcp/stdio.py", "mcp/http.py", "mcp/__main__.py"}

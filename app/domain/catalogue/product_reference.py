@@ -8,6 +8,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue.models import Product, Variant
+from app.domain.shared.records import existing
 from app.extensions import db
 
 LONGEST = 200
@@ -31,3 +32,11 @@ def _ways(own: Select[Product], site_id: int, text: str) -> Iterator[Select[Prod
     if text.isascii() and text.isdigit() and int(text) <= LARGEST_ID:
         yield own.where(Product.id == int(text))
     yield own.where(Product.id.in_(select(Variant.product_id).where(Variant.site_id == site_id, Variant.sku == text)))
+
+
+def product_referred_to(site_id: int, reference: str) -> Product:
+    """Raises NotFound."""
+    shown = reference.strip()[:80]
+    return existing(
+        referred_product(site_id, reference), f"No product of this site has the SKU, SEO name or id “{shown}”."
+    )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, exists, select, update
+from sqlalchemy import ColumnElement, exists, select, true, update
 
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
@@ -129,9 +129,11 @@ class TillRoleRequired(Forbidden):
     code = "pos_role_required"
 
 
-def find_caller(clock: Clock, session_id: str, user_id: int, host: str, roles_then: Collection[str]) -> ApiCaller:
-    """The caller of a session at a host of its site. Raises Unauthenticated for a session that ended, and when the
-    user lost one of the roles that they held as the access token was issued."""
+def find_caller(
+    clock: Clock, session_id: str, user_id: int, host: str | None, roles_then: Collection[str]
+) -> ApiCaller:
+    """The caller of a session at a host of its site; None for a door that is no host. Raises Unauthenticated for a
+    session that ended, and when the user lost one of the roles that they held as the access token was issued."""
     found = _find(session_id, host)
     if found is None or found[1].id != user_id:
         raise Unauthenticated("token_invalid", NO_TOKEN)
@@ -206,10 +208,10 @@ def _end(clock: Clock, because: Because, which: ColumnElement[bool]) -> None:
     db.session.execute(ended.values(ended_at=clock.now(), ended_because=because.value))
 
 
-def _find(session_id: str | None, host: str, to_change: bool = False) -> tuple[ApiSession, User] | None:
+def _find(session_id: str | None, host: str | None, to_change: bool = False) -> tuple[ApiSession, User] | None:
     """`to_change` makes two refreshes at once wait for each other."""
     answers = exists().where(Domain.site_id == ApiSession.site_id, Domain.host == host)
-    wanted = (ApiSession.id == session_id, answers)
+    wanted = (ApiSession.id == session_id, true() if host is None else answers)
     query = select(ApiSession, User).join(User, User.id == ApiSession.user_id).where(*wanted)
     if to_change:
         query = query.with_for_update(of=ApiSession)

@@ -1,0 +1,101 @@
+"""What tools are sent and what they answer: records with strict types, whose schemas agents read. What is wrong with
+arguments becomes problems in the shop's words, each at its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from app.domain.shared import strict_json
+from app.domain.shared.problems import Invalid, Malformed, Problem
+from app.domain.shared.schema import token, type_name
+
+MOST_PROBLEMS = 100
+LONGEST_SHOWN = 80
+KINDS = {
+    "string": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "list": "a list",
+    "dict": "an object",
+    "model": "an object",
+}
+
+
+class Arguments(BaseModel):
+    """The arguments of a tool, by camelCase names in JSON; no others are taken, and no value is turned into another."""
+
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, alias_generator=to_camel, allow_inf_nan=False, title=None
+    )
+
+
+class WriteArguments(Arguments):
+    """Those of a tool that changes something."""
+
+    dry_run: bool = Field(
+        default=False,
+        description=(
+            "True checks everything and answers what would change, without changing anything. "
+            "Use it before a change that you are not sure of."
+        ),
+    )
+
+
+class Answer(BaseModel):
+    """What a tool answers, by camelCase names in JSON. Tools name its fields as they are written here."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
+
+    def as_json(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", by_alias=True)
+
+
+Read = TypeVar("Read", bound=Arguments)
+
+
+def read_arguments(record: type[Read], sent: Mapping[str, Any]) -> Read:
+    """Raises Invalid with every problem, and Malformed for what no JSON should hold."""
+    text = _sound(sent)
+    try:
+        return record.model_validate_json(text)
+    except ValidationError as error:
+        raise Invalid(list(_problems(error))) from None
+
+
+def _sound(sent: Mapping[str, Any]) -> str:
+    """As JSON. Lone surrogates, NUL, NaN and nesting without end pass the readers of the transports."""
+    try:
+        text = json.dumps(sent)
+        strict_json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Malformed.one("malformed_json", f"These arguments are no valid JSON: {error}") from None
+    return text
+
+
+def _problems(error: ValidationError) -> Iterator[Problem]:
+    for found in error.errors(include_url=False)[:MOST_PROBLEMS]:
+        place = found["loc"]
+        name = str(place[-1])[:LONGEST_SHOWN] if place else "arguments"
+        pointer = "#" + "".join(f"/{token(str(step)[:LONGEST_SHOWN])}" for step in place)
+        yield Problem(*_in_words(name, found["type"], found["input"], found.get("ctx", {}), found["msg"]), pointer)
+
+
+def _in_words(name: str, kind: str, given: object, context: Mapping[str, Any], message: str) -> tuple[str, str]:
+    """The code and the sentence of one of pydantic's errors."""
+    if kind == "missing":
+        return "required", f"The field “{name}” is missing."
+    if kind == "extra_forbidden":
+        return "unknown_field", f"There is no field “{name}” here."
+    if kind in ("literal_error", "enum"):
+        choices = str(context["expected"]).replace("'", "")
+        shown = f"“{given[:LONGEST_SHOWN]}”" if isinstance(given, str) else type_name(given)
+        return f"unknown_{name}", f"The {name} is {choices}, not {shown}."
+    if kind.endswith("_type") and (wanted := KINDS.get(kind.removesuffix("_type"))):
+        return "wrong_type", f"“{name}” must be {wanted}, not {type_name(given)}."
+    return "invalid", f"“{name}”: {message}."

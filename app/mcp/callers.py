@@ -1,0 +1,37 @@
+"""Who calls a tool: the holder of a bearer token, who acts as its user on its site. Both are read at each call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app import ports
+from app.domain.shared.author import Author, Origin
+from app.domain.shared.problems import Forbidden, Unauthenticated
+from app.domain.sites import api_sessions
+from app.domain.sites.api_sessions import Audience
+from app.domain.sites.roles import Role
+from app.tokens import access_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    user_id: int
+    display_name: str
+    site_id: int
+    roles: frozenset[Role]
+
+    @property
+    def author(self) -> Author:
+        """The caller as the author of a change."""
+        return Author(self.site_id, self.display_name, ports.clock(), Origin.MCP)
+
+
+def caller_of(token: str) -> Caller:
+    """The user and the site of a token that holds now. Raises Unauthenticated, and Forbidden for a till's token."""
+    claims = access_tokens.read(token)
+    if claims.is_over(ports.clock().now()):
+        raise Unauthenticated("token_expired", "This token is over. Get another one.")
+    found = api_sessions.find_caller(ports.clock(), claims.session_id, claims.user_id, None, claims.roles)
+    if found.audience is not Audience.API:
+        raise Forbidden("A till's token opens no tools.")
+    return Caller(found.user_id, found.display_name, found.site_id, found.roles)

@@ -1,0 +1,144 @@
+"""One call of a tool, from the token to the answer, whatever goes wrong on the way."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from flask import Flask
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+
+from app.database_errors import is_busy_or_away
+from app.domain.shared.problems import DomainError, Forbidden, Invalid, Problem, TooManyRequests
+from app.domain.shared.rate_limit import Rate
+from app.errors import STORAGE_FAILS
+from app.extensions import db
+from app.log_redaction import error_summary
+from app.mcp.arguments import Arguments, WriteArguments, read_arguments
+from app.mcp.callers import Caller, caller_of
+from app.mcp.registry import Action, Call, Tool
+from app.permissions import WHO_MAY, Permission, allowed
+from app.rate_limiting import refuse_beyond, user_key
+from app.storage_alerts import note_storage_fault
+from app.transaction import rehearsal, transaction
+
+log = structlog.get_logger()
+
+CALLS = ("mcp", Rate(120))  # A minute, of a user on a site.
+NOT_ALLOWED = "Your role on this site does not allow this."
+BUSY = "The database is busy. Nothing was saved. Try again in a moment."
+READING = Action(writes=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call came to: the answer as JSON, or the refusal, whose `text` says it in plain words."""
+
+    is_error: bool
+    body: dict[str, Any]
+    text: str
+
+
+def perform(app: Flask, tool: Tool, token: str, sent: Mapping[str, Any]) -> Outcome:
+    """In a context of its own, with a database session that ends with it. Raises nothing."""
+    with app.app_context(), _request_id() as request_id:
+        try:
+            outcome = Outcome(False, _answer(tool, token, sent), "")
+        except DomainError as error:
+            outcome = refusal(error)
+        except Exception as error:
+            outcome = _trouble(tool, error, request_id)
+        log.info("tool_call", tool=tool.name, refused=outcome.body["code"] if outcome.is_error else None)
+        return outcome
+
+
+def refusal(error: DomainError) -> Outcome:
+    """As a problem document has it (RFC 9457)."""
+    problems = error.problems if isinstance(error, Invalid) else (Problem(error.code, error.message),)
+    details = dict(error.details)
+    if isinstance(error, TooManyRequests):
+        details["retryAfter"] = error.retry_after
+    return _refused(error.code, error.message, problems, details)
+
+
+def _answer(tool: Tool, token: str, sent: Mapping[str, Any]) -> dict[str, Any]:
+    caller = caller_of(token)
+    _check_permission(caller, tool.permission)
+    refuse_beyond(user_key(CALLS[0], caller.site_id, caller.user_id), CALLS[1])
+    arguments = read_arguments(tool.arguments, sent)
+    action = _action(tool, caller, arguments)
+    call = Call(caller, isinstance(arguments, WriteArguments) and arguments.dry_run)
+    with _writing(action, call):
+        return tool.run(call, arguments).as_json()
+
+
+def _writing(action: Action, call: Call) -> AbstractContextManager[None]:
+    if not action.writes:
+        return nullcontext()
+    return rehearsal() if call.dry_run else transaction()
+
+
+def _action(tool: Tool, caller: Caller, arguments: Arguments) -> Action:
+    """The one that is wanted, once it has the fields that it needs and no others. Raises Forbidden, Invalid."""
+    if not tool.actions:
+        return READING
+    wanted: str = arguments.action  # type: ignore[attr-defined]
+    action = tool.actions[wanted]
+    if action.permission:
+        _check_permission(caller, action.permission)
+    if problems := list(_field_problems(wanted, action, arguments)):
+        raise Invalid(problems)
+    return action
+
+
+def _field_problems(wanted: str, action: Action, arguments: Arguments) -> Iterator[Problem]:
+    given = {
+        field.alias or name
+        for name, field in type(arguments).model_fields.items()
+        if name in arguments.model_fields_set and getattr(arguments, name) is not None
+    } - {"action", "dryRun"}
+    for name in action.needs:
+        if name not in given:
+            yield Problem("required", f"The action {wanted} needs the field “{name}”.", f"#/{name}")
+    for name in sorted(given.difference(action.needs, action.takes)):
+        yield Problem("unknown_field", f"The action {wanted} takes no field “{name}”.", f"#/{name}")
+
+
+def _check_permission(caller: Caller, permission: Permission) -> None:
+    if not allowed(caller.roles, permission):
+        raise Forbidden(WHO_MAY.get(permission, NOT_ALLOWED))
+
+
+@contextmanager
+def _request_id() -> Iterator[str]:
+    request_id = uuid.uuid4().hex
+    with structlog.contextvars.bound_contextvars(request_id=request_id):
+        yield request_id
+
+
+def _trouble(tool: Tool, error: Exception, request_id: str) -> Outcome:
+    """Nothing of an unexpected error reaches the caller but the name under which it was logged."""
+    with suppress(SQLAlchemyError):
+        db.session.rollback()
+    if isinstance(error, OperationalError) and is_busy_or_away(error):
+        log.warning("database_unavailable", error=error_summary(error))
+        return _refused("database_unavailable", BUSY)
+    if isinstance(error, DBAPIError | OSError) and note_storage_fault(error):
+        return _refused("storage_unavailable", STORAGE_FAILS)
+    log.error("unexpected_error", tool=tool.name, exc_info=error)
+    message = f"Internal error. It was noted under the request id {request_id}. Nothing was saved."
+    return _refused("internal_error", message, details={"requestId": request_id})
+
+
+def _refused(
+    code: str, message: str, problems: tuple[Problem, ...] = (), details: Mapping[str, object] | None = None
+) -> Outcome:
+    listed = problems or (Problem(code, message),)
+    body = {**(details or {}), "code": code, "detail": message, "errors": [each.as_json() for each in listed]}
+    lines = [f"{each.message} ({each.pointer})" if each.pointer != "#" else each.message for each in listed]
+    text = lines[0] if len(lines) == 1 else "\n".join([message, *(f"- {line}" for line in lines)])
+    return Outcome(True, body, text)

@@ -1,0 +1,116 @@
+"""Every tool with what it takes, what it answers and who may call it. A tool is one function in a file of its own below
+`tools`, under the decorator `tool`."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, TypeVar, get_type_hints
+
+from app.domain.shared.author import Author
+from app.mcp.arguments import Answer, Arguments, WriteArguments
+from app.mcp.callers import Caller
+from app.permissions import Permission
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Who calls a tool. `dry_run`: what the tool writes is taken back, which is no concern of the tool."""
+
+    caller: Caller
+    dry_run: bool = False
+
+    @property
+    def site_id(self) -> int:
+        return self.caller.site_id
+
+    @property
+    def author(self) -> Author:
+        return self.caller.author
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One of the things that a tool does. `needs` are the fields without which it cannot, `takes` those that it may be
+    given besides; others are refused. `permission` is needed on top of the tool's own."""
+
+    writes: bool
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+    permission: Permission | None = None
+
+
+def reads(*needs: str, takes: tuple[str, ...] = (), permission: Permission | None = None) -> Action:
+    return Action(False, needs, takes, permission)
+
+
+def writes(*needs: str, takes: tuple[str, ...] = (), permission: Permission | None = None) -> Action:
+    return Action(True, needs, takes, permission)
+
+
+Run = Callable[[Call, Any], Answer]
+RunFunction = TypeVar("RunFunction", bound=Callable[..., Answer])
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """`actions` are by the values of the argument `action`; without any, the tool only reads. `is_destructive`: it can
+    take away what somebody made."""
+
+    name: str
+    title: str
+    description: str
+    permission: Permission
+    run: Run
+    arguments: type[Arguments]
+    answer: type[Answer]
+    actions: Mapping[str, Action] = field(default_factory=lambda: MappingProxyType({}))
+    is_destructive: bool = False
+    is_idempotent: bool = True
+
+    @property
+    def only_reads(self) -> bool:
+        return not any(action.writes for action in self.actions.values())
+
+
+_TOOLS: dict[str, Tool] = {}
+
+
+def tool(
+    name: str,
+    title: str,
+    permission: Permission,
+    actions: Mapping[str, Action] = MappingProxyType({}),
+    *,
+    is_destructive: bool = False,
+    is_idempotent: bool = True,
+) -> Callable[[RunFunction], RunFunction]:
+    """Register a function `(call, arguments) -> answer`; its docstring is the description that agents read. What an
+    action that writes does stands within one transaction, which a dry run takes back."""
+
+    def register(run: RunFunction) -> RunFunction:
+        hints = get_type_hints(run)
+        arguments, answer = (hints[each] for each in (list(inspect.signature(run).parameters)[1], "return"))
+        if name in _TOOLS:
+            raise RuntimeError(f"There is a tool {name} already.")
+        if any(action.writes for action in actions.values()) and not issubclass(arguments, WriteArguments):
+            raise RuntimeError(f"The tool {name} writes, so it takes WriteArguments.")
+        description = inspect.getdoc(run) or ""
+        _TOOLS[name] = Tool(
+            name, title, description, permission, run, arguments, answer, actions, is_destructive, is_idempotent
+        )
+        return run
+
+    return register
+
+
+def all_tools() -> Mapping[str, Tool]:
+    """By name, in alphabetical order."""
+    package = import_module("app.mcp.tools")
+    for module in pkgutil.iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{module.name}")
+    return dict(sorted(_TOOLS.items()))

@@ -1,0 +1,115 @@
+"""The server of the SDK with the shop's tools, for either transport."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from functools import cached_property
+from typing import Any
+
+import anyio
+from anyio import CapacityLimiter
+from flask import Flask
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.tools import Tool as ServedTool
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import BaseModel, ConfigDict
+
+from app.mcp.calls import Outcome, perform
+from app.mcp.instructions import INSTRUCTIONS
+from app.mcp.registry import Tool, all_tools
+
+NAME, TITLE, VERSION = "shop", "Shop", "1.0.0"
+CALLS_AT_ONCE = 8  # Each holds a thread and a connection to the database.
+SentContext = Context[Any, Any]
+TokenOf = Callable[[SentContext], str]
+Served = Callable[[SentContext, dict[str, Any]], Awaitable[CallToolResult]]
+
+
+class Unread(ArgModelBase):
+    """Arguments as they were sent: the SDK's own reading would turn texts into lists and numbers."""
+
+    model_config = ConfigDict(extra="allow")
+
+    def model_dump_one_level(self) -> dict[str, Any]:
+        return {"sent": dict(self.model_extra or {})}
+
+
+class Threads:
+    """In which calls run, so many at once, beside the event loop that reads and writes for all."""
+
+    @cached_property
+    def limiter(self) -> CapacityLimiter:
+        """Made within the event loop to which it belongs."""
+        return CapacityLimiter(CALLS_AT_ONCE)
+
+
+def make_server(app: Flask, token_of: TokenOf) -> MCPServer[Any]:
+    """`token_of` finds the caller's token, which is read anew at each call."""
+    threads = Threads()
+    served = [_served(app, tool, token_of, threads) for tool in all_tools().values()]
+    return MCPServer(
+        NAME,
+        title=TITLE,
+        version=VERSION,
+        instructions=INSTRUCTIONS,
+        tools=served,
+        subscriptions=False,
+        log_level="WARNING",
+    )
+
+
+def _served(app: Flask, tool: Tool, token_of: TokenOf, threads: Threads) -> ServedTool:
+    return ServedTool(
+        fn=_run(app, tool, token_of, threads),
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        parameters=schema_of(tool.arguments, "validation"),
+        fn_metadata=FuncMetadata(arg_model=Unread, output_schema=schema_of(tool.answer, "serialization")),
+        is_async=True,
+        context_kwarg="context",
+        annotations=_annotations(tool),
+    )
+
+
+def schema_of(record: type[BaseModel], mode: Any) -> dict[str, Any]:
+    """Its JSON Schema, without the titles that pydantic makes of names."""
+    schema = record.model_json_schema(by_alias=True, mode=mode)
+    found: dict[str, Any] = _untitled(schema)
+    return found
+
+
+def _untitled(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_untitled(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: _untitled(value) for name, value in schema.items() if name != "title" or not isinstance(value, str)}
+
+
+def _annotations(tool: Tool) -> ToolAnnotations:
+    return ToolAnnotations(
+        title=tool.title,
+        read_only_hint=tool.only_reads,
+        destructive_hint=tool.is_destructive,
+        idempotent_hint=tool.is_idempotent,
+        open_world_hint=False,
+    )
+
+
+def _run(app: Flask, tool: Tool, token_of: TokenOf, threads: Threads) -> Served:
+    async def run(context: SentContext, sent: dict[str, Any]) -> CallToolResult:
+        token = token_of(context)
+        return _result(await anyio.to_thread.run_sync(perform, app, tool, token, sent, limiter=threads.limiter))
+
+    return run
+
+
+def _result(outcome: Outcome) -> CallToolResult:
+    text = outcome.text or json.dumps(outcome.body, ensure_ascii=False)
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)], structured_content=outcome.body, is_error=outcome.is_error
+    )

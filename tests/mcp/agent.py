@@ -1,0 +1,68 @@
+"""An AI agent: the SDK's own client, connected to the tools within the process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+from flask import Flask
+from mcp import Client
+
+from app.domain.sites import api_sessions
+from app.domain.sites.api_sessions import Audience, Device
+from app.domain.sites.models import Site, User
+from app.mcp.server import make_server
+from app.ports import clock
+from app.tokens import access_tokens
+from app.transaction import transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a call came to, as an agent reads it."""
+
+    is_error: bool
+    body: dict[str, Any]
+    text: str
+
+    @property
+    def codes(self) -> list[str]:
+        return [error["code"] for error in self.body["errors"]]
+
+    @property
+    def pointers(self) -> list[str]:
+        return [error["pointer"] for error in self.body["errors"]]
+
+
+def token_for(app: Flask, user: User, site: Site, audience: Audience = Audience.API) -> str:
+    """An access token as signing in at the API gives one. Within a context."""
+    with transaction():
+        granted = api_sessions.open_session(clock(), user, site.id, audience, Device())
+    return access_tokens.issue(granted.caller, clock().now())
+
+
+class Agent:
+    def __init__(self, app: Flask, token: str) -> None:
+        self._server = make_server(app, lambda _context: token)
+
+    def call(self, name: str, **arguments: Any) -> Told:
+        return self.calls((name, arguments))[0]
+
+    def calls(self, *calls: tuple[str, dict[str, Any]]) -> list[Told]:
+        async def talk() -> list[Told]:
+            async with Client(self._server) as client:
+                return [_told(await client.call_tool(name, arguments)) for name, arguments in calls]
+
+        return anyio.run(talk)
+
+    def tools(self) -> dict[str, Any]:
+        async def talk() -> dict[str, Any]:
+            async with Client(self._server) as client:
+                return {tool.name: tool for tool in (await client.list_tools()).tools}
+
+        return anyio.run(talk)
+
+
+def _told(result: Any) -> Told:
+    return Told(bool(result.is_error), result.structured_content or {}, result.content[0].text)

@@ -1,0 +1,61 @@
+"""The tool of search terms."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.domain.catalogue.models import Product
+from app.domain.sites.models import AuditEntry
+from app.extensions import db
+from tests.mcp.agent import Agent
+
+TOOL = "manageProductSearchTerms"
+pytestmark = pytest.mark.usefixtures("mug")
+
+
+def stored(app: Flask) -> list[str]:
+    with app.app_context():
+        return db.session.scalars(select(Product.search_terms).where(Product.sku == "MUG-01")).one()
+
+
+def origins(app: Flask) -> list[str | None]:
+    with app.app_context():
+        return list(db.session.scalars(select(AuditEntry.origin).where(AuditEntry.subject_type == "product")))
+
+
+def test_terms_are_read_replaced_added_and_cleared(app: Flask, agent: Agent, mug: int) -> None:
+    read = agent.call(TOOL, action="get", product="MUG-01")
+    assert not read.is_error
+    assert read.body == {
+        "productId": str(mug),
+        "sku": "MUG-01",
+        "name": "Stone mug",
+        "before": ["beaker"],
+        "terms": ["beaker"],
+        "changed": False,
+        "dryRun": False,
+    }
+    assert agent.call(TOOL, action="add", product="mug-01", terms=["Cup ", "BEAKER"]).body["terms"] == ["beaker", "Cup"]
+    assert agent.call(TOOL, action="replace", product=str(mug), terms=["tea cup"]).body["before"] == ["beaker", "Cup"]
+    assert stored(app) == ["tea cup"]
+    assert agent.call(TOOL, action="clear", product="MUG-01").body["terms"] == []
+    assert stored(app) == []
+    assert origins(app) == ["MCP"] * 3
+
+
+def test_a_dry_run_says_what_would_change_and_changes_nothing(app: Flask, agent: Agent) -> None:
+    told = agent.call(TOOL, action="replace", product="MUG-01", terms=["cup"], dryRun=True)
+    assert (told.body["terms"], told.body["changed"], told.body["dryRun"]) == (["cup"], True, True)
+    assert stored(app) == ["beaker"]
+    assert origins(app) == []
+
+
+def test_every_problem_is_named_at_once_and_nothing_is_changed(app: Flask, agent: Agent) -> None:
+    told = agent.call(TOOL, action="replace", product="MUG-01", terms=["a,b", "x" * 51, "fine"])
+    assert told.is_error
+    assert told.codes == ["comma_in_term", "term_too_long"]
+    assert told.pointers == ["#/terms/0", "#/terms/1"]
+    assert "“a,b” contains a comma." in told.text
+    assert stored(app) == ["beaker"]
