@@ -14,7 +14,8 @@ from structlog.typing import ExcInfo
 REDACTED = "[redacted]"
 SECRET_NAMES = re.compile(r"password|secret|token|authorization|cookie|api_?key|signature", re.IGNORECASE)
 SECRET_VALUES = re.compile(
-    r"(?:sk|rk|pk)_(?:live|test)_\w+|whsec_\w+|pst_\w+|(?:pi|seti)_\w+_secret_\w+|(?i:bearer\s+)\S+|eyJ[\w-]+\.[\w-]+\.[\w-]+"
+    r"(?:sk|rk|pk)_(?:live|test)_\w+|whsec_\w+|pst_\w+|shop_pat_\w+|(?:pi|seti)_\w+_secret_\w+"
+    r"|(?i:bearer\s+)\S+|eyJ[\w-]+\.[\w-]+\.[\w-]+"
     r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"  # Addresses of e-mail.
     r"|\$?argon2\w+\$[^\s'\"]+"

@@ -17,8 +17,10 @@ from app.domain.relevance.trials.models import SearchReplay
 from app.domain.search.models import RebuildRun
 from app.domain.search.serving.rules import normalized_term
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
-from app.domain.sites import accounts
+from app.domain.shared.author import Author
+from app.domain.sites import accounts, personal_tokens
 from app.domain.sites.models import Domain, Site, User
+from app.domain.sites.personal_tokens import IssuedToken
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
@@ -44,6 +46,10 @@ def make_user(
     for role in roles:
         accounts.grant(user, site.id, role)
     return user
+
+
+def make_token(site: Site, user: User, name: str = "Agent", days: int = 90) -> IssuedToken:
+    return personal_tokens.make_token(Author(site.id, user.display_name, StoppedClock()), user.id, name, days)
 
 
 def make_product(site: Site, sku: str | None = None, **more: object) -> Product:

@@ -61,6 +61,9 @@ SHELL: Rows = {
     ("POST", "/admin/site"): STAFF,
     ("GET", "/admin/password"): STAFF,
     ("POST", "/admin/password"): STAFF,
+    ("GET", "/admin/tokens"): STAFF,
+    ("POST", "/admin/tokens"): STAFF,
+    ("POST", "/admin/tokens/<token_id>/revoke"): STAFF,
 }
 
 MERCHANDISING: Rows = {
@@ -190,6 +193,7 @@ STAFF_OF_SHOP: Rows = {
     ("GET", "/admin/user/<user_id>"): ADMINS,
     ("POST", "/admin/user/<user_id>"): ADMINS,
     ("POST", "/admin/user/<user_id>/password"): ADMINS,
+    ("POST", "/admin/user/<user_id>/tokens/<token_id>/revoke"): ADMINS,
     ("GET", "/admin/activity"): ADMINS,
     ("GET", "/admin/settings"): ADMINS,
     ("POST", "/admin/settings"): ADMINS,

@@ -35,6 +35,7 @@ from tests.factories import (
     make_synonym,
     make_task,
     make_taxonomy,
+    make_token,
     make_transaction,
     make_upload,
     make_user,
@@ -61,6 +62,7 @@ RECORDS = (
     "collection_id",
     "run_id",
     "user_id",
+    "token_id",
     "taxonomy_id",
     "task_id",
     "replay_id",
@@ -177,6 +179,7 @@ def _records(site: Site) -> dict[str, str]:
     agent = make_agent(site, make_user(site, Role.POS_AGENT), location)
     transaction_of_agent = make_transaction(agent, location, "SUCCEEDED")
     image = ProductImage(product_id=product.id, site_id=site.id, file="x.webp", width=1, height=1, alt="", position=0)
+    member = make_user(site, Role.MERCHANDISER)
     tree = Tree(site_id=site.id, name="Shop", primary=True, updated_at=WHEN)
     db.session.add_all([image, tree])
     db.session.flush()
@@ -203,7 +206,8 @@ def _records(site: Site) -> dict[str, str]:
         "golden_id": str(make_golden(site, product.sku).id),
         "entry_id": str(_change_of_search(site)),
         "synonym_id": str(make_synonym(site).id),
-        "user_id": str(make_user(site, Role.MERCHANDISER).id),
+        "user_id": str(member.id),
+        "token_id": str(make_token(site, member).listed.id),
         "agent_id": str(agent.id),
         "location_id": location.location_id,
         "session_id": make_work_session(agent).id,

@@ -14,6 +14,7 @@ SECRETS = (
     "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
     "whsec_5WbX5kEWLlfzsGNjH64I8lOOqUB6e8FH",
     "pst_live_YWNjdF8x",
+    "shop_pat_3f9a0c5be1d24477",
     "pi_3MtwBw_secret_YrKJUKribcBjcG8HVhfZluoGH",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
 )

@@ -1,6 +1,7 @@
 """The admin. Importing the modules registers their views."""
 
 from app.blueprints.admin import (
+    access_tokens,
     activity,
     alerts,
     body_sizes,
@@ -24,6 +25,7 @@ from app.blueprints.admin import (
 from app.blueprints.admin.blueprint import bp
 
 __all__ = [
+    "access_tokens",
     "activity",
     "alerts",
     "body_sizes",

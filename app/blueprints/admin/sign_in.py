@@ -9,12 +9,13 @@ from werkzeug.wrappers import Response
 
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.blueprints.admin.device_cookie import known_device, remember_device
+from app.blueprints.admin.device_cookie import remember_device
 from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.password_form import user_by_password
 from app.blueprints.admin.return_to import return_to
 from app.blueprints.author import current_author
 from app.blueprints.hosts import request_host
-from app.blueprints.password_check import checked_user, password_memory
+from app.blueprints.password_check import password_memory
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.sites import accounts, audit, sign_in_sessions
 from app.domain.sites.models import User
@@ -58,7 +59,7 @@ def sign_in() -> Answer:
 def sign_in_check() -> Answer:
     wanted = return_to(request.form.get("next"))
     try:
-        user = _checked(request.form.get("email", ""), request.form.get("password", ""))
+        user = user_by_password(request.form.get("email", ""), request.form.get("password", ""))
     except Invalid as wrong:
         return _form(FieldErrors(wrong), wanted), 400
     return _admitted(user, wanted)
@@ -96,7 +97,7 @@ def password() -> Answer:
 def password_change() -> Answer:
     """Ends every session of the user; this browser gets a new one."""
     try:
-        user = _checked(current_user.email, request.form.get("current", ""), "#/current")
+        user = user_by_password(current_user.email, request.form.get("current", ""), "#/current")
         with transaction():
             accounts.set_password(password_memory(), user, request.form.get("password", ""))
             audit.record(current_author(), "user.password", ("user", str(user.id)), "Changed their own password")
@@ -105,15 +106,6 @@ def password_change() -> Answer:
     response = _admitted(user)
     flash("Your password is changed. Everywhere else you are signed out.", "good")
     return response
-
-
-def _checked(email: str, password: str, pointer: str = "#") -> User:
-    """Raises Invalid at the pointer, TooManyRequests."""
-    try:
-        return checked_user(email, password, known_device(email))
-    except Invalid as wrong:
-        problem = wrong.problems[0]
-        raise Invalid.one(problem.code, problem.message, pointer) from None
 
 
 def _admitted(user: User, wanted: str | None = None) -> Response:

@@ -11,7 +11,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.shell import ROLE_NAMES
 from app.domain.shared.problems import Invalid
-from app.domain.sites import staff
+from app.domain.sites import personal_tokens, staff
 from app.domain.sites.staff_rules import grantable
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -105,7 +105,8 @@ def _new_page(errors: FieldErrors) -> str:
 
 def _edit_page(user_id: int, errors: FieldErrors) -> str:
     member = staff.member(current_user, user_id)
-    return render_template("admin/users/edit.html", member=member, errors=errors, **_roles())
+    tokens = personal_tokens.tokens_of(ports.clock(), current_user.site_id, user_id)
+    return render_template("admin/users/edit.html", member=member, tokens=tokens, errors=errors, **_roles())
 
 
 def _roles() -> dict[str, object]:

@@ -1,4 +1,5 @@
-"""Who calls the API: the holder of a bearer token. Sessions of browsers and their cookies count for nothing here."""
+"""Who calls the API: the holder of a bearer token, which is that of a session or a personal one. Sessions of browsers
+and their cookies count for nothing here."""
 
 from __future__ import annotations
 
@@ -14,10 +15,17 @@ from app.domain.shared.author import Author, Origin
 from app.domain.shared.problems import Forbidden, Unauthenticated
 from app.domain.sites import api_sessions
 from app.domain.sites.api_sessions import ApiCaller, Audience
+from app.domain.sites.personal_token_rules import is_personal
+from app.domain.sites.personal_tokens import TokenCaller
+from app.domain.sites.sites import site_by_host
 from app.permissions import DECLARED, Permission, View, allowed
+from app.token_access import token_caller
 from app.tokens import access_tokens
 from app.tokens.access_tokens import Claims
 from app.tokens.signed_tokens import not_ours
+
+Caller = ApiCaller | TokenCaller
+NOT_ALLOWED = "Your role on this site does not allow this."
 
 
 def requires_token(permission: Permission) -> Callable[[View], View]:
@@ -27,9 +35,9 @@ def requires_token(permission: Permission) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @wraps(view)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            g.api_caller = identified()
-            if g.api_caller.audience is not Audience.API or not allowed(g.api_caller.roles, permission):
-                raise Forbidden("Your role on this site does not allow this.")
+            g.api_caller = _manager()
+            if not allowed(g.api_caller.roles, permission):
+                raise Forbidden(NOT_ALLOWED)
             return view(*args, **kwargs)
 
         setattr(checked, DECLARED, permission.value)
@@ -38,15 +46,34 @@ def requires_token(permission: Permission) -> Callable[[View], View]:
     return decorate
 
 
-def caller() -> ApiCaller:
+def caller() -> Caller:
     """Within a view that requires a token."""
-    found: ApiCaller = g.api_caller
+    found: Caller = g.api_caller
     return found
 
 
 def calling_author() -> Author:
     """Return the caller as the author of a change."""
     return Author(caller().site_id, caller().display_name, ports.clock(), Origin.API)
+
+
+def _manager() -> Caller:
+    """Who manages the shop by a session that was opened for that, or by a personal access token of the shop; neither
+    takes payments. Raises Unauthenticated, and Forbidden for a till's session."""
+    token = sent_token()
+    if is_personal(token):
+        return _of_this_shop(token_caller(token))
+    session = identified()
+    if session.audience is not Audience.API:
+        raise Forbidden(NOT_ALLOWED)
+    return session
+
+
+def _of_this_shop(holder: TokenCaller) -> TokenCaller:
+    site = site_by_host(request_host())
+    if site is None or site.id != holder.site_id:
+        raise Unauthenticated("token_invalid", api_sessions.NO_TOKEN)
+    return holder
 
 
 def sent_claims() -> Claims:

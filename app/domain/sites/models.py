@@ -127,6 +127,26 @@ class ApiSession(Base):
     ended_because: Mapped[str | None] = mapped_column(String(100))
 
 
+class PersonalToken(Base):
+    """What a program sends to act as a user on the site (app/domain/sites/personal_tokens.py): its SHA-256, and the few
+    characters by which its user knows it again. `last_used_at` is written once an hour."""
+
+    __tablename__ = "personal_tokens"
+    __table_args__ = (Index(None, "site_id", "user_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    name: Mapped[str] = mapped_column(String(60))
+    token_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    beginning: Mapped[str] = mapped_column(String(20))
+    session_version: Mapped[int]
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+    last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    revoked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
 class StoredEvent(Base):
     """Something that happened and must be followed up even if the process dies right after its commit. The row is
     written in the transaction of what happened and goes when the follow-up is done."""

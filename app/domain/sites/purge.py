@@ -1,4 +1,4 @@
-"""How long sessions are kept after their end, and what is counted against those who try too often."""
+"""How long sessions and tokens are kept after their end, and what is counted against those who try too often."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.retention.purging import Retention
 from app.domain.sites import api_sessions, sign_in_sessions
-from app.domain.sites.models import ApiSession, SignInFailure, SignInSession
+from app.domain.sites.models import ApiSession, PersonalToken, SignInFailure, SignInSession
 from app.domain.sites.throttle import ACCOUNT_WINDOW
 
+ENDED_TOKENS_KEPT = timedelta(days=90)  # As long as their users may want to know what they were.
 MARGIN = timedelta(days=1)  # A clock that jumps a little ends nobody's session.
 
 
@@ -20,7 +21,13 @@ def _is_without_use(at: InstrumentedAttribute[datetime], now: datetime, lasts: t
     return or_(at < now - lasts - MARGIN, at > now + lasts + MARGIN)
 
 
+def _is_long_ended(now: datetime) -> ColumnElement[bool]:
+    before = now - ENDED_TOKENS_KEPT
+    return or_(PersonalToken.expires_at < before, PersonalToken.revoked_at < before)
+
+
 RETENTIONS = (
+    Retention("ended access tokens", PersonalToken, dated=PersonalToken.created_at, is_old=_is_long_ended),
     Retention(
         "sign-in sessions",
         SignInSession,

@@ -14,7 +14,7 @@ from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Forbidden, Invalid, Problem
 from app.domain.shared.records import existing
 from app.domain.shared.text import line_problems, one_line
-from app.domain.sites import accounts, api_sessions, audit
+from app.domain.sites import accounts, api_sessions, audit, personal_tokens
 from app.domain.sites.models import RoleGrant, SignInSession, User
 from app.domain.sites.passwords import password_problems
 from app.domain.sites.roles import Role
@@ -100,8 +100,11 @@ def change(
     after = _facts(user.display_name, held, user.enabled)
     if not user.enabled or not set(held).issuperset(found.roles):
         api_sessions.end_of_user(clock, user.id)
+    if not held:
+        personal_tokens.revoke_tokens_of(clock, user.id, actor.site_id)
     if not user.enabled:
         close_sessions_of(user.id)
+        personal_tokens.revoke_tokens_of(clock, user.id)
     if after != before:
         _note(clock, actor, user, "user.change", f"Changed {user.display_name}", before, after)
     return user, after != before

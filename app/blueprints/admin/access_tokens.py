@@ -1,0 +1,89 @@
+"""The user's own access tokens, and an admin's view of those of another user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.form_numbers import sent_id
+from app.blueprints.admin.password_form import user_by_password
+from app.blueprints.author import current_author
+from app.domain.shared.problems import Conflict, Invalid, Problem
+from app.domain.sites import personal_tokens, staff
+from app.domain.sites.personal_token_rules import DEFAULT_LIFETIME, LIFETIMES, token_problems
+from app.domain.sites.personal_tokens import IssuedToken
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+TOKEN = "<int(max=2147483647):token_id>"
+NO_ERRORS = FieldErrors()
+Answer = str | Response | tuple[str, int]
+
+
+@bp.get("/tokens")
+@requires(Permission.USE_ADMIN)
+def access_tokens() -> str:
+    return _page(NO_ERRORS)
+
+
+@bp.post("/tokens")
+@requires(Permission.USE_ADMIN)
+def access_token_make() -> Answer:
+    """The answer is the only page that ever shows the token, so that nothing redirects."""
+    name, days = request.form.get("name", ""), sent_id(request.form.get("days", ""))
+    try:
+        _check_password(token_problems(name, days))
+        with transaction():
+            issued = personal_tokens.make_token(current_author(), current_user.user_id, name, days)
+    except (Invalid, Conflict) as refused:
+        errors = FieldErrors(refused)
+        return _page(errors), errors.status
+    return _page(NO_ERRORS, issued)
+
+
+@bp.post(f"/tokens/{TOKEN}/revoke")
+@requires(Permission.USE_ADMIN)
+def access_token_revoke(token_id: int) -> Response:
+    _revoke(current_user.user_id, token_id)
+    return redirect(url_for("admin.access_tokens"))
+
+
+@bp.post(f"/user/<int(max=2147483647):user_id>/tokens/{TOKEN}/revoke")
+@requires(Permission.MANAGE_USERS)
+def user_token_revoke(user_id: int, token_id: int) -> Response:
+    staff.member(current_user, user_id)
+    _revoke(user_id, token_id)
+    return redirect(url_for("admin.user_edit", user_id=user_id))
+
+
+def _check_password(others: Sequence[Problem]) -> None:
+    """So that nobody else makes a token at a browser that was left alone. Raises Invalid, with the other problems."""
+    try:
+        user_by_password(current_user.email, request.form.get("password", ""), "#/password")
+    except Invalid as wrong:
+        raise Invalid([*others, *wrong.problems]) from None
+
+
+def _revoke(user_id: int, token_id: int) -> None:
+    with transaction():
+        name = personal_tokens.revoke_token(current_author(), user_id, token_id)
+    flash(f"“{name}” is revoked. Whatever used it is out at its next call.", "good")
+
+
+def _page(errors: FieldErrors, issued: IssuedToken | None = None) -> str:
+    sent = {} if issued else request.form
+    return render_template(
+        "admin/access_tokens/page.html",
+        tokens=personal_tokens.tokens_of(ports.clock(), current_user.site_id, current_user.user_id),
+        errors=errors,
+        issued=issued,
+        sent=sent,
+        lifetimes=[(str(days), f"{days} days") for days in LIFETIMES],
+        days=sent.get("days", str(DEFAULT_LIFETIME)),
+    )

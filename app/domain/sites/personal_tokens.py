@@ -1,0 +1,224 @@
+"""Personal access tokens: a program, such as an AI agent, acts with one as a user on one site, with the roles that the
+user holds there at that moment. The database keeps the hash alone; the token is shown once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, select, update
+
+from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Conflict, Forbidden, Invalid, Problem, Unauthenticated
+from app.domain.shared.records import existing
+from app.domain.shared.text import one_line
+from app.domain.sites import audit, personal_token_rules
+from app.domain.sites.accounts import roles_among, roles_of
+from app.domain.sites.models import PersonalToken, RoleGrant, User
+from app.domain.sites.personal_token_rules import (
+    MOST_ACTIVE,
+    SHOWN_CHARACTERS,
+    TokenFacts,
+    TokenStatus,
+    hash_of,
+    status_of,
+    token_problems,
+)
+from app.domain.sites.roles import Role
+from app.extensions import db
+
+NOTED_EVERY = timedelta(hours=1)  # A busy agent costs one write an hour.
+REFUSALS = {
+    TokenStatus.REVOKED: ("token_revoked", "This access token was revoked. Make another under Access tokens."),
+    TokenStatus.EXPIRED: ("token_expired", "This access token has expired. Make another under Access tokens."),
+    TokenStatus.PASSWORD_CHANGED: (
+        "token_revoked",
+        "This access token ended when its user’s password was changed. Make another under Access tokens.",
+    ),
+}
+UNKNOWN = "This is no access token of this shop."
+
+
+@dataclass(frozen=True, slots=True)
+class ListedToken:
+    """As pages show it: `beginning` is all of the token that anybody sees again, `last_used_at` is right to the
+    hour."""
+
+    id: int
+    name: str
+    beginning: str
+    created_at: datetime
+    expires_at: datetime
+    last_used_at: datetime | None
+    status: TokenStatus
+
+    @property
+    def is_active(self) -> bool:
+        return self.status is TokenStatus.ACTIVE
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedToken:
+    """A new token; `text` is kept nowhere."""
+
+    text: str
+    listed: ListedToken
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCaller:
+    """Who acts on which site by a token. Roles are read at each look-up. `is_stale`: its use is to be noted."""
+
+    token_id: int
+    token_name: str
+    user_id: int
+    email: str
+    display_name: str
+    site_id: int
+    roles: frozenset[Role]
+    expires_at: datetime
+    is_stale: bool
+
+
+def make_token(author: Author, user_id: int, name: str, days: int | None) -> IssuedToken:
+    """A token of the user for the author's site, for so many days. Raises Invalid with every problem, Forbidden for a
+    user who could do nothing with it, and Conflict where the user has too many."""
+    user = _locked_user(user_id)
+    if not user.enabled or not roles_of(user.id, author.site_id):
+        raise Forbidden("Only somebody who can sign in and has a role on this site can have access tokens for it.")
+    name = one_line(name)
+    active = [token for token in tokens_of(author.clock, author.site_id, user.id) if token.is_active]
+    problems = [*token_problems(name, days), *_taken(name, active)]
+    if problems or days is None:
+        raise Invalid(problems)
+    if len(active) >= MOST_ACTIVE:
+        raise Conflict(f"There are {MOST_ACTIVE} access tokens already. Revoke one that is not used any more.")
+    text = personal_token_rules.new_token()
+    row = _row(author, user, name, text, days)
+    db.session.add(row)
+    db.session.flush()
+    after = {"name": row.name, "expiresAt": row.expires_at.isoformat()}
+    _note(author, user, "token.create", f"Made the access token “{row.name}” for {user.display_name}", after)
+    return IssuedToken(text, _listed(row, user.session_version, author.now()))
+
+
+def tokens_of(clock: Clock, site_id: int, user_id: int) -> list[ListedToken]:
+    """Those of the user on the site, also what ended lately; active ones first, then the newest."""
+    rows = db.session.execute(
+        select(PersonalToken, User.session_version)
+        .join(User, User.id == PersonalToken.user_id)
+        .where(PersonalToken.site_id == site_id, PersonalToken.user_id == user_id)
+        .order_by(PersonalToken.created_at.desc(), PersonalToken.id.desc())
+    )
+    now = clock.now()
+    return sorted((_listed(row, version, now) for row, version in rows), key=lambda token: not token.is_active)
+
+
+def active_token(author: Author, user_id: int, name: str) -> ListedToken:
+    """The user's token of this name that still holds. Raises NotFound."""
+    named = (token for token in tokens_of(author.clock, author.site_id, user_id) if token.name == name)
+    return existing(next((token for token in named if token.is_active), None), f"There is no active token “{name}”.")
+
+
+def revoke_token(author: Author, user_id: int, token_id: int) -> str:
+    """The name of a token that holds no more from now on, on the author's site. Raises NotFound."""
+    row = db.session.execute(
+        select(PersonalToken, User)
+        .join(User, User.id == PersonalToken.user_id)
+        .where(PersonalToken.site_id == author.site_id, PersonalToken.user_id == user_id, PersonalToken.id == token_id)
+    ).one_or_none()
+    token, user = existing(row, "There is no such access token.")
+    if token.revoked_at is None:
+        token.revoked_at = author.now()
+        _note(author, user, "token.revoke", f"Revoked the access token “{token.name}” of {user.display_name}")
+    name: str = token.name
+    return name
+
+
+def revoke_tokens_of(clock: Clock, user_id: int, site_id: int | None = None) -> None:
+    """All tokens of somebody who was dismissed: on the site, or everywhere."""
+    which: list[ColumnElement[bool]] = [PersonalToken.user_id == user_id, PersonalToken.revoked_at.is_(None)]
+    if site_id is not None:
+        which.append(PersonalToken.site_id == site_id)
+    db.session.execute(update(PersonalToken).where(*which).values(revoked_at=clock.now()))
+
+
+def caller_of(clock: Clock, token: str) -> TokenCaller:
+    """Who acts by the token, and on which site; one query, whether the token is known or not. Raises Unauthenticated
+    for any other text, for a token that ended, and where its user is disabled or has no role on the site."""
+    rows = db.session.execute(
+        select(PersonalToken, User, RoleGrant.role, RoleGrant.site_id)
+        .join(User, User.id == PersonalToken.user_id)
+        .outerjoin(RoleGrant, RoleGrant.user_id == User.id)
+        .where(PersonalToken.token_hash == hash_of(token))
+        .execution_options(populate_existing=True)  # What another process changed counts at once.
+    ).all()
+    if not rows:
+        raise Unauthenticated("token_invalid", UNKNOWN)
+    found, user = rows[0][:2]
+    roles = roles_among(((role, site_id) for *_, role, site_id in rows if role), found.site_id)
+    status = status_of(_facts(found), user.session_version, clock.now())
+    if status is not TokenStatus.ACTIVE:
+        raise Unauthenticated(*REFUSALS[status])
+    if not user.enabled or not roles:
+        raise Unauthenticated("token_revoked", "The user of this access token may not work on this shop any more.")
+    return _caller(clock, found, user, roles)
+
+
+def note_use(clock: Clock, token_id: int) -> None:
+    """The token of a stale caller was used just now."""
+    db.session.execute(update(PersonalToken).where(PersonalToken.id == token_id).values(last_used_at=clock.now()))
+
+
+def _locked_user(user_id: int) -> User:
+    """Locked, so that two tokens made at once are counted one after the other."""
+    return db.session.scalars(select(User).where(User.id == user_id).with_for_update()).one()
+
+
+def _taken(name: str, active: list[ListedToken]) -> list[Problem]:
+    if name not in {token.name for token in active}:
+        return []
+    return [Problem("duplicate", f"There is an access token “{name}” already.", "#/name")]
+
+
+def _row(author: Author, user: User, name: str, text: str, days: int) -> PersonalToken:
+    now = author.now()
+    return PersonalToken(
+        site_id=author.site_id,
+        user_id=user.id,
+        name=name,
+        token_hash=hash_of(text),
+        beginning=text[:SHOWN_CHARACTERS],
+        session_version=user.session_version,
+        created_at=now,
+        expires_at=now + timedelta(days=days),
+    )
+
+
+def _facts(row: PersonalToken) -> TokenFacts:
+    return TokenFacts(row.expires_at, row.revoked_at, row.session_version)
+
+
+def _listed(row: PersonalToken, users_version: int, now: datetime) -> ListedToken:
+    status = status_of(_facts(row), users_version, now)
+    return ListedToken(row.id, row.name, row.beginning, row.created_at, row.expires_at, row.last_used_at, status)
+
+
+def _caller(clock: Clock, token: PersonalToken, user: User, roles: frozenset[Role]) -> TokenCaller:
+    used_at = token.last_used_at
+    return TokenCaller(
+        token_id=token.id,
+        token_name=token.name,
+        user_id=user.id,
+        email=user.email,
+        display_name=user.display_name,
+        site_id=token.site_id,
+        roles=roles,
+        expires_at=token.expires_at,
+        is_stale=used_at is None or abs(clock.now() - used_at) >= NOTED_EVERY,
+    )
+
+
+def _note(author: Author, user: User, action: str, summary: str, after: object = None) -> None:
+    audit.record(author, action, ("user", str(user.id)), summary, after=after)

@@ -1,0 +1,30 @@
+"""Personal access tokens at any surface: who calls by one, and the note of its use."""
+
+from __future__ import annotations
+
+import structlog
+from sqlalchemy.exc import OperationalError
+
+from app import ports
+from app.domain.sites import personal_tokens
+from app.domain.sites.personal_tokens import TokenCaller
+from app.transaction import transaction
+
+log = structlog.get_logger()
+
+
+def token_caller(token: str) -> TokenCaller:
+    """Return who calls by the token, and on which site. Raises Unauthenticated. Notes the use, at most once an hour."""
+    caller = personal_tokens.caller_of(ports.clock(), token)
+    if caller.is_stale:
+        _note_use(caller.token_id)
+    return caller
+
+
+def _note_use(token_id: int) -> None:
+    """A database that is busy keeps nobody from reading."""
+    try:
+        with transaction():
+            personal_tokens.note_use(ports.clock(), token_id)
+    except OperationalError:
+        log.info("token_use_not_noted")
