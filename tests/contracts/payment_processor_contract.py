@@ -18,6 +18,7 @@ from app.domain.pos.processor import (
     IntentRequest,
     IntentStatus,
     InvalidState,
+    KeyReused,
     Misconfigured,
     PaymentProcessor,
     ProcessorEvent,
@@ -324,9 +325,10 @@ class PaymentProcessorContract:
 
     def test_the_same_key_for_another_refund_is_refused(self, till: Till) -> None:
         intent = paid(till)
-        till.processor.refund(MINE, intent.id, 200, "pos-refund-1")
-        with pytest.raises(Rejected):
-            till.processor.refund(MINE, intent.id, 300, "pos-refund-1")
+        till.processor.refund(MINE, intent.id, 200, "pos-refund-1", {"refundId": "R1"})
+        for amount, name in ((300, "R1"), (200, "R2")):
+            with pytest.raises(KeyReused):
+                till.processor.refund(MINE, intent.id, amount, "pos-refund-1", {"refundId": name})
         assert read(till, intent).refunded == 200
 
     def test_more_than_is_left_is_not_given_back(self, till: Till) -> None:
@@ -344,6 +346,16 @@ class PaymentProcessorContract:
         for intent in (made(till, "pos-create-1"), paid(till, "pos-create-2", card="declined")):
             with pytest.raises(Rejected):
                 till.processor.refund(MINE, intent.id, None, f"pos-refund-{intent.id}")
+
+    def test_a_refund_keeps_its_metadata_also_in_its_news(self, till: Till) -> None:
+        intent = paid(till)
+        named = till.processor.refund(MINE, intent.id, 200, "pos-refund-1", {"refundId": "R1"})
+        plain = till.processor.refund(MINE, intent.id, 200, "pos-refund-2")
+        for refund, metadata in ((named, {"refundId": "R1"}), (plain, {})):
+            assert refund.metadata == till.processor.retrieve_refund(MINE, refund.id).metadata == metadata
+            assert metadata in [
+                one.refund.metadata for one in parsed(till) if one.refund and one.refund.id == refund.id
+            ]
 
     def test_a_refund_is_read_in_its_account_alone(self, till: Till) -> None:
         refund: Refund = till.processor.refund(MINE, paid(till).id, 200, "pos-refund-1")

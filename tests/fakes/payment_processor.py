@@ -13,6 +13,7 @@ from typing import Any
 
 from app.adapters.webhook_signatures import sign, verify
 from app.domain.pos.processor import (
+    NOTHING,
     AccountRef,
     Address,
     Busy,
@@ -233,20 +234,22 @@ class FakeProcessor:
 
         yield from self._called("list_intents", ref, "", None, listed)
 
-    def refund(self, ref: AccountRef, intent_id: str, amount: int | None, key: str) -> Refund:
+    def refund(
+        self, ref: AccountRef, intent_id: str, amount: int | None, key: str, metadata: Mapping[str, str] = NOTHING
+    ) -> Refund:
         def given_back() -> Refund:
             intent = self._intent(ref.account_id, intent_id)
             left = intent.amount_received - intent.refunded
             given = left if amount is None else amount
             if intent.status is not IntentStatus.SUCCEEDED or not 0 < given <= left:
                 raise Rejected("There is not so much to give back.", "charge_already_refunded")
-            refund = Refund(f"re_{next(_numbers)}", intent_id, given, self._refund_status)
+            refund = Refund(f"re_{next(_numbers)}", intent_id, given, self._refund_status, dict(metadata))
             self.accounts[ref.account_id].refunds[refund.id] = refund
             if refund.status in (RefundStatus.PENDING, RefundStatus.SUCCEEDED):
                 self._put(ref.account_id, intent, refunded=intent.refunded + given)
             return refund
 
-        return self._called("refund", ref, key, (intent_id, amount), given_back)
+        return self._called("refund", ref, key, (intent_id, amount, dict(metadata)), given_back)
 
     def retrieve_refund(self, ref: AccountRef, refund_id: str) -> Refund:
         def found() -> Refund:

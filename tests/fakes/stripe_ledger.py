@@ -186,18 +186,19 @@ class Ledger:
         if not 0 < amount <= left:
             raise Refusal(400, "Refund amount is greater than unrefunded amount on charge", param="amount")
         charge["amount_refunded"] += amount
-        refund = self._new_refund(charge, amount)
+        refund = self._new_refund(charge, amount, sent.get("metadata", {}))
         self._publish("refund.created", refund)
         self._publish("charge.refunded", charge)
         return refund
 
-    def _new_refund(self, charge: Object, amount: int) -> Object:
+    def _new_refund(self, charge: Object, amount: int, metadata: Object) -> Object:
         refund = {
             "id": self._id("re"),
             "object": "refund",
             "amount": amount,
             "charge": charge["id"],
             "currency": charge["currency"],
+            "metadata": metadata,
             "payment_intent": charge["payment_intent"],
             "status": "succeeded",
         }

@@ -46,6 +46,7 @@ class SimulatorRefund(Base):
     account_id: Mapped[str] = mapped_column(String(255))
     intent_id: Mapped[str] = mapped_column(ForeignKey("simulator_intents.id", ondelete="CASCADE"), index=True)
     amount: Mapped[int] = mapped_column(Integer)
+    labels: Mapped[dict[str, str]] = mapped_column("metadata", JsonValue, default=dict, server_default="{}")
     fails_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 

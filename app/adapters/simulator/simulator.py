@@ -21,6 +21,7 @@ from app.adapters.simulator.wire import event_of, intent_json, intent_of, refund
 from app.adapters.webhook_signatures import verify
 from app.domain.pos.models import PosLocation
 from app.domain.pos.processor import (
+    NOTHING,
     AccountRef,
     Address,
     Intent,
@@ -108,18 +109,21 @@ class Simulator:
                 rows = list(session.scalars(further))
             yield from map(self._view, rows)
 
-    def refund(self, ref: AccountRef, intent_id: str, amount: int | None, key: str) -> Refund:
+    def refund(
+        self, ref: AccountRef, intent_id: str, amount: int | None, key: str, metadata: Mapping[str, str] = NOTHING
+    ) -> Refund:
         now = self._clock.now()
 
         def act(session: Session) -> dict[str, Any]:
             row = _intent(session, ref, intent_id, to_change=True)
             refund = _new_refund(row, amount, now)
+            refund.labels = dict(metadata)
             session.add(refund)
             row.refunds.append(refund)
             news.note_refund(session, row, refund, now)
             return refund_json(refund_at(refund, now))
 
-        answer = once(ref, key, ("refund", intent_id, amount), now, act)
+        answer = once(ref, key, ("refund", intent_id, amount, dict(metadata)), now, act)
         self._wake()
         return refund_of(answer)
 

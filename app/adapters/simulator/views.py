@@ -42,7 +42,7 @@ def refunded_at(row: SimulatorIntent, now: datetime) -> int:
 def refund_at(row: SimulatorRefund, now: datetime) -> Refund:
     has_failed = row.fails_at is not None and now >= row.fails_at
     status = RefundStatus.FAILED if has_failed else RefundStatus.SUCCEEDED
-    return Refund(row.id, row.intent_id, row.amount, status)
+    return Refund(row.id, row.intent_id, row.amount, status, row.labels)
 
 
 def _card(row: SimulatorIntent) -> CardDetails | None:

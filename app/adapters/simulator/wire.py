@@ -63,11 +63,13 @@ def refund_json(refund: Refund) -> dict[str, Any]:
         "payment_intent": refund.intent_id,
         "amount": refund.amount,
         "status": refund.status.value,
+        "metadata": dict(refund.metadata),
     }
 
 
 def refund_of(sent: Mapping[str, Any]) -> Refund:
-    return Refund(sent["id"], sent["payment_intent"], sent["amount"], RefundStatus(sent["status"]))
+    status = RefundStatus(sent["status"])
+    return Refund(sent["id"], sent["payment_intent"], sent["amount"], status, sent.get("metadata") or {})
 
 
 def event_body(event_id: str, kind: str, account_id: str, at: datetime, about: Mapping[str, Any]) -> str:

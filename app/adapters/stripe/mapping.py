@@ -41,7 +41,8 @@ def intent_of(sent: Sent) -> Intent:
 
 def refund_of(sent: Sent) -> Refund:
     status = REFUND_STATUS.get(sent.get("status") or "", RefundStatus.PENDING)
-    return Refund(sent["id"], reference(sent.get("payment_intent")) or "", sent["amount"], status)
+    intent_id, metadata = reference(sent.get("payment_intent")) or "", dict(sent.get("metadata") or {})
+    return Refund(sent["id"], intent_id, sent["amount"], status, metadata)
 
 
 def moment(seconds: float) -> datetime:

@@ -23,6 +23,7 @@ from app.adapters.stripe.client import PAUSE_SECONDS, READ_SECONDS, Send, answer
 from app.adapters.stripe.events import event_of
 from app.adapters.stripe.mapping import intent_of, refund_of
 from app.domain.pos.processor import (
+    NOTHING,
     AccountRef,
     Address,
     Intent,
@@ -114,8 +115,10 @@ class StripeProcessor:
             if more:
                 params["starting_after"] = intents[-1].id
 
-    def refund(self, ref: AccountRef, intent_id: str, amount: int | None, key: str) -> Refund:
-        params: RefundCreateParams = {"payment_intent": intent_id}
+    def refund(
+        self, ref: AccountRef, intent_id: str, amount: int | None, key: str, metadata: Mapping[str, str] = NOTHING
+    ) -> Refund:
+        params: RefundCreateParams = {"payment_intent": intent_id, "metadata": dict(metadata)}
         if amount is not None:
             params["amount"] = amount
         return self._ask(lambda: self._api.refunds.create(params, _options(ref, key)), refund_of)

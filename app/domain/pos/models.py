@@ -243,7 +243,6 @@ class PosIdempotencyKey(Base):
     request_hash: Mapped[str] = mapped_column(String(64))
     record_id: Mapped[str] = mapped_column(String(36))
     status: Mapped[int | None] = mapped_column(Integer)
-    body: Mapped[dict[str, Any] | None] = mapped_column(JsonValue)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
 

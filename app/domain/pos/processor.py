@@ -11,9 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Protocol
 
 from app.domain.shared.problems import DomainError
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class IntentStatus(StrEnum):
@@ -105,10 +108,13 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Refund:
+    """`metadata` names the shop's own refund (`refundId`), which tells it from one that was made elsewhere."""
+
     id: str
     intent_id: str
     amount: int
     status: RefundStatus
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +234,9 @@ class PaymentProcessor(Protocol):
         """Every intent created in the half-open window, page by page."""
         ...
 
-    def refund(self, ref: AccountRef, intent_id: str, amount: int | None, key: str) -> Refund:
+    def refund(
+        self, ref: AccountRef, intent_id: str, amount: int | None, key: str, metadata: Mapping[str, str] = NOTHING
+    ) -> Refund:
         """Give back an amount, or all that is left."""
         ...
 
@@ -268,7 +276,9 @@ class NoProcessor:
     def list_intents(self, ref: AccountRef, created_from: datetime, created_to: datetime) -> Iterator[Intent]:
         raise _not_set_up()
 
-    def refund(self, ref: AccountRef, intent_id: str, amount: int | None, key: str) -> Refund:
+    def refund(
+        self, ref: AccountRef, intent_id: str, amount: int | None, key: str, metadata: Mapping[str, str] = NOTHING
+    ) -> Refund:
         raise _not_set_up()
 
     def retrieve_refund(self, ref: AccountRef, refund_id: str) -> Refund:

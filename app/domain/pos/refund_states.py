@@ -19,6 +19,7 @@ from app.domain.shared.author import Author
 from app.domain.shared.money import format_money
 from app.extensions import db
 
+REFUND_ID = "refundId"  # In the metadata of a refund at the processor.
 ACTION, REFUND_FAILED, REFUND_UNCLEAR = "refund", "refund_failed", "refund_unclear"
 UNCLEAR = "No answer came, and what was given back of the payment does not tell whether this was"
 AT_THE_PROCESSOR = "Refunded at the payment processor"
@@ -91,7 +92,7 @@ def settle_refund(
         return
     was_made, before = is_made(refund), refund.status
     if processor_refund_id is not None:
-        _give_id(refund, processor_refund_id)
+        refund.processor_refund_id = processor_refund_id
     refund.status, refund.error = state.value, error and error[:LONGEST_ERROR]
     schedule(author, refund)
     db.session.flush()
@@ -121,17 +122,18 @@ def refund_seen(author: Author, transaction_id: str, seen: Refund) -> None:
     """The processor told of a refund: one of ours, perhaps before its own answer came, or one made elsewhere."""
     known = _locked(transaction_id)
     refunds = _refunds_of(known.id)
-    mine = [refund for refund in refunds if refund.processor_refund_id == seen.id]
-    nameless = [refund for refund in refunds if _may_be(refund, seen.amount)]
-    found = next(iter(mine or sorted(nameless, key=is_made, reverse=True)), None)
+    known_by_id = [refund for refund in refunds if refund.processor_refund_id == seen.id]
+    known_by_name = [refund for refund in refunds if _is_named(refund, seen)]
+    found = next(iter(known_by_id or known_by_name), None)
     if found is None:
         found = _made_elsewhere(author, known, seen)
     settle_refund(author, found.id, RefundState.of(seen.status), seen.id)
 
 
-def _may_be(refund: PosRefund, amount: int) -> bool:
-    """Whether it was not answered, or seen in the sum of the charge alone, which names no refund."""
-    return refund.processor_refund_id is None and refund.status != RefundState.FAILED and refund.amount == amount
+def _is_named(refund: PosRefund, seen: Refund) -> bool:
+    """One that was given up keeps its state: the money that was given back after all is a refund of its own."""
+    is_open = refund.processor_refund_id is None and refund.status != RefundState.FAILED
+    return is_open and refund.id == seen.metadata.get(REFUND_ID)
 
 
 def _made_elsewhere(author: Author, known: PosTransaction, seen: Refund) -> PosRefund:
@@ -149,22 +151,6 @@ def _made_elsewhere(author: Author, known: PosTransaction, seen: Refund) -> PosR
     db.session.add(refund)
     db.session.flush()
     return refund
-
-
-def _give_id(refund: PosRefund, processor_refund_id: str) -> None:
-    """Of two refunds of one amount each may have been taken for the other; then they swap."""
-    same = select(PosRefund).where(
-        PosRefund.transaction_id == refund.transaction_id,
-        PosRefund.processor_refund_id == processor_refund_id,
-        PosRefund.id != refund.id,
-    )
-    other = db.session.scalar(same)
-    if other is not None:
-        mine, other.processor_refund_id, refund.processor_refund_id = refund.processor_refund_id, None, None
-        db.session.flush()
-        other.processor_refund_id = mine
-    refund.processor_refund_id = processor_refund_id
-    db.session.flush()
 
 
 def schedule(author: Author, refund: PosRefund) -> None:

@@ -24,7 +24,7 @@ from app.domain.pos.processor import (
     PaymentProcessor,
     ProcessorError,
 )
-from app.domain.pos.refund_states import RefundState, refundable, settle_refund
+from app.domain.pos.refund_states import REFUND_ID, RefundState, refundable, settle_refund
 from app.domain.pos.states import PAID_STATUSES
 from app.domain.pos.typed_text import note_problems
 from app.domain.shared.author import Author
@@ -196,7 +196,7 @@ def send_refund(
     ref, intent_id, amount = AccountRef(known.processor_account_id), known.processor_intent_id or "", refund.amount
     db.session.rollback()  # Nothing is held while the processor is waited for.
     try:
-        answer = processor.refund(ref, intent_id, amount, f"pos-refund-{refund_id}")
+        answer = processor.refund(ref, intent_id, amount, f"pos-refund-{refund_id}", {REFUND_ID: refund_id})
     except (OutcomeUnknown, Busy, KeyReused) as unclear:
         message = unclear.message
         context.commit(lambda: settle_refund(author, refund_id, RefundState.UNKNOWN, error=message))

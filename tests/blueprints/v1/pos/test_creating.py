@@ -243,4 +243,4 @@ def test_keys_are_purged_after_a_day(app: Flask, agent: TillClient) -> None:
     agent.create(key="k")
     with app.app_context():
         kept = db.session.query(PosIdempotencyKey).one()
-        assert (kept.status, kept.body, (kept.expires_at - kept.created_at).days) == (201, None, 1)
+        assert (kept.status, (kept.expires_at - kept.created_at).days) == (201, 1)

@@ -15,7 +15,7 @@ from app.domain.alerts.alerts import open_alerts
 from app.domain.pos.models import PosAgent, PosRefund
 from app.domain.pos.payments.anomalies import settle_anomaly
 from app.domain.pos.processor import Misconfigured, ProcessorError, RefundStatus, Rejected
-from app.domain.pos.refund_states import was_refund_made
+from app.domain.pos.refund_states import REFUND_ID, was_refund_made
 from app.domain.pos.refunds import RefundRequest, RefundSummary, request_refund
 from app.domain.pos.webhooks import EventOutcome
 from app.domain.shared.problems import Conflict, DomainError, Forbidden, Invalid, NotFound, Unprocessable
@@ -248,6 +248,37 @@ def test_an_event_that_comes_before_the_answer_is_the_same_refund(till: ShopWith
     till.clock.move(minutes=1)
     till.check()
     assert refunds() == [(500, "SUCCEEDED")] and stored(paid).refunded_amount == 500
+
+
+def test_of_two_refunds_of_one_amount_news_names_its_own(till: ShopWithTill, paid: str) -> None:
+    till.processor.fail("refund", TIMEOUT_BEFORE, TIMEOUT_AFTER)
+    ours = [refund(till, paid, 500).id for _ in range(2)]
+    (made,) = till.processor.accounts[""].refunds.values()
+    _refund_event(till, paid, made.id)
+    rows = [db.session.get_one(PosRefund, one) for one in ours]
+    assert [(row.status, row.processor_refund_id) for row in rows] == [("UNKNOWN", None), ("SUCCEEDED", made.id)]
+
+
+def test_a_refund_made_at_the_processor_is_not_taken_for_one_without_an_answer(till: ShopWithTill, paid: str) -> None:
+    till.processor.fail("refund", TIMEOUT_BEFORE)
+    refund(till, paid, 500)
+    by_hand = till.processor.refund(till.ref, till.intent_of(paid), 500, "by hand")
+    _refund_event(till, paid, by_hand.id)
+    assert sorted(refunds()) == [(500, "SUCCEEDED"), (500, "UNKNOWN")] and stored(paid).refunded_amount == 500
+    till.clock.move(minutes=1)
+    till.check()
+    assert refunds() == [(500, "SUCCEEDED")] * 2
+    assert stored(paid).refunded_amount == given_back(till, paid) == 1_000
+
+
+def test_money_of_a_refund_that_was_given_up_counts(till: ShopWithTill, paid: str) -> None:
+    till.processor.fail("refund", REJECTED)
+    with pytest.raises(Rejected):
+        refund(till, paid, 500)
+    name = db.session.scalars(select(PosRefund.id)).one()
+    made = till.processor.refund(till.ref, till.intent_of(paid), 500, "after all", {REFUND_ID: name})
+    _refund_event(till, paid, made.id)
+    assert sorted(refunds()) == [(500, "FAILED"), (500, "SUCCEEDED")] and stored(paid).refunded_amount == 500
 
 
 def _refund_event(till: ShopWithTill, payment: str, refund_id: str) -> EventOutcome:
