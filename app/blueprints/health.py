@@ -89,12 +89,12 @@ def _index() -> None:
     try:
         site_ids = db.session.scalars(select(Site.id)).all()
         here = site_by_host(request_host())
-        asked = [here.id] if here else site_ids
-        lost = sorted({lost.contents for site_id in asked for lost in lost_indexes(engine, site_id)})
+        checked = [here.id] if here else site_ids
+        lost = sorted({lost.contents for site_id in checked for lost in lost_indexes(engine, site_id)})
         states = {engine.status(site_id, IndexName.PRODUCTS).state for site_id in site_ids}
     except (DomainError, SQLAlchemyError) as error:
         db.session.rollback()
-        raise Down("the index cannot be asked") from error
+        raise Down("the index does not answer") from error
     if lost:
         raise Down(f"the index of {' and of '.join(lost)} cannot be read")
     if states == {EngineState.UNREACHABLE}:

@@ -44,9 +44,11 @@ def tasks_command(host: str | None) -> None:
     """What runs or waits on a site, in the order in which it was asked for, and what failed."""
     site_id = chosen_site(host).id
     for task in (*tasks.unfinished(site_id), *tasks.failed(site_id)):
-        told = summary_of(task)
+        summary = summary_of(task)
         reason = f"\t{task.error}" if task.error else ""
-        click.echo(f"{task.id}\t{task.state}\t{told.title}\t{told.progress}\tasked for by {task.requested_by}{reason}")
+        click.echo(
+            f"{task.id}\t{task.state}\t{summary.title}\t{summary.progress}\tasked for by {task.requested_by}{reason}"
+        )
 
 
 @group.command("resume")

@@ -33,6 +33,7 @@ PRIVATE_WORDS = {
     "comparing": "diff",
     "mend": "fix",
     "mending": "fix",
+    "losses": "data loss",
     "keeping": "cache",
     "lacking": "missing",
     "unfit": "invalid",
@@ -45,7 +46,7 @@ PRIVATE_WORDS = {
 ONE_MEANING = {"Asked", "Kind", "Order", "Report", "Shape", "Told"}
 
 
-Definition = tuple[str, str, bool]  # The module's path, a name in it, and whether it is a top-level class.
+Definition = tuple[str, str, bool]  # The module's path, a name bound in it, and whether it is a top-level class.
 
 
 @cache
@@ -59,6 +60,10 @@ def _of(module: Path) -> Iterator[Definition]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             yield path, node.name, isinstance(node, ast.ClassDef) and node in tree.body
+        elif isinstance(node, ast.arg):
+            yield path, node.arg, False
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield path, node.id if isinstance(node, ast.Name) else node.attr, False
 
 
 def _words(name: str) -> str:
@@ -67,7 +72,7 @@ def _words(name: str) -> str:
 
 
 @pytest.mark.parametrize("private", PRIVATE_WORDS)
-def test_no_module_class_or_function_has_a_private_word_in_its_name(private: str) -> None:
+def test_no_module_class_function_or_variable_has_a_private_word_in_its_name(private: str) -> None:
     found = [f"{path}: {name}" for path, name, _ in _definitions() if f"_{private}_" in _words(name)]
     assert found == [], f"the field says {PRIVATE_WORDS[private]}"
 

@@ -62,7 +62,7 @@ def test_choosing_a_kind_of_value_shows_only_what_matters_and_undo_takes_it_back
     page.get_by_label("One of a list").check()
     page.get_by_label("Add values").fill("inflatable\nHay\nstraw, reed")
     page.get_by_role("button", name="Add these values").click()
-    expect(page.locator(".told")).to_contain_text("1 value left out, in the list already: “inflatable”.")
+    expect(page.locator(".pasted")).to_contain_text("1 value left out, in the list already: “inflatable”.")
     page.get_by_role("button", name="Split at the commas").click()
     expect(value(page, "reed")).to_be_visible()
     value(page, "Hay").press("Alt+ArrowUp")

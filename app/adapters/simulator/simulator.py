@@ -81,8 +81,8 @@ class Simulator:
             news.note_creation(session, row, now)
             return intent_json(intent_at(row, now))
 
-        asked = ("create", request.amount, request.currency, request.description, dict(request.metadata))
-        answer = once(ref, key, asked, now, act)
+        parameters = ("create", request.amount, request.currency, request.description, dict(request.metadata))
+        answer = once(ref, key, parameters, now, act)
         self._wake()
         return self._with_secret(intent_of(answer))
 

@@ -107,10 +107,10 @@ def own_words_first(view: View, units: Sequence[UnitMatch], docs: Docs, scores: 
     widened = [unit.own for unit in units if unit.own is not None]
     if not widened or not len(docs):
         return scores
-    lacking = np.sum([~member(view, own, docs) for own in widened], axis=0)
+    missing = np.sum([~member(view, own, docs) for own in widened], axis=0)
     scores = scores.copy()
     for level in range(1, len(widened) + 1):
-        lower = lacking >= level
+        lower = missing >= level
         if lower.any() and not lower.all():
             scores[lower] *= demotion(float(scores[lower].max()), float(scores[~lower].min()))
     return scores

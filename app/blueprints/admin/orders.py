@@ -38,7 +38,7 @@ def orders_list() -> Response:
     context = {
         "found": found,
         "counts": queries.counts(ports.clock(), site_id),
-        "asked": filters,
+        "filters": filters,
         "overdue_days": OVERDUE_AFTER.days,
         "payments": {row.id: payment_state_of(row.is_paid, row.payment_lock, statuses) for row in found.items},
         "locations": location_names(site_id) if any(row.location_id for row in found.items) else {},

@@ -31,11 +31,11 @@ LONGEST_COOKIE = 4_096
 PERSON = "_user_id"  # Key of the signed-in user in a session of flask-login.
 
 
-def note_search(asked: ListingRequest, hit_ids: Sequence[str], found: int | None, ruled: bool) -> None:
+def note_search(listing_request: ListingRequest, hit_ids: Sequence[str], found: int | None, ruled: bool) -> None:
     """Record a page of results with these documents of the index; `found` is None where a rule redirects."""
-    word = countable(asked.words)
+    word = countable(listing_request.words)
     if word is not None:
-        page = ResultsPage(word, rules.ids_of(hit_ids), found, _is_first(asked), ruled)
+        page = ResultsPage(word, rules.ids_of(hit_ids), found, _is_first(listing_request), ruled)
         _note(lambda journey, context: rules.searched(journey, context, page))
 
 
@@ -60,8 +60,8 @@ def note_ordered(lines: Iterable[tuple[int, int]]) -> None:
     _note(lambda journey, context: rules.ordered(journey, context, bought))
 
 
-def _is_first(asked: ListingRequest) -> bool:
-    return asked.page == 1 and not asked.is_filtered and asked.sort is None
+def _is_first(listing_request: ListingRequest) -> bool:
+    return listing_request.page == 1 and not listing_request.is_filtered and listing_request.sort is None
 
 
 def _word_of_results(referrer: str) -> str | None:

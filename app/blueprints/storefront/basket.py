@@ -34,14 +34,14 @@ NOTICES = {
     "added": ("Added to your basket.", "good"),
     "short": ("We have fewer than you asked for: your basket holds all that are left.", "warn"),
     "removed": ("Removed from your basket.", "good"),
-    "mend": ("Please look at the lines that are marked before you check out.", "bad"),
+    "fix": ("Please look at the lines that are marked before you check out.", "bad"),
 }
 
 
 @bp.get("/basket")
 @public
 def basket() -> Response:
-    return basket_page(*NOTICES.get(request.args.get("told", ""), NO_NOTICE))
+    return basket_page(*NOTICES.get(request.args.get("notice", ""), NO_NOTICE))
 
 
 @bp.post("/basket")
@@ -78,7 +78,7 @@ def basket_page(notice: str = "", kind: str = "", status: int = 200) -> Response
     shop = current_shop()
     held = basket_contents.basket_of(shop.site_id, basket_token())
     template = "storefront/_basket.html" if wants_fragment() else "storefront/basket.html"
-    return private(template, status, told=notice, kind=kind, days_kept=UNTOUCHED.days, **shown(held))
+    return private(template, status, notice=notice, kind=kind, days_kept=UNTOUCHED.days, **shown(held))
 
 
 def shown(held: Basket) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def private(template: str, status: int = 200, **context: Any) -> Response:
 def _added(change: BasketChange) -> Response:
     if wants_fragment():
         return private("storefront/_added.html", change=change, refused="")
-    return redirect(f"/basket?told={'short' if change.short else 'added'}", 303)
+    return redirect(f"/basket?notice={'short' if change.short else 'added'}", 303)
 
 
 def _not_added(error: DomainError) -> Response:
@@ -120,7 +120,7 @@ def _changed(change: BasketChange) -> Response:
     notice = "short" if change.short else "" if change.quantity else "removed"
     if wants_fragment():
         return basket_page(*NOTICES.get(notice, NO_NOTICE))
-    return redirect(f"/basket?told={notice}" if notice else "/basket", 303)
+    return redirect(f"/basket?notice={notice}" if notice else "/basket", 303)
 
 
 def _with_cookies(answer: Response, change: BasketChange) -> Response:

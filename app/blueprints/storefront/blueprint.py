@@ -73,7 +73,7 @@ def empty_caches(app: App) -> None:
 
 
 def current_shop() -> Shop:
-    """The shop of the host that was asked. Raises NotFound for a host that is no shop's."""
+    """The shop of the request's host. Raises NotFound for a host that is no shop's."""
     if "shop" not in g:
         window: ShopWindow = current_app.extensions[WINDOW]
         g.shop = window.shop_at(ports.clock(), request_host())

@@ -44,10 +44,10 @@ def category(path: str) -> AnyResponse:
     if node is None:
         return _landing_page(shop, path)
     pages = landing_pages_of(shop, node)
-    asked = _read(shop, node)
-    landing = LandingLinks(pages).redirect(asked, _tracking(shop))
+    listing_request = _read(shop, node)
+    landing = LandingLinks(pages).redirect(listing_request, _tracking(shop))
     if landing is None:
-        return _page(shop, node, asked, pages, None)
+        return _page(shop, node, listing_request, pages, None)
     return redirect_page(landing) if wants_fragment() else redirect(landing, 301)
 
 
@@ -57,10 +57,10 @@ def _landing_page(shop: Shop, path: str) -> Response:
 
 
 def _page(shop: Shop, node: ShopNode, given: ListingRequest, pages: LandingPages, page: LandingPage | None) -> Response:
-    asked = request_of(page, given) if page else given
-    links = ListingLinks(page.path if page else asked.path, LandingLinks(pages).address)
-    listing = _listing(shop, node, asked, links, pages)
-    is_past = is_past_window(shop, asked)
+    listing_request = request_of(page, given) if page else given
+    links = ListingLinks(page.path if page else listing_request.path, LandingLinks(pages).address)
+    listing = _listing(shop, node, listing_request, links, pages)
+    is_past = is_past_window(shop, listing_request)
     if page:
         head = landing_head(shop, node, page, landing_request(page, given, is_past), listing.shown)
     else:
@@ -78,21 +78,25 @@ def _tracking(shop: Shop) -> list[tuple[str, str]]:
 
 
 def _listing(
-    shop: Shop, node: ShopNode, asked: ListingRequest, links: ListingLinks, pages: LandingPages
+    shop: Shop, node: ShopNode, listing_request: ListingRequest, links: ListingLinks, pages: LandingPages
 ) -> DrawnListing:
     """While search does not answer, what is cached is shown, else a plain listing. Raises SearchUnavailable for pages
     that only search can make."""
     engine, of_page = ports.search_engine(), (links.path, pages.fingerprint)
     try:
         version: tuple[object, ...] = (shop.index_version, *of_page)
-        return _cached(shop, asked, version, lambda: category_listing(engine, shop, node, asked, links))
+        return _cached(
+            shop, listing_request, version, lambda: category_listing(engine, shop, node, listing_request, links)
+        )
     except SearchUnavailable:
         version = (int(ports.clock().now().timestamp()) // SECONDS_PLAIN, "plain", *of_page)
-        return _cached(shop, asked, version, lambda: plain_category_listing(shop, node, asked, links))
+        return _cached(
+            shop, listing_request, version, lambda: plain_category_listing(shop, node, listing_request, links)
+        )
 
 
 def _cached(
-    shop: Shop, asked: ListingRequest, version: tuple[object, ...], make: Callable[[], Listing]
+    shop: Shop, listing_request: ListingRequest, version: tuple[object, ...], make: Callable[[], Listing]
 ) -> DrawnListing:
     """Unknown parameters make no key: crawlers invent them without end."""
 
@@ -101,5 +105,5 @@ def _cached(
         html = drawn("storefront/_listing.html", shop=shop, listing=listing, nothing="storefront/_nothing_here.html")
         return DrawnListing(PackedMarkup.of(html), shown_listing(listing))
 
-    key = current_theme().name, shop.site_id, shop.version, version, asked
-    return draw() if asked.unknown else listing_cache().get(key, draw)
+    key = current_theme().name, shop.site_id, shop.version, version, listing_request
+    return draw() if listing_request.unknown else listing_cache().get(key, draw)

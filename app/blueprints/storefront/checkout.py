@@ -34,7 +34,7 @@ def checkout() -> Response:
     if held.can_be_ordered:
         return _form(Contact())
     if held.lines:
-        return redirect("/basket?told=mend", 303)
+        return redirect("/basket?notice=fix", 303)
     placed = basket_contents.order_by_token(site_id, token) if token else None
     was_ordered = placed is not None and placed.status != OPEN
     return redirect(f"/order/{token}" if was_ordered else "/basket", 303)

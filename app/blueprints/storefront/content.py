@@ -19,9 +19,9 @@ def collection(seo_name: str) -> Response:
     shop = current_shop()
     shown = collection_at(shop.site_id, seo_name)
     path = f"/collections/{seo_name}"
-    asked = read_request(shop, path, request.args.items(multi=True))
-    listing = collection_listing(ports.search_engine(), shop, shown, asked)
-    head = collection_head(shop, shown, path, asked, listing.is_past_window, shown_listing(listing))
+    listing_request = read_request(shop, path, request.args.items(multi=True))
+    listing = collection_listing(ports.search_engine(), shop, shown, listing_request)
+    head = collection_head(shop, shown, path, listing_request, listing.is_past_window, shown_listing(listing))
     return page_answer("storefront/collection.html", head, shop=shop, collection=shown, listing=listing)
 
 

@@ -20,18 +20,18 @@ from app.permissions import public
 @public
 def search() -> Response:
     shop = current_shop()
-    asked = read_request(shop, SEARCH_PATH, request.args.items(multi=True))
-    if not asked.words and not asked.is_filtered:
+    listing_request = read_request(shop, SEARCH_PATH, request.args.items(multi=True))
+    if not listing_request.words and not listing_request.is_filtered:
         return page_answer("storefront/search_start.html", search_head(shop, ""), shop=shop)
     served, now = served_configuration(shop), ports.clock().now()
-    elsewhere = plan(asked.words, served, now).redirect
+    elsewhere = plan(listing_request.words, served, now).redirect
     if elsewhere is not None:
-        note_search(asked, (), None, ruled=True)
+        note_search(listing_request, (), None, ruled=True)
         return _sent_on(elsewhere)
-    found = search_listing(ports.search_engine(), shop, asked, served, now)
-    if asked.words:
+    found = search_listing(ports.search_engine(), shop, listing_request, served, now)
+    if listing_request.words:
         result = found.listing.result
-        note_search(asked, [hit.id for hit in result.hits], result.total, ruled=found.plan.rule is not None)
+        note_search(listing_request, [hit.id for hit in result.hits], result.total, ruled=found.plan.rule is not None)
     head, context = search_head(shop, found.words), {"shop": shop, "found": found, "listing": found.listing}
     return listing_answer("storefront/search.html", "storefront/_search_swap.html", head, **context)
 

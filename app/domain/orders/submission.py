@@ -83,8 +83,8 @@ def _place(author: Author, order: Order, missing: list[str]) -> None:
     order.status = SUBMITTED
     order.submitted_at = order.updated_at = author.now()
     order.revision += 1
-    lacking = f"; not in stock: {', '.join(missing)}" if missing else ""
-    audit.record(author, "order.submit", ("order", order.id), f"Order {order.number} was placed{lacking}")
+    shortage = f"; not in stock: {', '.join(missing)}" if missing else ""
+    audit.record(author, "order.submit", ("order", order.id), f"Order {order.number} was placed{shortage}")
     end_alert(author.clock, Cause.PAID_BASKET_OPEN, order.site_id, order.id)
     if missing:
         detail = f"Order {order.number} was paid, and these were not in stock: {', '.join(missing)}."

@@ -57,13 +57,13 @@ def settings_of(shop: Shop) -> SearchEngineSettings:
     return SearchEngineSettings(shop.primary_host, shop.staging, shop.settings["seo-drop-canonical-on-noindex"])
 
 
-def category_request(node: ShopNode, asked: ListingRequest, is_past_window: bool = False) -> PageRequest:
+def category_request(node: ShopNode, request: ListingRequest, is_past_window: bool = False) -> PageRequest:
     path = f"/c/{node.path}"
-    return PageRequest(PageKind.CATEGORY, path, asked.given, asked.page, node.canonical_override, is_past_window)
+    return PageRequest(PageKind.CATEGORY, path, request.given, request.page, node.canonical_override, is_past_window)
 
 
-def landing_request(page: LandingPage, asked: ListingRequest, is_past_window: bool = False) -> PageRequest:
-    return PageRequest(PageKind.LANDING, page.path, asked.given, asked.page, None, is_past_window)
+def landing_request(page: LandingPage, request: ListingRequest, is_past_window: bool = False) -> PageRequest:
+    return PageRequest(PageKind.LANDING, page.path, request.given, request.page, None, is_past_window)
 
 
 def category_head(shop: Shop, node: ShopNode, request: PageRequest, shown: ShownListing) -> PageHead:
@@ -78,14 +78,14 @@ def landing_head(shop: Shop, node: ShopNode, page: LandingPage, request: PageReq
 
 
 def collection_head(
-    shop: Shop, collection: ShownCollection, path: str, asked: ListingRequest, is_past: bool, shown: ShownListing
+    shop: Shop, collection: ShownCollection, path: str, request: ListingRequest, is_past: bool, shown: ShownListing
 ) -> PageHead:
-    request = PageRequest(
-        PageKind.COLLECTION, path, asked.given, asked.page, collection.canonical_url, is_past_window=is_past
+    page = PageRequest(
+        PageKind.COLLECTION, path, request.given, request.page, collection.canonical_url, is_past_window=is_past
     )
     description = shortened(plain_text(collection.description)) or _sentence(collection.name, shop, shown)
     texts = f"{collection.name} | {shop.name}", collection.name, description
-    return _listing_head(shop, request, texts, [], shown)
+    return _listing_head(shop, page, texts, [], shown)
 
 
 def product_head(shop: Shop, page: ProductPage) -> PageHead:

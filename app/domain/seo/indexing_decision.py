@@ -41,7 +41,7 @@ class SearchEngineSettings:
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """What was asked of a page. `path` is its own, without parameters; `page` its number in a listing. `parameters`
+    """A request for a page. `path` is its own, without parameters; `page` its number in a listing. `parameters`
     names what was given besides tracking parameters and a valid page number. `override` replaces its path as
     canonical: a path of the site or an absolute address."""
 

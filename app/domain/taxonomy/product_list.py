@@ -33,7 +33,7 @@ class ProductListPage:
     `values` are those from which one can choose of the attribute that is asked for, as they are held and as they are
     shown; empty where anything may be held. `task` is what goes on in the background, or comes next."""
 
-    asked: ProductList
+    filters: ProductList
     found: Paged[ProductRow]
     currency: str
     levels: Sequence[LevelChoice]
@@ -43,17 +43,17 @@ class ProductListPage:
     task: TaxonomyTask | None
 
 
-def product_list(site_id: int, asked: ProductList) -> ProductListPage:
+def product_list(site_id: int, filters: ProductList) -> ProductListPage:
     """An unknown level or attribute finds nothing."""
     taxonomy = active_tree(site_id)
-    level_ids = taxonomy.below(asked.level_id) or None
+    level_ids = taxonomy.below(filters.level_id) or None
     return ProductListPage(
-        asked=asked,
-        found=queries.products(site_id, asked, conditions(site_id, asked, taxonomy)),
+        filters=filters,
+        found=queries.products(site_id, filters, conditions(site_id, filters, taxonomy)),
         currency=currency_of(site_id),
         levels=level_choices(taxonomy),
         attributes=attribute_choices(taxonomy, level_ids),
-        values=value_choices(governing(taxonomy, asked.attribute, level_ids)) if asked.attribute else (),
+        values=value_choices(governing(taxonomy, filters.attribute, level_ids)) if filters.attribute else (),
         task=next(iter(unfinished(site_id)), None),
         level_names={level.id: level.name for level in taxonomy.levels.values()},
     )

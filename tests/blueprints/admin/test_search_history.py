@@ -1,4 +1,4 @@
-"""The activity log of the Search section: who changed what, and the way back."""
+"""The activity log of the Search section: who changed what, and undoing it."""
 
 from __future__ import annotations
 

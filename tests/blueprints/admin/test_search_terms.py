@@ -187,7 +187,7 @@ def test_of_many_searches_that_found_nothing_the_most_common_are_in_sight(
     assert "Show all" not in page()
     with app.app_context(), transaction():
         db.session.add_all(map(counted, range(15, 60)))
-    in_sight, rest = page().split('<details class="unfound-more"')
+    in_sight, rest = page().split('<details class="no-results-more"')
     assert ">word 14<" in in_sight and ">word 15<" in rest and "Show all 50" in rest
 
 

@@ -35,7 +35,7 @@ def test_a_product_page_adds_what_it_shows(mia: Shopper) -> None:
     assert '<input type="hidden" name="sku" value="S-3-N">' in page
     assert 'max="9"' in page
     answer = mia.add("S-3-N", 2)
-    assert (answer.status_code, answer.location) == (303, "/basket?told=added")
+    assert (answer.status_code, answer.location) == (303, "/basket?notice=added")
     basket = mia.get(answer.location).text
     assert "Added to your basket." in basket
     assert "Colour: Navy" in basket and "£60.00" in basket and 'href="/p/tent-3?variant=S-3-N"' in basket
@@ -80,7 +80,7 @@ def test_quantities_are_changed_by_buttons_and_by_typing(mia: Shopper) -> None:
     assert swapped.text.startswith('<div id="basket"') and "£210.00" in swapped.text
     assert mia.cookie("basket-count") == "3"
     assert "We have fewer" in mia.swap(line, {"quantity": "50"}).text
-    assert mia.post(line, {"quantity": "3", "to": "0"}).location == "/basket?told=removed"
+    assert mia.post(line, {"quantity": "3", "to": "0"}).location == "/basket?notice=removed"
     assert "nothing in it yet" in mia.get("/basket").text
     assert mia.cookie("basket-count") == "0"
 
@@ -117,7 +117,7 @@ def test_what_changed_since_is_told_in_words(app: Flask, mia: Shopper) -> None:
     assert "We do not sell this any more." in page
     assert "The price was £60.00 when you chose it." in page
     assert 'href="/checkout"' not in page, "nobody can check out yet"
-    assert mia.get("/checkout").location == "/basket?told=mend"
+    assert mia.get("/checkout").location == "/basket?notice=fix"
     mia.post(mia.line("Fell tent 7"), {"to": "2"})
     mia.post(mia.line("Fell tent 5"), {"to": "0"})
     mia.post(mia.line("Fell tent 9"), {"to": "0"})

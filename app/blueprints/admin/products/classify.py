@@ -38,13 +38,13 @@ MOST_AT_ONCE = 2_000  # Products whose preview takes a fraction of a second.
 def products_choose() -> Answer:
     """From the ticks of the list to the page about them."""
     chosen = sent_ids(request.form, "product")
-    asked = ProductList.read(request.args)
+    filters = ProductList.read(request.args)
     if not chosen:
         flash("Tick the products first.", "bad")
     elif len(chosen) > MOST_TICKED:  # The address would be longer than servers and browsers take.
         flash(f"At most {MOST_TICKED} products can be ticked at once; these are {len(chosen):,}.", "bad")
         chosen = []
-    address = _address(asked, chosen) if chosen else f"{url_for('admin.products_list')}?{asked.query()}"
+    address = _address(filters, chosen) if chosen else f"{url_for('admin.products_list')}?{filters.query()}"
     return redirect_page(address) if wants_fragment() else redirect(address)
 
 
@@ -73,7 +73,7 @@ def products_classify_start() -> Answer:
 
 def _start(form: ClassifyForm) -> TaxonomyTask:
     author = current_author()
-    chosen = chosen_products(author.site_id, form.product_ids, form.asked)
+    chosen = chosen_products(author.site_id, form.product_ids, form.filters)
     if form.what == LEVEL:
         return assign_level(author, chosen, form.level_id)
     return assign_value(author, chosen, form.attribute_id, form.way, form.given)
@@ -83,7 +83,7 @@ def _page(form: ClassifyForm, errors: FieldErrors = NO_ERRORS) -> Answer:
     site_id = current_user.site_id
     taxonomy = active_with_tree(ports.clock(), site_id)
     tree = taxonomy.tree if taxonomy else TaxonomyTree()
-    chosen = chosen_products(site_id, form.product_ids, form.asked)
+    chosen = chosen_products(site_id, form.product_ids, form.filters)
     products = how_many(site_id, chosen, tree)
     level_ids = levels_of(site_id, tree, chosen) if form.what == VALUE else []
     preview, is_due = None, form.is_complete and not errors
@@ -95,12 +95,12 @@ def _page(form: ClassifyForm, errors: FieldErrors = NO_ERRORS) -> Answer:
             errors = FieldErrors(invalid)
     context = {
         "form": form,
-        "here": _address(form.asked, form.product_ids),
+        "here": _address(form.filters, form.product_ids),
         "products": products,
         "levels": level_choices(tree),
         "attributes": attribute_choices(tree, level_ids),
         "value_input": form.value_input(tree, level_ids, errors.within("given")),
-        "words": list(describe_filters(form.asked, tree)),
+        "words": list(describe_filters(form.filters, tree)),
         "preview": preview,
         "awaits_preview": awaits_preview,
         "errors": errors,
@@ -117,7 +117,7 @@ def _preview(form: ClassifyForm, tree: TaxonomyTree, chosen: dict[str, object]) 
     return value_preview(site_id, tree, chosen, form.attribute_id, form.way, form.given)
 
 
-def _address(asked: ProductList, product_ids: object) -> str:
+def _address(filters: ProductList, product_ids: object) -> str:
     page = url_for("admin.products_classify", product=product_ids)
-    query = asked.query()
+    query = filters.query()
     return f"{page}{'&' if '?' in page else '?'}{query}" if query else page

@@ -24,9 +24,9 @@ LEVEL, VALUE = "level", "value"
 
 @dataclass(frozen=True, slots=True)
 class ClassifyForm:
-    """`what` is LEVEL or VALUE. Without `product_ids` it is about all that `asked` is narrowed to."""
+    """`what` is LEVEL or VALUE. Without `product_ids` it is about all that `filters` is narrowed to."""
 
-    asked: ProductList
+    filters: ProductList
     product_ids: Sequence[int] = ()
     what: str = LEVEL
     level_id: str = ""
@@ -35,15 +35,15 @@ class ClassifyForm:
     texts: Sequence[str] = field(default_factory=tuple)
 
     @classmethod
-    def read(cls, asked: ProductList, ids: MultiDict[str, str], sent: MultiDict[str, str]) -> ClassifyForm:
-        """`ids` and `asked` come with the address, the rest with the form. Raises Invalid where ids were sent and none
-        can be one: without any it would be about all products."""
+    def read(cls, filters: ProductList, ids: MultiDict[str, str], sent: MultiDict[str, str]) -> ClassifyForm:
+        """`ids` and `filters` come with the address, the rest with the form. Raises Invalid where ids were sent and
+        none can be one: without any it would be about all products."""
         product_ids = sent_ids(ids, "product")[: MOST_AT_ONCE + 1]
         if "product" in ids and not product_ids:
             raise Invalid.one("nothing_chosen", "Tick the products first.", "#/product")
         ways = {way.value: way for way in Way}
         return cls(
-            asked=asked,
+            filters=filters,
             product_ids=product_ids,
             what=VALUE if sent.get("what") == VALUE else LEVEL,
             level_id=sent.get("levelId", "")[:200],

@@ -17,7 +17,7 @@ from app.domain.shared.problems import Conflict
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
-ASKED = "The rebuild is asked for. Shoppers keep the old index until the new one is ready."
+REQUESTED = "The rebuild is asked for. Shoppers keep the old index until the new one is ready."
 
 
 @bp.get("/search")
@@ -49,11 +49,11 @@ def search_rebuild() -> Response:
             run, joined = runs.request_rebuild(
                 current_author(), ports.search_engine(), ports.worker_locks(), request.form.get("scope", "")
             )
-            told = summary_of(run)
+            card = summary_of(run)
     except Conflict as conflict:
         flash(conflict.message, "bad")
     else:
-        flash(_joined(told.scope_name, told.requested_by) if joined else ASKED, "good")
+        flash(_joined(card.scope_name, card.requested_by) if joined else REQUESTED, "good")
     return redirect(url_for("admin.search_overview"))
 
 

@@ -119,12 +119,12 @@ def search_replay(replay_id: str) -> Answer:
 
 
 def _replay(replay_id: str) -> str:
-    story = replays.replay_of(ports.clock(), current_user.site_id, replay_id)
+    replay = replays.replay_of(ports.clock(), current_user.site_id, replay_id)
     template = "admin/search/trials/_replay.html" if wants_fragment() else "admin/search/trials/replay.html"
-    proposal = as_json(story.proposal)
+    proposal = as_json(replay.proposal)
     return render_template(
         template,
-        replay=story,
+        replay=replay,
         proposal=json.dumps(proposal, ensure_ascii=False),
         tab_of=tab_of_kind(proposal["kind"]),
     )

@@ -88,17 +88,17 @@ def _restore_page(taxonomy_id: str) -> Answer:
     """The page is there at once; the dry run, which takes seconds for a large archive, is asked for by the page, or by
     its link without JavaScript. Answers 409 for a taxonomy that is not the active one, and says why nothing can be
     done."""
-    site_id, asked = current_user.site_id, "dry-run" in request.args
+    site_id, is_dry_run = current_user.site_id, "dry-run" in request.args
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     task, preview, refused = tasks.latest(site_id, (tasks.Kind.RESTORE,)), None, None
     is_busy = task is not None and task.is_unfinished
     try:
         takes_back(site_id, taxonomy_id)
-        preview = restore_preview(ports.clock(), site_id, taxonomy_id) if asked and not is_busy else None
+        preview = restore_preview(ports.clock(), site_id, taxonomy_id) if is_dry_run and not is_busy else None
     except Conflict as error:
         refused = error.message
     context = {"taxonomy": taxonomy, "preview": preview, "refused": refused, "is_busy": is_busy}
-    if asked and wants_fragment():
+    if is_dry_run and wants_fragment():
         return make_response(
             render_template("admin/taxonomy/activation/_restore_preview.html", **context), 409 if refused else 200
         )

@@ -79,7 +79,7 @@ class AttributeForm:
     rows: tuple[ValueRow, ...] = ()
     removed: tuple[str, ...] = ()
     new_values: str = ""
-    told: Pasted | None = field(default=None, compare=False)
+    pasted: Pasted | None = field(default=None, compare=False)
 
     @classmethod
     def blank(cls) -> AttributeForm:
@@ -207,8 +207,8 @@ class AttributeForm:
         if not self.type.is_choice or not self.new_values.strip():
             return self
         form = self.after("paste")
-        if form.new_values and form.told:
-            reasons = " ".join(f"“{line[:80]}” {reason}" for line, reason in form.told.refused[:3])
+        if form.new_values and form.pasted:
+            reasons = " ".join(f"“{line[:80]}” {reason}" for line, reason in form.pasted.refused[:3])
             problems.append(Problem("cannot_be_added", reasons, "#/newValues"))
         return form
 
@@ -279,12 +279,12 @@ def _restore_attribute(form: AttributeForm, place: int | None) -> AttributeForm:
 
 def _added(form: AttributeForm, split_at_commas: bool = False) -> AttributeForm:
     """A pasted value that was just taken out is put back, so that products keep it."""
-    told = pasted(form.new_values, [row.text for row in form.rows], split_at_commas)
-    _check_number(len(form.rows) + len(told.values))
+    found = pasted(form.new_values, [row.text for row in form.rows], split_at_commas)
+    _check_number(len(form.rows) + len(found.values))
     gone = set(form.removed)
-    rows = tuple(ValueRow(value, value if value in gone else "") for value in told.values)
-    removed = tuple(value for value in form.removed if value not in told.values)
-    return replace(form, rows=(*form.rows, *rows), removed=removed, new_values=told.rest, told=told)
+    rows = tuple(ValueRow(value, value if value in gone else "") for value in found.values)
+    removed = tuple(value for value in form.removed if value not in found.values)
+    return replace(form, rows=(*form.rows, *rows), removed=removed, new_values=found.rest, pasted=found)
 
 
 _ACTIONS: Mapping[str, Callable[[AttributeForm, int | None], AttributeForm]] = {
@@ -303,7 +303,7 @@ def attribute_edit(sent: MultiDict[str, str]) -> Edit:
     attribute's form."""
     made = _EDITS.get(sent.get("edit", ""))
     if made is None:
-        raise Invalid.one("unknown_edit", "This editor does not know what was asked. Reload the page.", "#/edit")
+        raise Invalid.one("unknown_edit", "This editor does not know this action. Reload the page.", "#/edit")
     return made(sent, sent.get("level", ""), sent.get("attribute", ""))
 
 

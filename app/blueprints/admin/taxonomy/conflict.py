@@ -14,7 +14,7 @@ from app.permissions import Permission, requires
 from app.transaction import transaction
 
 CONFLICT = "/catalogue/taxonomy/<taxonomy_id>/conflict"
-MOST_TOLD = 10
+MOST_NAMED = 10
 Answer = str | AnyResponse
 
 
@@ -35,10 +35,10 @@ def taxonomy_rebase(taxonomy_id: str) -> Answer:
     """Do one's own edits again on what is stored now. Nothing is saved by that."""
     with transaction():
         rebased = drafts.rebase_draft(current_author(), taxonomy_id, current_user.user_id)
-    for sentence in rebased.refused[:MOST_TOLD]:
+    for sentence in rebased.refused[:MOST_NAMED]:
         flash(f"Not done again: {sentence}", "warn")
-    if len(rebased.refused) > MOST_TOLD:
-        flash(f"… and {len(rebased.refused) - MOST_TOLD:,} more of your edits.", "warn")
+    if len(rebased.refused) > MOST_NAMED:
+        flash(f"… and {len(rebased.refused) - MOST_NAMED:,} more of your edits.", "warn")
     if rebased.steps:
         flash("Your edits stand on the newest revision now. Look them over, then save.", "good")
     else:

@@ -191,12 +191,12 @@ def _changed(edited: Edited, summary: str) -> Answer:
 def _looked_at(edited: Edited) -> str | None:
     """The level that the step was about. Where it is gone, the one before it or above it."""
     levels, before = edited.after.levels, edited.before.levels
-    asked = edited.step.level_id if edited.step else request.form.get("level")
-    if asked is None or asked in levels or asked not in before:
-        return _known(edited.after, asked) or _known(edited.after, request.form.get("level"))
-    parent_id = before[asked]["parentLevelId"]
+    level_id = edited.step.level_id if edited.step else request.form.get("level")
+    if level_id is None or level_id in levels or level_id not in before:
+        return _known(edited.after, level_id) or _known(edited.after, request.form.get("level"))
+    parent_id = before[level_id]["parentLevelId"]
     beside = siblings(before, parent_id)
-    near = [*reversed(beside[: beside.index(asked)]), parent_id]
+    near = [*reversed(beside[: beside.index(level_id)]), parent_id]
     return next((found for found in near if found in levels), None)
 
 

@@ -120,14 +120,14 @@ def panel_of(
 def _open_form(editing: Editing, level: Mapping[str, Any], typed: MultiDict[str, str] | None) -> AttributeForm | None:
     if typed is not None and typed.get("edit") in ("attribute.add", "attribute.change"):
         return _typed_form(typed)
-    asked = request.args.get("attribute", "")
+    attribute_id = request.args.get("attribute", "")
     if request.method != "GET":
         overrides = typed is None and request.form.get("edit") == "attribute.override"
-        asked = request.form.get("attribute", "") if overrides else ""
-    if asked == NEW:
+        attribute_id = request.form.get("attribute", "") if overrides else ""
+    if attribute_id == NEW:
         return AttributeForm.blank()
-    attribute = attribute_of(level, asked)
-    return AttributeForm.of(attribute, _stored_values(editing, asked)) if attribute else None
+    attribute = attribute_of(level, attribute_id)
+    return AttributeForm.of(attribute, _stored_values(editing, attribute_id)) if attribute else None
 
 
 def _typed_form(typed: MultiDict[str, str]) -> AttributeForm | None:

@@ -45,22 +45,22 @@ class WorklistRequest:
     def href(self, **changes: object) -> str:
         """The address with changes; another level or order begins at the first page again."""
         sort = "" if self.order is WorkOrder.NAME else self.order.value
-        asked = {"level": self.level_id, "sort": sort, "p": ""} | changes
-        if asked["p"] == 1:
-            asked["p"] = ""
-        query = urlencode({name: str(value) for name, value in asked.items() if value})
+        parameters = {"level": self.level_id, "sort": sort, "p": ""} | changes
+        if parameters["p"] == 1:
+            parameters["p"] = ""
+        query = urlencode({name: str(value) for name, value in parameters.items() if value})
         return url_for("admin.taxonomy_worklist") + (f"?{query}" if query else "")
 
 
 @bp.get(WORKLIST)
 @requires(Permission.MANAGE_CATALOGUE)
 def taxonomy_worklist() -> Answer:
-    asked = WorklistRequest.read(request.args)
+    query = WorklistRequest.read(request.args)
     taxonomy = active_with_tree(ports.clock(), current_user.site_id)
-    context = _context(asked, taxonomy)
+    context = _context(query, taxonomy)
     template = "admin/taxonomy/worklist/_worklist.html" if wants_fragment() else "admin/taxonomy/worklist/page.html"
     answer = make_response(render_template(template, **context))
-    shown: WorklistRequest = context["asked"]
+    shown: WorklistRequest = context["query"]
     answer.headers["HX-Replace-Url"] = shown.href(p=shown.page)
     return answer
 
@@ -83,16 +83,16 @@ def taxonomy_worklist_fill(product_id: int) -> Answer:
 
 
 def _row_answer(product_id: int, typed: Mapping[str, tuple[str, ...]], problem: str | None) -> Answer:
-    site_id, asked = current_user.site_id, WorklistRequest.read(request.args)
+    site_id, query = current_user.site_id, WorklistRequest.read(request.args)
     taxonomy = active_with_tree(ports.clock(), site_id)
     row = work_row(site_id, taxonomy.tree, product_id, typed) if taxonomy else None
     if row is None or taxonomy is None:
         raise NotFound("There is no such product on this site.")
     if not wants_fragment():
         flash(*_message(row, problem))
-        return redirect(asked.href(p=asked.page))
-    summary = None if row.inputs else work_summary(site_id, taxonomy.tree, asked.level_id)
-    context = {"row": row, "problem": problem, "asked": asked, "summary": summary}
+        return redirect(query.href(p=query.page))
+    summary = None if row.inputs else work_summary(site_id, taxonomy.tree, query.level_id)
+    context = {"row": row, "problem": problem, "query": query, "summary": summary}
     return make_response(render_template("admin/taxonomy/worklist/_saved.html", **context), 409 if problem else 200)
 
 
@@ -105,21 +105,21 @@ def _message(row: WorkRow, problem: str | None) -> tuple[str, str]:
     return f"{row.name} is complete.", "good"
 
 
-def _context(asked: WorklistRequest, taxonomy: ActiveTaxonomy | None) -> dict[str, Any]:
+def _context(query: WorklistRequest, taxonomy: ActiveTaxonomy | None) -> dict[str, Any]:
     """A list that is worked off gets shorter, so a page beyond its end is the last one."""
     if taxonomy is None:
-        return {"taxonomy": None, "asked": asked, "fragment": wants_fragment()}
-    site_id, level = current_user.site_id, taxonomy.tree.levels.get(asked.level_id)
+        return {"taxonomy": None, "query": query, "fragment": wants_fragment()}
+    site_id, level = current_user.site_id, taxonomy.tree.levels.get(query.level_id)
     definitions = taxonomy.tree.attributes_by_id().values()
-    rows = work_rows(site_id, taxonomy.tree, asked.level_id, asked.order, asked.page)
+    rows = work_rows(site_id, taxonomy.tree, query.level_id, query.order, query.page)
     if rows.total_items and not rows.items:
-        asked = replace(asked, page=rows.total_pages)
-        rows = work_rows(site_id, taxonomy.tree, asked.level_id, asked.order, asked.page)
+        query = replace(query, page=rows.total_pages)
+        rows = work_rows(site_id, taxonomy.tree, query.level_id, query.order, query.page)
     return {
         "taxonomy": taxonomy,
-        "asked": asked,
+        "query": query,
         "level": level,
-        "summary": work_summary(site_id, taxonomy.tree, asked.level_id),
+        "summary": work_summary(site_id, taxonomy.tree, query.level_id),
         "rows": rows,
         "asks_for_nothing": not any(attribute.mandatory for found in definitions for attribute in found),
         "fragment": wants_fragment(),

@@ -96,8 +96,8 @@ def _about_product(explanation: SearchExplanation) -> Iterator[Advice]:
     product = explanation.product
     if product is None:
         if explanation.request.reference:
-            asked = explanation.request.reference[:60]
-            message = f"No product of this shop has “{asked}” as its SKU, SEO name or id."
+            reference = explanation.request.reference[:60]
+            message = f"No product of this shop has “{reference}” as its SKU, SEO name or id."
             yield Advice("not_in_catalogue", message, Act.FIND_PRODUCT)
         return
     if not product.enabled:

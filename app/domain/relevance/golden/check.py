@@ -1,4 +1,4 @@
-"""Golden searches asked: after each change of what search answers, and of a new index before it is swapped in."""
+"""Golden searches checked: after each change of what search answers, and of a new index before it is swapped in."""
 
 from __future__ import annotations
 
@@ -83,10 +83,10 @@ def _goldens(site_id: int) -> list[Golden]:
 
 
 def _note(site_id: int, goldens: Sequence[Golden], ranks: Mapping[int, int | None], now: datetime) -> None:
-    asked = {golden.id: golden for golden in goldens}
+    by_id = {golden.id: golden for golden in goldens}
     rows = select(GoldenSearch).where(GoldenSearch.site_id == site_id).order_by(GoldenSearch.id).with_for_update()
     for row in db.session.scalars(rows.execution_options(populate_existing=True)):
-        golden = asked.get(row.id)
+        golden = by_id.get(row.id)
         if golden is not None and golden.revision == row.revision:
             row.rank, row.passes, row.checked_at = ranks[row.id], golden.passes(ranks[row.id]), now
             row.failing_since = None if row.passes else row.failing_since or now

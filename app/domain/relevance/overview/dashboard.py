@@ -1,4 +1,4 @@
-"""What the first page of the admin tells: how much there is, whether search is well, what wants a look."""
+"""What the first page of the admin shows: how much there is, whether search is well, what wants a look."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Dashboard:
 def dashboard(clock: Clock, engine: SearchEngine, site_id: int) -> Dashboard:
     counted = counts(site_id)
     search = overview(clock, engine, site_id)
-    told = (*_about_search(search), *_about_products(counted), *_about_attributes(site_id))
-    return Dashboard(counted, search, told)
+    attention = (*_about_search(search), *_about_products(counted), *_about_attributes(site_id))
+    return Dashboard(counted, search, attention)
 
 
 def _about_search(search: Overview) -> list[Attention]:

@@ -187,8 +187,8 @@ def _worth_it(
         tried = replace(known, synonyms=known.synonyms.with_group(group))
         if would_find := _found(context, site_id, word, tried):
             kept[word] = kept.get(word, 0) + 1
-            told = {"word": word, "searches": searches.get(word, 0), "days": DAYS, "wouldFind": would_find}
-            yield replace(candidate, evidence=dict(candidate.evidence) | told)
+            evidence = {"word": word, "searches": searches.get(word, 0), "days": DAYS, "wouldFind": would_find}
+            yield replace(candidate, evidence=dict(candidate.evidence) | evidence)
 
 
 def _found(context: SearchContext, site_id: int, words: str, known: Served) -> int:

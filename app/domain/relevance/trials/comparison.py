@@ -88,13 +88,13 @@ class Comparison:
         if not self.is_changed:
             return "nothing changes"
         parts = [f"{number} {word}" for number, word in self._counted() if number]
-        told = [f"{', '.join(parts)} in the first ten"] if parts else []
+        changes = [f"{', '.join(parts)} in the first ten"] if parts else []
         if self.before.redirect != self.after.redirect:
             to = self.after.redirect
-            told.insert(0, f"goes to {to}" if to else f"no longer goes to {self.before.redirect}")
+            changes.insert(0, f"goes to {to}" if to else f"no longer goes to {self.before.redirect}")
         if self.before.banner != self.after.banner:
-            told.append("the banner changes")
-        return "; ".join(told) or f"{self._difference()} found, the first ten stay"
+            changes.append("the banner changes")
+        return "; ".join(changes) or f"{self._difference()} found, the first ten stay"
 
     def _difference(self) -> str:
         more = self.after.total - self.before.total

@@ -76,7 +76,7 @@ class Tried:
     on why nothing can change."""
 
     proposal: Proposal
-    told: str
+    summary: str
     comparisons: tuple[Comparison, ...]
     as_of: datetime | None = None
     note: str = ""
@@ -141,11 +141,11 @@ def _idle(trial: Trial, proposal: Proposal) -> str:
     )
     shown = _enabled(trial.site_id, missed)
     missed = tuple(sku for sku in missed if shown.get(sku))
-    told = (
+    listed_by_reason = (
         ("boosting does nothing, pin it", [sku for sku in missed if sku in rule.boosts]),
         ("burying does nothing", [sku for sku in missed if sku not in rule.boosts]),
     )
-    return " ".join(f"Not found by “{rule.term}”: {', '.join(skus)}; {why}." for why, skus in told if skus)
+    return " ".join(f"Not found by “{rule.term}”: {', '.join(skus)}; {why}." for why, skus in listed_by_reason if skus)
 
 
 def _enabled(site_id: int, skus: tuple[str, ...]) -> dict[str, bool]:
@@ -163,5 +163,5 @@ def _unplaced(site_id: int, skus: tuple[str, ...]) -> str:
     enabled = _enabled(site_id, skus)
     unknown = [sku for sku in skus if sku not in enabled]
     hidden = [sku for sku in skus if enabled.get(sku) is False]
-    told = [("Not in the catalogue", unknown), ("Hidden from shoppers, so not placed", hidden)]
-    return " ".join(f"{reason}: {', '.join(listed)}." for reason, listed in told if listed)
+    listed_by_reason = [("Not in the catalogue", unknown), ("Hidden from shoppers, so not placed", hidden)]
+    return " ".join(f"{reason}: {', '.join(listed)}." for reason, listed in listed_by_reason if listed)

@@ -131,7 +131,7 @@ def search_listing(
     engine: SearchEngine, shop: Shop, request: ListingRequest, served: Served, now: datetime
 ) -> SearchPage:
     """Products that answer to the words by what merchandisers taught, and pages and collections beside them where the
-    site wants that. A redirect is told by the plan and not followed. Raises NotFound past the last page and
+    site wants that. A redirect is part of the plan and not followed. Raises NotFound past the last page and
     SearchUnavailable."""
     planned = plan(request.words, served, now)
     filters = filters_of(default_facets(shop.settings["search-default-filters"], shop.attributes), shop.attributes)
@@ -140,13 +140,15 @@ def search_listing(
     return SearchPage(listing, _content(engine, shop, request), planned)
 
 
-def collection_listing(engine: SearchEngine, shop: Shop, collection: ShownCollection, asked: ListingRequest) -> Listing:
-    """The products of a collection that are for sale, in its own order; of what is asked only the page counts.
+def collection_listing(
+    engine: SearchEngine, shop: Shop, collection: ShownCollection, request: ListingRequest
+) -> Listing:
+    """The products of a collection that are for sale, in its own order; of the request only the page counts.
     Raises NotFound past the last page and SearchUnavailable."""
     scope = (ValueFilter("collection", (str(collection.id),)),)
     first = tuple(f"p{id}" for id in collection.product_ids)
-    request = ListingRequest(path=asked.path, page=asked.page)
-    return _listing(engine, shop, request, (), scope, first, ListingLinks(asked.path))
+    page = ListingRequest(path=request.path, page=request.page)
+    return _listing(engine, shop, page, (), scope, first, ListingLinks(request.path))
 
 
 def is_past_window(shop: Shop, request: ListingRequest) -> bool:
@@ -219,8 +221,8 @@ def _content(engine: SearchEngine, shop: Shop, request: ListingRequest) -> tuple
     if not shop.settings["search-content-enabled"] or not request.words or request.page > 1:
         return ()
     try:
-        asked = SearchRequest(words=request.words, per_page=CONTENT_SHOWN)
-        hits = engine.search(shop.site_id, IndexName.CONTENT, asked).hits
+        content = SearchRequest(words=request.words, per_page=CONTENT_SHOWN)
+        hits = engine.search(shop.site_id, IndexName.CONTENT, content).hits
     except SearchUnavailable:
         return ()
     return tuple(content_link(str(hit.card["type"]), str(hit.card["name"]), str(hit.card["seoName"])) for hit in hits)

@@ -47,6 +47,6 @@ def home_page(engine: SearchEngine, shop: Shop) -> HomePage:
 
 def _shelf(engine: SearchEngine, shop: Shop, name: str, sort: Sort, flag: str | None) -> Shelf:
     scope = (ValueFilter(flag, ("true",)),) if flag else ()
-    asked = SearchRequest(scope=scope, sort=sort, per_page=ON_A_SHELF)
-    result = engine.search(shop.site_id, IndexName.PRODUCTS, asked)
+    request = SearchRequest(scope=scope, sort=sort, per_page=ON_A_SHELF)
+    result = engine.search(shop.site_id, IndexName.PRODUCTS, request)
     return Shelf(name, result.hits, result.total)

@@ -37,12 +37,12 @@ ANY = Span()
 
 @dataclass(frozen=True, slots=True)
 class ListingRequest:
-    """What somebody asks of a listing.
+    """The parameters of a request for a listing.
 
     `values` and `spans` are the filters chosen, by facet id in order; the price is in minor units.
     `sort` and `page_size` None are the defaults. `unknown` are parameters that mean nothing here: they
     filter nothing and stay in the links. `given` names every parameter that makes this more than the plain
-    listing, a valid page number left out; how it was asked does not make two requests different.
+    listing, a valid page number left out; how it was written does not make two requests different.
     """
 
     path: str
@@ -94,7 +94,7 @@ class ListingRequest:
         return self._choosing(facet_id, (kept for kept in self.chosen(facet_id) if kept != value))
 
     def toggled(self, facet_id: str, value: str) -> ListingRequest:
-        """This request with a value chosen, or let go where it is chosen."""
+        """This request with a value chosen, or cleared where it is chosen."""
         if value in self.chosen(facet_id):
             return self.without_value(facet_id, value)
         return self.with_value(facet_id, value)
@@ -170,7 +170,7 @@ def search_request(
     range_facets: tuple[str, ...] = (),
     first: tuple[str, ...] = (),
 ) -> SearchRequest:
-    """What the engine is asked. `page_size` is the site's, for requests that bring none."""
+    """The request to the engine. `page_size` is the site's, for requests that bring none."""
     ranges = [RangeFilter(facet_id, span.low, span.high) for facet_id, span in request.spans]
     if request.price:
         ranges.append(RangeFilter(PRICE, request.price.low, request.price.high))

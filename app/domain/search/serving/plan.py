@@ -1,4 +1,4 @@
-"""What a search comes to before an engine is asked: which rule applies and which synonyms widen it. Pure, so that any
+"""What a search comes to before an engine answers: which rule applies and which synonyms widen it. Pure, so that any
 change of either can be tried before it is saved."""
 
 from __future__ import annotations

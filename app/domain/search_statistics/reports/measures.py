@@ -92,15 +92,15 @@ def measures(
 
 
 def _measure(name: str, now: Sequence[Sums], before: Sequence[Sums] | None, currency: str) -> Measure:
-    whole, told = total(now), None
+    whole, compared = total(now), None
     if before is not None:
-        told = _compared(name, whole, total(before), currency)
+        compared = _compared(name, whole, total(before), currency)
     return Measure(
         name,
         LABELS[name],
         figure(name, whole, currency),
         percent(share(whole, name)) if _is_share(name) else None,
-        f"{told} before" if told else None,
+        f"{compared} before" if compared else None,
         _is_better(name, whole, total(before)) if before is not None else None,
         tuple(getattr(day, name) for day in now),
         None if before is None else tuple(getattr(day, name) for day in before),
@@ -128,13 +128,13 @@ def _compared(name: str, now: Sums, before: Sums, currency: str) -> str | None:
     old, new = getattr(before, name), getattr(now, name)
     if name == "revenue" and not before.followed:
         return None
-    told = amount(name, old, currency)
+    shown_before = amount(name, old, currency)
     if not old or old == new:
-        return told
+        return shown_before
     change = f"{abs(new - old) / old:.0%}"
     if change == "0%":
-        return told
-    return f"{change} {'more' if new > old else 'less'} than {told}"
+        return shown_before
+    return f"{change} {'more' if new > old else 'less'} than {shown_before}"
 
 
 def _is_better(name: str, now: Sums, before: Sums) -> bool | None:

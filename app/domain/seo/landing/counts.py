@@ -59,8 +59,8 @@ class LandingCounts:
 def count_values(engine: SearchEngine, site_id: int, node_id: int, facet_id: str) -> FacetCounts:
     """Count the products of a category and those that carry each value of a facet. Raises SearchUnavailable."""
     scope = (ValueFilter("category", (str(node_id),)),)
-    asked = SearchRequest(scope=scope, facets=(facet_id,), per_page=0, fresh=True)
-    result = engine.search(site_id, IndexName.PRODUCTS, asked)
+    request = SearchRequest(scope=scope, facets=(facet_id,), per_page=0, fresh=True)
+    result = engine.search(site_id, IndexName.PRODUCTS, request)
     return FacetCounts(result.total, tuple(result.facets.get(facet_id, ())))
 
 

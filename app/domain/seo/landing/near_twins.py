@@ -71,6 +71,6 @@ def _in_common(
     """Return how many products of a page each value of the others' facets has."""
     facets = tuple(dict.fromkeys(other.facet_id for other in others))
     scope = (ValueFilter("category", (str(node_id),)), ValueFilter(page.facet_id, (page.value,)))
-    asked = SearchRequest(scope=scope, facets=facets, per_page=0, fresh=True)
-    result = engine.search(site_id, IndexName.PRODUCTS, asked)
+    request = SearchRequest(scope=scope, facets=facets, per_page=0, fresh=True)
+    result = engine.search(site_id, IndexName.PRODUCTS, request)
     return {(facet, value): count for facet in facets for value, count in result.facets.get(facet, ())}

@@ -14,25 +14,25 @@ from app.domain.taxonomy.products.classification import LONGEST_COUNTED_VALUE
 from app.domain.taxonomy.products.missing_values import misses_value
 
 
-def matching_ids(site_id: int, asked: ProductList, tree: TaxonomyTree) -> Select[int]:
+def matching_ids(site_id: int, filters: ProductList, tree: TaxonomyTree) -> Select[int]:
     """The ids of all products that a list is narrowed to, in any order. `tree` is the active taxonomy."""
-    return queries.matching_ids(site_id, asked, conditions(site_id, asked, tree))
+    return queries.matching_ids(site_id, filters, conditions(site_id, filters, tree))
 
 
-def conditions(site_id: int, asked: ProductList, tree: TaxonomyTree) -> list[ColumnElement[bool]]:
+def conditions(site_id: int, filters: ProductList, tree: TaxonomyTree) -> list[ColumnElement[bool]]:
     """An unknown level or attribute finds nothing. Who asks for products that lack an attribute pays one statement."""
-    return list(_conditions(site_id, asked, tree))
+    return list(_conditions(site_id, filters, tree))
 
 
-def _conditions(site_id: int, asked: ProductList, tree: TaxonomyTree) -> Iterator[ColumnElement[bool]]:
-    if asked.level_id:
-        yield Product.taxonomy_level_id.in_(tree.below(asked.level_id))
-    if asked.completeness is not Completeness.ALL:
-        yield from _by_completeness(asked.completeness, tree)
-    if asked.missing:
-        yield misses_value(site_id, asked.missing, tree)
-    if asked.attribute:
-        yield Product.id.in_(_holding(site_id, asked.attribute, asked.value, tree))
+def _conditions(site_id: int, filters: ProductList, tree: TaxonomyTree) -> Iterator[ColumnElement[bool]]:
+    if filters.level_id:
+        yield Product.taxonomy_level_id.in_(tree.below(filters.level_id))
+    if filters.completeness is not Completeness.ALL:
+        yield from _by_completeness(filters.completeness, tree)
+    if filters.missing:
+        yield misses_value(site_id, filters.missing, tree)
+    if filters.attribute:
+        yield Product.id.in_(_holding(site_id, filters.attribute, filters.value, tree))
 
 
 def _by_completeness(wanted: Completeness, tree: TaxonomyTree) -> Iterable[ColumnElement[bool]]:

@@ -1,4 +1,4 @@
-"""Products that lack an attribute, as completeness counts it: they hold no value of it that its definition takes."""
+"""Products that miss an attribute, as completeness counts it: they hold no value of it that its definition takes."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def misses_value(site_id: int, attribute_id: str, tree: TaxonomyTree) -> ColumnE
     definitions = definitions_of(tree, attribute_id)
     held = ProductAttributeValue
     any_value = exists().where(held.product_id == Product.id, held.attribute_id == attribute_id)
-    lacking = [~any_value, _several_for_one(attribute_id, definitions)]
+    missing = [~any_value, _several_for_one(attribute_id, definitions)]
     for texts, level_ids in _refused(site_id, attribute_id, definitions).items():
         taken = any_value.where(held.value.not_in(sorted(texts)))
-        lacking.append(and_(Product.taxonomy_level_id.in_(level_ids), ~taken))
-    return and_(Product.taxonomy_level_id.in_(definitions), or_(*lacking))
+        missing.append(and_(Product.taxonomy_level_id.in_(level_ids), ~taken))
+    return and_(Product.taxonomy_level_id.in_(definitions), or_(*missing))
 
 
 def definitions_of(tree: TaxonomyTree, attribute_id: str) -> dict[str, Attribute]:

@@ -77,8 +77,8 @@ def level_preview(site_id: int, tree: TaxonomyTree, chosen: Chosen, level_id: st
     is_rough = products - there > MOST_TRIED
     lost = _not_applicable(tree, moving, level_id) if is_rough else _tried(tree, moving, level_id)
     names = {attribute_id: found[0].name for attribute_id, found in tree.attributes_by_id().items()}
-    told = (Lost(attribute_id, names.get(attribute_id, attribute_id), n) for attribute_id, n in lost.items())
-    most_first = tuple(sorted(told, key=lambda loss: (-loss.products, loss.name)))
+    lost_values = (Lost(attribute_id, names.get(attribute_id, attribute_id), n) for attribute_id, n in lost.items())
+    most_first = tuple(sorted(lost_values, key=lambda loss: (-loss.products, loss.name)))
     return LevelPreview(products, there, by_level.get(None, 0), most_first, is_rough)
 
 

@@ -1,4 +1,4 @@
-"""Which products somebody means: those that were ticked, or all that a list was narrowed to."""
+"""The chosen products: those that were ticked, or all that a list was narrowed to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.domain.taxonomy.products.filters import matching_ids
 from app.extensions import db
 
 
-def chosen_products(site_id: int, product_ids: Sequence[int], asked: ProductList) -> dict[str, Any]:
+def chosen_products(site_id: int, product_ids: Sequence[int], filters: ProductList) -> dict[str, Any]:
     """The parameters of a task about these products, or without any about all that the list is narrowed to, where
     those that are added later do not count. Raises Invalid for more than MOST_AT_ONCE ids."""
     if len(set(product_ids)) > MOST_AT_ONCE:
@@ -24,15 +24,15 @@ def chosen_products(site_id: int, product_ids: Sequence[int], asked: ProductList
     if product_ids:
         return {"products": sorted(set(product_ids))}
     newest = db.session.scalar(select(func.max(Product.id)).where(Product.site_id == site_id))
-    return {"filter": asked.query(), "upTo": newest or 0}
+    return {"filter": filters.query(), "upTo": newest or 0}
 
 
 def ids_of(site_id: int, parameters: Mapping[str, Any], tree: TaxonomyTree) -> Select[int]:
     """The ids of the products that such parameters mean now, in any order; another site's are never among them."""
     if "products" in parameters:
         return select(Product.id).where(Product.site_id == site_id, Product.id.in_(parameters["products"]))
-    asked = ProductList.parse(parameters["filter"])
-    return matching_ids(site_id, asked, tree).where(Product.id <= parameters["upTo"])
+    filters = ProductList.parse(parameters["filter"])
+    return matching_ids(site_id, filters, tree).where(Product.id <= parameters["upTo"])
 
 
 def how_many(site_id: int, parameters: Mapping[str, Any], tree: TaxonomyTree) -> int:

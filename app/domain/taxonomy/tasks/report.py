@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 Report = dict[str, Any]
-MOST_TOLD = 100  # Products whose lost values are kept.
-LONGEST_TOLD = 1_000  # Characters of a lost value that are kept.
+MOST_LISTED = 100  # Products whose lost values are kept.
+LONGEST_LISTED = 1_000  # Characters of a lost value that are kept.
 
 
 def count(report: Report, name: str, products: int = 1) -> None:
@@ -30,12 +30,12 @@ def note_loss(
     for attribute_id in values:
         counts[attribute_id] = counts.get(attribute_id, 0) + 1
         report.setdefault("names", {}).setdefault(attribute_id, names.get(attribute_id, attribute_id))
-    told = report.setdefault("lost", [])
-    if len(told) < MOST_TOLD:
+    listed = report.setdefault("lost", [])
+    if len(listed) < MOST_LISTED:
         product_id, sku = product
         lost = {attribute_id: _cut(value) for attribute_id, value in values.items()}
-        told.append({"productId": product_id, "sku": sku, "values": lost})
+        listed.append({"productId": product_id, "sku": sku, "values": lost})
 
 
 def _cut(value: Any) -> Any:
-    return value[:LONGEST_TOLD] if isinstance(value, str) else value
+    return value[:LONGEST_LISTED] if isinstance(value, str) else value

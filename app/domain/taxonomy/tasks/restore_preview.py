@@ -23,7 +23,7 @@ from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
 
 READ_AT_ONCE = 2_000
-MOST_TOLD = 20  # Levels, and attributes, that a preview names.
+MOST_NAMED = 20  # Levels, and attributes, that a preview names.
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,14 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class RestorePreview:
-    """`restorable` products get level and values back, `with_losses` of them not all values: the attributes of those
+    """`restorable` products get level and values back, `with_data_loss` of them not all values: the attributes of those
     are `values_left`, most products first, and `more_attributes`. `levels_gone`, and `more_levels`, are the levels that
     the active taxonomy lacks, whose `unrestorable` products keep everything in the archive. `classified` products have
     an archived classification and a new one, which they keep."""
 
     sources: tuple[Source, ...]
     restorable: int
-    with_losses: int
+    with_data_loss: int
     unrestorable: int
     classified: int
     levels_gone: tuple[Gone, ...]
@@ -72,19 +72,19 @@ def restore_preview(clock: Clock, site_id: int, taxonomy_id: str) -> RestorePrev
     tree = with_former_words(clock, site_id, taxonomy_id, known)
     levels = _products_by_level(site_id)
     gone = {level_id: products for level_id, products in levels.items() if level_id not in tree.levels}
-    lossy, left = _losses(site_id, tree) if len(gone) < len(levels) else (0, Counter())
+    lossy, left = _data_loss(site_id, tree) if len(gone) < len(levels) else (0, Counter())
     sources = _sources(site_id)
     level_names, attribute_names = _names(site_id, sources) if gone or left else ({}, {})
     return RestorePreview(
         sources=sources,
         restorable=sum(levels.values()) - sum(gone.values()),
-        with_losses=lossy,
+        with_data_loss=lossy,
         unrestorable=sum(gone.values()),
         classified=_classified(site_id),
         levels_gone=_lines({level_id or "(no level)": n for level_id, n in gone.items()}, level_names),
-        more_levels=max(0, len(gone) - MOST_TOLD),
+        more_levels=max(0, len(gone) - MOST_NAMED),
         values_left=_lines(left, attribute_names),
-        more_attributes=max(0, len(left) - MOST_TOLD),
+        more_attributes=max(0, len(left) - MOST_NAMED),
     )
 
 
@@ -151,7 +151,7 @@ def _names(site_id: int, sources: Sequence[Source]) -> tuple[dict[str, str], dic
     return {level.id: level.name for tree in trees for level in tree.levels.values()}, attributes
 
 
-def _losses(site_id: int, tree: TaxonomyTree) -> tuple[int, Counter[str]]:
+def _data_loss(site_id: int, tree: TaxonomyTree) -> tuple[int, Counter[str]]:
     """How many products would leave values behind, and how many of them by attribute."""
     products, by_attribute = 0, Counter[str]()
     for slot in _slots(site_id):
@@ -168,5 +168,5 @@ def _slots(site_id: int) -> Iterator[dict[str, Any]]:
 
 
 def _lines(counts: dict[str, int] | Counter[str], names: dict[str, str]) -> tuple[Gone, ...]:
-    most = sorted(counts.items(), key=lambda found: (-found[1], found[0]))[:MOST_TOLD]
+    most = sorted(counts.items(), key=lambda found: (-found[1], found[0]))[:MOST_NAMED]
     return tuple(Gone(key, names.get(key, key), products) for key, products in most)

@@ -44,8 +44,8 @@ class TaskSummary(WorkSummary):
 
     title: str
     summary: str
-    losses: tuple[Loss, ...]
-    losses_title: str
+    data_loss: tuple[Loss, ...]
+    data_loss_title: str
     keeps_lost: bool
     products_query: str
     products_link: str
@@ -63,8 +63,8 @@ def summary_of(task: TaxonomyTask, is_unanswered: bool = False) -> TaskSummary:
         **TaskSummary.fields_of(task, is_unanswered),
         title=title_of(task),
         summary=_SUMMARIES[kind](task.parameters, _Counts.of(task)) if kind else f"Dealt with {products(task.done)}.",
-        losses=tuple(_losses(kind, task)),
-        losses_title=_losses_title(kind, task),
+        data_loss=tuple(_data_loss(kind, task)),
+        data_loss_title=_data_loss_title(kind, task),
         keeps_lost=kind is not Kind.RESTORE,
         products_query=_products_query(kind, task.parameters),
         products_link=_LINKS.get(kind, "") if kind else "",
@@ -142,7 +142,7 @@ _SUMMARIES: Mapping[Kind, Callable[[Mapping[str, Any], _Counts], str]] = {
 }
 
 
-def _losses_title(kind: Kind | None, task: TaxonomyTask) -> str:
+def _data_loss_title(kind: Kind | None, task: TaxonomyTask) -> str:
     if kind is Kind.RESTORE:
         return STAYED
     return REPLACED if only_replaces(task.kind, task.parameters) else LOST
@@ -153,7 +153,7 @@ def only_replaces(kind: str, parameters: Mapping[str, Any]) -> bool:
     return kind == Kind.ASSIGN_VALUE and parameters.get("way") != "clear"
 
 
-def _losses(kind: Kind | None, task: TaxonomyTask) -> list[Loss]:
+def _data_loss(kind: Kind | None, task: TaxonomyTask) -> list[Loss]:
     """Most products first."""
     report = task.report
     names = report.get("names", {})

@@ -18,7 +18,7 @@ const post = (item, act, values) =>
 const move = (item, values) => post(item, "move", { version: "", ...values });
 const ask = (act) => (item) => {
   const address = `${editor.dataset.category}${idOf(item)}/${act}`;
-  htmx.ajax("GET", address, { source: document.body, target: "#asked", swap: "innerHTML" });
+  htmx.ajax("GET", address, { source: document.body, target: "#question", swap: "innerHTML" });
 };
 document.addEventListener("htmx:before:request", ({ detail: { ctx: { request } } }) => {
   const isBody = request.body instanceof URLSearchParams || request.body instanceof FormData;

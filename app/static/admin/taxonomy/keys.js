@@ -11,7 +11,7 @@ const go = (item) => choose(item, { delay: 150 });
 const edit = (name) => (item) => send({ edit: `level.${name}`, level: item.dataset.id });
 const askWhereTo = (item) => {
   const address = `${editor.dataset.move}?level=${encodeURIComponent(item.dataset.id)}`;
-  htmx.ajax("GET", address, { source: document.body, target: "#asked", swap: "innerHTML" });
+  htmx.ajax("GET", address, { source: document.body, target: "#question", swap: "innerHTML" });
 };
 listen(go, {
   " ": (item) => choose(item),

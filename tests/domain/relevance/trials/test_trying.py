@@ -84,7 +84,7 @@ def test_a_saved_synonym_is_replaced_or_taken_away_on_trial(indexing: SearchCont
     changed = _try(indexing, site_id, SynonymProposal(_group("mug", "jug", id=saved)), "mug").comparisons[0]
     assert set(_names(changed)) == {"Blue mug", "Green mug", "Water jug"}
     removed = _try(indexing, site_id, SynonymProposal(_group(id=saved), remove=True))
-    assert removed.told == "Without the synonym “mug = cup”"
+    assert removed.summary == "Without the synonym “mug = cup”"
     assert [(one.words, one.after.total, one.gone) for one in removed.comparisons] == [("mug", 2, 2), ("cup", 2, 2)]
 
 
@@ -123,7 +123,7 @@ def test_a_rule_is_taken_away_on_trial(indexing: SearchContext) -> None:
     site_id = shop(indexing)
     saved = save_rule(indexing, site_id, "mug", pins=[{"sku": "JUG-1", "position": 1}])
     tried = _try(indexing, site_id, RuleProposal(Rule("", id=saved), remove=True))
-    assert tried.told == "Without the rule for “mug”"
+    assert tried.summary == "Without the rule for “mug”"
     assert (tried.comparisons[0].before.total, tried.comparisons[0].after.total) == (3, 2)
 
 

@@ -109,7 +109,7 @@ def test_values_that_were_replaced_or_taken_away_are_kept_too(site_id: int, ask:
     kept = [[one["values"] for one in lost_values.lost_values(site_id, found)] for found in (task_id, cleared_id)]
     assert kept == [[{"colour": ["Moss", "Sky"]}], [{"colour": ["Clay"]}, {"colour": ["Clay"]}]]
     told = [summary_of(task(found)) for found in (task_id, cleared_id)]
-    assert [(one.losses_title, one.losses[0].happened) for one in told] == [
+    assert [(one.data_loss_title, one.data_loss[0].happened) for one in told] == [
         ("Values that were replaced", "replaced"),
         ("Values that products lost", "taken away"),
     ]

@@ -113,7 +113,7 @@ def do(clock: StoppedClock, site: Site) -> TaxonomyTask:
 
 def test_the_preview_tells_what_would_happen_and_changes_nothing(site: Site, clock: StoppedClock) -> None:
     found = restore_preview(clock, site.id, "garden")
-    assert (found.restorable, found.with_losses, found.unrestorable, found.classified) == (3, 3, 2, 0)
+    assert (found.restorable, found.with_data_loss, found.unrestorable, found.classified) == (3, 3, 2, 0)
     assert [(source.name, source.products) for source in found.sources] == [("Camping", 5)]
     assert [(gone.id, gone.name, gone.products) for gone in found.levels_gone] == [("beds", "Beds", 2)]
     assert [(left.id, left.name, left.products) for left in found.values_left] == [("height", "Height", 3)]
