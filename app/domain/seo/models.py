@@ -20,7 +20,8 @@ def _one_unfinished(name: str) -> Index:
 
 class SitemapBuild(LeasedWork, Base):
     """A run that writes a site's sitemap; `done` counts the addresses written, in so many `files`. `left_out` counts
-    entries that the generator rejected, the first of which stand in `warnings`, one a line."""
+    entries that the generator rejected, the first of which stand in `warnings`, one a line. While `search_was_away`,
+    landing pages are missing and empty categories are listed."""
 
     __tablename__ = "sitemap_builds"
     queue = "builds"
@@ -34,6 +35,7 @@ class SitemapBuild(LeasedWork, Base):
     files: Mapped[int] = mapped_column(default=0)
     left_out: Mapped[int] = mapped_column(default=0)
     warnings: Mapped[str] = mapped_column(Text, default="")
+    search_was_away: Mapped[bool] = mapped_column(default=False)
 
 
 class SiteCheck(LeasedWork, Base):

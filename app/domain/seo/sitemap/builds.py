@@ -34,7 +34,6 @@ from app.domain.work.performing import INTERRUPTIONS, perform
 from app.events import publish
 from app.extensions import db
 
-SEARCH_AWAY = "Search did not answer: landing pages are missing and empty categories are listed until the next build."
 BETWEEN_NOTES = 5_000  # Addresses.
 MOST_WARNINGS = 50
 REPLACEMENT = "\ufffd"  # The character that Unicode has for what cannot be shown.
@@ -63,8 +62,7 @@ class StagingSite(Conflict):
 
 @dataclass
 class LeftOutEntries:
-    """How many entries the generator rejected, and the first of them with the reason, one a line. A line about all of
-    them may stand before."""
+    """How many entries the generator rejected, and the first of them with the reason, one a line."""
 
     count: int = 0
     lines: list[str] = field(default_factory=list)
@@ -125,10 +123,9 @@ def _build(context: SearchContext, store: SitemapStore, claim: Claim[SitemapBuil
     generation = store.start(claim.site_id, claim.key, claim.fence)
     try:
         generator = SitemapGenerator.of(context.engine, context.clock, shop, left_out.add)
-        if generator.counts.known.is_search_away and not _is_without_search(context.engine, claim.site_id):
-            left_out.lines.append(SEARCH_AWAY)
+        is_search_away = generator.counts.known.is_search_away and not _is_without_search(context.engine, claim.site_id)
         written = write_sitemap(generation, generator.entries(), shop.primary_host, note, limits)
-        context.commit(lambda: _publish(context, claim, generation, written, left_out))
+        context.commit(lambda: _publish(context, claim, generation, written, left_out, is_search_away))
     except BaseException:
         generation.discard()
         raise
@@ -141,6 +138,7 @@ def _publish(
     generation: SitemapGeneration,
     written: WrittenSitemap,
     left_out: LeftOutEntries,
+    is_search_away: bool,
 ) -> None:
     """Only the holder of the claim publishes. Raises LeaseLost."""
     leases.hold(context.clock, claim)
@@ -153,4 +151,5 @@ def _publish(
         files=written.files,
         left_out=left_out.count,
         warnings="\n".join(left_out.lines),
+        search_was_away=is_search_away,
     )

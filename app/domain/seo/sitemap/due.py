@@ -10,7 +10,6 @@ from sqlalchemy import exists, func, or_, select
 from app.domain.search.engine import EngineState, IndexName, SearchEngine
 from app.domain.search.models import RebuildRun
 from app.domain.seo.models import SitemapBuild
-from app.domain.seo.sitemap.builds import SEARCH_AWAY
 from app.domain.seo.sitemap.store import FIRST_FILE, SitemapStore
 from app.domain.shared.clock import Clock
 from app.domain.sites.models import Site
@@ -64,7 +63,7 @@ def _sites(now: datetime) -> list[_Site]:
     )
     met_no_search = exists().where(
         builds,
-        SitemapBuild.warnings.startswith(SEARCH_AWAY, autoescape=True),
+        SitemapBuild.search_was_away,
         SitemapBuild.created_at == built_at,
     )
     is_indexing = exists().where(rebuilds, RebuildRun.state.in_(UNFINISHED))

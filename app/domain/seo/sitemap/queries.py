@@ -16,6 +16,7 @@ from app.domain.work.progress import WorkSummary
 from app.extensions import db
 
 RECENT = 10
+SEARCH_AWAY = "Search did not answer: landing pages are missing and empty categories are listed until the next build."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,5 @@ def recent_builds(clock: Clock, site_id: int, most: int = RECENT) -> list[BuildS
 
 def _summary(clock: Clock, row: SitemapBuild) -> BuildSummary:
     shown = WorkSummary.fields_of(row, leases.is_unanswered(SITEMAP, clock, row))
-    return BuildSummary(
-        **shown, files=row.files, left_out=row.left_out, warnings=tuple(filter(None, row.warnings.split("\n")))
-    )
+    warnings = (SEARCH_AWAY if row.search_was_away else "", *row.warnings.split("\n"))
+    return BuildSummary(**shown, files=row.files, left_out=row.left_out, warnings=tuple(filter(None, warnings)))

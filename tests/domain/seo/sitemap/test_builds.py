@@ -217,7 +217,7 @@ class TestWhileSearchIsAway:
     ) -> None:
         away = replace(indexing, engine=SearchIsAway(indexing.engine))
         build = built(away, site_id)
-        assert (build.left_out, build.warnings) == (0, (builds.SEARCH_AWAY,))
+        assert (build.left_out, build.warnings) == (0, (queries.SEARCH_AWAY,))
         assert _due(indexing) == [], "it may have been for a moment"
         clock.move(minutes=6)
         assert _due(away) == []
