@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,11 +10,16 @@ from typing import Any
 
 from jinja2 import Environment, TemplateSyntaxError
 
+from app.domain.shared import strict_json
+from app.domain.shared.problems import Invalid
+from app.domain.shared.schema import Record, Text
+
 BUILT_IN = Path(__file__).parent
 DEFAULT = "market"
 NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 LONGEST_NAME = 40
 LONGEST_LABEL = 60
+FACTS = Record(label=Text(required=True), cardSizes=Text(), pictureSizes=Text())
 
 
 class UnusableTheme(Exception):
@@ -92,15 +96,16 @@ def _read(folder: Path) -> Theme:
 
 
 def _facts(file: Path) -> dict[str, Any]:
-    """Raises UnusableTheme."""
+    """A theme may say more of itself than is read here. Raises UnusableTheme."""
     try:
-        facts = json.loads(file.read_text(encoding="utf-8"))
+        sent = strict_json.loads(file.read_text(encoding="utf-8"))
+        known = {name: sent[name] for name in FACTS.fields if name in sent} if isinstance(sent, dict) else sent
+        facts = FACTS.load(known)
     except (OSError, ValueError):
         raise UnusableTheme("Its theme.json cannot be read as JSON.") from None
-    texts = ("label", "cardSizes", "pictureSizes")
-    if not isinstance(facts, dict) or not all(isinstance(facts.get(name, ""), str) for name in texts):
-        raise UnusableTheme("Its theme.json must hold an object of texts.")
-    if not 0 < len(facts.get("label", "")) <= LONGEST_LABEL:
+    except Invalid as error:
+        raise UnusableTheme(f"Its theme.json: {' '.join(problem.message for problem in error.problems)}") from None
+    if not 0 < len(facts["label"]) <= LONGEST_LABEL:
         raise UnusableTheme(f"Its theme.json must have a label of at most {LONGEST_LABEL} characters.")
     return facts
 

@@ -42,7 +42,7 @@ from app.domain.search.engine import (
 )
 from app.domain.search.ranking import intent, spelling, strategy
 from app.domain.search.ranking.analysis import analyse
-from app.domain.search.ranking.placement import PlacedDocuments, interleaved
+from app.domain.search.ranking.placement import PlacedDocuments
 from app.domain.search.ranking.query import (
     ENOUGH,
     FEW,
@@ -447,7 +447,8 @@ class Evaluation:
         if self.request.page < 1:
             return ()
         before, slots = self.placement.slots(start, end)
-        shown = interleaved(slots, islice(self._unpinned(), before, None))
+        unpinned = islice(self._unpinned(), before, None)
+        shown = [next(unpinned) if pinned is None else pinned for pinned in slots]
         hits = [
             Hit(id, self.scores[id] if self.answer else 0.0, json.loads(json.dumps(self.documents.by_id[id].card)))
             for id in shown

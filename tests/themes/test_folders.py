@@ -51,7 +51,7 @@ def test_a_folder_without_theme_json_is_nobodys_business(tmp_path: Path) -> None
         ({"name": "Spring 2027"}, "lower-case letters"),
         ({"name": "a" * 41}, "lower-case letters"),
         ({"label": ""}, "label"),
-        ({"label": 7}, "texts"),
+        ({"label": 7}, "“label” must be a text"),
         ({"style": None}, "no theme.css"),
         ({"_card": "{% if %}"}, "Line 1 of its template storefront/_card.html"),
     ],

@@ -59,7 +59,7 @@ def requires_till(settles: bool = False, as_agent: bool = False) -> Callable[[Vi
     def decorate(view: View) -> View:
         @wraps(view)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            g.till = _till(kwargs.pop("location_id", None), settles, as_agent)
+            g.till = admitted(identified(), kwargs.pop("location_id", None), settles, as_agent)
             try:
                 return view(*args, **kwargs)
             except Misconfigured as refusal:
@@ -103,10 +103,6 @@ def cashier() -> Cashier:
     assert at.location is not None, "the address names a location"
     agent_id = at.agent.id if at.agent else None
     return Cashier(at.author, at.caller.user_id, agent_id, at.location.id, at.session_id, at.is_admin)
-
-
-def _till(location_id: str | None, settles: bool, as_agent: bool) -> Till:
-    return admitted(identified(), location_id, settles, as_agent)
 
 
 def admitted(caller: ApiCaller, location_id: str | None, settles: bool = False, as_agent: bool = False) -> Till:

@@ -13,7 +13,7 @@ from app.domain.bundles.task import ImportTask
 from app.domain.pos import agents, locations
 from app.domain.pos.agent_rules import AgentFields, agent_problems
 from app.domain.pos.location_rules import LocationFields, cleaned, id_problems, location_problems
-from app.domain.pos.models import PosAgent, PosLocation
+from app.domain.pos.models import PosAgent
 from app.domain.pos.processor import Address
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Flag, Items, One, Record, Text, Texts, Whole
@@ -132,7 +132,7 @@ def _import_location(task: ImportTask, places: _Places, raw: Any, at: str) -> st
         if not task.dry_run:
             locations.take_over(task.author, row["id"], fields, may_share=True).enabled = enabled
         return "added"
-    if _location_fields(location) == fields and location.enabled == enabled:
+    if location.fields == fields and location.enabled == enabled:
         return "unchanged"
     if not task.dry_run:
         locations.edit(task.author, row["id"], location.revision, fields, enabled, may_share=True)
@@ -221,10 +221,6 @@ def _member(site_id: int, email: str) -> User | None:
         return None
     is_member = db.session.scalar(select(exists().where(RoleGrant.user_id == user.id, RoleGrant.site_id == site_id)))
     return user if is_member else None
-
-
-def _location_fields(location: PosLocation) -> LocationFields:
-    return LocationFields(location.display_name, location.address, location.processor_account_id)
 
 
 def _raise_at(problems: list[Problem], at: str) -> None:

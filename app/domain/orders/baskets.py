@@ -121,12 +121,9 @@ def _checked(site_id: int, wanted: Sequence[WantedLine]) -> Mapping[str, Offer]:
     ]
     if problems:
         raise Invalid(problems)
-    short = [
-        found
-        for place, line in enumerate(wanted)
-        if (found := _shortage(place, sums[place], offers[line.sku])) is not None
-    ]
-    if short:
+    named = [(place, offers[line.sku]) for place, line in enumerate(wanted)]
+    short = [shortage(place, offer.product.name, offer.sku, sums[place], offer.stock) for place, offer in named]
+    if short := [problem for problem in short if problem is not None]:
         raise out_of_stock(short)
     return offers
 
@@ -150,10 +147,6 @@ def _problem(place: int, sku: str, quantity: int, offer: Offer | None) -> Proble
     if quantity > MOST_OF_ONE:
         return Problem("too_many", f"At most {MOST_OF_ONE} of {sku} at once.", f"{at}/quantity")
     return None
-
-
-def _shortage(place: int, quantity: int, offer: Offer) -> Problem | None:
-    return shortage(place, offer.product.name, offer.sku, quantity, offer.stock)
 
 
 def _fill(order: Order, wanted: Sequence[WantedLine], offers: Mapping[str, Offer]) -> None:

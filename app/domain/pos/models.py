@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from app.domain.pos.location_rules import LocationFields
 from app.domain.pos.processor import Address
 from app.domain.pos.states import OPEN_STATUSES, TransactionStatus
 from app.domain.shared.columns import NEVER_REUSED, JsonValue, UtcDateTime
@@ -45,6 +46,10 @@ class PosLocation(Base):
     @property
     def address(self) -> Address:
         return Address(self.line1, self.line2, self.city, self.state, self.postal_code, self.country)
+
+    @property
+    def fields(self) -> LocationFields:
+        return LocationFields(self.display_name, self.address, self.processor_account_id)
 
 
 class PosAgent(Base):

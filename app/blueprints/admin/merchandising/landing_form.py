@@ -39,9 +39,8 @@ def by_labels(refusal: Invalid) -> Invalid:
     problems = []
     for problem in refusal.problems:
         name = problem.pointer.rpartition("/")[2]
-        quoted, label = f"“{name}” ", f"“{LABELS.get(name, name)}” "
-        is_about = problem.message.startswith(quoted)
-        problems.append(replace(problem, message=label + problem.message.removeprefix(quoted)) if is_about else problem)
+        message = problem.message.replace(f"“{name}” ", f"“{LABELS.get(name, name)}” ")
+        problems.append(replace(problem, message=message))
     return Invalid(problems)
 
 

@@ -51,7 +51,7 @@ def pos_location_add() -> Answer:
 @requires(Permission.MANAGE_POS)
 def pos_location(location_id: str) -> str:
     place = locations.location_at(current_user.site_id, location_id)
-    return _edit_page(place, _fields_of(place), place.enabled, FieldErrors())
+    return _edit_page(place, place.fields, place.enabled, FieldErrors())
 
 
 @bp.post(LOCATION)
@@ -80,10 +80,6 @@ def _typed(sent: MultiDict[str, str]) -> LocationFields:
         country=sent.get("country", ""),
     )
     return LocationFields(sent.get("displayName", ""), address, sent.get("processorAccountId"))
-
-
-def _fields_of(place: PosLocation) -> LocationFields:
-    return LocationFields(place.display_name, place.address, place.processor_account_id)
 
 
 def _new_page(fields: LocationFields, location_id: str, errors: FieldErrors) -> str:

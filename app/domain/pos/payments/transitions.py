@@ -83,7 +83,7 @@ def _advance(
         if _is_written(author, known, outcome, checked):
             db.session.refresh(known)
             if outcome.values:
-                _note(author, known, action, outcome.detail)
+                db.session.add(note_of(author, known, action, outcome.detail))
                 _follow_order(author, known, before)
                 _warn(author, known, anomaly_before)
             return known
@@ -108,10 +108,6 @@ def _is_written(author: Author, known: PosTransaction, outcome: Outcome, checked
     values = outcome.values | times | {"version": known.version + 1, "updated_at": now}
     done = db.session.execute(written.values(values).returning(PosTransaction.id)).first()
     return done is not None
-
-
-def _note(author: Author, known: PosTransaction, action: str, detail: str) -> None:
-    db.session.add(note_of(author, known, action, detail))
 
 
 def note_of(author: Author, known: PosTransaction, action: str, detail: str = "") -> PosTransactionEvent:

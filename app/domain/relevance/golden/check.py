@@ -142,7 +142,8 @@ class CheckState:
 
 def states_of_sites(context: SearchContext) -> dict[int, CheckState]:
     """Sites without golden searches, and those whose index does not answer, are left out."""
-    versions = {row.site_id: row.live_version for row in db.session.execute(_live_versions())}
+    live_versions = select(ServedConfiguration.site_id, ServedConfiguration.live_version)
+    versions = {row.site_id: row.live_version for row in db.session.execute(live_versions)}
     found = {}
     for row in db.session.execute(_summaries()):
         status = context.engine.status(row.site_id, IndexName.PRODUCTS)
@@ -164,7 +165,3 @@ def _summaries() -> Select[*tuple[Any, ...]]:
         func.min(GoldenSearch.checked_at).label("checked_at"),
         func.count(GoldenSearch.passes).label("checked"),
     ).group_by(GoldenSearch.site_id)
-
-
-def _live_versions() -> Select[*tuple[Any, ...]]:
-    return select(ServedConfiguration.site_id, ServedConfiguration.live_version)

@@ -28,7 +28,6 @@ from app.domain.search.serving.plan import Plan, plan
 from app.domain.search.serving.query import search_products
 from app.domain.search.serving.served import Served
 from app.domain.shared.problems import NotFound
-from app.domain.shared.records import existing
 
 CONTENT_SHOWN = 5
 SORT_LABELS = {
@@ -110,11 +109,6 @@ def extra_tracking(shop: Shop) -> frozenset[str]:
     """Return the parameters that only track visitors of this site; one that became a filter since is one."""
     known = listing_parameters(shop.value_facets, shop.number_facets)
     return frozenset(shop.settings["seo-extra-tracking-parameters"]) - known
-
-
-def category_at(shop: Shop, path: str) -> ShopNode:
-    """Raises NotFound for a category that is not there or hidden."""
-    return existing(shop.tree.at(path), "We have no such category, or not any more.")
 
 
 def category_listing(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.search.engine import SearchRequest, Sort
@@ -69,8 +69,3 @@ def pin_places(wanted: Sequence[tuple[int, str]], total: int) -> dict[int, str]:
         standing[at] = document_id
         free_from = at + 1
     return standing
-
-
-def interleaved(slots: Sequence[str | None], others: Iterator[str]) -> list[str]:
-    """A stretch of the list: the pinned at their places, the others in between."""
-    return [next(others) if pinned is None else pinned for pinned in slots]

@@ -21,7 +21,6 @@ MARKERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("AhrefsBot", ("ahrefsbot", "ahrefssiteaudit")),
     ("SemrushBot", ("semrushbot", "siteauditbot")),
 )
-FAMILIES = (*(family for family, _ in MARKERS), OTHER)
 BOT = re.compile(
     r"(?<!cu)bot\b|bot[/;_-]|crawl|spider|slurp|archiver|scrap|preview|facebookexternalhit|mediapartners|feedfetcher|"
     r"lighthouse|pingdom|uptime|monitor|validator|google-|yandex|baidu|duckduckgo|bingbot|semrush|ahrefs",

@@ -89,9 +89,6 @@ class LandingPages:
         return {facet: tuple(page for page in self.pages if page.facet_id == facet) for facet in facets}
 
 
-NO_LANDING_PAGES = LandingPages()
-
-
 def landing_pages(
     subject: LandingSubject, rules: Sequence[Rule], counts: Mapping[str, FacetCounts | None]
 ) -> LandingPages:
