@@ -1,7 +1,7 @@
 """Whether search was away while a sitemap was built, which stood in a sentence among its warnings
 
 Revision: 9e4d1c60a7f3
-Follows: 6c0f4b92d7e8
+Follows: 9b3e6d10c74f
 Date: 2026-11-22 20:45:00+00:00
 """
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "9e4d1c60a7f3"
-down_revision = "6c0f4b92d7e8"
+down_revision = "9b3e6d10c74f"
 branch_labels = None
 depends_on = None
 
