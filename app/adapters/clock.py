@@ -1,4 +1,4 @@
-"""What tells the time: the machine's clock or, where several machines share a database, that of its server."""
+"""Sources of the time: the machine's clock or, where several machines share a database, that of its server."""
 
 from __future__ import annotations
 

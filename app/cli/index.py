@@ -41,13 +41,13 @@ def rebuild_command(host: str | None, scope: str, wait: bool) -> None:
     with transaction():
         run, joined = runs.request_rebuild(command_author(site_id), search_engine(), worker_locks(), scope)
         run_id = run.id
-    click.echo(f"{'Joined' if joined else 'Asked for'} rebuild {run_id}")
+    click.echo(f"{'Joined' if joined else 'Requested'} rebuild {run_id}")
     if wait:
         raise SystemExit(_print_run(finished_run(site_id, run_id)))
 
 
 def finished_run(site_id: int, run_id: str) -> RebuildRun:
-    """The run at its end, whoever brings it there. Its builder may have died where no scheduler runs to say so."""
+    """The run at its end, whichever process ends it. Its builder may have died where no scheduler runs to say so."""
     context = work_context()
     while True:
         rebuild(context, run_id, examine=partial(golden_check.hold_back, context))

@@ -50,7 +50,7 @@ def _build(site_id: int, host: str) -> bool:
 
 
 def _finished(site_id: int, build_id: str) -> BuildSummary:
-    """The build at its end, whoever brings it there."""
+    """The build at its end, whichever process ends it."""
     context = work_context()
     while True:
         with suppress(Exception):  # Its row says why.

@@ -32,7 +32,7 @@ def recompute_command(host: str | None, wait: bool) -> None:
     site_id = chosen_site(host).id
     with transaction():
         task_id = tasks.request(command_author(site_id), tasks.Kind.RECOMPUTE, {}).id
-    click.echo(f"Asked for task {task_id}")
+    click.echo(f"Requested task {task_id}")
     if wait:
         _print_task(_finished(site_id, task_id))
 
@@ -41,13 +41,13 @@ def recompute_command(host: str | None, wait: bool) -> None:
 @with_site
 @reports_refusals
 def tasks_command(host: str | None) -> None:
-    """What runs or waits on a site, in the order in which it was asked for, and what failed."""
+    """What runs or waits on a site, in the order of requests, and what failed."""
     site_id = chosen_site(host).id
     for task in (*tasks.unfinished(site_id), *tasks.failed(site_id)):
         summary = summary_of(task)
         reason = f"\t{task.error}" if task.error else ""
         click.echo(
-            f"{task.id}\t{task.state}\t{summary.title}\t{summary.progress}\tasked for by {task.requested_by}{reason}"
+            f"{task.id}\t{task.state}\t{summary.title}\t{summary.progress}\trequested by {task.requested_by}{reason}"
         )
 
 
@@ -67,7 +67,7 @@ def resume_command(host: str | None, task_id: str, wait: bool) -> None:
 
 
 def _finished(site_id: int, task_id: str) -> TaxonomyTask:
-    """The task at its end, whoever brings it there; the site's earlier ones come first."""
+    """The task at its end, whichever process ends it; the site's earlier ones come first."""
     while True:
         work_off(work_context(), site_id)
         read_afresh()

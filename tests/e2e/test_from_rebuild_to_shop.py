@@ -35,7 +35,7 @@ def test_a_rebuild_is_followed_live_until_it_is_done(page: Page) -> None:
     dialog.get_by_label("Everything").check()
     dialog.get_by_role("button", name="Rebuild").click()
     run = page.locator("#run")
-    expect(run).to_contain_text(re.compile(r"asked for by"))
+    expect(run).to_contain_text(re.compile(r"requested by"))
     # The card asks for itself until the run has ended; nobody reloads the page.
     expect(run).to_contain_text(re.compile(r"\d+ documents"), timeout=60_000)
     expect(run).not_to_have_attribute("hx-get", re.compile("."))

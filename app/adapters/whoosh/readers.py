@@ -111,7 +111,7 @@ class Reader:
             if opened.is_on_disk():
                 return opened.view
         except UNREADABLE:
-            pass  # Opening it tells what is wrong.
+            pass  # Opening it says what is wrong.
         return self._refresh(anew=True)
 
     def verify(self) -> None:

@@ -35,7 +35,7 @@ def drop_trailing_slash() -> Response | None:
 
 @bp.errorhandler(SearchUnavailable)
 def search_is_down(error: SearchUnavailable) -> Response:
-    """What is wrong and how to fix it is for the admin; a shopper is told what to do."""
+    """What is wrong and how to fix it is for the admin; a shopper learns what to do."""
     answer = problem(503, error.code, "We cannot show this list just now. Please try again in a moment.")
     answer.headers["Retry-After"] = str(SECONDS_TO_WAIT)
     return answer

@@ -119,7 +119,7 @@ def submit(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
     """Make a paid basket an order; again, it answers the same.
 
     Stock is counted down once and fulfilment follows once. What was paid is always placed: where stock ran out since
-    the payment, staff are told what is missing. Not paid yet: 409 `payment_required`; paid with another amount than
+    the payment, staff are shown what is missing. Not paid yet: 409 `payment_required`; paid with another amount than
     the total: 409 `amount_mismatch`. What costs nothing needs no payment.
     """
     intent_id = body.get("payment_intent_id")

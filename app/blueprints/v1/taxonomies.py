@@ -81,7 +81,7 @@ def taxonomy(taxonomy_id: str) -> Response:
 def structure(body: dict[str, Any], taxonomy_id: str) -> Response:
     """Save the whole tree on the revision that was read.
 
-    All or nothing: every problem is told at once, naming its `levelId` and `attributeId`; when another user saved
+    All or nothing: every problem is listed at once, naming its `levelId` and `attributeId`; when another user saved
     first the answer is 409 with `currentRevision`. Products that lose their level or values are not counted here: the
     admin shows that before it saves.
     """

@@ -192,7 +192,7 @@ class PosTransaction(Base):
 
 
 class PosTransactionEvent(Base):
-    """A step in the life of a transaction, for its timeline: what happened, by whom, and the status after it."""
+    """An event of a transaction, for its timeline: what happened, by whom, and the status after it."""
 
     __tablename__ = "pos_transaction_events"
     __table_args__ = (Index(None, "transaction_id", "id"),)

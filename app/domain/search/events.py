@@ -1,4 +1,4 @@
-"""What search tells upward."""
+"""Events that search publishes for the contexts above it."""
 
 from __future__ import annotations
 

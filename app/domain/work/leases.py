@@ -33,7 +33,7 @@ class LeaseLost(Exception):
 
 @dataclass(slots=True)
 class Claim(Generic[W]):
-    """The right of one worker to do some work; whoever claims the work later has a higher fence. `held_until` is by the
+    """The right of one worker to do some work; a later claim has a higher fence. `held_until` is by the
     monotonic clock of its process: that the wall clock was set takes nobody's work away."""
 
     kind: WorkKind[W]
@@ -131,7 +131,7 @@ def release(clock: Clock, claim: Claim[W]) -> None:
 
 
 def end(kind: WorkKind[W], clock: Clock, row: W, state: State, error: str | None) -> None:
-    """Done or failed, whoever says so."""
+    """Done or failed, whichever worker or purge ended it."""
     row.state, row.error, row.finished_at = state.value, error and error[:LONGEST_ERROR], clock.now()
     row.lease_until = None
     db.session.flush()

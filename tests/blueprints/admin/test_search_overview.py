@@ -64,7 +64,7 @@ def test_an_index_that_is_damaged_is_unreachable_and_said_to_heal_by_itself(
     with app.app_context():
         indexing.heal()
     page = _html(browser)
-    assert "A rebuild is under way" in page and "asked for by the shop itself" in page
+    assert "A rebuild is under way" in page and "requested by the shop itself" in page
     with app.app_context():
         (entry,) = [entry for entry in activity(shop, 1).items if entry.actor == "the shop itself"]
     assert entry.summary == "Requested a rebuild of the lost index of products"
@@ -83,7 +83,7 @@ def test_a_rebuild_is_followed_from_waiting_to_done(app: Flask, shop: int, signe
     assert "The last rebuild is done: Everything. 3 documents." in done
     assert "every 1500ms" not in done and "Healthy" in done
     page = _html(browser)
-    assert "all that the shop shows" in page and "asked for by The Merchandiser" in page
+    assert "all that the shop shows" in page and "requested by The Merchandiser" in page
 
 
 def test_a_worker_that_does_not_take_up_a_rebuild_is_named(shop: int, signed_in, clock: StoppedClock) -> None:
@@ -101,7 +101,7 @@ def test_a_second_request_joins_the_first_and_says_whose_it_is(app: Flask, shop:
     browser.get("/admin/search")
     browser.post("/admin/search/rebuild", {"scope": "PRODUCTS"})
     browser.post("/admin/search/rebuild", {"scope": "ALL"})
-    assert "serves yours too: products, asked for by The Merchandiser" in _html(browser)
+    assert "serves yours too: products, requested by The Merchandiser" in _html(browser)
     with app.app_context():
         assert len(db.session.scalars(select(RebuildRun)).all()) == 1
 

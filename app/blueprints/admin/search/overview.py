@@ -17,7 +17,7 @@ from app.domain.shared.problems import Conflict
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
-REQUESTED = "The rebuild is asked for. Shoppers keep the old index until the new one is ready."
+REQUESTED = "The rebuild is requested. Shoppers keep the old index until the new one is ready."
 
 
 @bp.get("/search")
@@ -58,4 +58,4 @@ def search_rebuild() -> Response:
 
 
 def _joined(scope_name: str, requested_by: str) -> str:
-    return f"A rebuild was on its way already and serves yours too: {scope_name.lower()}, asked for by {requested_by}."
+    return f"A rebuild was on its way already and serves yours too: {scope_name.lower()}, requested by {requested_by}."

@@ -76,7 +76,7 @@ def _moment(text: str, time_zone: str) -> str | None:
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
-        return text  # Told by who reads it.
+        return text  # Its reader names what is wrong with it.
     return (moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(time_zone))).isoformat()
 
 

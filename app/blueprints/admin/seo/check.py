@@ -1,4 +1,4 @@
-"""Site checks: asked for, followed, and what the latest found."""
+"""Site checks: requested, followed, and what the latest found."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _activation_page(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, typed: s
 
 
 def _restore_page(taxonomy_id: str) -> Answer:
-    """The page is there at once; the dry run, which takes seconds for a large archive, is asked for by the page, or by
+    """The page is there at once; the dry run, which takes seconds for a large archive, is requested by the page, or by
     its link without JavaScript. Answers 409 for a taxonomy that is not the active one, and says why nothing can be
     done."""
     site_id, is_dry_run = current_user.site_id, "dry-run" in request.args

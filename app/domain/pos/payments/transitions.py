@@ -124,7 +124,7 @@ def note_of(author: Author, known: PosTransaction, action: str, detail: str = ""
 
 
 def _warn(author: Author, known: PosTransaction, anomaly_before: str | None) -> None:
-    """Tell the owner of what no rule can settle."""
+    """Raise an alert about what no rule can decide."""
     if known.anomaly not in (None, anomaly_before):
         raise_alert(author.clock, Cause.PAYMENT_ANOMALY, anomaly_detail(known), known.site_id, known.id)
 

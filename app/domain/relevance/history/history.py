@@ -1,4 +1,4 @@
-"""The history of the Search section, and undoing a change."""
+"""The history of the Search section, and undo of a change."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from app.extensions import Base
 
 
 class SearchReplay(LeasedWork, Base):
-    """The top searches of the last 30 days, asked before and after a change that is not saved. `proposal` is that
+    """The top searches of the last 30 days, answered before and after a change that is not saved. `proposal` is that
     change, `report` what it would do; `done` and `total` count searches."""
 
     __tablename__ = "search_replays"

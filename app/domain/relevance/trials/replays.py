@@ -1,4 +1,4 @@
-"""Replays: the top searches of the last 30 days, asked as things are and as they would be after a change.
+"""Replays: the top searches of the last 30 days, answered as things are and as they would be after a change.
 
 A replay takes seconds and changes nothing but its own row, so a worker that dies loses only time: whoever claims the
 row next begins anew.

@@ -1,4 +1,4 @@
-"""Searches asked as things are and as they would be after a change that is not saved.
+"""Searches answered as things are and as they would be after a change that is not saved.
 
 Synonyms and rules are values, so what would be served is made and handed to the same search. Search terms stand in the
 index: there the product's document is made anew with the terms proposed and searched in a private copy of the index

@@ -124,7 +124,7 @@ def drop_applied(site_id: int) -> None:
 
 
 def put_aside(entry_ids: Iterable[int], error: str) -> None:
-    """The record cannot be indexed; it holds up nobody, and what is wrong with it is told."""
+    """Set aside a record that cannot be indexed, with its error, so that it delays no other."""
     for ids in portions(entry_ids):
         failed = update(OutboxEntry).where(OutboxEntry.id.in_(ids))
         _run(failed.values(attempts=OutboxEntry.attempts + 1, error=error[:1000]))

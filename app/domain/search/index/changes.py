@@ -16,7 +16,7 @@ def documents_of(
     site_id: int, index: IndexName, records: Collection[Record] | None = None, refuse: Refuse | None = None
 ) -> Iterator[IndexDocument]:
     """All documents of an index, or those of the records named. A record that makes no document ends the reading
-    with its own exception, or is told to `refuse` and left out."""
+    with its own exception, or is passed to `refuse` and left out."""
     if index is IndexName.PRODUCTS:
         ids = None if records is None else {record_id for _, record_id in records}
         return product_documents(site_id, ids, refuse=refuse)

@@ -1,4 +1,4 @@
-"""Why a rebuild failed, in words for the people who asked for it."""
+"""Why a rebuild failed, in words for the people who requested it."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ KEEP_SLOTS = timedelta(days=7)
 
 def _is_followed() -> ColumnElement[bool]:
     """Whether a later run of the site took a run's place: one of its scope that was done, or any where it failed. What
-    the status tells of a site's index stays: its latest run, and its latest of each scope that was done."""
+    the status shows of a site's index stays: its latest run, and its latest of each scope that was done."""
     later = aliased(RebuildRun)
     replaces = and_(later.state == State.DONE, later.scope == RebuildRun.scope)
     return exists().where(

@@ -1,4 +1,4 @@
-"""What the index of products knows: since when what only a rebuild brings into it, and which changes it lacks."""
+"""What the index of products knows: since when what only a rebuild brings into it, and which changes it misses."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ MISSING, EXTRA, STALE = "missing", "extra", "stale"
 
 @dataclass(frozen=True)
 class Drift:
-    """Ids of documents that the index lacks, has too many, or holds in an old state."""
+    """Ids of documents that the index misses, has too many, or holds in an old state."""
 
     missing: set[str] = field(default_factory=set)
     extra: set[str] = field(default_factory=set)
@@ -119,7 +119,7 @@ def _compare(
 
 
 def _ignore(_kind: str, _record_id: int, _error: Exception) -> None:
-    """A record without a document is set aside by the applier, which tells of it."""
+    """A record without a document is set aside by the applier, with its error."""
 
 
 def _report(context: SearchContext, site_id: int, drift: Drift) -> ReconcileReport:

@@ -1,4 +1,4 @@
-"""Who runs a scheduled job: whoever writes its slot first."""
+"""Claims of scheduled jobs: the scheduler that writes a slot first runs it."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from app.domain.seo.fetching import Fetched
 
 RULES: Mapping[str, str] = {
     "staging_site": "This is a staging site: every page keeps search engines out.",
-    "indexable": "Nothing speaks against it: the page is asked for by its own address.",
+    "indexable": "Nothing speaks against it: the page is requested by its own address.",
     "page_number": "A further page of a list is indexable, and known by its own address.",
     "canonical_override": "Its editor names another address of the shop as the one that it is known by.",
     "cross_domain_canonical": "Its editor names an address on another host as the one that it is known by.",

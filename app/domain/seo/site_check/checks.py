@@ -1,4 +1,4 @@
-"""Site checks: asked for, done by a worker, kept with what they found.
+"""Site checks: requested, done by a worker, kept with what they found.
 
 A check takes minutes, and rebuilds wait for the same workers, so it is done in slices: each goes on where the one
 before ended, behind what was requested meanwhile. A check changes nothing but its own rows, so a worker that dies loses

@@ -1,7 +1,7 @@
 """Builds of sitemaps: who requested one, and the worker's part.
 
-A build changes nothing but files, which are swapped in at its end, so a worker that dies loses only time: whoever
-claims the row next begins anew.
+A build changes nothing but files, which are swapped in at its end, so a worker that dies loses only time: the next
+worker to claim the row begins anew.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def request(author: Author, *, is_noted: bool = False) -> SitemapBuild:
     if site.staging:
         raise StagingSite
     if is_noted:
-        audit.record(author, "sitemap.build", ("sitemap", site.primary_host), "Asked for a new sitemap")
+        audit.record(author, "sitemap.build", ("sitemap", site.primary_host), "Requested a new sitemap")
     build, _ = join_or_create(SitemapBuild, author)
     publish(WorkRequested(SITEMAP.name, build.id))
     return build

@@ -17,7 +17,7 @@ from app.domain.taxonomy.levels.attribute import AttributeType
 DEEPEST = 8
 MOST_RECORDS = 50_000  # Levels and attributes of a taxonomy.
 MOST_VALUES_IN_ALL = 300_000  # Allowed values of all its attributes.
-MOST_PROBLEMS = 1_000  # Told at once.
+MOST_PROBLEMS = 1_000  # Listed at once.
 TOO_MANY_PROBLEMS = f"More than {MOST_PROBLEMS:,} things are not as they must be; the rest was not looked at."
 
 LEVEL = Record(
@@ -122,7 +122,7 @@ def read_levels(raw: Sequence[Any], pointer: str = "#/rootLevels") -> tuple[list
 
 
 def too_many_problems() -> StructureProblem:
-    """What stands for those that are not told."""
+    """What stands for those that are not listed."""
     return StructureProblem("too_many_problems", TOO_MANY_PROBLEMS, "#/rootLevels", record="#")
 
 

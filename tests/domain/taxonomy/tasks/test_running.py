@@ -250,7 +250,7 @@ def test_only_what_failed_can_go_on(ask: Ask, clock: StoppedClock, site_id: int,
 def test_a_kind_that_nobody_knows_fails_once_and_holds_up_no_other(
     ask: Ask, clock: StoppedClock, site_id: int, work: Worker
 ) -> None:
-    """It was asked for by a newer version of the shop, before an older one was put in its place."""
+    """It was requested by a newer version of the shop, before an older one was put in its place."""
     with transaction():
         unknown = make_task(db.session.get_one(Site, site_id), "POLISH", state="waiting").id
     later = ask(Kind.RECOMPUTE)
