@@ -65,6 +65,8 @@ class Config:
     host: str = "127.0.0.1"
     port: int = 8000
     web_workers: int = 2
+    mcp_host: str = "127.0.0.1"
+    mcp_port: int | None = 8001
     log_level: str = "INFO"
     metrics_token: str | None = None
     payment_processor: str = "simulator"
@@ -169,6 +171,8 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         host=env.get("HOST") or "127.0.0.1",
         port=_number(env, "PORT", 8000),
         web_workers=max(1, _number(env, "WEB_WORKERS", 2)),
+        mcp_host=env.get("MCP_HOST") or "127.0.0.1",
+        mcp_port=_number(env, "MCP_PORT", _number(env, "PORT", 8000) + 1) or None,
         log_level=_choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
         metrics_token=env.get("METRICS_TOKEN") or None,
         payment_processor=_payment_processor(env, environment),

@@ -25,13 +25,16 @@ def free_port() -> int:
 
 
 class RunningShop:
-    """`make run`, in `folder`: instance/ and everything else it writes lie there."""
+    """`make run`, in `folder`: instance/ and everything else it writes lie there. Without the MCP server, unless the
+    environment gives it a port."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
         self.folder = folder
         self.port = free_port()
         self.log = folder / "shop.log"
-        self._environment = plain_environment() | {"PORT": str(self.port), "WEB_WORKERS": "1"} | environment
+        self._environment = (
+            plain_environment() | {"PORT": str(self.port), "WEB_WORKERS": "1", "MCP_PORT": "0"} | environment
+        )
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -100,6 +103,7 @@ def plain_environment() -> dict[str, str]:
     """This process's environment without the settings of a shop, able to import it from any folder and to keep its byte
     code, which the next process need not compile again."""
     folders = ("INDEX_DIR", "MEDIA_DIR", "COUNTING_DIR", "SITEMAP_DIR")
-    ours = ("SHOP_ENV", "SECRET_KEY", "DATABASE_URL", "REDIS_URL", *folders, "HOST", "PORT", "PYTHONDONTWRITEBYTECODE")
+    addresses = ("DATABASE_URL", "REDIS_URL", "HOST", "PORT", "MCP_HOST", "MCP_PORT")
+    ours = ("SHOP_ENV", "SECRET_KEY", *addresses, *folders, "PYTHONDONTWRITEBYTECODE")
     rest = {name: value for name, value in os.environ.items() if name not in ours}
     return rest | {"PYTHONPATH": str(ROOT)}

@@ -1,4 +1,5 @@
-"""Who calls a tool: the holder of a bearer token, who acts as its user on its site. Both are read at each call."""
+"""Who calls a tool: the holder of a bearer token, which is a personal one or that of a session, who acts as its user on
+its site. Both are read at each call."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ from app.domain.shared.author import Author, Origin
 from app.domain.shared.problems import Forbidden, Unauthenticated
 from app.domain.sites import api_sessions
 from app.domain.sites.api_sessions import Audience
+from app.domain.sites.personal_token_rules import is_personal
 from app.domain.sites.roles import Role
+from app.token_access import token_caller
 from app.tokens import access_tokens
 
 
@@ -28,6 +31,9 @@ class Caller:
 
 def caller_of(token: str) -> Caller:
     """The user and the site of a token that holds now. Raises Unauthenticated, and Forbidden for a till's token."""
+    if is_personal(token):
+        holder = token_caller(token)
+        return Caller(holder.user_id, holder.display_name, holder.site_id, holder.roles)
     claims = access_tokens.read(token)
     if claims.is_over(ports.clock().now()):
         raise Unauthenticated("token_expired", "This token is over. Get another one.")

@@ -99,7 +99,8 @@ def tool(
             raise RuntimeError(f"There is a tool {name} already.")
         if any(action.writes for action in actions.values()) and not issubclass(arguments, WriteArguments):
             raise RuntimeError(f"The tool {name} writes, so it takes WriteArguments.")
-        description = inspect.getdoc(run) or ""
+        paragraphs = (inspect.getdoc(run) or "").split("\n\n")
+        description = "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
         _TOOLS[name] = Tool(
             name, title, description, permission, run, arguments, answer, actions, is_destructive, is_idempotent
         )

@@ -77,9 +77,10 @@ def _served(app: Flask, tool: Tool, token_of: TokenOf, threads: Threads) -> Serv
 
 def schema_of(record: type[BaseModel], mode: Any) -> dict[str, Any]:
     """Its JSON Schema, without the titles that pydantic makes of names."""
-    schema = record.model_json_schema(by_alias=True, mode=mode)
-    found: dict[str, Any] = _untitled(schema)
-    return found
+    schema: dict[str, Any] = _untitled(record.model_json_schema(by_alias=True, mode=mode))
+    named = schema.get("properties", {})
+    schema["properties"] = {name: named[name] for name in sorted(named, key="dryRun".__eq__)}  # The last that matters.
+    return schema
 
 
 def _untitled(schema: Any) -> Any:

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+import socket
 import sys
 import time
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from typing import NoReturn
 
 from app.config import INSTANCE, REDIS_ADDRESS_FILE, Config, ConfigurationError, from_environment
 from app.private_files import UMASK, say_private
-from app.supervisor import embedded_redis, preparation
+from app.supervisor import embedded_redis, mcp_server, preparation
 from app.supervisor.parts import Part, stop
 from app.supervisor.preflight import CannotStart, check_port, claim_folder
 
@@ -26,6 +27,7 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 SECONDS_TO_STOP = 8.0
 SECONDS_TO_STOP_REDIS = 1.5
 SECONDS_TO_ANSWER = 60.0
+NAMES = {"127.0.0.1": "localhost", "0.0.0.0": "localhost", "::": "localhost"}  # Of hosts that are listened at.
 WITHOUT_SURFACES = "app:create_app(surfaces=False)"
 
 
@@ -55,17 +57,18 @@ def _run(leaving: ExitStack, started: float) -> NoReturn:
     config = from_environment()
     say_private(config)
     check_port(config.host, config.port)
+    listener = mcp_server.listen(config, os.environ)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = _empty_folder(instance / "metrics")
     running: list[Part] = []
     if not os.environ.get("REDIS_URL"):
         os.environ["REDIS_URL"] = _start_redis(instance, leaving, running)
     has_demo = _prepare(config)
-    web, *others = _parts(config)
+    web, *others = _parts(config, listener)
     leaving.callback(stop, [web, *others], SECONDS_TO_STOP)
     _start([web], running)
     _wait_until_it_answers(config, running)
     _start(others, running)  # Not before: all parts at once would keep each other from loading.
-    _announce(config, has_demo, time.monotonic() - started)
+    _announce(config, has_demo, listener is not None, time.monotonic() - started)
     while True:
         _tend(running)
 
@@ -88,7 +91,7 @@ def _start_redis(instance: Path, leaving: ExitStack, running: list[Part]) -> str
     return redis.url
 
 
-def _parts(config: Config) -> list[Part]:
+def _parts(config: Config, listener: socket.socket | None) -> list[Part]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     python, worker = sys.executable, str(ROOT / "worker.py")
     web = [python, "-m", "app.web_server"]
@@ -97,6 +100,7 @@ def _parts(config: Config) -> list[Part]:
         Part("worker", [python, worker, "default"], environment),
         Part("rebuild worker", [python, worker, "builds"], environment),
         Part("scheduler", [python, "-m", "flask", "--app", WITHOUT_SURFACES, "scheduler"], environment),
+        *([mcp_server.part(listener, environment)] if listener else []),
     ]
 
 
@@ -133,13 +137,15 @@ def _answers(config: Config) -> bool:
         connection.close()
 
 
-def _announce(config: Config, has_demo: bool, seconds: float) -> None:
-    host = {"127.0.0.1": "localhost", "0.0.0.0": "localhost", "::": "localhost"}.get(config.host, config.host)
+def _announce(config: Config, has_demo: bool, has_mcp: bool, seconds: float) -> None:
+    host = NAMES.get(config.host, config.host)
     lines = [
         f"The shop is ready after {seconds:.1f} s.",
         f"  Shop   http://{host}:{config.port}/",
         f"  Admin  http://{host}:{config.port}/admin/login",
     ]
+    if has_mcp:
+        lines.append(f"  MCP    http://{NAMES.get(config.mcp_host, config.mcp_host)}:{config.mcp_port}/mcp")
     if has_demo:
         people = ", ".join(f"{name}@demo.test" for name in ("super", "admin", "merch", "agent"))
         lines += [f"  Sign in as {people}; the password is demo-password-1"]

@@ -23,11 +23,13 @@ def pause_before_restart(deaths_in_a_row: int) -> float:
 
 @dataclass
 class Part:
-    """A program with its arguments and environment, and how it has fared."""
+    """A program with its arguments and environment, and how it has fared. `handed_over` are the descriptors of open
+    files that it gets."""
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str]
+    handed_over: Sequence[int] = ()
     process: subprocess.Popen[bytes] | None = None
     deaths_in_a_row: int = 0
     started_at: float = 0.0
@@ -36,7 +38,11 @@ class Part:
     def start(self) -> None:
         # A session of its own keeps Ctrl-C from reaching the part: the supervisor stops the parts in order.
         self.process = subprocess.Popen(
-            self.command, env=self.environment, start_new_session=True, preexec_fn=_die_with_parent
+            self.command,
+            env=self.environment,
+            start_new_session=True,
+            preexec_fn=_die_with_parent,
+            pass_fds=self.handed_over,
         )
         self.started_at = time.monotonic()
         self.start_again_at = None

@@ -40,20 +40,33 @@ def claim_folder(instance: Path) -> IO[str]:
 
 
 def check_port(host: str, port: int) -> None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise CannotStart(_port_trouble(host, port, error)) from error
+    claim_port(host, port).close()
 
 
-def _port_trouble(host: str, port: int, error: OSError) -> str:
+def claim_port(host: str, port: int, settings: str = "") -> socket.socket:
+    """A socket that has the port and does not listen yet. `settings` is what the names of its settings begin with.
+    Raises CannotStart."""
+    claimed = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    claimed.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        claimed.bind((host, port))
+    except OSError as error:
+        claimed.close()
+        raise CannotStart(_port_trouble(host, port, settings, error)) from error
+    return claimed
+
+
+def _port_trouble(host: str, port: int, settings: str, error: OSError) -> str:
+    name = f"{settings}PORT"
     if isinstance(error, PermissionError):
-        return f"Port {port} needs rights that this user lacks: choose one above 1023, for example PORT=8000 make run."
+        return (
+            f"Port {port} needs rights that this user lacks: choose one above 1023, for example {name}=8000 make run."
+        )
     if error.errno == errno.EADDRINUSE:
         return (
-            f"Port {port} on {host} is taken by another program: stop it or choose another, PORT={port + 1} make run."
+            f"Port {port} on {host} is taken by another program: stop it or choose another, {name}={port + 1} make run."
         )
-    return f"The address {host}:{port} cannot be used ({error.strerror}): set HOST and PORT to one of this machine."
+    return (
+        f"The address {host}:{port} cannot be used ({error.strerror}): set {settings}HOST and {name} to one of this "
+        "machine."
+    )

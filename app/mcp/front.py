@@ -1,0 +1,182 @@
+"""What a request over HTTP must be before the SDK reads it: for one of the shop's hosts, by a caller who is known, of
+bounded size, sent in time, and sound JSON. Everything else is answered here, with an error of JSON-RPC."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import anyio
+import structlog
+from anyio import to_thread
+from flask import Flask
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.config import LOCAL_HOSTS
+from app.domain.shared import strict_json
+from app.domain.shared.problems import DomainError, Forbidden, Unauthenticated
+from app.domain.sites.sites import site_by_host
+from app.mcp.callers import caller_of
+
+log = structlog.get_logger()
+
+PATH, HEALTH = "/mcp", "/healthz"
+LARGEST_BODY = 8 * 1024 * 1024  # Bytes: a taxonomy of 2,000 levels with long lists of values.
+MOST_MARKS = 400_000  # Brackets and commas of one body; each may take 200 bytes to keep.
+SECONDS_TO_SEND = 20
+CHALLENGE = 'Bearer realm="shop"'
+PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603  # JSON-RPC 2.0 section 5.1.
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal(Exception):
+    """The answer to a request that the SDK does not see; `code` is a stable word."""
+
+    status: int
+    code: str
+    message: str
+    number: int = INVALID_REQUEST
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def response(self) -> Response:
+        error = {"code": self.number, "message": self.message, "data": {"code": self.code}}
+        body = {"jsonrpc": "2.0", "id": None, "error": error}
+        return JSONResponse(body, self.status, {"Cache-Control": "no-store", **self.headers})
+
+
+class Front:
+    """The application that the server runs: health, and the SDK's application behind the checks."""
+
+    def __init__(self, app: Flask, served: ASGIApp) -> None:
+        self._app, self._served = app, served
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._served(scope, receive, send)
+        elif scope["path"] == HEALTH:
+            await PlainTextResponse("ok\n")(scope, receive, send)
+        else:
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def sending(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._checked(scope, receive, sending)
+        except Refusal as refused:
+            await refused.response()(scope, receive, sending)
+        except Exception:
+            request_id = uuid.uuid4().hex
+            log.exception("unexpected_error", request_id=request_id, route=PATH)
+            if not started:
+                message = f"Internal error. It was noted under the request id {request_id}."
+                await Refusal(500, "internal_error", message, INTERNAL_ERROR).response()(scope, receive, sending)
+
+    async def _checked(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        _check_shape(request)
+        await to_thread.run_sync(self._admit, request.headers)
+        body = await _body(request)
+        _check_json(body)
+        await self._served(scope, _replay(body, receive), send)
+
+    def _admit(self, headers: Mapping[str, str]) -> None:
+        """Raises Refusal. In a thread and a context of its own: the database is read."""
+        with self._app.app_context():
+            _check_hosts(headers)
+            try:
+                caller_of(sent_token(headers))
+            except (Unauthenticated, Forbidden) as error:
+                raise _unauthenticated(error, "authorization" in headers) from None
+
+
+def sent_token(headers: Mapping[str, str]) -> str:
+    """Raises Unauthenticated where none was sent."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Unauthenticated("token_required", "Send an access token of this shop: Authorization: Bearer <token>.")
+    return token.strip()
+
+
+def _unauthenticated(error: DomainError, was_sent: bool) -> Refusal:
+    challenge = f'{CHALLENGE}, error="invalid_token"' if was_sent else CHALLENGE  # RFC 6750 section 3.1.
+    return Refusal(401, error.code, error.message, headers={"WWW-Authenticate": challenge})
+
+
+def _check_shape(request: Request) -> None:
+    if request.url.path != PATH:
+        raise Refusal(404, "not_found", f"There is nothing here. The tools are at {PATH}.")
+    if request.method != "POST":
+        message = "Every message is a POST of its own: the server keeps no session and opens no stream."
+        raise Refusal(405, "method_not_allowed", message, headers={"Allow": "POST"})
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise Refusal(415, "unsupported_media_type", "Send JSON, with Content-Type: application/json.")
+    length = request.headers.get("content-length", "")
+    if length.isdigit() and int(length[:20]) > LARGEST_BODY:
+        raise _too_large()
+
+
+def _check_hosts(headers: Mapping[str, str]) -> None:
+    """Against DNS rebinding: a page of another origin that has its name point at this machine reaches nothing."""
+    if not _is_ours(f"//{headers.get('host', '')}"):
+        raise Refusal(421, "unknown_host", "This is no host of a shop of this installation.")
+    origin = headers.get("origin")
+    if origin is not None and not _is_ours(origin):
+        raise Refusal(403, "foreign_origin", "Pages of other origins may not call the tools.")
+
+
+def _is_ours(address: str) -> bool:
+    try:
+        host = urlsplit(address).hostname
+    except ValueError:
+        return False
+    return host is not None and (host in LOCAL_HOSTS or site_by_host(host.removesuffix(".")) is not None)
+
+
+async def _body(request: Request) -> bytes:
+    chunks: list[bytes] = []
+    length = 0
+    with anyio.move_on_after(SECONDS_TO_SEND) as waiting:
+        async for chunk in request.stream():
+            length += len(chunk)
+            if length > LARGEST_BODY:
+                raise _too_large()
+            chunks.append(chunk)
+    if waiting.cancelled_caught:
+        message = f"The body took longer than {SECONDS_TO_SEND} seconds."
+        raise Refusal(408, "too_slow", message, headers={"Connection": "close"})
+    return b"".join(chunks)
+
+
+def _too_large() -> Refusal:
+    message = f"What was sent is larger than the {LARGEST_BODY // 1_000_000} MB that this address takes."
+    return Refusal(413, "request_entity_too_large", message, headers={"Connection": "close"})
+
+
+def _check_json(body: bytes) -> None:
+    """Readers differ in what they shrug off: NaN, doubled names, lone surrogates, nesting without end."""
+    try:
+        strict_json.loads(body.decode(), MOST_MARKS)
+    except ValueError as error:
+        message = "It is not UTF-8." if isinstance(error, UnicodeDecodeError) else str(error)
+        raise Refusal(400, "malformed_json", f"The body is not valid JSON: {message}", PARSE_ERROR) from None
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """What was read already, then whatever comes."""
+    sent: Sequence[Message] = ({"type": "http.request", "body": body, "more_body": False},)
+    waiting = list(sent)
+
+    async def next_message() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return next_message
