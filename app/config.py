@@ -80,6 +80,7 @@ class Config:
     smtp: SmtpServer = SmtpServer()
     mail_from: str = ""
     mail_dir: Path | None = None
+    erasure_file: Path | None = None
     alert_webhook_url: str | None = None
     alert_webhook_secret: str = ""
     alert_free_disk_mb: int = 512
@@ -113,6 +114,11 @@ class Config:
     def mail_folder(self) -> Path:
         """Where mails to customers lie while no mail server is set up: beside the database unless named."""
         return self.mail_dir or (self._database_folder or self.index_dir.parent) / "mail"
+
+    @property
+    def erasure_list(self) -> Path:
+        """Who was erased, as hashes: beside the database unless a file is named."""
+        return self.erasure_file or (self._database_folder or self.index_dir.parent) / "erasures.list"
 
     @property
     def _database_folder(self) -> Path | None:
@@ -186,6 +192,7 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         smtp=_smtp(env),
         mail_from=_mail_from(env),
         mail_dir=Path(env["MAIL_DIR"]) if env.get("MAIL_DIR") else None,
+        erasure_file=Path(env["ERASURE_LIST"]) if env.get("ERASURE_LIST") else None,
         alert_webhook_url=_safe_url(env, "ALERT_WEBHOOK_URL"),
         alert_webhook_secret=env.get("ALERT_WEBHOOK_SECRET") or "",
         alert_free_disk_mb=_number(env, "ALERT_FREE_DISK_MB", 512),

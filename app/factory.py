@@ -12,6 +12,7 @@ from app.adapters import sqlite
 from app.adapters.ai import AiSuggestions
 from app.adapters.clock import ServerClock, SystemClock
 from app.adapters.counting_spool import FileSpool, VisitSpool
+from app.adapters.erasure_file import FileErasures
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.mail import FolderMailer, MailChannel, SmtpMailer
@@ -107,6 +108,7 @@ def _ports(config: Config) -> Ports:
         rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
         alert_channels=tuple(channels_of_alerts(config)),
         mailer=_mailer(config),
+        erasures=FileErasures(config.erasure_list),
     )
 
 

@@ -32,6 +32,7 @@ class Permission(StrEnum):
     USE_POS = "use_pos"
     MANAGE_USERS = "manage_users"
     MANAGE_SETTINGS = "manage_settings"
+    MANAGE_PERSONAL_DATA = "manage_personal_data"
     SEE_MACHINE = "see_machine"
     MANAGE_SITES = "manage_sites"
 
@@ -53,6 +54,7 @@ _ADMIN = _MERCHANDISER | {
     Permission.USE_POS,
     Permission.MANAGE_USERS,
     Permission.MANAGE_SETTINGS,
+    Permission.MANAGE_PERSONAL_DATA,
     Permission.SEE_MACHINE,
 }
 ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {

@@ -11,6 +11,7 @@ from flask import Flask, current_app
 from app.domain.alerts.certificates import CertificateReader, NoCertificates
 from app.domain.alerts.channel import AlertChannel
 from app.domain.catalogue.image_store import ImageStore
+from app.domain.personal_data.erasure_list import ErasureList, NoErasureList
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.simulator import PaymentSimulator
 from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
@@ -64,6 +65,7 @@ class Ports:
     payment_processor: PaymentProcessor = field(default_factory=NoProcessor)
     mailer: Mailer = field(default_factory=NoMailer)
     rate_limits: RateLimits = field(default_factory=NoRateLimits)
+    erasures: ErasureList = field(default_factory=NoErasureList)
 
 
 def _ports() -> Ports:
@@ -131,6 +133,10 @@ def rate_limits() -> RateLimits:
 
 def mailer() -> Mailer:
     return _ports().mailer
+
+
+def erasures() -> ErasureList:
+    return _ports().erasures
 
 
 def landing_directory() -> LandingDirectory:

@@ -15,6 +15,7 @@ from structlog.typing import EventDict
 
 from app import create_app
 from app.adapters.counting_spool import FileSpool, VisitSpool
+from app.adapters.erasure_file import FileErasures
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.mail import FolderMailer
@@ -142,6 +143,7 @@ def app(
         rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
         payment_processor=processor,
         mailer=FolderMailer(config.mail_folder),
+        erasures=FileErasures(config.erasure_list),
     )
     made = application(config, ports)
     yield made

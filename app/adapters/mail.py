@@ -6,6 +6,9 @@ import os
 import re
 from collections.abc import Sequence
 from email.message import EmailMessage
+from email.parser import BytesHeaderParser
+from email.policy import default
+from email.utils import parseaddr
 from pathlib import Path
 
 from app.adapters.smtp import TIMEOUT, MailRefused, new_message, send_message
@@ -47,6 +50,10 @@ class SmtpMailer:
         except MailRefused as refused:
             raise MailNotSent(str(refused)) from refused
 
+    def forget(self, address: str) -> int:
+        """What was sent is the server's."""
+        return 0
+
 
 class FolderMailer:
     """Mails to customers as files, one a mail, for a shop without a mail server: any mail program opens them."""
@@ -64,6 +71,23 @@ class FolderMailer:
             aside.replace(file)
         except OSError as error:
             raise MailNotSent(f"The folder of mails could not be written ({error.strerror}).") from error
+
+    def forget(self, address: str) -> int:
+        removed = 0
+        for file in self._folder.glob("*.eml"):
+            if _recipient(file).casefold() == address.casefold():
+                file.unlink(missing_ok=True)
+                removed += 1
+        return removed
+
+
+def _recipient(file: Path) -> str:
+    """Raises OSError but for a file that is gone."""
+    try:
+        with file.open("rb") as mail:
+            return parseaddr(BytesHeaderParser(policy=default).parse(mail).get("To", ""))[1]
+    except FileNotFoundError:
+        return ""
 
 
 def _message(sender: str, mail: Mail) -> EmailMessage:

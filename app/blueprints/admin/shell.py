@@ -65,6 +65,13 @@ GROUPS = (
         "Shop",
         (
             Section("Users", "admin.users_list", "people", Permission.MANAGE_USERS, ("/admin/user",)),
+            Section(
+                "Personal data",
+                "admin.personal_data",
+                "eye",
+                Permission.MANAGE_PERSONAL_DATA,
+                ("/admin/personal-data",),
+            ),
             Section("Subscriptions", "admin.subscriptions", "plan", Permission.MANAGE_SETTINGS),
             Section("Mobile POS", "admin.pos_overview", "card", Permission.MANAGE_POS, ("/admin/pos",)),
             Section("Settings", "admin.settings", "gear", Permission.MANAGE_SETTINGS),

@@ -26,9 +26,16 @@ class Mailer(Protocol):
         """Takes at most half a minute. Raises MailNotSent."""
         ...
 
+    def forget(self, address: str) -> int:
+        """Remove the mails to an address that are kept here; how many. Raises OSError."""
+        ...
+
 
 class NoMailer:
     """Where no mail is sent."""
 
     def send(self, mail: Mail) -> None:
         raise MailNotSent("No mail is set up.")
+
+    def forget(self, address: str) -> int:
+        return 0

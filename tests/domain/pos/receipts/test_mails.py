@@ -37,6 +37,9 @@ class Post:
             raise MailNotSent("The mail server is away.")
         self.sent.append(mail)
 
+    def forget(self, address: str) -> int:
+        return 0
+
 
 @pytest.fixture
 def post() -> Post:

@@ -1,0 +1,1 @@
+"""What the shop keeps about a person: found, exported and erased."""

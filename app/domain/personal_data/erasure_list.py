@@ -1,0 +1,78 @@
+"""The list of erasures, kept outside the database: a restored backup brings erased people back, and by this list they
+are erased again. It holds keyed hashes alone. Pure."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from app.domain.shared.times import rfc3339
+
+KEY = "erasures"  # The purpose of the key of its hashes.
+
+
+class Kind(StrEnum):
+    """By what a person was known."""
+
+    EMAIL = "email"
+    ORDER = "order"
+
+
+class ErasureList(Protocol):
+    """Lines that only grow in number."""
+
+    def append(self, line: str) -> None:
+        """Kept for good once it returns. Raises OSError."""
+        ...
+
+    def lines(self) -> list[str]:
+        """Raises OSError."""
+        ...
+
+
+class NoErasureList:
+    """Where no list is kept."""
+
+    def append(self, line: str) -> None:
+        """Nothing is kept."""
+
+    def lines(self) -> list[str]:
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class Erasures:
+    """Those of the list, the latest of each person; `key` is the secret of the hashes."""
+
+    key: bytes
+    at_by_hash: Mapping[str, datetime]
+
+    @classmethod
+    def read(cls, key: bytes, lines: Iterable[str]) -> Erasures:
+        """A line that cannot be read, such as one that a full disk cut off, is passed over."""
+        found: dict[str, datetime] = {}
+        for line in lines:
+            try:
+                entry = json.loads(line)
+                digest, at = str(entry["hash"]), datetime.fromisoformat(entry["at"])
+            except (ValueError, KeyError, TypeError):
+                continue
+            found[digest] = max(at, found.get(digest, at))
+        return cls(key, found)
+
+    def erased_at(self, site_id: int, kind: Kind, value: str) -> datetime | None:
+        """When the person was erased last; None for one who never was."""
+        return self.at_by_hash.get(digest_of(self.key, site_id, kind, value))
+
+
+def digest_of(key: bytes, site_id: int, kind: Kind, value: str) -> str:
+    return hmac.digest(key, "\0".join((str(site_id), kind.value, value)).encode(), "sha256").hex()
+
+
+def line_of(key: bytes, site_id: int, kind: Kind, value: str, at: datetime) -> str:
+    return json.dumps({"at": rfc3339(at), "site": site_id, "hash": digest_of(key, site_id, kind, value)})

@@ -1,0 +1,267 @@
+"""What the shop keeps about a person in records of their own, what becomes of it when it is erased, and why the rest
+stays. Erased from the first to the last: orders come after what is found by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, false, func, or_, select
+from sqlalchemy.sql.elements import ColumnElement as Expression
+
+from app.domain.orders.models import Order, OrderLine
+from app.domain.personal_data.people import Person
+from app.domain.pos.models import (
+    PosAgent,
+    PosIdempotencyKey,
+    PosRefund,
+    PosSession,
+    PosTransaction,
+    StoredProcessorEvent,
+)
+from app.domain.pos.receipts.models import PosReceiptMail
+from app.domain.sites.models import ApiSession, RoleGrant, SignInFailure, SignInSession, User
+from app.domain.sites.throttle import account_key
+from app.domain.taxonomy.models import TaxonomyDraft
+
+ERASED = "Erased"
+REMOVED = None  # In place of what is written over: the records go.
+Values = Mapping[str, Any]
+LEDGER = "Amounts, dates, and the brand and last four digits of the card stay: they are the shop’s books."
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Records of one kind about a person: those that are `which`, exported with their `columns`. `erased` gives what is
+    written over them, None where they are removed; `becomes` says so in a sentence, with the reason for what stays."""
+
+    name: str
+    title: str
+    model: type[Any]
+    which: Callable[[Person], ColumnElement[bool]]
+    columns: tuple[str, ...]
+    becomes: str
+    erased: Callable[[Person], Values] | None = REMOVED
+    stays: bool = field(default=False)
+
+    def expressions(self) -> list[Expression[Any]]:
+        return [getattr(self.model, name) for name in self.columns]
+
+
+def _of_user(column: Any) -> Callable[[Person], ColumnElement[bool]]:
+    return lambda person: column == person.account.user_id if person.account else false()
+
+
+def _unchanged(_person: Person) -> Values:
+    return {}
+
+
+def _receipt_mails(person: Person) -> ColumnElement[bool]:
+    mine: ColumnElement[bool] = PosReceiptMail.transaction_id.in_(person.payment_ids)
+    if person.email:
+        mine = or_(mine, func.lower(PosReceiptMail.email) == person.email)
+    return and_(PosReceiptMail.site_id == person.site_id, mine)
+
+
+def _processor_events(person: Person) -> ColumnElement[bool]:
+    intents = select(PosTransaction.processor_intent_id).where(
+        person.payments, PosTransaction.processor_intent_id.is_not(None)
+    )
+    return and_(StoredProcessorEvent.intent_id.in_(intents), StoredProcessorEvent.processed_at.is_not(None))
+
+
+def _payments_taken(person: Person) -> ColumnElement[bool]:
+    if person.account is None:
+        return false()
+    agents = select(PosAgent.id).where(PosAgent.user_id == person.account.user_id)
+    return PosTransaction.agent_id.in_(agents)
+
+
+def _idempotency_keys(person: Person) -> ColumnElement[bool]:
+    mine: ColumnElement[bool] = PosIdempotencyKey.record_id.in_(person.payment_ids)
+    if person.account:
+        mine = or_(mine, PosIdempotencyKey.user_id == person.account.user_id)
+    return mine
+
+
+def _attempts(person: Person) -> ColumnElement[bool]:
+    return SignInFailure.key == account_key(person.email) if person.email else false()
+
+
+def _closed_account(person: Person) -> Values:
+    assert person.account is not None, "only an account that was found is closed"
+    return {
+        "email": f"erased-{person.account.user_id}@erased.invalid",
+        "display_name": person.account.pseudonym,
+        "password_hash": None,
+        "enabled": False,
+        "session_version": User.session_version + 1,
+    }
+
+
+def _closed_agent(person: Person) -> Values:
+    assert person.account is not None, "only an account that was found has agents"
+    return {"display_name": person.account.pseudonym, "enabled": False, "revision": PosAgent.revision + 1}
+
+
+HOLDINGS: tuple[Holding, ...] = (
+    Holding(
+        "receipts",
+        "Receipts by e-mail",
+        PosReceiptMail,
+        _receipt_mails,
+        ("transaction_id", "email", "state", "created_at", "finished_at"),
+        "The address and the link to the receipt are removed.",
+        lambda _person: {"email": None, "link": ""},
+    ),
+    Holding(
+        "refunds",
+        "Refunds",
+        PosRefund,
+        lambda person: PosRefund.transaction_id.in_(person.payment_ids),
+        ("id", "transaction_id", "amount", "status", "reason", "created_at"),
+        f"The reason is removed. {LEDGER}",
+        lambda _person: {"reason": ERASED},
+    ),
+    Holding(
+        "processorEvents",
+        "Messages of the payment processor",
+        StoredProcessorEvent,
+        _processor_events,
+        ("event_id", "type", "received_at", "payload"),
+        "What they say is removed; that they came, and when, stays with the payment.",
+        lambda _person: {"payload": {}},
+    ),
+    Holding(
+        "repeatedRequests",
+        "Requests of tills, kept for a day",
+        PosIdempotencyKey,
+        _idempotency_keys,
+        ("operation", "record_id", "status", "created_at"),
+        "They hold no name or address, and are purged within a day: without them a payment could be made twice.",
+        _unchanged,
+        stays=True,
+    ),
+    Holding(
+        "payments",
+        "Card payments",
+        PosTransaction,
+        lambda person: person.payments,
+        (
+            *("id", "type", "order_number", "amount_in_pence", "currency", "status", "captured_amount"),
+            *("refunded_amount", "card_brand", "card_last4", "description", "client_metadata", "created_at"),
+        ),
+        f"The description and the till’s own notes are removed. {LEDGER}",
+        lambda _person: {"description": ERASED, "client_metadata": {}},
+    ),
+    Holding(
+        "orderLines",
+        "What they ordered",
+        OrderLine,
+        lambda person: OrderLine.order_id.in_(person.order_ids),
+        ("order_id", "sku", "name", "options", "quantity", "unit_price"),
+        "It stays, without a person: what was sold for how much is in the shop’s books.",
+        _unchanged,
+        stays=True,
+    ),
+    Holding(
+        "orders",
+        "Orders and baskets",
+        Order,
+        lambda person: person.orders,
+        (
+            *("id", "number", "channel", "status", "contact_name", "contact_email", "contact_phone", "note"),
+            *("total", "discount", "tax", "currency", "paid_amount", "created_at", "submitted_at", "settled_at"),
+        ),
+        "Name, address, phone and note are removed, and the link to the order’s page ends. Number, sums, tax and dates "
+        "stay: they are the shop’s books.",
+        lambda _person: {
+            "contact_name": ERASED,
+            "contact_email": "",
+            "contact_phone": "",
+            "note": "",
+            "token_hash": None,
+        },
+    ),
+    Holding(
+        "paymentsTaken",
+        "Card payments that they took at tills",
+        PosTransaction,
+        _payments_taken,
+        ("id", "amount_in_pence", "currency", "status", "created_at"),
+        "They stay, under a number in place of the name: they are the shop’s books.",
+        _unchanged,
+        stays=True,
+    ),
+    Holding(
+        "workSessions",
+        "Work at tills",
+        PosSession,
+        _of_user(PosSession.user_id),
+        (
+            *("id", "device_name", "device_id", "user_agent", "ip", "started_at", "ended_at", "end_reason"),
+            *("opening_float", "counted_cash", "closing_note"),
+        ),
+        "Device, network address and note are removed. Times and cash stay: the Z reports rest on them.",
+        lambda _person: {"device_id": None, "device_name": None, "user_agent": "", "ip": "", "closing_note": ""},
+    ),
+    Holding(
+        "agents",
+        "Till agent",
+        PosAgent,
+        _of_user(PosAgent.user_id),
+        ("id", "display_name", "enabled", "can_refund", "can_discount", "max_transaction_amount", "created_at"),
+        "The name becomes a number, and the agent takes no further payments.",
+        _closed_agent,
+    ),
+    Holding(
+        "drafts",
+        "Unsaved changes of taxonomies",
+        TaxonomyDraft,
+        _of_user(TaxonomyDraft.user_id),
+        ("taxonomy_id", "base_revision", "updated_at"),
+        "They are removed.",
+    ),
+    Holding(
+        "signIns",
+        "Browsers that are signed in",
+        SignInSession,
+        _of_user(SignInSession.user_id),
+        ("host", "created_at", "last_seen_at"),
+        "They are signed out.",
+    ),
+    Holding(
+        "apiSessions",
+        "Programs that are signed in",
+        ApiSession,
+        _of_user(ApiSession.user_id),
+        ("device_id", "device_name", "audience", "created_at", "last_used_at", "ended_at", "ended_because"),
+        "They are signed out.",
+    ),
+    Holding(
+        "attempts",
+        "Failed sign-ins of the last minutes",
+        SignInFailure,
+        _attempts,
+        ("key", "at"),
+        "They are removed.",
+    ),
+    Holding(
+        "roles",
+        "Roles",
+        RoleGrant,
+        _of_user(RoleGrant.user_id),
+        ("site_id", "role"),
+        "They are taken away, on every shop.",
+    ),
+    Holding(
+        "account",
+        "User account",
+        User,
+        _of_user(User.id),
+        ("id", "email", "display_name", "enabled", "created_at"),
+        "It is closed for good: address and name become a number, and nobody can sign in with it.",
+        _closed_account,
+    ),
+)

@@ -1,0 +1,89 @@
+"""What must be finished before a person can be erased: each with what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import and_, or_, select
+
+from app.domain.orders.models import OPEN, SUBMITTED, Order
+from app.domain.personal_data.people import Person
+from app.domain.pos.ledger.models import LedgerDifference
+from app.domain.pos.models import PosAgent, PosRefund, PosSession, PosTransaction
+from app.domain.pos.receipts.models import PosReceiptMail
+from app.domain.pos.states import OPEN_STATUSES
+from app.domain.work.states import UNFINISHED
+from app.extensions import db
+
+MOST_SHOWN = 20  # Of a kind: one by one they go.
+UNSETTLED_REFUNDS = ("PENDING", "UNKNOWN")
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """`order_id` or `payment_id` is what it is about, where the admin has a page of it."""
+
+    reason: str
+    order_id: str | None = None
+    payment_id: str | None = None
+
+
+def obstacles(person: Person) -> list[Obstacle]:
+    return [*_orders(person), *_payments(person), *_receipts(person), *_work(person)]
+
+
+def _orders(person: Person) -> Iterator[Obstacle]:
+    is_open = or_(
+        Order.status == SUBMITTED,
+        and_(Order.status == OPEN, or_(Order.payment_lock.is_not(None), Order.paid_at.is_not(None))),
+    )
+    query = select(Order.id, Order.number, Order.status).where(person.orders, is_open).order_by(Order.created_at)
+    for order_id, number, status in db.session.execute(query.limit(MOST_SHOWN)):
+        if status == SUBMITTED:
+            yield Obstacle(f"Order {number} waits to be collected: hand it over or cancel it first.", order_id)
+        else:
+            yield Obstacle("A basket is paid or being paid, and no order yet: submit it or refund it first.", order_id)
+
+
+def _payments(person: Person) -> Iterator[Obstacle]:
+    mine = person.payments
+    if person.account:
+        agents = select(PosAgent.id).where(PosAgent.user_id == person.account.user_id)
+        mine = or_(mine, PosTransaction.agent_id.in_(agents))
+    refunded = select(PosRefund.transaction_id).where(PosRefund.status.in_(UNSETTLED_REFUNDS))
+    differing = select(LedgerDifference.transaction_id).where(
+        LedgerDifference.settled_at.is_(None), LedgerDifference.transaction_id.is_not(None)
+    )
+    unsettled = or_(
+        PosTransaction.status.in_(OPEN_STATUSES),
+        PosTransaction.anomaly.is_not(None),
+        PosTransaction.id.in_(refunded),
+        PosTransaction.id.in_(differing),
+    )
+    query = select(PosTransaction.id, PosTransaction.created_at).where(mine, unsettled)
+    for payment_id, at in db.session.execute(query.order_by(PosTransaction.created_at).limit(MOST_SHOWN)):
+        reason = f"A card payment of {at:%Y-%m-%d} is not settled: wait for its end, or settle it."
+        yield Obstacle(reason, payment_id=payment_id)
+
+
+def _receipts(person: Person) -> Iterator[Obstacle]:
+    if not person.email:
+        return
+    waiting = select(PosReceiptMail.transaction_id).where(
+        PosReceiptMail.transaction_id.in_(person.payment_ids), PosReceiptMail.state.in_(UNFINISHED)
+    )
+    for payment_id in db.session.scalars(waiting.limit(MOST_SHOWN)):
+        yield Obstacle(
+            "A receipt is on its way by e-mail: it is sent, or given up, within three days.", None, payment_id
+        )
+
+
+def _work(person: Person) -> Iterator[Obstacle]:
+    if person.account is None:
+        return
+    working = select(PosSession.started_at).where(
+        PosSession.user_id == person.account.user_id, PosSession.ended_at.is_(None)
+    )
+    for started_at in db.session.scalars(working.limit(MOST_SHOWN)):
+        yield Obstacle(f"They work at a till since {started_at:%Y-%m-%d %H:%M} (UTC): close that work session first.")

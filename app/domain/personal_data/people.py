@@ -1,0 +1,159 @@
+"""The person that a request is about: found by e-mail address or by the number of an order, within a site."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+
+from app.domain.orders.models import Order
+from app.domain.pos.models import PosAgent, PosTransaction
+from app.domain.pos.receipts.models import PosReceiptMail
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Invalid, NotFound
+from app.domain.sites.accounts import EMAIL, normal_email
+from app.domain.sites.models import AuditEntry, RoleGrant, User
+from app.extensions import db
+
+LONGEST_QUERY = 254
+LARGEST_NUMBER = 2_147_483_647
+_NAMES_OF = {"user.add": "user", "user.change": "user", "pos_agent.save": "pos_agent", "pos_agent.enable": "pos_agent"}
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user's account as far as it concerns the site. `names` are all that they had, without those that another user
+    has too; `shared_names` are the latter. `site_ids` are the sites where they hold a role or are an agent."""
+
+    user_id: int
+    names: frozenset[str]
+    shared_names: frozenset[str]
+    site_ids: frozenset[int]
+
+    @property
+    def pseudonym(self) -> str:
+        return f"Erased user {self.user_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """By `email`; where an order has no address, by that order alone. `known_until` leaves out what came later."""
+
+    site_id: int
+    email: str | None
+    order_id: str | None
+    known_until: datetime
+    account: Account | None = field(default=None)
+
+    @property
+    def orders(self) -> ColumnElement[bool]:
+        """Which orders and baskets are theirs."""
+        mine = func.lower(Order.contact_email) == self.email if self.email else Order.id == self.order_id
+        return and_(Order.site_id == self.site_id, mine, Order.created_at <= self.known_until)
+
+    @property
+    def order_ids(self) -> Select[Any]:
+        return select(Order.id).where(self.orders)
+
+    @property
+    def payments(self) -> ColumnElement[bool]:
+        """Which card payments are of their orders, or have a receipt on its way to them."""
+        mine: ColumnElement[bool] = PosTransaction.order_id.in_(self.order_ids)
+        if self.email:
+            sent = select(PosReceiptMail.transaction_id).where(
+                PosReceiptMail.site_id == self.site_id, func.lower(PosReceiptMail.email) == self.email
+            )
+            mine = or_(mine, PosTransaction.id.in_(sent))
+        return and_(PosTransaction.site_id == self.site_id, mine)
+
+    @property
+    def payment_ids(self) -> Select[Any]:
+        return select(PosTransaction.id).where(self.payments)
+
+
+def find_person(clock: Clock, site_id: int, words: str) -> Person:
+    """`words` are an e-mail address or an order's number. Raises Invalid for anything else, and NotFound where the site
+    keeps nothing about such a person."""
+    typed = words.strip()[: LONGEST_QUERY + 1]
+    digits = typed.casefold().removeprefix("order").strip().removeprefix("#")
+    if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) <= LARGEST_NUMBER:
+        return _person_of_order(clock, site_id, int(digits))
+    if not EMAIL.fullmatch(typed):
+        raise Invalid.one("invalid_person", "Type an e-mail address, or the number of an order.", "#/who")
+    person = person_at(site_id, typed, clock.now())
+    if person is None:
+        raise NotFound("This shop keeps nothing under that address.")
+    return person
+
+
+def person_at(site_id: int, email: str, known_until: datetime) -> Person | None:
+    """None where the site keeps nothing under the address."""
+    email = normal_email(email)
+    person = Person(site_id, email, None, known_until, _account(site_id, email, known_until))
+    mails = select(PosReceiptMail.id).where(
+        PosReceiptMail.site_id == site_id, func.lower(PosReceiptMail.email) == email
+    )
+    is_known = person.account or any(
+        db.session.scalar(query.limit(1)) is not None for query in (person.order_ids, mails)
+    )
+    return person if is_known else None
+
+
+def person_of(order: Order, known_until: datetime) -> Person:
+    """Whose order it is."""
+    if order.contact_email:
+        person = person_at(order.site_id, order.contact_email, known_until)
+        if person is not None:
+            return person
+    return Person(order.site_id, None, order.id, known_until)
+
+
+def _person_of_order(clock: Clock, site_id: int, number: int) -> Person:
+    order = db.session.scalar(select(Order).where(Order.site_id == site_id, Order.number == number))
+    if order is None:
+        raise NotFound(f"This shop has no order {number}.")
+    return person_of(order, clock.now())
+
+
+def _account(site_id: int, email: str, known_until: datetime) -> Account | None:
+    """Of somebody who works, or worked, for the site: nobody learns here who works for another."""
+    user = db.session.scalar(select(User).where(User.email == email, User.created_at <= known_until))
+    if user is None:
+        return None
+    site_ids = frozenset(
+        site
+        for model in (RoleGrant, PosAgent)
+        for site in db.session.scalars(select(model.site_id).where(model.user_id == user.id))
+    )
+    if site_id not in site_ids:
+        return None
+    names = _names_of(user)
+    shared = _names_of_others(user.id, names)
+    return Account(user.id, names - shared, shared, site_ids)
+
+
+def _names_of(user: User) -> frozenset[str]:
+    """Every name of the account and its agents, also from before a change."""
+    agents = db.session.execute(select(PosAgent.id, PosAgent.display_name).where(PosAgent.user_id == user.id)).all()
+    names = {user.display_name, *(agent.display_name for agent in agents)}
+    subjects = {("user", str(user.id)), *(("pos_agent", str(agent.id)) for agent in agents)}
+    of_subjects = or_(*(and_(AuditEntry.subject_type == kind, AuditEntry.subject_id == id_) for kind, id_ in subjects))
+    entries = db.session.execute(
+        select(AuditEntry.before, AuditEntry.after).where(of_subjects, AuditEntry.action.in_(_NAMES_OF))
+    )
+    for entry in entries:
+        names.update(
+            side["displayName"] for side in entry if isinstance(side, dict) and isinstance(side.get("displayName"), str)
+        )
+    return frozenset(name for name in names if name)
+
+
+def _names_of_others(user_id: int, names: Collection[str]) -> frozenset[str]:
+    others = (
+        select(User.display_name).where(User.id != user_id, User.display_name.in_(names)),
+        select(PosAgent.display_name).where(PosAgent.user_id != user_id, PosAgent.display_name.in_(names)),
+    )
+    return frozenset(name for query in others for name in db.session.scalars(query))
