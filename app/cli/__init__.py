@@ -7,7 +7,21 @@ from pathlib import Path
 from flask import Flask
 from flask_migrate import Migrate
 
-from app.cli import alerts, bundle, demo, index, mcp, personal_data, pictures, pos, search, sitemap, sites, taxonomy, users
+from app.cli import (
+    alerts,
+    bundle,
+    demo,
+    index,
+    mcp,
+    personal_data,
+    pictures,
+    pos,
+    search,
+    sitemap,
+    sites,
+    taxonomy,
+    users,
+)
 from app.extensions import db
 
 MIGRATIONS = Path(__file__).parents[2] / "migrations"

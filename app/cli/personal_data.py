@@ -9,11 +9,12 @@ import click
 from flask import current_app
 from flask.cli import AppGroup
 
-from app.cli.refusals import ACTOR, REFUSED, reports_refusals
+from app.cli.author import command_author
+from app.cli.refusals import REFUSED, reports_refusals
 from app.cli.sites import chosen_site, with_site
 from app.config import Config
 from app.domain.personal_data import exporting
-from app.domain.personal_data.erasing import Erasure, Keeping, brought_back, erase
+from app.domain.personal_data.erasing import Erasure, OutsideStores, brought_back, erase
 from app.domain.personal_data.erasure_list import KEY
 from app.domain.personal_data.obstacles import obstacles
 from app.domain.personal_data.people import Person, find_person
@@ -47,7 +48,7 @@ def show_command(who: str, host: str | None) -> None:
 @reports_refusals
 def export_command(who: str, host: str | None, output: Path | None) -> None:
     """Write all of it as JSON, to the standard output or a file that only this user may read."""
-    author = Author(chosen_site(host).id, ACTOR, clock())
+    author = command_author(chosen_site(host).id)
     person = find_person(clock(), author.site_id, who)
     if output is None:
         _write(person, lambda piece: click.echo(piece, nl=False))
@@ -73,10 +74,10 @@ def erase_command(who: str | None, host: str | None, confirm: str | None, again:
     if again == bool(who):
         raise Invalid.one("person_missing", "Say whom to erase by e-mail address or order number, or --again.")
     if who:
-        _erase_one(Author(chosen_site(host).id, ACTOR, clock()), who, confirm)
+        _erase_one(command_author(chosen_site(host).id), who, confirm)
         return
     sites = [chosen_site(host)] if host else list(all_sites())
-    authors = [Author(site.id, ACTOR, clock()) for site in sites]
+    authors = [command_author(site.id) for site in sites]
     if not all([_erase_again(author) for author in authors]):
         raise SystemExit(REFUSED)
 
@@ -87,7 +88,7 @@ def _erase_one(author: Author, who: str, confirm: str | None) -> None:
     if typed.strip() != who.strip():
         raise Invalid.one("not_confirmed", "Nothing was erased: what you typed to confirm is something else.")
     with transaction():
-        erasure = erase(author, person, _keeping())
+        erasure = erase(author, person, _stores())
     _print(erasure)
 
 
@@ -97,7 +98,7 @@ def _erase_again(author: Author) -> bool:
     for person in _brought_back(author):
         try:
             with transaction():
-                erase(author, person, _keeping())
+                erase(author, person, _stores())
             done += 1
         except DomainError as refused:
             left += 1
@@ -109,14 +110,14 @@ def _erase_again(author: Author) -> bool:
 
 def _brought_back(author: Author) -> Iterator[Person]:
     try:
-        yield from list(brought_back(_keeping(), author))
+        yield from list(brought_back(_stores(), author))
     except OSError as error:
         raise Invalid.one("list_unreadable", f"The list of erasures cannot be read: {error.strerror}.") from error
 
 
-def _keeping() -> Keeping:
+def _stores() -> OutsideStores:
     config: Config = current_app.config["SHOP"]
-    return Keeping(config.key_for(KEY), erasures(), mailer())
+    return OutsideStores(config.key_for(KEY), erasures(), mailer())
 
 
 def _write(person: Person, write: Callable[[str], object]) -> None:

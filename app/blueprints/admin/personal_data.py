@@ -17,7 +17,7 @@ from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.author import current_author
 from app.config import Config
 from app.domain.personal_data import exporting
-from app.domain.personal_data.erasing import Keeping, check_may_erase, erase
+from app.domain.personal_data.erasing import OutsideStores, check_may_erase, erase
 from app.domain.personal_data.erasure_list import KEY
 from app.domain.personal_data.obstacles import obstacles
 from app.domain.personal_data.people import Person, find_person
@@ -80,7 +80,7 @@ def personal_data_erase() -> Answer | Page:
     try:
         check_may_erase(current_user, person)
         with transaction():
-            erasure = erase(current_author(), person, _keeping())
+            erasure = erase(current_author(), person, _stores())
     except Invalid as refused:
         return _person_page(person, FieldErrors(refused)), 409
     except (Conflict, Forbidden) as refused:
@@ -127,6 +127,6 @@ def _refusal(person: Person) -> str | None:
     return None
 
 
-def _keeping() -> Keeping:
+def _stores() -> OutsideStores:
     config: Config = current_app.config["SHOP"]
-    return Keeping(config.key_for(KEY), ports.erasures(), ports.mailer())
+    return OutsideStores(config.key_for(KEY), ports.erasures(), ports.mailer())

@@ -9,7 +9,7 @@ from datetime import timedelta
 from sqlalchemy import Delete, Update, delete, func, select, update
 
 from app.domain.orders.models import Order
-from app.domain.personal_data.erasure_list import ErasureList, Erasures, Kind, line_of
+from app.domain.personal_data.erasure_list import ErasureList, Erasures, KnownBy, line_of
 from app.domain.personal_data.holdings import ERASED, HOLDINGS, Holding
 from app.domain.personal_data.obstacles import Obstacle, obstacles
 from app.domain.personal_data.people import Person, person_at, person_of
@@ -27,7 +27,7 @@ SECOND = timedelta(seconds=1)  # The list's times are whole seconds.
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class OutsideStores:
     """What outside the database takes part: the list of erasures with the secret of its hashes, and kept mails."""
 
     key: bytes
@@ -64,29 +64,29 @@ def check_may_erase(actor: SignedIn, person: Person) -> None:
         raise Forbidden(rights.why_not or "Your role does not allow you to erase this user.")
 
 
-def erase(author: Author, person: Person, keeping: Keeping) -> Erasure:
+def erase(author: Author, person: Person, stores: OutsideStores) -> Erasure:
     """For good. Raises Invalid with what is still open, and Conflict where the list cannot be written, since a backup
     would bring the person back."""
     if open_things := obstacles(person):
         raise Invalid([_problem(obstacle) for obstacle in open_things])
     traces = replace_in_own_records(person) + replace_everywhere(person)
-    mails = keeping.mailer.forget(person.email) if person.email else 0
+    mails = stores.mailer.forget(person.email) if person.email else 0
     counted = {holding.title: _erase(holding, person) for holding in HOLDINGS if not holding.stays}
     db.session.expire_all()
     erasure = Erasure({title: number for title, number in counted.items() if number}, traces, mails)
     name = person.account.pseudonym if person.account else "a person"
     subject = str(person.account.user_id) if person.account else "erased"
     audit.record(author, "personal_data.erase", ("person", subject), f"Erased {name}. {erasure.summary}")
-    _note(author, person, keeping)
+    _note(author, person, stores)
     return erasure
 
 
-def brought_back(keeping: Keeping, author: Author) -> Iterator[Person]:
+def brought_back(stores: OutsideStores, author: Author) -> Iterator[Person]:
     """Those of the author's site who were erased and are there again; what came after their erasure is not meant.
     Raises OSError where the list cannot be read."""
-    erased = Erasures.read(keeping.key, keeping.list.lines())
+    erased = Erasures.read(stores.key, stores.list.lines())
     for email in _addresses(author.site_id):
-        at = erased.erased_at(author.site_id, Kind.EMAIL, email)
+        at = erased.erased_at(author.site_id, KnownBy.EMAIL, email)
         person = at and person_at(author.site_id, email, at + SECOND)
         if person:
             yield person
@@ -94,7 +94,7 @@ def brought_back(keeping: Keeping, author: Author) -> Iterator[Person]:
         Order.site_id == author.site_id, Order.contact_email == "", Order.contact_name.not_in(("", ERASED))
     )
     for order in db.session.scalars(nameless).all():
-        at = erased.erased_at(author.site_id, Kind.ORDER, order.id)
+        at = erased.erased_at(author.site_id, KnownBy.ORDER, order.id)
         if at:
             yield person_of(order, at + SECOND)
 
@@ -117,10 +117,10 @@ def _erase(holding: Holding, person: Person) -> int:
     return result.rowcount  # type: ignore[attr-defined, no-any-return]
 
 
-def _note(author: Author, person: Person, keeping: Keeping) -> None:
-    kind, value = (Kind.EMAIL, person.email) if person.email else (Kind.ORDER, person.order_id or "")
+def _note(author: Author, person: Person, stores: OutsideStores) -> None:
+    kind, value = (KnownBy.EMAIL, person.email) if person.email else (KnownBy.ORDER, person.order_id or "")
     try:
-        keeping.list.append(line_of(keeping.key, person.site_id, kind, value, author.now()))
+        stores.list.append(line_of(stores.key, person.site_id, kind, value, author.now()))
     except OSError as error:
         raise Conflict(
             f"Nothing was erased: the list of erasures could not be written ({error.strerror}), and without it a "

@@ -16,7 +16,7 @@ from app.domain.shared.times import rfc3339
 KEY = "erasures"  # The purpose of the key of its hashes.
 
 
-class Kind(StrEnum):
+class KnownBy(StrEnum):
     """By what a person was known."""
 
     EMAIL = "email"
@@ -65,14 +65,14 @@ class Erasures:
             found[digest] = max(at, found.get(digest, at))
         return cls(key, found)
 
-    def erased_at(self, site_id: int, kind: Kind, value: str) -> datetime | None:
+    def erased_at(self, site_id: int, kind: KnownBy, value: str) -> datetime | None:
         """When the person was erased last; None for one who never was."""
         return self.at_by_hash.get(digest_of(self.key, site_id, kind, value))
 
 
-def digest_of(key: bytes, site_id: int, kind: Kind, value: str) -> str:
+def digest_of(key: bytes, site_id: int, kind: KnownBy, value: str) -> str:
     return hmac.digest(key, "\0".join((str(site_id), kind.value, value)).encode(), "sha256").hex()
 
 
-def line_of(key: bytes, site_id: int, kind: Kind, value: str, at: datetime) -> str:
+def line_of(key: bytes, site_id: int, kind: KnownBy, value: str, at: datetime) -> str:
     return json.dumps({"at": rfc3339(at), "site": site_id, "hash": digest_of(key, site_id, kind, value)})

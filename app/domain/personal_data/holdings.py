@@ -21,7 +21,7 @@ from app.domain.pos.models import (
     StoredProcessorEvent,
 )
 from app.domain.pos.receipts.models import PosReceiptMail
-from app.domain.sites.models import ApiSession, RoleGrant, SignInFailure, SignInSession, User
+from app.domain.sites.models import ApiSession, PersonalToken, RoleGrant, SignInFailure, SignInSession, User
 from app.domain.sites.throttle import account_key
 from app.domain.taxonomy.models import TaxonomyDraft
 
@@ -238,6 +238,14 @@ HOLDINGS: tuple[Holding, ...] = (
         _of_user(ApiSession.user_id),
         ("device_id", "device_name", "audience", "created_at", "last_used_at", "ended_at", "ended_because"),
         "They are signed out.",
+    ),
+    Holding(
+        "accessTokens",
+        "Access tokens",
+        PersonalToken,
+        _of_user(PersonalToken.user_id),
+        ("name", "created_at", "expires_at", "last_used_at", "revoked_at"),
+        "They are revoked and removed.",
     ),
     Holding(
         "attempts",

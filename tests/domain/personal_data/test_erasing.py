@@ -13,7 +13,7 @@ from sqlalchemy import select
 from app.adapters.erasure_file import FileErasures
 from app.adapters.mail import FolderMailer
 from app.domain.orders.models import Order
-from app.domain.personal_data.erasing import Erasure, Keeping, brought_back, erase
+from app.domain.personal_data.erasing import Erasure, OutsideStores, brought_back, erase
 from app.domain.personal_data.exporting import export, kept_about
 from app.domain.personal_data.obstacles import obstacles
 from app.domain.personal_data.people import Person, find_person
@@ -49,7 +49,7 @@ class Shop:
     def __init__(self, clock: StoppedClock, folder: Path) -> None:
         self.clock = clock
         self.mailer = FolderMailer(folder / "mail")
-        self.keeping = Keeping(b"k" * 32, FileErasures(folder / "erasures.list"), self.mailer)
+        self.stores = OutsideStores(b"k" * 32, FileErasures(folder / "erasures.list"), self.mailer)
         with transaction():
             site = make_site()
             self.site_id = site.id
@@ -76,7 +76,7 @@ class Shop:
     def erase(self, words: str = SAM) -> Erasure:
         person = self.find(words)
         with transaction():
-            return erase(self.author, person, self.keeping)
+            return erase(self.author, person, self.stores)
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ def test_an_order_that_waits_postpones_the_erasure_with_its_reason(shop: Shop) -
     assert reasons[0] == "Order 77 waits to be collected: hand it over or cancel it first."
     assert reasons[1].startswith("A card payment of 2026-11-01 is not settled")
     assert named(SAM)
-    assert shop.keeping.list.lines() == []
+    assert shop.stores.list.lines() == []
 
 
 def test_a_refund_whose_outcome_is_unknown_postpones_the_erasure(shop: Shop) -> None:
@@ -295,7 +295,7 @@ def test_a_restored_backup_is_erased_again_and_newer_orders_stay(shop: Shop) -> 
     order_id, nameless = shop.order(), shop.order(number=77, contact_email="", contact_phone="0123 456 789")
     shop.erase()
     shop.erase("77")
-    assert "sam" not in "".join(shop.keeping.list.lines())
+    assert "sam" not in "".join(shop.stores.list.lines())
     with transaction():  # As a backup would.
         restored = db.session.get_one(Order, order_id)
         restored.contact_name, restored.contact_email = "Sam Sedge", SAM
@@ -303,12 +303,12 @@ def test_a_restored_backup_is_erased_again_and_newer_orders_stay(shop: Shop) -> 
     newer = shop.order(created_at=shop.clock.now() + timedelta(hours=1))
     db.session.rollback()
     with transaction():
-        for person in brought_back(shop.keeping, shop.author):
-            erase(shop.author, person, shop.keeping)
+        for person in brought_back(shop.stores, shop.author):
+            erase(shop.author, person, shop.stores)
     names = dict(db.session.execute(select(Order.id, Order.contact_name)).all())
     assert names == {order_id: "Erased", nameless: "Erased", newer: "Sam Sedge"}
     db.session.rollback()
-    assert list(brought_back(shop.keeping, shop.author)) == []
+    assert list(brought_back(shop.stores, shop.author)) == []
 
 
 def test_nothing_is_erased_where_the_list_cannot_be_written(shop: Shop, tmp_path: Path) -> None:
@@ -323,8 +323,8 @@ def test_a_torn_line_of_the_list_hides_no_other(shop: Shop, tmp_path: Path) -> N
     (tmp_path / "erasures.list").write_text('{"at": "2026-')
     shop.order()
     shop.erase()
-    assert len(shop.keeping.list.lines()) == 2
+    assert len(shop.stores.list.lines()) == 2
     with transaction():
         db.session.scalars(select(Order)).one().contact_email = SAM
     db.session.rollback()
-    assert len(list(brought_back(shop.keeping, shop.author))) == 1
+    assert len(list(brought_back(shop.stores, shop.author))) == 1
