@@ -1,7 +1,7 @@
 """Whether search was away while a sitemap was built, which stood in a sentence among its warnings
 
 Revision: 9e4d1c60a7f3
-Follows: 9b3e6d10c74f
+Follows: 1d7c5be08a43
 Date: 2026-11-22 20:45:00+00:00
 """
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "9e4d1c60a7f3"
-down_revision = "9b3e6d10c74f"
+down_revision = "1d7c5be08a43"
 branch_labels = None
 depends_on = None
 
