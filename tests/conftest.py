@@ -34,11 +34,13 @@ from tests.examples import ALL
 from tests.fakes.clock import StoppedClock
 from tests.fakes.payment_processor import FakeProcessor
 from tests.fakes.queue import RecordingQueue
+from tests.fault_table import FaultTable
 from tests.ready_app import application, config_for
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Account())
+    config.pluginmanager.register(FaultTable())
 
 
 def pytest_collection_finish() -> None:

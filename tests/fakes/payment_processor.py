@@ -35,6 +35,7 @@ from app.domain.pos.processor import (
     Rejected,
 )
 from app.domain.shared.clock import Clock
+from tests.fault_table import injected
 
 SECRET = b"the secret of the fake processor's webhooks"
 SIGNATURE = "Fake-Signature"
@@ -292,6 +293,7 @@ class FakeProcessor:
             return done if fault is None else self._refused(ref, key, asked, fault)
 
     def _refused(self, ref: AccountRef, key: str, asked: object, fault: Fault) -> None:
+        injected()
         error = fault.error()
         if key and fault.stored:
             self.accounts[ref.account_id].answers[key] = asked, error

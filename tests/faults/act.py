@@ -34,6 +34,8 @@ from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.whoosh import WhooshEngine
 from app.config import Config, from_environment
 from app.domain.alerts import unwritten
+from app.domain.bundles.importing import import_bundle
+from app.domain.catalogue import picture_uploads
 from app.domain.catalogue.models import Product
 from app.domain.orders import basket_contents, submission
 from app.domain.orders.checkout import place
@@ -57,11 +59,12 @@ from app.extensions import db
 from app.factory import channels_of_alerts
 from app.jobs import counting, events, indexing, machine, payment_simulator, payments, sitemaps, trials
 from app.jobs.scheduled import run_scheduled
-from app.ports import Ports, clock, payment_processor, search_engine, worker_locks
+from app.ports import Ports, clock, images, payment_processor, search_engine, worker_locks
 from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
 from app.work_context import work_context
 from tests.fakes.clock import SetClock
+from tests.fault_table import injected
 from tests.faults.faulty_engine import FaultyEngine
 from tests.faults.killed_in_database import kill_at
 from tests.ready_app import durable_application
@@ -146,6 +149,14 @@ def ask_often(times: str) -> None:
         thread.join()
 
 
+def create(times: str) -> None:
+    """New products, and nothing that is there already."""
+    for number in range(int(times)):
+        with transaction():
+            add_product(site_id(), sku := f"created-{os.getpid()}-{number}", f"name-{sku}")
+        say("saved", sku, f"name-{sku}")
+
+
 def save(times: str) -> None:
     """Creates, changes and deletes products, and says so after each commit; `0` goes on until killed."""
     for done in saves(int(times), lambda doing: say("about", doing)):
@@ -192,6 +203,7 @@ def rebuild_without_memory(point: str) -> None:
 
 
 def _take_no_more_memory() -> None:
+    injected()
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize(), resource.RLIM_INFINITY))
     gc.collect()
@@ -218,6 +230,7 @@ def browse() -> None:
 def lock(seconds: str) -> None:
     with transaction():
         say("locked")
+        injected()
         time.sleep(float(seconds))
 
 
@@ -370,6 +383,23 @@ def build_sitemap(build_id: str, point: str) -> None:
     say(sitemaps.build(build_id))
 
 
+def take_bundle(path: str, host: str, point: str) -> None:
+    """Imports a bundle, and is killed at a point."""
+    kill_at(point)
+    import_bundle(Path(path), host, clock(), images(), transaction, "tests", 8)
+    say("imported")
+
+
+def receive_picture(product_id: str, file: str, point: str) -> None:
+    """Takes in a picture of a product, and is killed at a point."""
+    author, store = Author(site_id(), "tests", clock()), images()
+    db.session.rollback()
+    kill_at(point)
+    with picture_uploads.received(store, author.site_id, Path(file).read_bytes()) as received, transaction():
+        picture_uploads.request(author, int(product_id), received, "picture.png", "")
+    say("received")
+
+
 def pay(key: str, point: str) -> None:
     """An agent begins a payment, and the process is killed at a point."""
     agent = db.session.scalars(select(PosAgent)).one()
@@ -413,6 +443,7 @@ DEEDS: dict[str, Callable[..., object]] = {
         rebuild,
         rebuild_without_memory,
         save_and_rebuild,
+        create,
         save,
         apply,
         browse,
@@ -434,6 +465,8 @@ DEEDS: dict[str, Callable[..., object]] = {
         drain,
         replay,
         build_sitemap,
+        take_bundle,
+        receive_picture,
         pay,
         refund,
         check_payments,

@@ -12,6 +12,7 @@ from itertools import count
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from tests.fault_table import injects
 from tests.faults import act
 from tests.forks import fork
 
@@ -64,7 +65,11 @@ class Deed:
     def trace(self, strace: Sequence[str], messages: Path) -> None:
         """Have strace interfere with a process that waits for it stopped."""
         self.until_stopped()
-        command = ["strace", "-f", "-p", str(self.pid), "-o", os.devnull, *strace]
+        command = ["strace", "-f", "-p", str(self.pid), *strace]
+        if "-o" not in strace:
+            injections = messages.with_suffix(".injections")
+            injects(injections)
+            command += ["-ttt", "-o", str(injections)]
         with messages.open("wb") as log:
             self._tracer = subprocess.Popen(command, stderr=log)
         until(lambda: f"Process {self.pid} attached" in messages.read_text())

@@ -16,6 +16,7 @@ from app.domain.search.engine import (
     SearchEngine,
     Searching,
 )
+from tests.fault_table import injected
 
 POINTS = ("start", "started", "added", "sealed", "exclusive", "publish", "published", "discard")
 
@@ -44,6 +45,7 @@ class FaultyEngine:
     def reach(self, point: str) -> None:
         if point == self._point:
             self._point = ""
+            injected()
             self._happen()
 
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:

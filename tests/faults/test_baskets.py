@@ -19,6 +19,8 @@ from app.transaction import transaction
 from tests.factories import make_user
 from tests.faults.shops import SITE, Shop, check
 
+pytestmark = pytest.mark.fault("F48")
+
 MOST_STATEMENTS = 60
 KILLED = -signal.SIGKILL
 

@@ -14,6 +14,7 @@ from app.domain.search.models import RebuildRun
 from app.extensions import db
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
+from tests.fault_table import injected
 from tests.faults.deeds import until
 from tests.faults.faulty_engine import POINTS
 from tests.faults.shops import SITE, Shop, check, need_strace
@@ -22,6 +23,7 @@ from tests.searching import request
 AFTER_THE_SWAP = ("published", "discard")
 
 
+@pytest.mark.fault("F01")
 @pytest.mark.parametrize("point", POINTS)
 def test_killed_at_a_point_of_the_protocol(shop: Shop, point: str) -> None:
     """F01."""
@@ -37,6 +39,7 @@ def test_killed_at_a_point_of_the_protocol(shop: Shop, point: str) -> None:
 KILLED_IN = [("write", 3), ("write", 12), ("fsync", 2), ("fsync", 4), ("rename", 1), ("rename", 3), ("unlink", 1)]
 
 
+@pytest.mark.fault("F01")
 @pytest.mark.parametrize(("call", "number"), KILLED_IN)
 def test_killed_in_a_system_call(shop: Shop, call: str, number: int) -> None:
     """F01."""
@@ -46,6 +49,7 @@ def test_killed_in_a_system_call(shop: Shop, call: str, number: int) -> None:
     check(shop)
 
 
+@pytest.mark.fault("F01")
 @pytest.mark.torture
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("call", ["write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "mkdir", "symlink"])
@@ -62,6 +66,7 @@ def run_is_done(shop: Shop) -> bool:
     return shop.run()[0] == "done"
 
 
+@pytest.mark.fault("F02")
 def test_an_orphan_whose_worker_was_killed_is_the_one_that_publishes(shop: Shop, redis: EmbeddedRedis) -> None:
     """F02: the second worker finds the run taken and leaves it alone."""
     before = shop.live
@@ -69,6 +74,7 @@ def test_an_orphan_whose_worker_was_killed_is_the_one_that_publishes(shop: Shop,
     shop.do("ask").finish()
     until(lambda: shop.run()[0] == "running")
     os.kill(first.pid, signal.SIGKILL)
+    injected()
     shop.do("work", "builds")
     until(lambda: run_is_done(shop))
     assert shop.live != before
@@ -77,6 +83,7 @@ def test_an_orphan_whose_worker_was_killed_is_the_one_that_publishes(shop: Shop,
     check(shop)
 
 
+@pytest.mark.fault("F03")
 def test_a_builder_that_was_halted_past_its_lease_publishes_nothing(shop: Shop) -> None:
     """F03."""
     before = shop.live
@@ -91,6 +98,7 @@ def test_a_builder_that_was_halted_past_its_lease_publishes_nothing(shop: Shop) 
     check(shop)
 
 
+@pytest.mark.fault("F03")
 def test_a_builder_that_was_halted_does_not_hinder_the_next(shop: Shop) -> None:
     """F03: the next builds while the late one is still there, and removes what that has made."""
     late = shop.do("rebuild", fault="sealed:STOP")
@@ -106,6 +114,7 @@ def test_a_builder_that_was_halted_does_not_hinder_the_next(shop: Shop) -> None:
     check(shop)
 
 
+@pytest.mark.fault("F04")
 def test_a_worker_that_is_told_to_stop_ends_its_build_cleanly(shop: Shop, redis: EmbeddedRedis) -> None:
     """F04."""
     before = shop.live
@@ -114,6 +123,7 @@ def test_a_worker_that_is_told_to_stop_ends_its_build_cleanly(shop: Shop, redis:
     until(lambda: shop.run()[0] == "running")
     until(lambda: any(name.endswith(".tmp") for name in shop.generations))
     worker.signal("TERM")
+    injected()
     worker.finish(seconds=10)
     assert shop.run() == ("failed", "The worker was stopped while it built the index.")
     assert shop.live == before

@@ -15,8 +15,11 @@ from app.extensions import db
 from app.jobs.scheduled import SCHEDULED
 from app.transaction import transaction
 from tests.fakes.clock import SetClock
+from tests.fault_table import injected
 from tests.faults.deeds import until
 from tests.faults.shops import Shop, check
+
+pytestmark = pytest.mark.fault("F34")
 
 ATTEMPTS = 50
 
@@ -29,6 +32,8 @@ def set_clock(shop: Shop) -> Callable[..., None]:
     def set_by(**ahead: float) -> None:
         assert shop.clock_file is not None
         SetClock.set(shop.clock_file, timedelta(**ahead))
+        if any(ahead.values()):
+            injected()
 
     set_by(days=0)
     return set_by
@@ -88,6 +93,7 @@ def test_a_slot_that_was_claimed_far_ahead_holds_no_job_back(shop: Shop, set_clo
         for job in ("purge", "reconcile", "suggest"):
             for at in (week_ago, week_ago + timedelta(days=400)):
                 db.session.add(JobSlot(job=job, slot=at, claimed_at=at))
+    injected(3)
     shop.do("scheduler")
     until(lambda: not slots_to_come(shop))
     with shop.opened() as indexing:

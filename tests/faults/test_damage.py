@@ -12,21 +12,25 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from flask import current_app
 from sqlalchemy import select
 
 from app.domain.alerts.models import Alert
+from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.search.models import RebuildRun
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
+from tests.fault_table import injected
 from tests.faults.deeds import Deed, until
 from tests.faults.shops import SITE, Shop, check
 from tests.searching import WHEN
 
 WELL = "search 200 category 200 ready 200"
 AWAY = "search 503 category 200 ready 503"
+LANDING = {"/c/all/brand/moor": 200, "/c/all?manufacturer=Moor": 301, "/c/all": 200}
 UNNOTICED = "search 200 category 200 ready 503"  # By a reader that has the index open.
 
 
@@ -87,7 +91,12 @@ def sees(browser: Deed, what: str) -> None:
 
 @pytest.mark.parametrize(
     ("damage", "seen"),
-    [(truncate, AWAY), (flip_bits, AWAY), (remove_folder, UNNOTICED), (remove_link, UNNOTICED)],
+    [
+        pytest.param(truncate, AWAY, marks=pytest.mark.fault("F12")),
+        pytest.param(flip_bits, AWAY, marks=pytest.mark.fault("F12")),
+        pytest.param(remove_folder, UNNOTICED, marks=pytest.mark.fault("F13")),
+        pytest.param(remove_link, UNNOTICED, marks=pytest.mark.fault("F13")),
+    ],
 )
 def test_what_happens_to_a_live_index_is_told_and_heals_by_itself(
     shop: Shop, redis: EmbeddedRedis, damage: Callable[[Shop], None], seen: str
@@ -95,6 +104,7 @@ def test_what_happens_to_a_live_index_is_told_and_heals_by_itself(
     said = shop.save(5)
     browser = browsing(shop)
     damage(shop)
+    injected()
     sees(browser, seen)
     newcomer = shop.do("browse")
     sees(newcomer, AWAY)
@@ -122,6 +132,7 @@ def history(shop: Shop) -> list[tuple[str, str]]:
         return list(zip(states, actors, strict=True))
 
 
+@pytest.mark.fault("F12")
 def test_a_builder_that_is_killed_while_it_heals_is_given_up_and_its_successor_heals(
     shop: Shop, redis: EmbeddedRedis
 ) -> None:
@@ -140,6 +151,7 @@ def test_a_builder_that_is_killed_while_it_heals_is_given_up_and_its_successor_h
     check(shop)
 
 
+@pytest.mark.fault("F12")
 def test_bits_that_a_disk_lost_are_found_by_the_nightly_comparison_which_fails(
     shop: Shop, redis: EmbeddedRedis
 ) -> None:
@@ -149,9 +161,35 @@ def test_bits_that_a_disk_lost_are_found_by_the_nightly_comparison_which_fails(
         before = segment.stat()
         flip_bits(shop)
         os.utime(segment, ns=(before.st_atime_ns, before.st_mtime_ns))
+        injected()
     assert shop.do("job", "reconcile").finish() == 1
     sees(browser, AWAY)
     shop.do("work", "builds")
     shop.do("scheduler")
     sees(browser, WELL)
     check(shop)
+
+
+@pytest.mark.fault("F46")
+def test_while_nothing_is_counted_landing_pages_are_not_found_and_nobody_is_sent_to_them(shop: Shop) -> None:
+    """In a process that never counted; once the index is back the page is there again."""
+    with shop.opened(), transaction():
+        db.session.scalars(select(Tree)).one().default_landing_rules = [{"facetId": "manufacturer", "minProducts": 1}]
+        for product in db.session.scalars(select(Product).where(Product.id <= 3)):
+            product.manufacturer = "Moor" if product.id <= 2 else "Fell"
+            if product.id > 1:
+                db.session.add(Placement(site_id=SITE, node_id=1, product_id=product.id, position=product.id))
+    assert shop.do("rebuild").finish() == 0
+    assert answers(shop) == LANDING
+    shutil.rmtree(shop.folder / "index")
+    injected()
+    assert answers(shop) == {"/c/all/brand/moor": 404, "/c/all?manufacturer=Moor": 503, "/c/all": 200}
+    assert shop.do("rebuild").finish() == 0
+    assert answers(shop) == LANDING
+    check(shop)
+
+
+def answers(shop: Shop) -> dict[str, int]:
+    with shop.opened():
+        client = current_app.test_client()
+        return {path: client.get(path, base_url="http://shop.test").status_code for path in LANDING}

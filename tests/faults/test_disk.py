@@ -8,6 +8,8 @@ import pytest
 
 from tests.faults.shops import Shop, check, need_strace
 
+pytestmark = pytest.mark.fault("F09", "F10")
+
 WORDS = {
     "ENOSPC": "There is no space left on the disk. Free some, then rebuild.",
     "EIO": "The disk failed to read or write. Look at it before you rebuild.",
@@ -28,10 +30,10 @@ def test_a_build_fails_with_the_reason_and_leaves_the_old_index(shop: Shop, call
     check(shop, shop.save(3))
 
 
-@pytest.mark.parametrize("call", ["pwrite64", "fdatasync"])
-def test_a_save_that_the_disk_refuses_is_refused_whole(shop: Shop, call: str) -> None:
+@pytest.mark.parametrize(("call", "first"), [("pwrite64", 9), ("fdatasync", 3)])
+def test_a_save_that_the_disk_refuses_is_refused_whole(shop: Shop, call: str, first: int) -> None:
     need_strace()
-    saver = shop.do("save", "6", strace=("-e", f"trace={call}", "-e", f"inject={call}:error=ENOSPC:when=9+"))
+    saver = shop.do("save", "6", strace=("-e", f"trace={call}", "-e", f"inject={call}:error=ENOSPC:when={first}+"))
     saver.finish()
     with sqlite3.connect(shop.folder / "shop.db") as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -34,6 +34,7 @@ from app.ports import Ports
 from app.supervisor import embedded_redis
 from app.transaction import transaction
 from tests.factories import make_site, make_user
+from tests.fault_table import injected
 from tests.faults.browser import HOST, Browser, signed_in
 from tests.faults.deeds import until
 from tests.faults.shops import SITE, Shop, check, need_strace
@@ -41,6 +42,8 @@ from tests.faults.web_process import PAGES, web_process
 from tests.page_client import PageClient
 from tests.ready_app import application, config_for
 from tests.surroundings import missing
+
+pytestmark = pytest.mark.fault("F09", "F10")
 
 MEGABYTES = 24
 
@@ -80,6 +83,7 @@ def fill(disk: Path) -> None:
     with (disk / "ballast").open("wb") as ballast:
         usage = shutil.disk_usage(disk)
         os.posix_fallocate(ballast.fileno(), 0, usage.free)
+    injected()
 
 
 def pages(shop: Shop) -> set[str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import signal
 
+import pytest
 from sqlalchemy import func, select
 
 from app.domain.search.engine import Delete, IndexDocument, IndexName, Upsert
 from app.domain.search.index.reconcile import reconcile
 from app.domain.search.models import RebuildRun, ReconcileReport
 from app.extensions import db
+from tests.fault_table import injected
 from tests.faults.shops import SITE, Shop, check
 
 
@@ -19,6 +21,7 @@ def drift(shop: Shop) -> None:
         stale = Upsert(IndexDocument("p3", "old", card={"sku": "sku-2", "name": "old"}, digest="old"))
         extra = Upsert(IndexDocument("p999999", "ghost", card={"sku": "ghost", "name": "ghost"}, digest="ghost"))
         indexing.engine.apply(SITE, IndexName.PRODUCTS, [Delete("p1"), Delete("p2"), stale, extra])
+    injected(4)
 
 
 def reports(shop: Shop) -> list[tuple[int, int, int]]:
@@ -29,6 +32,7 @@ def reports(shop: Shop) -> list[tuple[int, int, int]]:
         return [tuple(row) for row in rows]  # type: ignore[misc]
 
 
+@pytest.mark.fault("F43")
 def test_drift_is_counted_and_repaired_while_saves_go_on(shop: Shop) -> None:
     """F43."""
     drift(shop)
@@ -43,6 +47,7 @@ def test_drift_is_counted_and_repaired_while_saves_go_on(shop: Shop) -> None:
     check(shop, saver.said)
 
 
+@pytest.mark.fault("F43")
 def test_drift_is_counted_exactly_when_nothing_else_happens(shop: Shop) -> None:
     """F43."""
     drift(shop)
@@ -52,6 +57,7 @@ def test_drift_is_counted_exactly_when_nothing_else_happens(shop: Shop) -> None:
     assert reports(shop) == [(2, 1, 1), (0, 0, 0)]
 
 
+@pytest.mark.fault("F44")
 def test_a_reconciliation_that_was_killed_is_finished_by_the_next(shop: Shop) -> None:
     """F44."""
     drift(shop)
@@ -61,8 +67,10 @@ def test_a_reconciliation_that_was_killed_is_finished_by_the_next(shop: Shop) ->
     check(shop)
 
 
+@pytest.mark.fault("F44")
 def test_a_purge_run_twice_removes_no_more_than_once(shop: Shop) -> None:
     """F44."""
+    injected()
     for _ in range(2):
         assert shop.do("job", "purge").finish() == 0
     with shop.opened():

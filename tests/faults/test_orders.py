@@ -14,6 +14,8 @@ from app.extensions import db
 from app.transaction import transaction
 from tests.faults.shops import SITE, Shop, check
 
+pytestmark = pytest.mark.fault("F48")
+
 MOST_STATEMENTS = 60
 KILLED = -signal.SIGKILL
 BEFORE, AFTER = [(OPEN, None, 3)], [(SUBMITTED, 1, 2)]

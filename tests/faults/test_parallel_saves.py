@@ -10,7 +10,10 @@ from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_taxonomy
+from tests.fault_table import injected
 from tests.faults.shops import SITE, Shop
+
+pytestmark = pytest.mark.fault("F30")
 
 
 @pytest.fixture
@@ -26,6 +29,7 @@ def test_fifty_who_save_again_and_again_each_win_whole_or_leave_nothing(camping:
     assert [saver.finish() for saver in savers] == [0] * 5
     told = [line.split() for saver in savers for line in saver.said]
     saved = {int(revision): level_id for word, revision, level_id in told if word == "saved"}
+    injected(sum(word == "stale" for word, *_ in told))
     assert len(told) == 200 and {word for word, *_ in told} == {"saved", "stale"}
     assert sorted(saved) == list(range(2, len(saved) + 2)), "each revision has one winner, and none is left out"
     with camping.opened():

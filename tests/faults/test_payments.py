@@ -112,6 +112,7 @@ def points() -> Iterator[str]:
     raise AssertionError("a deed has more statements than are tried")
 
 
+@pytest.mark.fault("F37")
 def test_a_payment_whose_process_is_killed_at_any_step_has_one_row_and_one_intent(till: TillUnderFaults) -> None:
     """F37: the row is written first; the check finds the intent, and the same key gives the same payment."""
     for number, point in enumerate(points()):
@@ -130,12 +131,14 @@ def test_a_payment_whose_process_is_killed_at_any_step_has_one_row_and_one_inten
     assert len(till.rows()) == number + 1
 
 
+@pytest.mark.fault("F37")
 @pytest.mark.parametrize("point", ["commit", "committed"])
 def test_around_the_commit_of_the_row_nothing_is_charged_that_is_not_written(till: TillUnderFaults, point: str) -> None:
     assert till.killed("pay", "sale", point)
     assert till.intents() == {} and till.count(PosTransaction) == (point == "committed")
 
 
+@pytest.mark.fault("F37")
 def test_the_process_that_finds_out_is_killed_at_any_step_and_the_next_one_does(till: TillUnderFaults) -> None:
     """F37: what reconciliation claimed is free again within a minute or two."""
     transaction_id = None
@@ -151,6 +154,7 @@ def test_the_process_that_finds_out_is_killed_at_any_step_and_the_next_one_does(
     assert {row.captured_amount for row in till.rows()} == {1_250}
 
 
+@pytest.mark.fault("F40")
 def test_an_event_whose_receiver_is_killed_at_any_step_has_its_effect_once(till: TillUnderFaults) -> None:
     """F40: also between the effect and the answer, after which the processor sends it again."""
     _, transaction_id, intent_id = till.do("pay", "sale", "none").split()
@@ -167,6 +171,7 @@ def test_an_event_whose_receiver_is_killed_at_any_step_has_its_effect_once(till:
         assert set(db.session.scalars(select(StoredProcessorEvent.outcome))) == {"applied"}
 
 
+@pytest.mark.fault("F37")
 def test_a_refund_whose_process_is_killed_at_any_step_is_made_once(till: TillUnderFaults) -> None:
     """F37, for money that goes out: the refund is written first and sent again under its own key."""
     transaction_id = till.paid()

@@ -18,9 +18,12 @@ from app.domain.catalogue.models import Product, ProductImage
 from app.domain.catalogue.picture_uploads import PICTURE
 from app.domain.work import leases
 from app.extensions import db
+from tests.fault_table import injected
 from tests.faults.browser import HOST, signed_in
 from tests.faults.shops import Shop
 from tests.faults.web_process import WebProcess, web_process
+
+pytestmark = pytest.mark.fault("F50")
 
 PICTURES = 8
 LONGEST_ANSWER = 3.0  # Seconds.
@@ -66,6 +69,7 @@ def test_large_pictures_at_once_keep_nobody_waiting(shop: Shop, web: WebProcess)
     forms = [form_with_picture(token, number) for number in range(PICTURES)]
     with ThreadPoolExecutor(PICTURES) as uploading:
         uploads = [uploading.submit(upload, form) for form in forms]
+        injected(PICTURES)
         waits = [web.seconds_for("/healthz")]
         while not all(future.done() for future in uploads):
             waits.append(web.seconds_for("/healthz"))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 from redis import Redis
 from rq.job import Job
 
 from app.adapters.queue import connect, queue_name
 from app.supervisor.embedded_redis import EmbeddedRedis
+from tests.fault_table import injected
 from tests.faults.deeds import until
 from tests.faults.shops import Shop, check
+
+pytestmark = pytest.mark.fault("F19")
 
 REBUILD = "app.jobs.indexing.rebuild"
 DATA = {
@@ -36,6 +40,7 @@ def test_jobs_that_cannot_be_done_do_not_hold_up_those_behind_them(shop: Shop, r
     queue.rpush(f"rq:queue:{builds}", "a job whose record is gone")
     queue.hset(Job.key_for("odd"), mapping={"created_at": "never", "timeout": "soon"})
     queue.rpush(f"rq:queue:{builds}", "odd")
+    injected(len(DATA) + 2)
     before = shop.live
     shop.do("ask").finish()
     worker = shop.do("work", "builds")

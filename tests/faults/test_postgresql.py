@@ -12,17 +12,20 @@ from pathlib import Path
 import psycopg
 import pytest
 from flask import current_app
-from sqlalchemy import event, make_url, select
+from sqlalchemy import event, func, make_url, select
 
 from app import create_app
 from app.domain.alerts.alerts import open_alerts
+from app.domain.catalogue.models import Product
 from app.domain.search.index import backlog
+from app.domain.search.models import OutboxEntry
 from app.domain.sites.models import SignInFailure
 from app.domain.sites.throttle import account_key
 from app.extensions import db
 from tests.databases import PostgresqlDatabases
 from tests.fakes.chat import chat_server
 from tests.fakes.clock import SetClock
+from tests.fault_table import injected
 from tests.faults.deeds import Deed, until
 from tests.faults.shops import Shop, check, make_shop
 from tests.ready_app import config_for
@@ -58,6 +61,7 @@ def plain(url: str) -> str:
     return url.replace("+psycopg", "")
 
 
+@pytest.mark.fault("F29")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT], ids=["stopped", "crashed"])
 def test_a_server_that_is_restarted_under_writes_loses_nothing(
     shop: Shop, server: PostgresqlDatabases, how: signal.Signals
@@ -66,6 +70,7 @@ def test_a_server_that_is_restarted_under_writes_loses_nothing(
     for _ in range(2):
         until_more_is_saved(savers)
         server.stop(how)
+        injected()
         until(lambda: all(any(line.startswith("refused") for line in saver.said[-50:]) for saver in savers))
         server.start()
         until_more_is_saved(savers)
@@ -106,6 +111,7 @@ def saved(saver: Deed) -> list[str]:
     return [line for line in saver.said if line.startswith("saved")]
 
 
+@pytest.mark.fault("F29")
 def test_a_request_whose_session_the_server_ends_is_asked_to_come_back_and_leaves_nothing(shop: Shop) -> None:
     """F29: at each statement of the transaction that notes a sign-in that fails."""
     for statement in range(1, 4):
@@ -123,6 +129,38 @@ def test_a_request_whose_session_the_server_ends_is_asked_to_come_back_and_leave
             assert attempts(sent["email"]) == 1
 
 
+@pytest.mark.fault("F24")
+def test_a_save_that_commits_after_later_ones_were_applied_and_built_is_found(shop: Shop) -> None:
+    """Its entry has a lower number than those that another process applied, and than those that a rebuild read."""
+    for make_durable in ("apply", "rebuild"):
+        name = f"late for {make_durable}"
+        with shop.opened():
+            slow = db.session.scalars(select(Product).where(Product.sku == "sku-1")).one()
+            slow.name = name
+            db.session.flush()
+            numbers = [entry_number()]
+            said = saved_by_another(shop)
+            numbers.append(entry_number())
+            assert shop.do(make_durable).finish() == 0
+            db.session.commit()
+            injected()
+        assert numbers[0] < numbers[1]
+        assert shop.do("apply").finish() == 0
+        assert shop.found()["sku-1"] == name
+        check(shop, said)
+
+
+def saved_by_another(shop: Shop) -> list[str]:
+    saver = shop.do("create", "3")
+    assert saver.finish() == 0
+    return saver.said
+
+
+def entry_number() -> int:
+    """The highest number of an outbox entry that this session sees."""
+    return db.session.scalar(select(func.max(OutboxEntry.id))) or 0
+
+
 def attempts(email: str) -> int:
     return len(db.session.scalars(select(SignInFailure).where(SignInFailure.key == account_key(email))).all())
 
@@ -134,11 +172,13 @@ def end_session_at(statement: int, url: str) -> None:
     def end(connection: object, cursor: psycopg.Cursor, *_: object) -> None:
         if next(left, False):
             with psycopg.connect(url, autocommit=True) as other:
+                injected()
                 other.execute("SELECT pg_terminate_backend(%s)", [cursor.connection.info.backend_pid])
 
     event.listen(db.engine, "before_cursor_execute", end)
 
 
+@pytest.mark.fault("F34")
 @pytest.mark.parametrize("hours", [1, -1])
 def test_a_build_is_not_given_up_by_a_machine_whose_clock_is_an_hour_off(shop: Shop, hours: int) -> None:
     """F34: all go by the clock of the server."""

@@ -17,8 +17,11 @@ from app.domain.search.context import SearchContext
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.models import RebuildRun
 from app.extensions import db
+from tests.fault_table import injected
 from tests.faults.power import Disk, anything_is_kept, entries_are_kept, nothing_is_kept, recording, the_last_is_kept
 from tests.faults.shops import SITE, Shop, check_applied, need_strace
+
+pytestmark = pytest.mark.fault("F06")
 
 # Of the states in which a disk may be left by a cut that follows no change of entries, one in so many is opened; `make
 # torture` opens all.
@@ -62,6 +65,7 @@ def cut_power(shop: Shop, folder: Path, deed: str, every: int) -> None:
                 leave(disk, left.folder, random.Random(number))
                 if (fingerprint := f"{disk.said} {fingerprint_of(left.folder)}") not in seen:
                     seen.add(fingerprint)
+                    injected()
                     check_left(left, [before, after], [*said, *disk.said.splitlines()])
                 shutil.rmtree(left.folder)
     assert len(seen) > 5

@@ -10,10 +10,13 @@ import pytest
 from app.adapters.queue import TIMEOUT, RqQueue
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
+from tests.fault_table import injected
 from tests.faults.deeds import until
 from tests.faults.proxy import proxied
 from tests.faults.shops import SITE, Shop, check
 from tests.searching import add_product
+
+pytestmark = pytest.mark.fault("F18")
 
 MOST_SECONDS = 0.5
 
@@ -26,6 +29,7 @@ def test_saves_hardly_wait_for_a_queue_that_ails(shop: Shop, redis: EmbeddedRedi
         if connected:
             assert queue.enqueue("events:deliver")
         proxy.fault = fault
+        injected()
         with shop.opened(queue=queue):
             waits = [saving(number) for number in range(10)]
             assert fault == "reset" or max(waits) > TIMEOUT, "the fault happened"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from redis import Redis
 
 from app.adapters.queue import RqQueue
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
+from tests.fault_table import injected
 from tests.faults.deeds import until
 from tests.faults.shops import SITE, Shop, check
 from tests.searching import add_product
@@ -18,9 +20,11 @@ def run_has_ended(shop: Shop) -> bool:
     return shop.run()[0] in ("done", "failed")
 
 
+@pytest.mark.fault("F14", "F15")
 def test_a_save_is_found_in_time_although_the_queue_stays_down(shop: Shop, redis: EmbeddedRedis) -> None:
     """F14 and F15: the scheduler applies the outbox, and builds what nobody else does."""
     redis.stop(5)
+    injected()
     shop.do("scheduler")
     with shop.opened(queue=RqQueue(redis.url, shop.config.queue_prefix)):
         before = time.monotonic()
@@ -34,17 +38,20 @@ def test_a_save_is_found_in_time_although_the_queue_stays_down(shop: Shop, redis
     check(shop)
 
 
+@pytest.mark.fault("F16")
 def test_a_build_survives_the_death_of_the_queue(shop: Shop, redis: EmbeddedRedis) -> None:
     """F16: the worker ends; its build ends with a result."""
     worker = shop.do("work", "builds", fault="added:2")
     shop.do("ask").finish()
     until(lambda: shop.run()[0] == "running")
     redis.stop(0)
+    injected()
     worker.finish()
     until(lambda: run_has_ended(shop))
     check(shop)
 
 
+@pytest.mark.fault("F17")
 def test_what_a_flushed_queue_forgot_is_asked_for_again(shop: Shop, redis: EmbeddedRedis) -> None:
     """F17."""
     said = shop.save(3)
@@ -52,6 +59,7 @@ def test_what_a_flushed_queue_forgot_is_asked_for_again(shop: Shop, redis: Embed
     with Redis.from_url(redis.url) as connection:
         assert connection.keys("*builds*")
         connection.flushall()
+        injected()
     shop.do("work", "builds")
     shop.do("scheduler")
     until(lambda: shop.run()[0] == "done", seconds=30)

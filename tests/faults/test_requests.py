@@ -5,17 +5,22 @@ from __future__ import annotations
 import shutil
 import signal
 
+import pytest
+
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index.rebuild import rebuild
 from app.domain.sites.settings import change_settings
 from app.jobs.scheduler import Scheduler
 from app.transaction import transaction
+from tests.fault_table import injected
 from tests.faults.shops import SITE, Shop, check
 from tests.searching import request as request_now
 
 
+@pytest.mark.fault("F20")
 def test_many_requests_from_several_processes_make_one_run(shop: Shop) -> None:
     """F20."""
+    injected(100)
     servers = [shop.do("ask_often", "25") for _ in range(4)]
     for server in servers:
         assert server.finish() == 0
@@ -26,6 +31,7 @@ def test_many_requests_from_several_processes_make_one_run(shop: Shop) -> None:
     check(shop)
 
 
+@pytest.mark.fault("F20")
 def test_of_two_builders_one_builds(shop: Shop) -> None:
     """F20."""
     before = shop.live
@@ -37,6 +43,7 @@ def test_of_two_builders_one_builds(shop: Shop) -> None:
     check(shop)
 
 
+@pytest.mark.fault("F21")
 def test_after_the_builder_was_killed_the_next_request_begins_anew_at_once(shop: Shop) -> None:
     """F21: the dead one's lease has not run out, but its lock is free."""
     builder = shop.do("rebuild", fault="added:KILL")
@@ -51,6 +58,7 @@ def test_after_the_builder_was_killed_the_next_request_begins_anew_at_once(shop:
     check(shop)
 
 
+@pytest.mark.fault("F21")
 def test_a_builder_that_lives_is_joined(shop: Shop) -> None:
     """F21: one that is slow holds its lock."""
     builder = shop.do("rebuild", fault="sealed:STOP")
@@ -63,6 +71,7 @@ def test_a_builder_that_lives_is_joined(shop: Shop) -> None:
     check(shop)
 
 
+@pytest.mark.fault("F21")
 def test_a_builder_of_another_machine_is_known_by_its_lease_alone(shop: Shop) -> None:
     """F21: two machines share the database, not the folder of the locks."""
     assert shop.do("rebuild", fault="added:KILL").finish() == -signal.SIGKILL
@@ -74,6 +83,7 @@ def test_a_builder_of_another_machine_is_known_by_its_lease_alone(shop: Shop) ->
     check(shop)
 
 
+@pytest.mark.fault("F21")
 def test_the_scheduler_ends_the_run_of_a_killed_builder_at_its_next_look(shop: Shop) -> None:
     """F21."""
     assert shop.do("rebuild", fault="added:KILL").finish() == -signal.SIGKILL
@@ -83,6 +93,7 @@ def test_the_scheduler_ends_the_run_of_a_killed_builder_at_its_next_look(shop: S
     check(shop)
 
 
+@pytest.mark.fault("F25")
 def test_runs_of_products_and_of_content_do_not_overlap(shop: Shop) -> None:
     """F25: who asks for the other joins the one that builds, so neither undoes what the other did."""
     switch_content_search(shop, on=True)
@@ -97,6 +108,7 @@ def test_runs_of_products_and_of_content_do_not_overlap(shop: Shop) -> None:
     check(shop)
 
 
+@pytest.mark.fault("F25")
 def test_content_search_that_is_switched_off_while_its_index_is_built_is_off(shop: Shop) -> None:
     """F25: the products of the same run are swapped in; of content nothing is."""
     switch_content_search(shop, on=True)

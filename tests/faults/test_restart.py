@@ -6,8 +6,11 @@ import shutil
 import signal
 from pathlib import Path
 
+import pytest
+
 from app.jobs.scheduler import Scheduler
 from app.ports import clock
+from tests.fault_table import injected
 from tests.faults.shops import Shop, check
 
 
@@ -20,6 +23,7 @@ def look_twice(shop: Shop) -> None:
         scheduler.look()
 
 
+@pytest.mark.fault("F07")
 def test_a_swap_whose_builder_died_right_after_it_stands_and_nothing_is_built_again(shop: Shop) -> None:
     """F07."""
     before, said = shop.live, shop.save(5)
@@ -33,6 +37,7 @@ def test_a_swap_whose_builder_died_right_after_it_stands_and_nothing_is_built_ag
     check(shop, said)
 
 
+@pytest.mark.fault("F08")
 def test_an_index_that_is_older_than_the_database_says_is_repaired_by_the_nightly_comparison(
     shop: Shop, tmp_path: Path
 ) -> None:
@@ -43,6 +48,7 @@ def test_an_index_that_is_older_than_the_database_says_is_repaired_by_the_nightl
     assert shop.do("rebuild").finish() == 0
     shutil.rmtree(shop.index)
     shutil.move(before, shop.index)
+    injected()
     said += shop.save(3)
     look_twice(shop)
     assert shop.do("job", "reconcile").finish() == 0

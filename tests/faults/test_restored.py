@@ -5,15 +5,19 @@ from __future__ import annotations
 import shutil
 import sqlite3
 
+import pytest
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
 from app.domain.search.models import ReconcileReport
 from app.extensions import db
 from app.transaction import transaction
+from tests.fault_table import injected
 from tests.faults.deeds import until
 from tests.faults.shops import SITE, Shop, check
 from tests.searching import add_product
+
+pytestmark = pytest.mark.fault("F33")
 
 
 def keep_copy(shop: Shop) -> None:
@@ -27,6 +31,7 @@ def restore_copy(shop: Shop) -> None:
     for rest in shop.folder.glob("shop.db*"):
         rest.unlink()
     shutil.copy(shop.folder / "copy.db", shop.folder / "shop.db")
+    injected()
 
 
 def test_what_came_after_the_copy_is_found_no_more_once_the_night_is_over(shop: Shop) -> None:

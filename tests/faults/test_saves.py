@@ -15,9 +15,11 @@ from sqlalchemy import select
 from app.domain.catalogue.models import Product
 from app.extensions import db
 from app.transaction import transaction
+from tests.fault_table import injected
 from tests.faults.shops import Shop, check
 
 
+@pytest.mark.fault("F22")
 def test_saves_all_through_several_rebuilds_are_all_found(shop: Shop) -> None:
     """F22: random saves from two processes, an applier and a builder, none waiting for the others."""
     savers = [shop.do("save", "0") for _ in range(2)]
@@ -27,10 +29,12 @@ def test_saves_all_through_several_rebuilds_are_all_found(shop: Shop) -> None:
     for saver in savers:
         saver.signal("KILL")
         saver.finish()
+    injected(sum(line.startswith(("saved", "deleted")) for saver in savers for line in saver.said))
     # Each saver changes products of its own and of the model; about the latter the database has the last word.
     check(shop, [line for saver in savers for line in saver.said if " new-" in line])
 
 
+@pytest.mark.fault("F23")
 def test_an_older_state_never_follows_a_newer_one(shop: Shop) -> None:
     """F23: an applier halted after it read does not overtake the one that read later."""
     change_name(shop, "older")
@@ -49,6 +53,7 @@ def change_name(shop: Shop, name: str) -> None:
         db.session.scalars(select(Product).where(Product.sku == "sku-1")).one().name = name
 
 
+@pytest.mark.fault("F27")
 def test_a_locked_database_is_waited_for(shop: Shop) -> None:
     """F27."""
     holder = shop.do("lock", "1")
@@ -59,6 +64,7 @@ def test_a_locked_database_is_waited_for(shop: Shop) -> None:
     check(shop, said)
 
 
+@pytest.mark.fault("F27")
 def test_a_page_says_when_to_try_again_while_the_database_stays_locked(shop: Shop) -> None:
     """F27: 503, never 500. A sign-in that fails is noted, so it writes."""
     holder = shop.do("lock", "30")
@@ -74,6 +80,7 @@ def test_a_page_says_when_to_try_again_while_the_database_stays_locked(shop: Sho
     assert int(answer.headers["Retry-After"]) > 0
 
 
+@pytest.mark.fault("F27")
 def test_a_save_is_refused_whole_while_the_database_stays_locked(shop: Shop) -> None:
     """F27."""
     holder = shop.do("lock", "30")
@@ -85,6 +92,7 @@ def test_a_save_is_refused_whole_while_the_database_stays_locked(shop: Shop) -> 
     check(shop)
 
 
+@pytest.mark.fault("F28")
 @pytest.mark.parametrize("after", [3, 11, 30])
 def test_a_process_killed_among_its_commits_loses_nothing_it_acknowledged(shop: Shop, after: int) -> None:
     """F28."""
@@ -92,11 +100,13 @@ def test_a_process_killed_among_its_commits_loses_nothing_it_acknowledged(shop: 
     while len(saver.said) < after:
         assert saver.line()
     saver.signal("KILL")
+    injected()
     assert saver.finish() == -signal.SIGKILL
     assert integrity(shop.folder / "shop.db") == "ok"
     check(shop, saver.said)
 
 
+@pytest.mark.fault("F28")
 @pytest.mark.parametrize("torn", [1, 700, 4000])
 def test_a_torn_end_of_the_write_ahead_log_is_left_out(shop: Shop, torn: int) -> None:
     """F28: as after a power cut in the middle of a write."""
@@ -108,6 +118,7 @@ def test_a_torn_end_of_the_write_ahead_log_is_left_out(shop: Shop, torn: int) ->
     shutil.copy(shop.folder / "shop.db", copy)
     log = (shop.folder / "shop.db-wal").read_bytes()
     Path(f"{copy}-wal").write_bytes(log[:-torn])
+    injected()
     assert integrity(copy) == "ok"
     saver.signal("KILL")
     saver.finish()

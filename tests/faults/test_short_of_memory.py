@@ -9,6 +9,8 @@ from app.domain.search.index.runs import REBUILD
 from app.transaction import transaction
 from tests.faults.shops import Shop, check
 
+pytestmark = pytest.mark.fault("F05")
+
 
 @pytest.mark.parametrize("point", ["start", "added", "publish"])
 def test_a_build_without_memory_ends_with_a_reason_and_the_old_index_or_is_done(shop: Shop, point: str) -> None:

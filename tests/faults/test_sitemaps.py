@@ -20,6 +20,8 @@ from tests.faults.deeds import Deed
 from tests.faults.shops import PRODUCTS, SITE, Shop, need_strace
 from tests.searching import add_product
 
+pytestmark = pytest.mark.fault("F45")
+
 MOST_STATEMENTS = 100
 
 

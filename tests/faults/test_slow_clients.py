@@ -16,6 +16,7 @@ from statistics import quantiles
 
 import pytest
 
+from tests.fault_table import injected
 from tests.faults.browser import HOST
 from tests.faults.shops import Shop
 from tests.faults.web_process import PAGES, WebProcess, web_process
@@ -39,13 +40,14 @@ def attack(port: int, count: int, *more: str) -> Iterator[None]:
     try:
         assert clients.stdout is not None
         assert clients.stdout.readline() == b"at work\n"
+        injected(count)
         yield
     finally:
         clients.kill()
         clients.communicate()
 
 
-pytestmark = pytest.mark.xdist_group("slow clients")
+pytestmark = [pytest.mark.xdist_group("slow clients"), pytest.mark.fault("F49")]
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,11 @@ from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import LEVELS, as_saved
 from tests.domain.taxonomy.tasks.conftest import shop as with_taxonomy
 from tests.factories import WHEN
+from tests.fault_table import injected
 from tests.faults.deeds import until
 from tests.faults.shops import SITE, Shop
+
+pytestmark = pytest.mark.fault("F32")
 
 TENTS = 30
 MANY = 3_000
@@ -161,6 +164,7 @@ def test_the_work_of_a_worker_that_is_killed_is_done_by_the_next(shop: Shop, red
         ask()
     until(lambda: has_begun(shop))
     os.kill(first.pid, signal.SIGKILL)
+    injected()
     assert progress(shop)[0] == "running"
     end_lease(shop)
     shop.do("work", "default")

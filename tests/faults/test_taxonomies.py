@@ -81,6 +81,7 @@ def switch(shop: Shop, point: str) -> tuple[int, list[str]]:
     return deed.finish(), deed.said
 
 
+@pytest.mark.fault("F31")
 def test_a_switch_that_is_killed_before_any_of_its_statements_did_nothing(shop: Shop) -> None:
     """F31: the last try, which gets past the last statement, does everything."""
     before = state_of(shop)
@@ -95,6 +96,7 @@ def test_a_switch_that_is_killed_before_any_of_its_statements_did_nothing(shop: 
     assert_switched(shop, before)
 
 
+@pytest.mark.fault("F31")
 @pytest.mark.parametrize("point", ["amid:UPDATE products", "amid:DELETE FROM product_attribute_values", "commit"])
 def test_a_switch_that_is_killed_amid_its_long_statements_did_nothing(shop: Shop, point: str) -> None:
     """F31."""
@@ -103,6 +105,7 @@ def test_a_switch_that_is_killed_amid_its_long_statements_did_nothing(shop: Shop
     assert state_of(shop) == before
 
 
+@pytest.mark.fault("F31")
 def test_a_switch_that_is_killed_right_after_its_commit_did_everything(shop: Shop) -> None:
     """F31: nobody was told, so the scheduler finds the event and has the index rebuilt."""
     before = state_of(shop)
@@ -128,6 +131,7 @@ def assert_switched(shop: Shop, before: dict[str, Any]) -> None:
         assert all(level_id is None and slot["taxonomyId"] == "camping" for level_id, slot in slots)
 
 
+@pytest.mark.fault("F32")
 def test_what_follows_a_structure_save_is_done_although_who_saved_was_killed_before_telling(shop: Shop) -> None:
     """F32: the tree, its revision and the event are there; other processes see by the shop's version that what they
     keep of it is old."""
@@ -146,6 +150,7 @@ def test_what_follows_a_structure_save_is_done_although_who_saved_was_killed_bef
         assert db.session.scalars(select(TaxonomyTask.kind)).all() == ["RECOMPUTE"]
 
 
+@pytest.mark.fault("F32")
 @pytest.mark.parametrize("point", ["statement:6", "commit"])
 def test_a_structure_save_that_is_killed_earlier_tells_of_nothing(shop: Shop, point: str) -> None:
     """F32."""
@@ -155,6 +160,7 @@ def test_a_structure_save_that_is_killed_earlier_tells_of_nothing(shop: Shop, po
     assert state_of(shop) == before
 
 
+@pytest.mark.fault("F32")
 @pytest.mark.parametrize("point", ["statement:3", "commit", "committed"])
 def test_an_event_whose_deliverer_is_killed_is_delivered_once_in_the_end(shop: Shop, point: str) -> None:
     """F32."""

@@ -11,9 +11,12 @@ from collections.abc import Iterator
 import pytest
 
 from app.supervisor.embedded_redis import EmbeddedRedis
+from tests.fault_table import injected
 from tests.faults.browser import signed_in
 from tests.faults.shops import Shop, check, need_strace
 from tests.surroundings import missing
+
+pytestmark = pytest.mark.fault("F11")
 
 CANNOT_BE_READ = "its index cannot be read"
 
@@ -44,6 +47,7 @@ def test_a_process_that_has_too_many_files_open_goes_on_with_the_index_that_it_h
     assert browser.line() == "search 200 category 404 ready 200"
     _, most = resource.prlimit(browser.pid, resource.RLIMIT_NOFILE)
     resource.prlimit(browser.pid, resource.RLIMIT_NOFILE, (3, most))
+    injected()
     said = shop.save(3)
     shop.do("apply").finish()
     assert browser.line() == "search 200 category 404 ready 503"
@@ -74,6 +78,7 @@ def read_only_index(shop: Shop) -> Iterator[None]:
 
 @pytest.mark.usefixtures("read_only_index")
 def test_an_index_on_a_read_only_disk_is_read_and_a_rebuild_says_why_it_failed(shop: Shop) -> None:
+    injected()
     said = shop.save(3)
     assert shop.do("apply").finish() != 0
     shop.do("rebuild").finish()

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 import signal
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import func, select
@@ -26,6 +27,7 @@ from app.domain.work import leases
 from app.extensions import db
 from app.supervisor.embedded_redis import EmbeddedRedis
 from app.transaction import transaction
+from tests.fakes.clock import SetClock
 from tests.faults.deeds import Deed, until
 from tests.faults.shops import SITE, Shop, need_strace
 from tests.searching import WHEN
@@ -86,6 +88,26 @@ def test_a_drain_that_is_killed_at_its_files_counts_once(shop: Shop, call: str) 
     for _ in range(2):
         assert shop.do("drain", "none").finish() == 0
     assert counted(shop) == 12
+
+
+@pytest.mark.fault("F35")
+def test_days_keep_their_sum_in_the_night_that_turns_the_clocks_back_though_the_drain_is_killed(shop: Shop) -> None:
+    """A search every half hour of three days of London, the second of 25 hours; each day is drained when it is over."""
+    days = [date(2026, 10, 24 + number) for number in range(3)]
+    spool, place = FileSpool(shop.config.counting_folder), ZoneInfo("Europe/London")
+    shop.clock_file = shop.folder / "clock"
+    at = datetime.combine(days[0], time(), place).astimezone(UTC)
+    for day in days:
+        while at.astimezone(place).date() == day:
+            spool.note([Event(EventKind.SEARCHED, SITE, "tent", day, at, 3)])
+            at += timedelta(minutes=30)
+        SetClock.set(shop.clock_file, at - datetime.now(UTC))
+        assert shop.do("drain", "statement:3").finish() == KILLED
+        assert shop.do("drain", "none").finish() == 0
+    with shop.opened():
+        by_day = dict(db.session.execute(select(SearchDay.day, SearchDay.searches)).all())
+    assert by_day == dict(zip(days, (48, 50, 48), strict=True))
+    assert counted(shop) == 48 + 50 + 48
 
 
 def test_what_a_killed_worker_did_not_count_the_next_does(shop: Shop, redis: EmbeddedRedis) -> None:

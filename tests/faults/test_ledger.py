@@ -24,13 +24,21 @@ from app.domain.pos.states import OF_INTENT, OPEN_STATUSES, PAID_STATUSES
 from app.domain.shared.problems import DomainError
 from app.extensions import db
 from app.transaction import transaction
-from tests.domain.pos.shop_with_till import ShopWithTill, stored
+from app.work_context import work_context
+from tests.domain.pos.shop_with_till import ShopWithTill, shop_with_till, stored
 from tests.examples import examples
-from tests.fakes.payment_processor import FAULTS, TIMEOUT_AFTER, TIMEOUT_BEFORE, Call, Fault
+from tests.fakes.clock import StoppedClock
+from tests.fakes.payment_processor import FAULTS, TIMEOUT_AFTER, TIMEOUT_BEFORE, Call, FakeProcessor, Fault
+from tests.fault_table import injected
 
 PAYMENTS, FAULTY = examples(500), 0.3
 TRIES = 4
 CARDS = ("4242", "4444", "0005", "declined", "slow", "stuck_capture")
+
+
+@pytest.fixture
+def till(context: None, clock: StoppedClock, processor: FakeProcessor) -> ShopWithTill:
+    return shop_with_till(clock, processor, work_context())
 
 
 @pytest.fixture
@@ -115,6 +123,7 @@ def _our_ledger() -> dict[str, int]:
     return {transaction_id: money for transaction_id, money in db.session.execute(paid)}
 
 
+@pytest.mark.fault("F36", "F38", "F39")
 def test_five_hundred_payments_with_faults_in_a_third_of_all_calls_end_in_equal_ledgers(
     till: ShopWithTill, cashier: Cashier
 ) -> None:
@@ -140,6 +149,7 @@ def test_five_hundred_payments_with_faults_in_a_third_of_all_calls_end_in_equal_
     assert count_unsettled(till.site_id) == 0
 
 
+@pytest.mark.fault("F41")
 @pytest.mark.parametrize("card", ["stuck_capture", "4242", None], ids=["held", "paid", "without a card"])
 def test_in_a_race_of_capture_and_cancellation_the_shop_says_what_the_processor_says(
     app: Flask, till: ShopWithTill, cashier: Cashier, card: str | None
@@ -167,6 +177,7 @@ def test_in_a_race_of_capture_and_cancellation_the_shop_says_what_the_processor_
 
 def _race(app: Flask, first: Callable[[str], object], second: Callable[[str], object], intent_id: str) -> None:
     together = threading.Barrier(2)
+    injected()
 
     def press(button: Callable[[str], object]) -> None:
         with app.app_context():
@@ -183,6 +194,7 @@ def _race(app: Flask, first: Callable[[str], object], second: Callable[[str], ob
         thread.join()
 
 
+@pytest.mark.fault("F36", "F38")
 @pytest.mark.parametrize("fault", FAULTS, ids=[str(number) for number in range(len(FAULTS))])
 def test_after_each_fault_of_a_creation_there_is_at_most_one_intent(
     till: ShopWithTill, cashier: Cashier, fault: Fault
@@ -201,6 +213,7 @@ def test_after_each_fault_of_a_creation_there_is_at_most_one_intent(
     assert all(status not in OPEN_STATUSES for status in db.session.scalars(select(PosTransaction.status)))
 
 
+@pytest.mark.fault("F36")
 @pytest.mark.parametrize("operation", ["capture_intent", "retrieve_intent"])
 def test_a_capture_whose_answer_is_lost_is_known_within_a_minute(
     till: ShopWithTill, cashier: Cashier, operation: str
@@ -217,3 +230,25 @@ def test_a_capture_whose_answer_is_lost_is_known_within_a_minute(
     till.check()
     assert stored(created.transaction_id).status == "SUCCEEDED"
     assert till.processor.ledger() == {created.transaction_id: 1_250}
+
+
+@pytest.mark.fault("F42")
+def test_a_payment_whose_key_the_processor_forgot_is_looked_up_and_not_made_anew(
+    till: ShopWithTill, cashier: Cashier
+) -> None:
+    """The client repeats its request much later, when the processor would take the same key for a new one."""
+    request = PaymentRequest(1_250, key="sale")
+    till.processor.fail("create_intent", TIMEOUT_AFTER)
+    with suppress(DomainError):
+        creating.create_payment(till.context, till.processor, cashier, request)
+    till.clock.move(hours=23)
+    till.processor.forget_keys()
+    injected()
+    for _ in range(3):
+        with suppress(DomainError):
+            creating.create_payment(till.context, till.processor, cashier, request)
+        till.clock.move(minutes=2)
+        till.check()
+    [intent] = till.processor.intents()
+    attached = select(PosTransaction.processor_intent_id).where(PosTransaction.processor_intent_id.is_not(None))
+    assert db.session.scalars(attached).all() == [intent.id]
