@@ -8,10 +8,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from app.domain.relevance.synonyms.evidence import describe_evidence
+from app.domain.search.serving.synonyms import LABELS
 from app.domain.search.settings import TITLES
 
 TERMS = "search_terms"
-KINDS = {"EQUIVALENT": "both ways", "ONE_WAY": "one way"}
 SOURCES = {"MANUAL": "by hand", "AI": "suggested by AI", "MINED": "suggested by the shop"}
 Fields = dict[str, Any]
 
@@ -27,7 +27,7 @@ def readable(kind: str, state: Mapping[str, Any] | None, time_zone: str) -> Fiel
 
 def _synonym(state: Mapping[str, Any]) -> Fields:
     return {
-        "kind": KINDS.get(state.get("type", ""), state.get("type")),
+        "kind": LABELS.get(state.get("type", ""), state.get("type")),
         "shoppers search": state.get("root"),
         "words": state.get("synonyms"),
         "state": str(state.get("status") or "").lower(),

@@ -33,8 +33,8 @@ class SynonymOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SynonymList:
-    """One page of synonyms. What an address says wrongly counts as not said. `type` None is both; `waiting` asks only
-    for those that are saved and not live yet."""
+    """One page of synonyms. What an address says wrongly counts as not said. `type` None is every type; `waiting` keeps
+    only those that are saved and not live yet."""
 
     words: str = ""
     type: SynonymType | None = None
@@ -56,6 +56,11 @@ class SynonymList:
             page=page_number(parameters.get("pageNumber") or parameters.get("p")),
             page_size=min(page_number(parameters.get("pageSize") or str(PAGE_SIZE)), LARGEST_PAGE),
         )
+
+    @property
+    def types(self) -> tuple[SynonymType, ...]:
+        """The types that there are, to choose from."""
+        return tuple(SynonymType)
 
     @property
     def is_filtered(self) -> bool:

@@ -34,7 +34,7 @@ class Synonym(Base):
     __table_args__ = (
         UniqueConstraint("site_id", "fingerprint"),
         Index(None, "site_id", "status", "id"),
-        CheckConstraint("type in ('EQUIVALENT', 'ONE_WAY')", name="type_known"),
+        CheckConstraint(f"type in ({', '.join(map(repr, map(str, SynonymType)))})", name="type_known"),
         CheckConstraint("status in ('LIVE', 'SUGGESTED', 'REJECTED')", name="status_known"),
         CheckConstraint("source in ('MANUAL', 'AI', 'MINED')", name="source_known"),
         NEVER_REUSED,

@@ -14,11 +14,7 @@ from app.domain.shared.table_cells import unguarded
 from app.domain.shared.text import one_line
 
 COLUMNS = ("type", "root", "words")
-KINDS = {
-    "equivalent": SynonymType.EQUIVALENT,
-    "both ways": SynonymType.EQUIVALENT,
-    "one way": SynonymType.ONE_WAY,
-}
+TYPES = {name: kind for kind in SynonymType for name in (kind.value.casefold().replace("_", " "), kind.label)}
 ARROWS = ("->", "→")
 LONGEST_TABLE = 500_000  # Characters: 1,000 groups of 20 words with 25 letters.
 
@@ -75,9 +71,10 @@ def _line(number: int, cells: list[str]) -> TableLine | None:
     if len(cells) != len(COLUMNS):
         needed = f"A line has three columns, {', '.join(COLUMNS)}; this has {len(cells)}."
         return TableLine(number, shown, problem=needed)
-    kind = KINDS.get(cells[0].casefold().replace("-", " ").replace("_", " "))
+    kind = TYPES.get(cells[0].casefold().replace("-", " ").replace("_", " "))
     if kind is None:
-        problem = f"“{cells[0][:40]}” is neither EQUIVALENT nor ONE_WAY, nor “both ways” nor “one way”."
+        known = " or ".join(f"{kind} (“{kind.label}”)" for kind in SynonymType)
+        problem = f"“{cells[0][:40]}” is no type of synonyms: write {known}."
         return TableLine(number, shown, problem=problem)
     return TableLine(number, shown, SynonymGroup(kind, cells[1] or None, tuple(split_words(cells[2]))))
 

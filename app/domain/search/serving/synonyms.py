@@ -32,6 +32,12 @@ class SynonymType(StrEnum):
         """Whether one word of the group, its root, finds the others and not back."""
         return self is SynonymType.ONE_WAY
 
+    @property
+    def label(self) -> str:
+        return LABELS[self]
+
+
+LABELS = {SynonymType.EQUIVALENT: "both ways", SynonymType.ONE_WAY: "one way"}
 
 SYNONYM = Record(
     type=Choice(tuple(SynonymType), required=True), root=Text(allow_none=True), synonyms=Texts(required=True)

@@ -56,7 +56,7 @@ def test_each_line_is_told_what_it_does() -> None:
     assert reasons[2] == "Line 5 says the same."
     assert reasons[3] == "Line 2 has one of these words already: mobile = phone."
     assert reasons[4] == "Line 4 has one of these words already: bike → bicycle, cycle."
-    assert "neither EQUIVALENT nor ONE_WAY" in reasons[5]
+    assert "write EQUIVALENT (“both ways”) or ONE_WAY (“one way”)" in reasons[5]
     assert "this has 2" in reasons[6]
     assert reasons[7] == "Give at least two words."
 

@@ -34,8 +34,7 @@ class SynonymForm:
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str]) -> SynonymForm:
-        one_way = sent.get("type") == SynonymType.ONE_WAY.value
-        kind = SynonymType.ONE_WAY if one_way else SynonymType.EQUIVALENT
+        kind = next((kind for kind in SynonymType if kind.value == sent.get("type")), SynonymType.EQUIVALENT)
         return cls(kind, sent.get("root", ""), sent.get("words", ""), sent_revision(sent))
 
     def group(self) -> SynonymGroup:
