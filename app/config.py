@@ -60,6 +60,7 @@ class Config:
     counting_dir: Path | None = None
     themes_dir: Path | None = None
     sitemap_dir: Path | None = None
+    bundle_dir: Path | None = None
     sitemap_schedule: str = "0 */3 * * *"
     search_engine: str = "whoosh"
     host: str = "127.0.0.1"
@@ -111,6 +112,11 @@ class Config:
         return self.sitemap_dir or self.index_dir.parent / "sitemaps"
 
     @property
+    def bundle_folder(self) -> Path:
+        """Where uploaded and exported bundles lie for a day: beside the index unless another folder is named."""
+        return self.bundle_dir or self.index_dir.parent / "bundles"
+
+    @property
     def mail_folder(self) -> Path:
         """Where mails to customers lie while no mail server is set up: beside the database unless named."""
         return self.mail_dir or (self._database_folder or self.index_dir.parent) / "mail"
@@ -136,6 +142,7 @@ class Config:
             "pictures": self.media_dir,
             "counting": self.counting_folder,
             "sitemaps": self.sitemap_folder,
+            "bundles": self.bundle_folder,
             "mails": None if self.mail_from else self.mail_folder,
         }
         return {name: folder for name, folder in folders.items() if folder is not None}
@@ -172,6 +179,7 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         counting_dir=Path(env["COUNTING_DIR"]) if env.get("COUNTING_DIR") else None,
         themes_dir=_themes_folder(env),
         sitemap_dir=Path(env["SITEMAP_DIR"]) if env.get("SITEMAP_DIR") else None,
+        bundle_dir=Path(env["BUNDLE_DIR"]) if env.get("BUNDLE_DIR") else None,
         sitemap_schedule=_schedule(env, "SITEMAP_SCHEDULE", "0 */3 * * *"),
         search_engine=_choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "none")),
         host=env.get("HOST") or "127.0.0.1",

@@ -29,7 +29,7 @@ def say_private(config: Config) -> None:
 
 def _stored(config: Config) -> Iterator[Path]:
     yield from (INSTANCE.absolute(), config.index_dir, config.media_dir, config.counting_folder, config.sitemap_folder)
-    yield config.mail_folder
+    yield from (config.mail_folder, config.bundle_folder)
     if config.database_url.startswith(SQLITE):
         database = config.database_url.removeprefix(SQLITE)
         yield from (Path(database + ending) for ending in ("", "-wal", "-shm") if database)

@@ -26,6 +26,7 @@ JOBS = {  # Every job and its queue.
     "site_checks:check": "builds",
     "golden:check": "default",
     "sitemaps:build": "builds",
+    "bundles:run": "builds",
     "counting:drain": "default",
     "payments:check": "default",
     "payment_simulator:deliver": "default",

@@ -1,4 +1,4 @@
-"""`bundle import` and `bundle export`: a whole shop, or a part of it, in and out."""
+"""`bundle import`, `export` and `transfer`: a whole shop, or a part of it, in, out and from site to site."""
 
 from __future__ import annotations
 
@@ -15,8 +15,14 @@ from app.cli.sites import chosen_site, with_site
 from app.config import Config
 from app.domain.bundles.exporting import export_bundle
 from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.parts import OF_AN_ADMIN, TRANSFERRED, Importer, Part, in_order
+from app.domain.bundles.report import BundleReport
+from app.domain.bundles.running import reindex
+from app.domain.bundles.transfer import transfer
+from app.domain.sites import sites
 from app.ports import clock, images
 from app.transaction import transaction
+from app.work_context import work_context
 
 group = AppGroup("bundle", help="Move a shop, or a part of it, in and out.")
 
@@ -35,10 +41,53 @@ def import_command(path: Path, host: str | None, dry_run: bool, as_json: bool) -
     """
     config: Config = current_app.config["SHOP"]
     report = import_bundle(path, host, clock(), images(), transaction, ACTOR, config.password_memory_kib, dry_run)
+    _print(report, as_json)
+
+
+def _print(report: BundleReport, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(report.as_json(), ensure_ascii=False, indent=2))
     else:
         print_report(report)
+
+
+def _parts(_context: click.Context, _parameter: click.Parameter, listed: str) -> frozenset[Part]:
+    """Raises BadParameter."""
+    names = {name.strip() for name in listed.split(",") if name.strip()}
+    if unknown := names - set(OF_AN_ADMIN):
+        raise click.BadParameter(f"There is no part {', '.join(sorted(unknown))}.")
+    return frozenset(map(Part, names))
+
+
+@group.command("transfer")
+@click.argument("source", metavar="FROM_HOST")
+@click.argument("target", metavar="TO_HOST")
+@click.option(
+    "--parts",
+    default=",".join(in_order(TRANSFERRED)),
+    show_default=True,
+    callback=_parts,
+    help="Those to carry, separated by commas; till and users only where named.",
+)
+@click.option("--remove", is_flag=True, help="Remove categories that the trees of FROM_HOST do not have.")
+@click.option("--dry-run", is_flag=True, help="Write nothing, say what would happen.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@reports_refusals
+def transfer_command(
+    source: str, target: str, parts: frozenset[Part], remove: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Carry parts of the site at FROM_HOST, such as a staging site, to the site at TO_HOST.
+
+    Orders, payments, hosts and the staging flag stay with their sites. Nothing is removed without --remove, and with
+    it nothing but categories.
+    """
+    context, importer = work_context(), Importer(ACTOR)
+    sites_of_both = sites.site_at(source), sites.site_at(target)
+    target_id = sites_of_both[1].id
+    report = transfer(context, images(), importer, *sites_of_both, parts, dry_run, remove)
+    if not dry_run:
+        context.commit(lambda: reindex(context, importer, target_id, report))
+    _print(report, as_json)
 
 
 @group.command("export")

@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 
+from app.domain.bundles.runs import BUNDLE_RUN
 from app.domain.catalogue.picture_uploads import PICTURE
 from app.domain.pos.receipts import mails as receipt_mails
 from app.domain.pos.receipts.mails import RECEIPT_MAIL
@@ -27,7 +28,18 @@ from app.domain.taxonomy.tasks.running import sites_with_work
 from app.domain.work import leases
 from app.domain.work.kinds import WorkKind
 from app.domain.work.models import LeasedWork
-from app.jobs import indexing, payments, pictures, receipts, site_checks, sitemaps, suggesting, taxonomy, trials
+from app.jobs import (
+    bundles,
+    indexing,
+    payments,
+    pictures,
+    receipts,
+    site_checks,
+    sitemaps,
+    suggesting,
+    taxonomy,
+    trials,
+)
 from app.ports import clock, queue, search_engine, worker_locks
 from app.transaction import transaction
 
@@ -83,6 +95,7 @@ LEASED_JOBS = {
         LeasedJob(
             RECEIPT_MAIL, "receipts:send", "receipt {}", receipts.send, waiting=lambda: receipt_mails.due(clock())
         ),
+        LeasedJob(BUNDLE_RUN, "bundles:run", "import or export {}", bundles.run),
         LeasedJob(SITE_CHECK, "site_checks:check", "site check {}", site_checks.check_all),
     )
 }

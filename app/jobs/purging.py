@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 
 from app.config import Config
 from app.domain.alerts.models import Alert
+from app.domain.bundles.runs import BUNDLE_RUN
 from app.domain.catalogue import images as pictures
 from app.domain.catalogue.picture_uploads import PICTURE
 from app.domain.orders import purge as orders
@@ -52,6 +53,7 @@ RETENTIONS: tuple[Retention, ...] = (
     leases.retention(SITE_CHECK, "site checks", is_superseded()),
     leases.retention(PICTURE, "uploads of pictures"),
     leases.retention(SITEMAP, "builds of sitemaps"),
+    leases.retention(BUNDLE_RUN, "imports and exports"),
     leases.retention(RECONCILIATION, "reconciliations of payments"),
     leases.retention(TASK, "taxonomy tasks"),  # What they did and what products lost stays in the activity log.
     Retention("ended alerts", Alert, dated=Alert.ended_at, is_old=lambda now: Alert.ended_at < now - ENDED_ALERTS_KEPT),

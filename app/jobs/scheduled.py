@@ -15,7 +15,7 @@ from app.domain.sites.sites import all_sites
 from app.domain.work.context import read_afresh
 from app.domain.work.kinds import describe_error
 from app.extensions import db
-from app.jobs import pos_sessions, purging
+from app.jobs import bundles, pos_sessions, purging
 from app.jobs.baskets import submit_forgotten
 from app.jobs.payments import check_due, reconcile_by_hand, request_checks, request_reconciliation
 from app.jobs.safeguards import check_backup, check_certificate
@@ -73,6 +73,7 @@ def purge() -> None:
         job_failures.end_unrepeated(clock())
     log.info("purged", **{purged.name: purged.removed for purged in purging.purge_records() if purged.removed})
     _for_each_site("purge", _purge_pictures)
+    bundles.sweep()
 
 
 def _purge_pictures(site_id: int) -> None:

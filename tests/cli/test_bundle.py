@@ -13,9 +13,10 @@ from flask import Flask
 from sqlalchemy import func, select
 
 from app.domain.catalogue.models import Product
-from app.domain.sites import accounts
-from app.domain.sites.models import Site
+from app.domain.sites import accounts, sites
+from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.passwords import DEMO_PASSWORD
+from app.domain.sites.settings import settings_of
 from app.extensions import db
 from tests.domain.bundles.conftest import SITE, TAXONOMY, product, write_bundle
 
@@ -85,6 +86,77 @@ def test_an_export_goes_back_in_elsewhere(run: Run, bundle: Path, tmp_path: Path
     assert "2 products" in result.output
     assert run("bundle", "import", tmp_path / "out.zip", "--site", "copy.test").exit_code == 0
     assert "copy.test\tFern & Fell" in run("site", "list").output
+
+
+@pytest.fixture
+def two_sites(run: Run, tmp_path: Path) -> None:
+    """A staging site with all that a bundle carries, and an empty live one."""
+    whole = {
+        "site": {
+            "name": "Staging",
+            "staging": True,
+            "domains": [{"host": "staging.test", "primary": True}],
+            "settings": {"listing-page-size": 12, "posMaxTransactionAmount": 5_000},
+        },
+        "taxonomy": TAXONOMY,
+        "products": [product(), product("T-2")],
+        "users": [{"email": "mia@shop.test", "roles": ["ADMIN"]}],
+        "merchandising": {"trees": [{"name": "Main", "primary": True, "nodes": [{"name": "Tents"}]}]},
+        "goldens": [{"query": "tent", "sku": "T-1"}],
+    }
+    assert run("bundle", "import", write_bundle(tmp_path / "staging", **whole)).exit_code == 0
+    assert run("site", "create", "live.test", "--name", "Live").exit_code == 0
+
+
+def transferred(run: Run, *options: str) -> dict[str, dict[str, int]]:
+    result = run("bundle", "transfer", "staging.test", "live.test", "--json", *options)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.output)["counts"]
+
+
+@pytest.mark.usefixtures("two_sites")
+def test_a_transfer_carries_the_shop_and_leaves_each_site_its_own(run: Run, app: Flask):
+    counts = transferred(run)
+    assert counts["products"]["added"] == 2
+    assert counts["golden searches"]["added"] == 1
+    assert "users" not in counts
+    with app.app_context():
+        live = sites.site_at("live.test")
+        assert (live.name, live.staging, len(live.domains)) == ("Live", False, 1)
+        stored = settings_of(live.id)
+        assert (stored["listing-page-size"], stored["posMaxTransactionAmount"]) == (12, 100_000)
+        logged = set(db.session.execute(select(AuditEntry.site_id, AuditEntry.action)).all())
+        assert {(live.id, "bundle.transfer_from"), (sites.site_at("staging.test").id, "bundle.transfer_to")} <= logged
+
+
+@pytest.mark.usefixtures("two_sites")
+def test_a_transfer_is_tried_first_and_changes_nothing_a_second_time(run: Run, app: Flask):
+    assert transferred(run, "--dry-run")["products"]["added"] == 2
+    with app.app_context():
+        assert db.session.scalar(select(func.count()).select_from(Product)) == 2
+    transferred(run)
+    again = transferred(run)
+    assert sum(counts[what] for counts in again.values() for what in ("added", "changed", "removed", "refused")) == 0
+
+
+@pytest.mark.usefixtures("two_sites")
+def test_a_transfer_removes_categories_only_when_told_to(run: Run, tmp_path: Path):
+    own = {"trees": [{"name": "Main", "primary": True, "nodes": [{"name": "Sale"}]}]}
+    run("bundle", "import", write_bundle(tmp_path / "own", merchandising=own), "--site", "live.test")
+    assert transferred(run)["categories"]["removed"] == 0
+    assert transferred(run, "--remove")["categories"]["removed"] == 1
+
+
+@pytest.mark.usefixtures("two_sites")
+def test_a_transfer_that_makes_no_sense_is_refused(run: Run):
+    for hosts, words in (
+        (("live.test", "live.test"), "to itself"),
+        (("staging.test", "gone.test"), "no site at gone.test"),
+    ):
+        result = run("bundle", "transfer", *hosts)
+        assert (result.exit_code, words in result.stderr) == (1, True), result.stderr
+    unknown = run("bundle", "transfer", "staging.test", "live.test", "--parts", "orders,site")
+    assert (unknown.exit_code, "There is no part orders, site" in unknown.stderr) == (2, True)
 
 
 def test_with_several_sites_an_export_must_name_one(run: Run, tmp_path: Path):

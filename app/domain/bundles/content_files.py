@@ -21,6 +21,8 @@ from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.shared.schema import Flag, Record, Text, Texts
 from app.extensions import db
 
+BETWEEN_STEPS = 50  # Rows.
+
 
 @dataclass(frozen=True, slots=True)
 class ContentFile:
@@ -78,6 +80,8 @@ def import_content(task: ImportTask, listed: ContentFile) -> None:
     task.report.of(listed.name)
     record, lines = listed.record, dict[str, int]()
     for row in read_rows(task.bundle, file):
+        if row.line % BETWEEN_STEPS == 1:
+            task.step(listed.name.capitalize(), min(row.line - 1, BETWEEN_STEPS))
         try:
             values = _values(row, record, listed.columns, lines)
             with task.writing():
@@ -137,10 +141,10 @@ def _store(task: ImportTask, listed: ContentFile, values: dict[str, Any]) -> Non
     if stored is None:
         if not task.dry_run:
             content.create(task.author, kind, wanted)
-        counts.added += 1
+        counts.note("added", wanted.seo_name)
     elif wanted == before:
-        counts.unchanged += 1
+        counts.note("unchanged", wanted.seo_name)
     else:
         if not task.dry_run:
             content.save(task.author, kind, stored.id, stored.revision, wanted)
-        counts.changed += 1
+        counts.note("changed", wanted.seo_name)

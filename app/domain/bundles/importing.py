@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from app.domain.bundles.archive import MEDIA, Bundle, open_bundle
 from app.domain.bundles.content_files import COLLECTIONS, PAGES, import_content
 from app.domain.bundles.golden_file import import_goldens
+from app.domain.bundles.parts import EVERYTHING, FILES, Importer, Part, is_chosen
 from app.domain.bundles.pos_file import import_pos
 from app.domain.bundles.products.importing import import_products
 from app.domain.bundles.reading import read_document, read_rows
@@ -17,7 +18,7 @@ from app.domain.bundles.rules_file import import_rules
 from app.domain.bundles.site_file import host_of, import_site
 from app.domain.bundles.size_limits import check_size
 from app.domain.bundles.synonyms_file import import_synonyms
-from app.domain.bundles.task import ImportTask, Transaction
+from app.domain.bundles.task import ImportTask, Transaction, Watch, unwatched
 from app.domain.bundles.taxonomy_file import import_taxonomies
 from app.domain.bundles.trees.importing import import_trees
 from app.domain.bundles.trees.orders import import_orders
@@ -39,6 +40,7 @@ DOCUMENTS: Mapping[str, str | type] = {
 }
 ROWS = ("products.jsonl", "collections.jsonl", "pages.jsonl")
 REBUILD_ADVISED = 2_000
+READING = "Reading the files"
 IMPORTED = "bundle.import"  # The last line of every import in the activity log.
 
 
@@ -48,16 +50,23 @@ def import_bundle(
     clock: Clock,
     images: ImageStore,
     transaction: Transaction,
-    actor: str,
+    actor: str | Importer,
     password_memory_kib: int,
     dry_run: bool = False,
+    *,
+    parts: frozenset[Part] = EVERYTHING,
+    removes: bool = True,
+    watch: Watch = unwatched,
 ) -> BundleReport:
     """Take a folder or .zip into the site of `host`, or of the primary domain in site.json; a site that is not there
-    is made. Raises BrokenBundle before anything is written, and Invalid when no site is named."""
+    is made. `removes` as in ImportTask. `watch` is called between the parts and batches, and ends the work by raising.
+    Raises BrokenBundle before anything is written, and Invalid when no site is named."""
     with open_bundle(path) as bundle:
-        check_size(bundle, filter(None, map(bundle.find, (*DOCUMENTS, *ROWS))))
-        documents = {name: document for name in DOCUMENTS if (document := _document(bundle, name))}
-        _check_rows(bundle)
+        watch(READING, 0, None)
+        chosen = [name for name in (*DOCUMENTS, *ROWS) if is_chosen(name, parts)]
+        rows = check_size(bundle, filter(None, map(bundle.find, chosen)))
+        documents = {name: found for name in DOCUMENTS if name in chosen and (found := _document(bundle, name))}
+        _check_rows(bundle, chosen)
         host = host_of(documents.get("site.json"), host)
         task = ImportTask(
             bundle=bundle,
@@ -65,13 +74,17 @@ def import_bundle(
             images=images,
             transaction=transaction,
             report=BundleReport(host, dry_run),
-            actor=actor,
+            importer=Importer(actor) if isinstance(actor, str) else actor,
             dry_run=dry_run,
+            parts=parts,
+            removes=removes,
+            watch=watch,
+            rows=rows,
             password_memory_kib=password_memory_kib,
             documents=documents,
         )
         _name_skipped(task)
-        _import(task)
+        _import(task, chosen)
         return task.report
 
 
@@ -90,9 +103,9 @@ def _document(bundle: Bundle, name: str) -> Any:
     return document
 
 
-def _check_rows(bundle: Bundle) -> None:
+def _check_rows(bundle: Bundle, chosen: Collection[str]) -> None:
     for name in ROWS:
-        file = bundle.find(name)
+        file = bundle.find(name) if name in chosen else None
         for _ in read_rows(bundle, file) if file else ():
             pass
 
@@ -100,19 +113,28 @@ def _check_rows(bundle: Bundle) -> None:
 def _name_skipped(task: ImportTask) -> None:
     for file in task.bundle.files:
         name = file.removesuffix(".gz")
-        if name not in (*DOCUMENTS, *ROWS) and not file.startswith(MEDIA):
+        if file.startswith(MEDIA):
+            continue
+        if name not in FILES:
             task.report.skipped.append((file, "No part of a bundle has this name."))
+        elif not is_chosen(name, task.parts):
+            task.report.skipped.append((file, "This part was not chosen."))
 
 
-def _import(task: ImportTask) -> None:
+def _import(task: ImportTask, chosen: Collection[str]) -> None:
+    task.step("Settings, users and locations")
     import_site(task, task.report.host)
     import_users(task)
     import_pos(task)
+    task.step("Taxonomies and categories")
     import_taxonomies(task)
     orders = import_trees(task)
-    import_products(task)
-    import_content(task, COLLECTIONS)
-    import_content(task, PAGES)
+    if "products.jsonl" in chosen:
+        import_products(task)
+        import_content(task, COLLECTIONS)
+    if "pages.jsonl" in chosen:
+        import_content(task, PAGES)
+    task.step("Search")
     import_orders(task, orders)
     import_synonyms(task)
     import_rules(task)

@@ -8,11 +8,13 @@ from typing import Any
 
 from sqlalchemy import exists, select
 
+from app.domain.bundles.parts import Part
 from app.domain.bundles.reading import Document
 from app.domain.bundles.task import ImportTask
 from app.domain.pos import agents, locations
 from app.domain.pos.agent_rules import AgentFields, agent_problems
 from app.domain.pos.location_rules import LocationFields, cleaned, id_problems, location_problems
+from app.domain.pos.merchant_accounts import account_problems
 from app.domain.pos.models import PosAgent
 from app.domain.pos.processor import Address
 from app.domain.shared.problems import Invalid, Problem
@@ -61,11 +63,11 @@ PERMISSIONS = {
 
 def import_pos(task: ImportTask) -> None:
     """What the file does not name stays; what a row leaves out stays, too. The location that the settings name is
-    added where the file has none of its id. Who imports operates the server, and may share accounts among sites."""
+    added where the file has none of its id. Who operates the server may share accounts among sites."""
     document = task.documents.get(FILE)
     if document is not None:
         _import(task, document)
-    if not task.dry_run and task.documents.keys() & {FILE, SETTINGS}:
+    if not task.dry_run and Part.TILL in task.parts and task.documents.keys() & {FILE, SETTINGS}:
         with task.writing():
             locations.seed_first(task.author)
 
@@ -85,23 +87,23 @@ def _import(task: ImportTask, document: Document) -> None:
         task.refuse("pos", document, problems)
     places = _Places(task.site_id)
     for index, raw in enumerate(content.get(LOCATIONS, [])):
-        _import_row(task, document, f"#/{LOCATIONS}/{index}", partial(_import_location, task, places, raw))
+        _import_row(task, document, f"#/{LOCATIONS}/{index}", raw, partial(_import_location, task, places))
     people = _People(task, places)
     for index, raw in enumerate(content.get(AGENTS, [])):
-        _import_row(task, document, f"#/{AGENTS}/{index}", partial(_import_agent, task, people, raw))
+        _import_row(task, document, f"#/{AGENTS}/{index}", raw, partial(_import_agent, task, people))
 
 
-def _import_row(task: ImportTask, document: Document, at: str, import_one: Callable[[str], str]) -> None:
+def _import_row(task: ImportTask, document: Document, at: str, raw: Any, import_one: Callable[[Any, str], str]) -> None:
     """`import_one` says what it did: added, changed or unchanged."""
     kind = at.split("/")[1]
     counts = task.report.of(kind)
     try:
         with task.writing():
-            done = import_one(at)
+            done = import_one(raw, at)
     except Invalid as refused:
         task.refuse(kind, document, refused.problems)
     else:
-        setattr(counts, done, getattr(counts, done) + 1)
+        counts.note(done, str(raw.get("displayName") or raw.get("email") or raw.get("id")))
 
 
 class _Places:
@@ -125,17 +127,25 @@ class _People:
 def _import_location(task: ImportTask, places: _Places, raw: Any, at: str) -> str:
     row, fields = _read_location(places, raw, at)
     location = locations.find_location(task.site_id, row["id"])
+    account_id = fields.processor_account_id
+    is_new = location is None or location.processor_account_id != account_id
+    if is_new and not task.importer.may_share_accounts:
+        _raise_at(account_problems(task.site_id, account_id, "#/processorAccountId"), at)
     places.seen.add(row["id"])
     places.ids.add(row["id"])
     enabled = row.get("enabled", True if location is None else location.enabled)
     if location is None:
         if not task.dry_run:
-            locations.take_over(task.author, row["id"], fields, may_share=True).enabled = enabled
+            locations.take_over(
+                task.author, row["id"], fields, may_share=task.importer.may_share_accounts
+            ).enabled = enabled
         return "added"
     if location.fields == fields and location.enabled == enabled:
         return "unchanged"
     if not task.dry_run:
-        locations.edit(task.author, row["id"], location.revision, fields, enabled, may_share=True)
+        locations.edit(
+            task.author, row["id"], location.revision, fields, enabled, may_share=task.importer.may_share_accounts
+        )
     return "changed"
 
 

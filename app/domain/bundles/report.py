@@ -9,7 +9,7 @@ from typing import Any
 from app.domain.shared.problems import Invalid, Problem
 
 MOST_LISTED = 1_000  # Refusals; beyond them only the counts go on.
-MOST_EXAMPLES = 5  # Of one cause for dropped values.
+MOST_EXAMPLES = 5  # Of one cause for dropped values, and of what became of one kind of record.
 LONGEST_SHOWN_VALUE = 80
 
 
@@ -26,11 +26,22 @@ class BrokenBundle(Invalid):
 
 @dataclass(slots=True)
 class RecordCounts:
+    """What became of the records of one kind, with the names of the first that were added, changed or removed."""
+
     added: int = 0
     changed: int = 0
     removed: int = 0
     unchanged: int = 0
     refused: int = 0
+    examples: dict[str, list[str]] = field(default_factory=dict)
+
+    def note(self, outcome: str, name: str) -> None:
+        """Count a record as added, changed, removed or unchanged."""
+        setattr(self, outcome, getattr(self, outcome) + 1)
+        if outcome != "unchanged":
+            named = self.examples.setdefault(outcome, [])
+            if len(named) < MOST_EXAMPLES:
+                named.append(name[:LONGEST_SHOWN_VALUE])
 
     def as_json(self) -> dict[str, int]:
         return {name: getattr(self, name) for name in ("added", "changed", "removed", "unchanged", "refused")}
@@ -106,6 +117,7 @@ class BundleReport:
             "site": self.host,
             "dryRun": self.dry_run,
             "counts": {kind: counts.as_json() for kind, counts in self.counts.items()},
+            "examples": {kind: counts.examples for kind, counts in self.counts.items() if counts.examples},
             "refused": [refusal.as_json() for refusal in self.refusals],
             "refusedTotal": self.refused_in_all,
             "droppedValues": [_dropped_json(dropped) for dropped in self.dropped.values()],

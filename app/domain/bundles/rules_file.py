@@ -56,13 +56,13 @@ def _read(
 def _take(task: ImportTask, clean: Rule, stored: SearchRule | None) -> None:
     counts = task.report.of(KIND)
     if stored is None:
-        counts.added += 1
+        counts.note("added", clean.term)
         if not task.dry_run:
             editing.add_checked(task.author, clean)
     elif clean.as_json() == stored.value.as_json():
-        counts.unchanged += 1
+        counts.note("unchanged", clean.term)
     else:
-        counts.changed += 1
+        counts.note("changed", clean.term)
         if not task.dry_run:
             editing.change_checked(task.author, editing.rule_of(task.site_id, stored.id, to_change=True), clean)
 

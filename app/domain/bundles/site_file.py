@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from zoneinfo import available_timezones
 
+from app.domain.bundles.parts import Part, part_of_setting
 from app.domain.bundles.reading import Document
 from app.domain.bundles.report import BrokenBundle
 from app.domain.bundles.task import NO_SITE, ImportTask
+from app.domain.pos.merchant_accounts import ACCOUNT_SETTING, account_problems
 from app.domain.shared.problems import Conflict, DomainError, Invalid, Problem
 from app.domain.shared.schema import Flag, Items, Object, Record, Text, Texts
 from app.domain.sites import sites
@@ -55,14 +57,14 @@ def import_site(task: ImportTask, host: str) -> None:
     with task.writing():
         site = sites.site_by_host(host)
         if site is None:
-            counts.added += 1
+            counts.note("added", host)
             site = _unsaved(host) if task.dry_run else sites.create_site(task.clock, host, host)
             task.site_id = site.id
             SiteFile(task, document, site).apply()
             return
         task.site_id = site.id
-        counts.changed += (changed := SiteFile(task, document, site).apply())
-        counts.unchanged += not changed
+        changed = SiteFile(task, document, site).apply()
+        counts.note("changed" if changed else "unchanged", ", ".join(changed))
 
 
 def _unsaved(host: str) -> Site:
@@ -80,22 +82,28 @@ class SiteFile:
         self._task = task
         self._document = document
         self._site = site
-        self._changed = False
+        self._changed: list[str] = []
 
-    def apply(self) -> bool:
+    def apply(self) -> list[str]:
+        """Return the names of what changes."""
         if self._document is None:
-            return False
+            return []
         problems: list[Problem] = []
         fields = SITE.read(self._document.content, "#", problems)
         self._refuse(problems)
+        if Part.SITE in self._task.parts:
+            self._take_own(fields)
+        self._take_settings(fields.get("settings") or {})
+        if Part.SITE in self._task.parts:
+            self._take_domains(fields.get("domains") or [])
+        return self._changed
+
+    def _take_own(self, fields: dict[str, Any]) -> None:
         self._take("name", fields.get("name"), sites.name_problems)
         self._take("currency", fields.get("currency"), _currency_problems)
         self._take("time_zone", fields.get("timeZone"), _time_zone_problems)
         self._take("staging", fields.get("staging"), lambda _: [])
         self._take("capabilities", fields.get("capabilities"), _capability_problems)
-        self._take_settings(fields.get("settings") or {})
-        self._take_domains(fields.get("domains") or [])
-        return self._changed
 
     def _take(self, column: str, value: Any, problems_of: Callable[[Any], list[Problem]]) -> None:
         if value is None:
@@ -103,19 +111,28 @@ class SiteFile:
         if problems := problems_of(value):
             self._refuse(problems)
         elif value != getattr(self._site, column):
-            self._changed = True
+            self._changed.append(column.replace("_", " "))
             if not self._task.dry_run:
                 setattr(self._site, column, value)
 
     def _take_settings(self, wanted: dict[str, Any]) -> None:
         current = settings_of(self._site.id)
         for key, value in wanted.items():
-            if problem := _setting_problem(key, value):
-                self._refuse([problem])
+            if part_of_setting(key) not in self._task.parts:
+                continue
+            if problems := self._setting_problems(key, value, current):
+                self._refuse(problems)
             elif current[key] != value:
-                self._changed = True
+                self._changed.append(key)
                 if not self._task.dry_run:
                     change_settings(self._site.id, {key: value})
+
+    def _setting_problems(self, key: str, value: Any, current: Mapping[str, Any]) -> list[Problem]:
+        if problem := _setting_problem(key, value):
+            return [problem]
+        if key == ACCOUNT_SETTING and value != current[key] and not self._task.importer.may_share_accounts:
+            return account_problems(self._site.id, value, f"#/settings/{key}")
+        return []
 
     def _take_domains(self, listed: list[Any]) -> None:
         """Only where the site's own host is among them: a bundle that goes to another shop than it came from
@@ -135,14 +152,14 @@ class SiteFile:
 
     def _take_host(self, host: str, primary: bool) -> None:
         if all(domain.host != host for domain in self._site.domains):
-            self._changed = True
+            self._changed.append(host)
             if self._task.dry_run:
                 if sites.site_by_host(host) is not None:
                     raise Conflict(f"{host} belongs to another site.")
                 return
             sites.add_domain(self._site, host)
         if primary and self._site.primary_host != host:
-            self._changed = True
+            self._changed.append(f"primary host {host}")
             if not self._task.dry_run:
                 sites.make_primary(self._site, host)
 

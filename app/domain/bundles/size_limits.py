@@ -16,8 +16,8 @@ MOST_VALUES = 20_000_000  # Of all files, by their commas and opening brackets; 
 CHUNK = 1024**2
 
 
-def check_size(bundle: Bundle, files: Iterable[str]) -> None:
-    """Raises BrokenBundle, which names the limit and the file that passes it."""
+def check_size(bundle: Bundle, files: Iterable[str]) -> int:
+    """Return how many rows there are. Raises BrokenBundle, which names the limit and the file that passes it."""
     size = rows = values = 0
     for file in files:
         has_rows = file.removesuffix(".gz").endswith(".jsonl")
@@ -32,6 +32,7 @@ def check_size(bundle: Bundle, files: Iterable[str]) -> None:
                     raise _too_much(file, f"{MOST_ROWS:,} rows")
                 if values > MOST_VALUES:
                     raise _too_much(file, f"{MOST_VALUES:,} values")
+    return rows
 
 
 def _chunks(stream: IO[bytes]) -> Iterable[bytes]:

@@ -36,6 +36,9 @@ RECORD = Record(
 )
 
 
+OUTCOMES = {RowOutcome.ADDED: "added", RowOutcome.CHANGED: "changed", RowOutcome.SAME: "unchanged"}
+
+
 @dataclass(frozen=True, slots=True)
 class _Sent:
     """A synonym of the file; `index` is its place in it."""
@@ -82,10 +85,9 @@ def _take_live(task: ImportTask, document: Document, live: dict[int, _Sent]) -> 
         for line, one in zip(report.lines, by_line, strict=True):
             _write_live(task, line, one, version)
     counts = task.report.of(KIND)
-    counts.added += report.count(RowOutcome.ADDED)
-    counts.changed += report.count(RowOutcome.CHANGED)
-    counts.unchanged += report.count(RowOutcome.SAME)
     for line, one in zip(report.lines, by_line, strict=True):
+        if line.outcome in OUTCOMES:
+            counts.note(OUTCOMES[line.outcome], _words(one.group))
         if line.outcome is RowOutcome.REFUSED:
             task.refuse(KIND, document, [Problem("refused", line.reason, f"#/{one.index}")])
 
@@ -113,11 +115,15 @@ def _take_undecided(task: ImportTask, document: Document, one: _Sent) -> None:
     written = fingerprint(group)
     query = select(Synonym.id).where(Synonym.site_id == task.site_id, Synonym.fingerprint == written)
     if db.session.scalar(query) is not None:
-        task.report.of(KIND).unchanged += 1
+        task.report.of(KIND).note("unchanged", "")
         return
-    task.report.of(KIND).added += 1
+    task.report.of(KIND).note("added", _words(group))
     if not task.dry_run:
         _add_undecided(task, group, one)
+
+
+def _words(group: SynonymGroup) -> str:
+    return ", ".join(group.words)
 
 
 def _add_undecided(task: ImportTask, group: SynonymGroup, one: _Sent) -> None:
@@ -126,6 +132,6 @@ def _add_undecided(task: ImportTask, group: SynonymGroup, one: _Sent) -> None:
     synonym.write(group)
     synonym.revision, synonym.words_version = 1, 0
     synonym.created_at = synonym.updated_at = now
-    synonym.updated_by = task.actor[:100]
+    synonym.updated_by = task.importer.name[:100]
     db.session.add(synonym)
     db.session.flush()

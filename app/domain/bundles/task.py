@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from app.domain.bundles.archive import Bundle
+from app.domain.bundles.parts import EVERYTHING, Importer, Part
 from app.domain.bundles.reading import Document
 from app.domain.bundles.report import BundleReport, Refusal
 from app.domain.catalogue.image_store import ImageStore
@@ -18,21 +19,31 @@ from app.domain.taxonomy.levels.tree import TaxonomyTree
 NO_SITE = 0  # The id that stands for a site which a dry run did not make: no record has it.
 
 Transaction = Callable[[], AbstractContextManager[None]]
+Watch = Callable[[str, int, int | None], None]  # Step, rows done and of how many; may raise to end the work.
+
+
+def unwatched(_step: str, _done: int, _total: int | None) -> None: ...
 
 
 @dataclass(slots=True)
 class ImportTask:
     """`transaction` opens what a part commits by; nothing opens one in a dry run. `documents` are the bundle's
     JSON files by their plain names, `skus` the products of the bundle that were taken, with their lines. `taxonomy_id`
-    is the active taxonomy, of which `tree` has the levels."""
+    is the active taxonomy, of which `tree` has the levels. `rows` are those of all its `.jsonl` files.
+    `removes`: categories that a tree of the bundle lacks go from the site's; nothing else is ever removed."""
 
     bundle: Bundle
     clock: Clock
     images: ImageStore
     transaction: Transaction
     report: BundleReport
-    actor: str
+    importer: Importer
     dry_run: bool = False
+    parts: frozenset[Part] = EVERYTHING
+    removes: bool = True
+    watch: Watch = unwatched
+    rows: int | None = None
+    rows_done: int = 0
     site_id: int = NO_SITE
     tree: TaxonomyTree = field(default_factory=TaxonomyTree)
     taxonomy_id: str | None = None
@@ -42,7 +53,12 @@ class ImportTask:
 
     @property
     def author(self) -> Author:
-        return Author(self.site_id, self.actor, self.clock)
+        return Author(self.site_id, self.importer.name, self.clock, self.importer.origin)
+
+    def step(self, name: str, rows: int = 0) -> None:
+        """Say between two transactions how far the work is."""
+        self.rows_done += rows
+        self.watch(name, self.rows_done, self.rows)
 
     def writing(self) -> AbstractContextManager[None]:
         """Around each part that is committed by itself."""

@@ -86,15 +86,15 @@ def _store(task: ImportTask, fields: dict[str, Any], levels: list[dict[str, Any]
     stored = db.session.get(Taxonomy, (task.site_id, fields["id"]), with_for_update=not task.dry_run)
     counts = task.report.of(KIND)
     if stored is None:
-        counts.added += 1
+        counts.note("added", fields["id"])
         if not task.dry_run:
             _add(task, fields["id"], wanted)
     elif any(getattr(stored, name) != value for name, value in wanted.items()):
-        counts.changed += 1
+        counts.note("changed", fields["id"])
         if not task.dry_run:
             _change(task, stored, wanted)
     else:
-        counts.unchanged += 1
+        counts.note("unchanged", fields["id"])
 
 
 def _add(task: ImportTask, taxonomy_id: str, wanted: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from app.domain.sites import accounts
 from app.domain.sites.models import RoleGrant, User
 from app.domain.sites.passwords import password_problems
 from app.domain.sites.roles import Role
+from app.domain.sites.staff_rules import NOT_ADDABLE, StaffRights, may_adopt, role_problems
 from app.extensions import db
 
 FILE = "users.json"
@@ -35,13 +36,13 @@ def import_users(task: ImportTask) -> None:
     task.report.of(KIND)
     seen: set[str] = set()
     for index, raw in enumerate(document.content):
+        at = f"#/{index}"
         try:
-            fields = _checked(raw, f"#/{index}", seen)
+            fields = _checked(raw, at, seen)
+            with task.writing():
+                _import_user(task, fields, at)
         except Invalid as refused:
             task.refuse(KIND, document, refused.problems)
-            continue
-        with task.writing():
-            _import_user(task, fields)
 
 
 def _checked(raw: Any, at: str, seen: set[str]) -> dict[str, Any]:
@@ -66,28 +67,47 @@ def _checked(raw: Any, at: str, seen: set[str]) -> dict[str, Any]:
     return fields
 
 
-def _import_user(task: ImportTask, fields: dict[str, Any]) -> None:
+def _import_user(task: ImportTask, fields: dict[str, Any], at: str) -> None:
+    """Raises Invalid for what the importer may not do in the admin either."""
     counts = task.report.of(KIND)
     user = accounts.find_user(fields["email"])
     wanted = {Role(role) for role in fields["roles"]}
     if fields["email"] in agents_of(task):
         wanted.add(Role.POS_AGENT)
-    if user is None:
-        counts.added += 1
-        if task.dry_run:
-            return
-        user = accounts.create_user(
-            task.clock, task.password_memory_kib, fields["email"], fields["displayName"], fields.get("password")
-        )
-        if fields.get("password") is None:
-            task.report.note("Users without a password cannot sign in until one is set.")
-    elif _roles(user, task.site_id) == wanted:
-        counts.unchanged += 1
+    if user is not None and _roles(user, task.site_id) == wanted:
+        counts.note("unchanged", fields["email"])
         return
+    if task.importer.user_id is not None and (problems := _forbidden(task, user, wanted)):
+        raise Invalid([Problem(problem.code, problem.message, at) for problem in problems])
+    if user is None:
+        counts.note("added", fields["email"])
+        if not task.dry_run:
+            user = _create(task, fields)
     else:
-        counts.changed += 1
-    if not task.dry_run:
+        counts.note("changed", fields["email"])
+    if not task.dry_run and user is not None:
         _set_roles(user, task.site_id, wanted)
+
+
+def _forbidden(task: ImportTask, user: User | None, wanted: set[Role]) -> list[Problem]:
+    importer = task.importer
+    problems = role_problems({role.value for role in wanted}, importer.roles)
+    if user is None or importer.user_id is None:
+        return problems
+    rights = StaffRights(importer.user_id, importer.roles, user.id, accounts.roles_of(user.id, task.site_id))
+    if not rights.may_change_roles:
+        problems.append(Problem("not_allowed", rights.why_not or ""))
+    if not rights.user_roles and not may_adopt(importer.roles):
+        problems.append(Problem("address_not_addable", NOT_ADDABLE))
+    return problems
+
+
+def _create(task: ImportTask, fields: dict[str, Any]) -> User:
+    password = fields.get("password")
+    if password is None:
+        task.report.note("Users without a password cannot sign in until one is set.")
+    memory_kib = task.password_memory_kib
+    return accounts.create_user(task.clock, memory_kib, fields["email"], fields["displayName"], password)
 
 
 def _roles(user: User, site_id: int) -> set[Role]:

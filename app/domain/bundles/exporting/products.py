@@ -11,20 +11,31 @@ from sqlalchemy.orm import selectinload
 
 from app.domain.bundles.archive import MEDIA
 from app.domain.bundles.products.rows import COLUMNS
-from app.domain.catalogue.models import Product, Variant
+from app.domain.catalogue.models import Product, ProductImage, Variant
 from app.extensions import db
 
 BATCH = 500
 
 
-def product_rows(site_id: int, pictures: set[str]) -> Iterator[dict[str, Any]]:
-    """In the order in which they were added. The files of their pictures are added to `pictures`."""
+def product_rows(site_id: int) -> Iterator[dict[str, Any]]:
+    """In the order in which they were added."""
     last = 0
     while batch := _batch(site_id, last):
-        for product in batch:
-            pictures.update(image.file for image in product.images)
-            yield _row(product)
+        yield from [_row(product) for product in batch]  # A watcher ends the transaction that read them.
         last = batch[-1].id
+
+
+def picture_files(site_id: int) -> Iterator[str]:
+    """The files of the products' pictures, each once, by name."""
+    last = ""
+    while batch := _files(site_id, last):
+        yield from batch
+        last = batch[-1]
+
+
+def _files(site_id: int, after: str) -> list[str]:
+    query = select(ProductImage.file).where(ProductImage.site_id == site_id, ProductImage.file > after).distinct()
+    return list(db.session.scalars(query.order_by(ProductImage.file).limit(BATCH)))
 
 
 def _batch(site_id: int, after: int) -> list[Product]:

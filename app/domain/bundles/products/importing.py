@@ -56,6 +56,7 @@ class ProductImport:
         while batch := list(islice(candidates, BATCH)):
             with self._task.writing():
                 self._take(batch)
+            self._task.step("Products", len(batch))
 
     def _rows(self) -> Iterator[ImportedProduct]:
         for raw in read_rows(self._task.bundle, self._file):
@@ -135,14 +136,14 @@ class ProductImport:
         if own is None:
             name = candidate.row.columns.get("seo_name") or self._names.make(seo_name_of(candidate.row.columns["name"]))
             additions.append(addition(candidate, self._task.site_id, name, self._task.clock.now()))
-            counts.added += 1
+            counts.note("added", _named(candidate))
             return
         change = difference(candidate, own)
         if change.is_empty:
-            counts.unchanged += 1
+            counts.note("unchanged", "")
         else:
             changes.append(change)
-            counts.changed += 1
+            counts.note("changed", _named(candidate))
 
     def _taken_problems(self, row: ImportedProduct, own: StoredProduct | None, owners: dict[str, int]) -> list[Problem]:
         problems = []
@@ -161,6 +162,10 @@ class ProductImport:
     def _refuse(self, line: int, problems: Sequence[Problem], kind: str = KIND) -> None:
         refusals = [Refusal(self._file, line, field_of(problem.pointer), problem.message) for problem in problems]
         self._task.report.refuse(kind, refusals)
+
+
+def _named(candidate: CheckedRow) -> str:
+    return f"{candidate.row.sku}: {candidate.row.columns['name']}"
 
 
 def _requested_names(task: ImportTask, file: str) -> Iterator[str]:

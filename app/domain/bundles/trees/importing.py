@@ -37,6 +37,7 @@ class RequestedOrder:
     """The products that a category is to show first, by SKU. `node_id` is None in a dry run that adds it."""
 
     node_id: int | None
+    path: str
     skus: Sequence[str]
     at: str
 
@@ -97,16 +98,16 @@ def _store_tree(task: ImportTask, name: str, wanted: dict[str, Any]) -> Tree | N
     counts = task.report.of(TREES)
     tree = db.session.scalar(select(Tree).where(Tree.site_id == task.site_id, Tree.name == name))
     if tree is None:
-        counts.added += 1
+        counts.note("added", name)
         if task.dry_run:
             return None
         tree = Tree(site_id=task.site_id, name=name, updated_at=task.clock.now())
         db.session.add(tree)
     elif all(getattr(tree, column) == value for column, value in wanted.items()):
-        counts.unchanged += 1
+        counts.note("unchanged", name)
         return tree
     else:
-        counts.changed += 1
+        counts.note("changed", name)
     if not task.dry_run:
         _change_tree(task, tree, wanted)
     return tree
@@ -134,12 +135,17 @@ def _store_nodes(task: ImportTask, tree: Tree | None, drafts: list[NodeDraft]) -
     for draft, parent in every_node(drafts):
         node = _store_node(task, tree, draft, known.get(parent.path) if parent else None, known)
         if draft.products is not None:
-            orders.append(RequestedOrder(node.id if node else None, draft.products, f"{draft.at}/products"))
+            orders.append(RequestedOrder(node.id if node else None, draft.path, draft.products, f"{draft.at}/products"))
     return orders
 
 
 def _remove_nodes(task: ImportTask, nodes: list[Node]) -> None:
-    task.report.of(NODES).removed += len(nodes)
+    if nodes and not task.removes:
+        listed = "1 category" if len(nodes) == 1 else f"{len(nodes):,} categories"
+        task.report.note(f"{listed} of the site’s trees that the bundle does not have: kept.")
+        return
+    for node in nodes:
+        task.report.of(NODES).note("removed", node.path)
     if not task.dry_run:
         for node in sorted(nodes, key=lambda node: -node.path.count("/")):
             db.session.delete(node)
@@ -152,10 +158,9 @@ def _store_node(
     counts = task.report.of(NODES)
     node = known.get(draft.path)
     if node is not None and all(getattr(node, column) == value for column, value in draft.columns.items()):
-        counts.unchanged += 1
+        counts.note("unchanged", draft.path)
         return node
-    counts.added += node is None
-    counts.changed += node is not None
+    counts.note("added" if node is None else "changed", draft.path)
     if task.dry_run or tree is None:
         return node
     if node is None:

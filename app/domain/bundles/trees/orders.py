@@ -43,9 +43,9 @@ def _import_order(task: ImportTask, document: Document, order: RequestedOrder) -
     stored = _stored_order(order.node_id)
     counts = task.report.of(KIND)
     if wanted == list(stored):
-        counts.unchanged += 1
+        counts.note("unchanged", order.path)
         return
-    counts.changed += 1
+    counts.note("changed", order.path)
     if not task.dry_run and order.node_id is not None:
         _write(task, order.node_id, [ids[sku] for sku in wanted], list(stored.values()))
 

@@ -1,0 +1,75 @@
+"""The folder of bundles that were uploaded, or exported to be downloaded: names are the shop's own, and nothing stays
+for long."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection
+from pathlib import Path
+from secrets import token_hex
+from typing import BinaryIO
+
+from app.domain.shared.problems import Invalid, NotFound
+
+LARGEST_UPLOAD = 512 * 1024**2  # Bytes; what is larger comes in by the command.
+CHUNK = 1024**2
+FILE = re.compile(r"[0-9a-f]{32}[.]zip", re.ASCII)
+GONE = "This file is gone. Files are kept for a day."
+
+
+class BundleFolder:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def new_name(self) -> str:
+        return f"{token_hex(16)}.zip"
+
+    def path(self, name: str) -> Path:
+        """Where a file lies, or will lie. Raises NotFound for what is no name of ours."""
+        if not FILE.fullmatch(name):
+            raise NotFound(GONE)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return self._folder / name
+
+    def existing(self, name: str | None) -> Path:
+        """Raises NotFound."""
+        path = self.path(name or "")
+        if not path.is_file():
+            raise NotFound(GONE)
+        return path
+
+    def receive(self, stream: BinaryIO) -> str:
+        """Return the name under which an upload is kept. Raises Invalid for an empty or a too large one."""
+        name = self.new_name()
+        path, size = self.path(name), 0
+        try:
+            with path.open("xb") as out:
+                while chunk := stream.read(CHUNK):
+                    size += len(chunk)
+                    if size > LARGEST_UPLOAD:
+                        raise Invalid.one("too_large", f"A file has at most {LARGEST_UPLOAD // CHUNK} MB.", "#/bundle")
+                    out.write(chunk)
+            if not size:
+                raise Invalid.one("required", "Choose a .zip file first.", "#/bundle")
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return name
+
+    def drop(self, name: str | None) -> None:
+        if name is not None:
+            self.path(name).unlink(missing_ok=True)
+
+    def sweep(self, kept: Collection[str], written_before: float) -> int:
+        """Remove what is not to be kept and was written before a moment (seconds since 1970); how many files."""
+        if not self._folder.is_dir():
+            return 0
+        old = [
+            entry.path
+            for entry in os.scandir(self._folder)
+            if entry.name not in kept and entry.is_file() and entry.stat().st_mtime < written_before
+        ]
+        for path in old:
+            Path(path).unlink(missing_ok=True)
+        return len(old)

@@ -1,0 +1,214 @@
+"""The work of a requested import, export or transfer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import select
+
+from app.domain.bundles.exporting import export_bundle
+from app.domain.bundles.folder import BundleFolder
+from app.domain.bundles.importing import REBUILD_ADVISED, import_bundle
+from app.domain.bundles.models import BundleRun
+from app.domain.bundles.parts import Importer, Part
+from app.domain.bundles.report import BundleReport
+from app.domain.bundles.runs import BUNDLE_RUN, CANCELLED, FILE_KEPT, Action, live_files
+from app.domain.bundles.task import Watch
+from app.domain.bundles.transfer import note_transfer
+from app.domain.catalogue.image_store import ImageStore
+from app.domain.search.context import SearchContext
+from app.domain.search.index.runs import Scope, request_rebuild
+from app.domain.shared.author import Author, Origin
+from app.domain.shared.problems import Conflict, DomainError, Invalid
+from app.domain.sites import accounts
+from app.domain.sites.models import Site
+from app.domain.sites.roles import Role
+from app.domain.work import leases
+from app.domain.work.context import read_afresh
+from app.domain.work.leases import Claim
+from app.domain.work.performing import perform
+from app.extensions import db
+
+BETWEEN_NOTES = 1.0  # Seconds.
+UNCLAIMED = 3_600.0  # Seconds that a file without a run may be there: its upload is under way.
+MAY_IMPORT = (Role.ADMIN, Role.SUPERADMIN)
+
+
+class Cancelled(Conflict):
+    """Somebody wants the work to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class BundleSettings:
+    """What the work needs besides its context."""
+
+    folder: BundleFolder
+    images: ImageStore
+    password_memory_kib: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """A run as its worker reads it, once."""
+
+    run_id: str
+    action: Action
+    is_dry_run: bool
+    parts: frozenset[Part]
+    removes: bool
+    importer: Importer
+    site_id: int
+    source_site_id: int | None
+    file: str
+
+
+@dataclass(slots=True)
+class _Notes:
+    """Writes how far the work is, not too often, and learns whether it is to end."""
+
+    context: SearchContext
+    claim: Claim[BundleRun]
+    noted_at: float = field(default=float("-inf"))
+    step: str = ""
+
+    def __call__(self, step: str, done: int, total: int | None) -> None:
+        """Raises Cancelled, LeaseLost."""
+        now = self.context.clock.monotonic()
+        if step == self.step and now - self.noted_at < BETWEEN_NOTES:
+            return
+        self.step, self.noted_at = step, now
+        columns = {"step": step, "done": done, "total": total}
+        if self.context.commit(lambda: leases.renew(self.context.clock, self.claim, **columns).is_cancelled):
+            raise Cancelled(CANCELLED)
+
+
+def run(context: SearchContext, settings: BundleSettings, run_id: str) -> bool:
+    """Do it, from its beginning where an earlier worker broke off. False when it is not this caller's to do. How it
+    ended stands in the row: that a bundle is refused is a result, no failure."""
+    sweep(context, settings.folder)
+    claim = context.commit(lambda: leases.claim(BUNDLE_RUN, context.clock, BundleRun.id == run_id))
+    return claim is not None and perform(context, claim, lambda: _run(context, settings, claim))
+
+
+def sweep(context: SearchContext, folder: BundleFolder) -> int:
+    """Remove the files that nobody can want any more; how many."""
+    read_afresh()
+    live = frozenset(live_files(context.clock))
+    return folder.sweep(live, context.clock.now().timestamp() - UNCLAIMED)
+
+
+def _run(context: SearchContext, settings: BundleSettings, claim: Claim[BundleRun]) -> None:
+    """Raises LeaseLost."""
+    order = context.commit(lambda: _order(context, settings, claim))
+    try:
+        report = _carry_out(context, settings, order, _Notes(context, claim))
+    except DomainError as refused:
+        reason = _reason(refused)
+        context.commit(lambda: leases.finish(context.clock, claim, error=reason))
+        if order.is_dry_run or order.action is Action.EXPORT:
+            settings.folder.drop(order.file)
+        return
+    context.commit(lambda: _finish(context, claim, order, report))
+    if not order.is_dry_run and order.action is not Action.EXPORT:
+        settings.folder.drop(order.file)
+
+
+def _order(context: SearchContext, settings: BundleSettings, claim: Claim[BundleRun]) -> _Order:
+    row = leases.hold(context.clock, claim)
+    row.file = row.file or settings.folder.new_name()
+    roles = accounts.roles_of(row.user_id, row.site_id) if row.user_id is not None else frozenset()
+    return _Order(
+        run_id=row.id,
+        action=Action(row.action),
+        is_dry_run=row.is_dry_run,
+        parts=frozenset(map(Part, row.parts)),
+        removes=row.removes,
+        importer=Importer(row.requested_by, row.user_id or 0, Origin.ADMIN, roles),
+        site_id=row.site_id,
+        source_site_id=row.source_site_id,
+        file=row.file,
+    )
+
+
+def _carry_out(context: SearchContext, settings: BundleSettings, order: _Order, watch: Watch) -> dict[str, Any]:
+    """Raises DomainError."""
+    _check_rights(order)
+    if order.action is Action.EXPORT:
+        return {"counts": _export(settings, order, order.site_id, watch)}
+    if order.action is Action.TRANSFER and order.is_dry_run:
+        assert order.source_site_id is not None
+        _export(settings, order, order.source_site_id, watch)
+    report = import_bundle(
+        settings.folder.existing(order.file),
+        _host_of(order.site_id),
+        context.clock,
+        settings.images,
+        context.transaction,
+        order.importer,
+        settings.password_memory_kib,
+        order.is_dry_run,
+        parts=order.parts,
+        removes=order.removes,
+        watch=watch,
+    )
+    if not order.is_dry_run:
+        context.commit(lambda: _follow_up(context, order, report))
+    return report.as_json()
+
+
+def _check_rights(order: _Order) -> None:
+    """As they are now: the request may be old. Raises Conflict."""
+    sites = {order.site_id, order.source_site_id} - {None}
+    for site_id in sites:
+        held = accounts.roles_of(order.importer.user_id or 0, site_id or 0)
+        if held.isdisjoint(MAY_IMPORT):
+            raise Conflict(f"{order.importer.name} may not do this any more.")
+
+
+def _export(settings: BundleSettings, order: _Order, site_id: int, watch: Watch) -> dict[str, int]:
+    path = settings.folder.path(order.file)
+    path.unlink(missing_ok=True)  # Of a worker that broke off.
+    site = db.session.get_one(Site, site_id)
+    return export_bundle(path, site, settings.images, order.parts, watch)
+
+
+def _host_of(site_id: int) -> str:
+    return db.session.get_one(Site, site_id).primary_host
+
+
+def _follow_up(context: SearchContext, order: _Order, report: BundleReport) -> None:
+    """Log a transfer on both sites, and rebuild the index where single updates would take longer."""
+    if order.source_site_id is not None:
+        source, target = ((site_id, _host_of(site_id)) for site_id in (order.source_site_id, order.site_id))
+        note_transfer(order.importer, context.clock, source, target, report)
+    reindex(context, order.importer, order.site_id, report)
+
+
+def reindex(context: SearchContext, importer: Importer, site_id: int, report: BundleReport) -> None:
+    """Ask for a rebuild where so many products changed that it is quicker than the single updates, which come by
+    themselves. Call it in a transaction."""
+    products = report.of("products")
+    if products.added + products.changed > REBUILD_ADVISED:
+        author = Author(site_id, importer.name, context.clock, importer.origin)
+        try:
+            request_rebuild(author, context.engine, context.locks, Scope.ALL)
+        except Conflict as refused:
+            report.note(refused.message)
+
+
+def _finish(context: SearchContext, claim: Claim[BundleRun], order: _Order, report: dict[str, Any]) -> None:
+    is_kept = order.is_dry_run or order.action is Action.EXPORT
+    kept_until = context.clock.now() + FILE_KEPT if is_kept else None
+    row = leases.hold(context.clock, claim)
+    columns = {"report": report, "kept_until": kept_until, "step": "", "done": row.total or row.done}
+    leases.finish(context.clock, claim, **columns, **({} if is_kept else {"file": None}))
+
+
+def _reason(refused: DomainError) -> str:
+    problems = refused.problems if isinstance(refused, Invalid) else []
+    return " ".join(problem.message for problem in problems) or refused.message
+
+
+def report_of(run_id: str) -> dict[str, Any] | None:
+    return db.session.scalar(select(BundleRun.report).where(BundleRun.id == run_id))

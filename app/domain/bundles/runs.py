@@ -1,0 +1,211 @@
+"""Imports, exports and transfers as the admin requests them: one at a time for each site, the dry run first.
+
+An import commits batch by batch, each whole. One that broke off has taken some of them; doing it again, as the next
+worker does, finds those unchanged and takes the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ColumnElement, or_, select
+
+from app.domain.bundles.models import BundleRun
+from app.domain.bundles.parts import Part, in_order
+from app.domain.bundles.transfer import check_parts, check_sites
+from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
+from app.domain.shared.problems import Conflict, Invalid
+from app.domain.shared.records import existing, find_record
+from app.domain.shared.text import one_line
+from app.domain.sites import audit
+from app.domain.work import leases
+from app.domain.work.joining import insert_alone
+from app.domain.work.kinds import WorkKind, WorkRequested
+from app.domain.work.models import requested_now
+from app.domain.work.progress import WorkSummary
+from app.domain.work.states import UNFINISHED, State
+from app.events import publish
+from app.extensions import db
+
+FILE_KEPT = timedelta(days=1)
+MOST_ATTEMPTS = 3
+LISTED = 20
+LONGEST_NAME = 200
+MISSING = "There is no such import or export on this site."
+BUSY = "An import or export of this site is under way. Wait for its end, or cancel it."
+CANCELLED = "Cancelled."
+
+
+class Action(StrEnum):
+    EXPORT = "export"
+    IMPORT = "import"
+    TRANSFER = "transfer"
+
+
+BUNDLE_RUN = WorkKind(
+    "bundle-run",
+    BundleRun,
+    lease=timedelta(seconds=60),
+    kept=timedelta(days=30),
+    most_attempts=MOST_ATTEMPTS,
+    exhausted=f"It broke off {MOST_ATTEMPTS} times. What was taken stays, each batch whole; doing it again is safe.",
+    waits_at_most=timedelta(hours=12),
+    overdue="No worker took it up within twelve hours. Ask for it again.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary(WorkSummary):
+    """A run as pages show it. `may_follow`: its dry run may be carried out; `has_file`: what it exported is there."""
+
+    action: Action
+    is_dry_run: bool
+    parts: tuple[Part, ...]
+    name: str
+    step: str
+    is_cancelled: bool
+    source_site_id: int | None
+    kept_until: datetime | None
+    has_file: bool
+    may_follow: bool
+
+    @property
+    def is_refused(self) -> bool:
+        return self.is_done and self.error is not None
+
+    @property
+    def title(self) -> str:
+        if self.action is Action.EXPORT:
+            return "Export"
+        noun = "Import" if self.action is Action.IMPORT else "Transfer"
+        return f"Preview of the {noun.lower()}" if self.is_dry_run else noun
+
+
+def request_export(author: Author, user_id: int, name: str, parts: frozenset[Part]) -> BundleRun:
+    """Call it in a transaction, as all requests. Raises Invalid, Conflict."""
+    if not parts:
+        raise Invalid.one("no_parts", "Choose at least one part.", "#/parts")
+    return _request(author, user_id, Action.EXPORT, parts, name=name)
+
+
+def request_import(author: Author, user_id: int, name: str, file: str, parts: frozenset[Part]) -> BundleRun:
+    """Have a received file tried. Raises Invalid, Conflict."""
+    if not parts:
+        raise Invalid.one("no_parts", "Choose at least one part.", "#/parts")
+    name = one_line(name)[:LONGEST_NAME] or "A file"
+    return _request(author, user_id, Action.IMPORT, parts, name=name, file=file, is_dry_run=True)
+
+
+def request_transfer(
+    author: Author, user_id: int, source: tuple[int, str], file: str, parts: frozenset[Part]
+) -> BundleRun:
+    """Have a transfer from the source, a site by its id and host, tried. Raises Invalid, Conflict."""
+    source_id, host = source
+    check_sites(source_id, author.site_id)
+    check_parts(parts)
+    columns = {"name": host, "file": file, "source_site_id": source_id, "is_dry_run": True}
+    return _request(author, user_id, Action.TRANSFER, parts, **columns)
+
+
+def confirm(author: Author, user_id: int, run_id: str, removes: bool) -> BundleRun:
+    """Carry out what a dry run tried, with the same file. Raises NotFound, Conflict."""
+    tried = run_of(author.site_id, run_id, to_change=True)
+    if not _may_follow(author.clock, tried) or _is_done(tried):
+        raise Conflict("This was done already, or its file is gone. Begin again.")
+    columns: dict[str, Any] = {"file": tried.file, "name": tried.name, "source_site_id": tried.source_site_id}
+    columns |= {"removes": removes, "follows": tried.id, "kept_until": tried.kept_until}
+    return _request(author, user_id, Action(tried.action), frozenset(map(Part, tried.parts)), **columns)
+
+
+def cancel(author: Author, run_id: str) -> None:
+    """End a run that waits, and have the worker of one that runs stop after its batch. Raises NotFound, Conflict."""
+    run = run_of(author.site_id, run_id, to_change=True)
+    if not run.is_unfinished:
+        raise Conflict("It has ended already.")
+    run.is_cancelled = True
+    _note(author, run, "cancel", "Cancelled")
+    if run.state == State.WAITING:
+        leases.end(BUNDLE_RUN, author.clock, run, State.DONE, CANCELLED)
+
+
+def run_of(site_id: int, run_id: str, to_change: bool = False) -> BundleRun:
+    """Raises NotFound."""
+    return existing(find_record(BundleRun, site_id, run_id, to_change), MISSING)
+
+
+def summary_of(clock: Clock, run: BundleRun) -> RunSummary:
+    shown = RunSummary.fields_of(run, leases.is_unanswered(BUNDLE_RUN, clock, run))
+    return RunSummary(
+        **shown,
+        action=Action(run.action),
+        is_dry_run=run.is_dry_run,
+        parts=tuple(in_order([Part(part) for part in run.parts])),
+        name=run.name,
+        step=run.step,
+        is_cancelled=run.is_cancelled,
+        source_site_id=run.source_site_id,
+        kept_until=run.kept_until,
+        has_file=run.action == Action.EXPORT and _has_file(clock, run),
+        may_follow=_may_follow(clock, run),
+    )
+
+
+def latest(clock: Clock, site_id: int) -> list[RunSummary]:
+    query = select(BundleRun).where(BundleRun.site_id == site_id).order_by(BundleRun.created_at.desc(), BundleRun.id)
+    return [summary_of(clock, run) for run in db.session.scalars(query.limit(LISTED))]
+
+
+def export_file(clock: Clock, site_id: int, run_id: str) -> tuple[str, str]:
+    """The file of an export that is done, and the name to give it. Raises NotFound once it is kept no longer."""
+    run = run_of(site_id, run_id)
+    is_there = run.action == Action.EXPORT and _has_file(clock, run)
+    return existing(run.file if is_there else None, "This file is gone. Exports are kept for a day."), run.name
+
+
+def live_files(clock: Clock) -> Sequence[str]:
+    """Those that somebody may still want."""
+    is_live = or_(BundleRun.state.in_(UNFINISHED), BundleRun.kept_until > clock.now())
+    query = select(BundleRun.file).where(BundleRun.file.is_not(None), is_live)
+    return [file for file in db.session.scalars(query) if file]
+
+
+def was_carried_out() -> ColumnElement[bool]:
+    return (BundleRun.state == State.DONE) & BundleRun.error.is_(None)
+
+
+def _request(author: Author, user_id: int, action: Action, parts: frozenset[Part], **columns: Any) -> BundleRun:
+    listed = [part.value for part in in_order(parts)]
+    run = BundleRun(**requested_now(author), action=action.value, parts=listed, user_id=user_id, **columns)
+    if not insert_alone(run):
+        raise Conflict(BUSY)
+    tried = " a preview of" if run.is_dry_run else ""
+    subject = {Action.EXPORT: "an export", Action.IMPORT: f"the import of {run.name}"}
+    what = subject.get(action, f"the transfer from {run.name}")
+    _note(author, run, "request", f"Requested{tried} {what}: {', '.join(listed)}")
+    publish(WorkRequested(BUNDLE_RUN.name, run.id))
+    return run
+
+
+def _note(author: Author, run: BundleRun, act: str, summary: str) -> None:
+    if act == "cancel":
+        summary = f"{summary} the {run.action} {run.name}".strip()
+    audit.record(author, f"bundle.{act}", ("bundle_run", run.id), summary)
+
+
+def _has_file(clock: Clock, run: BundleRun) -> bool:
+    is_kept = run.kept_until is not None and run.kept_until > clock.now()
+    return run.state == State.DONE and run.error is None and run.file is not None and is_kept
+
+
+def _may_follow(clock: Clock, run: BundleRun) -> bool:
+    return run.is_dry_run and _has_file(clock, run)
+
+
+def _is_done(tried: BundleRun) -> bool:
+    done = select(BundleRun.id).where(BundleRun.site_id == tried.site_id, BundleRun.follows == tried.id)
+    return db.session.scalar(done.where(was_carried_out()).limit(1)) is not None

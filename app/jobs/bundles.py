@@ -1,0 +1,24 @@
+"""Imports, exports and transfers that the admin requested."""
+
+from __future__ import annotations
+
+from flask import current_app
+
+from app.config import Config
+from app.domain.bundles import running
+from app.domain.bundles.folder import BundleFolder
+from app.domain.bundles.running import BundleSettings
+from app.ports import images
+from app.work_context import work_context
+
+
+def run(run_id: str) -> bool:
+    config: Config = current_app.config["SHOP"]
+    settings = BundleSettings(BundleFolder(config.bundle_folder), images(), config.password_memory_kib)
+    return running.run(work_context(), settings, run_id)
+
+
+def sweep() -> int:
+    """Remove files that nobody can want any more; how many."""
+    config: Config = current_app.config["SHOP"]
+    return running.sweep(work_context(), BundleFolder(config.bundle_folder))
