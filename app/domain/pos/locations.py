@@ -13,7 +13,7 @@ from app.domain.pos.models import PosLocation
 from app.domain.pos.processor import AccountRef, Address, PaymentProcessor
 from app.domain.shared.author import Author
 from app.domain.shared.flushing import flush_or_conflict
-from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevision
+from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem, StaleRevision
 from app.domain.shared.records import existing
 from app.domain.sites import audit
 from app.domain.sites.models import Site
@@ -22,6 +22,8 @@ from app.extensions import db
 
 LOCATION_SETTING = "posProcessorLocationId"
 HERE_ALREADY = "This shop has a location of this id already."
+TAKEN = "Another shop has this location. A superadmin may enter it, if the shops are of one merchant."
+ACCOUNT = "#/processorAccountId"
 MISSING = "There is no such location in this shop."
 STALE = "Another user changed this location at the same moment. Look at it again and repeat your change."
 # The country of the first location, of which only the id is known.
@@ -52,6 +54,14 @@ def location_at(site_id: int, location_id: str, to_change: bool = False) -> PosL
     return found
 
 
+def taken_problems(site_id: int, location_id: str, pointer: str) -> list[Problem]:
+    """Of a location that is new to a site: the processor's ids are unique, so one that another shop has is that shop's
+    place."""
+    others = select(PosLocation.id).where(PosLocation.location_id == location_id, PosLocation.site_id != site_id)
+    taken = db.session.scalar(others.limit(1)) is not None
+    return [Problem("location_taken", TAKEN, pointer)] if taken else []
+
+
 def add(
     author: Author,
     transaction: Transaction,
@@ -73,12 +83,15 @@ def add(
 
 
 def take_over(author: Author, location_id: str, fields: LocationFields, may_share: bool = False) -> PosLocation:
-    """Add a location that exists at the processor. `may_share`: also with an account that another site uses. Raises
-    Invalid and Conflict."""
+    """Add a location that exists at the processor. `may_share`: also one that another site has, or with its account.
+    Raises Invalid and Conflict."""
     fields = _checked(fields)
-    if problems := id_problems(location_id, "The id of the location", "#/id"):
+    problems = id_problems(location_id, "The id of the location", "#/id")
+    if not may_share:
+        problems += taken_problems(author.site_id, location_id, "#/id")
+        problems += account_problems(author.site_id, fields.processor_account_id, ACCOUNT)
+    if problems:
         raise Invalid(problems)
-    _check_account(author.site_id, fields, may_share)
     if find_location(author.site_id, location_id) is not None:
         raise Conflict(HERE_ALREADY)
     now = author.now()
@@ -112,13 +125,14 @@ def edit(
 
 
 def seed_first(author: Author) -> PosLocation | None:
-    """Make the location that the setting names, where the site does not have it yet: the app cannot work without."""
+    """Make the location that the setting names, where the site does not have it yet: the app cannot work without.
+    Whoever set the setting was allowed to share it."""
     location_id = settings_of(author.site_id)[LOCATION_SETTING]
     site = existing(db.session.get(Site, author.site_id), "There is no such site.")
     if not location_id or find_location(site.id, location_id) is not None:
         return None
     country = COUNTRY_OF.get(site.currency, "GB" if site.time_zone == "Europe/London" else "IE")
-    return take_over(author, location_id, LocationFields(site.name[:100], Address(country=country)))
+    return take_over(author, location_id, LocationFields(site.name[:100], Address(country=country)), may_share=True)
 
 
 def _checked(fields: LocationFields) -> LocationFields:
@@ -129,7 +143,7 @@ def _checked(fields: LocationFields) -> LocationFields:
 
 
 def _check_account(site_id: int, fields: LocationFields, may_share: bool) -> None:
-    problems = [] if may_share else account_problems(site_id, fields.processor_account_id, "#/processorAccountId")
+    problems = [] if may_share else account_problems(site_id, fields.processor_account_id, ACCOUNT)
     if problems:
         raise Invalid(problems)
 

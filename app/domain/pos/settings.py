@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.pos.location_rules import id_problems
-from app.domain.pos.locations import LOCATION_SETTING, seed_first
+from app.domain.pos.locations import LOCATION_SETTING, find_location, seed_first, taken_problems
 from app.domain.pos.merchant_accounts import ACCOUNT_SETTING, account_problems
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
@@ -48,10 +48,8 @@ def stored_settings(site_id: int) -> PosSettings:
 
 def save(author: Author, wanted: PosSettings, may_share: bool = False) -> list[str]:
     """The labels of what changed. A location that is named and that the shop does not have yet is added. `may_share`:
-    also with an account that another site uses. Raises Invalid with every problem."""
-    problems = _problems(wanted)
-    if not may_share and wanted.account_id != stored_settings(author.site_id).account_id:
-        problems += account_problems(author.site_id, wanted.account_id, f"#/{ACCOUNT_SETTING}")
+    also an account or a location of another site. Raises Invalid with every problem."""
+    problems = _problems(wanted) + ([] if may_share else _problems_elsewhere(author.site_id, wanted))
     if problems:
         raise Invalid(problems)
     changed = change_settings(author.site_id, _values(wanted))
@@ -60,6 +58,17 @@ def save(author: Author, wanted: PosSettings, may_share: bool = False) -> list[s
         audit.record(author, "settings.pos", ("settings", "pos"), "Changed the settings of Mobile POS", before, after)
     seed_first(author)
     return [LABELS[key] for key in changed]
+
+
+def _problems_elsewhere(site_id: int, wanted: PosSettings) -> list[Problem]:
+    """Of what is new here and belongs to another shop."""
+    stored = stored_settings(site_id)
+    problems: list[Problem] = []
+    if wanted.account_id != stored.account_id:
+        problems += account_problems(site_id, wanted.account_id, f"#/{ACCOUNT_SETTING}")
+    if wanted.location_id and find_location(site_id, wanted.location_id) is None:
+        problems += taken_problems(site_id, wanted.location_id, f"#/{LOCATION_SETTING}")
+    return problems
 
 
 def _values(wanted: PosSettings) -> Mapping[str, Any]:

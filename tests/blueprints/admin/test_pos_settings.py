@@ -17,7 +17,7 @@ from app.domain.sites.settings import change_settings, settings_of
 from app.extensions import db
 from app.ports import EXTENSION
 from app.transaction import transaction
-from tests.factories import make_site, make_user
+from tests.factories import make_location, make_site, make_user
 from tests.page_client import PageClient
 from tests.snapshots import built
 
@@ -130,6 +130,21 @@ def test_a_location_is_taken_over_edited_and_disabled(app: Flask, site_id: int, 
     page = admin.post(place, FAIR | {"country": "England", "revision": "2"}, 400)
     assert "#f-address-country" in [link.get("href") for link in page.all("a")]
     admin.get("/admin/pos/locations/nothing", 404)
+
+
+def test_a_location_of_another_shop_is_refused_at_its_field_unless_a_superadmin_enters_it(
+    app: Flask, site_id: int, admin: PageClient
+) -> None:
+    with app.app_context(), transaction():
+        make_location(make_site("other.localhost", "Other"), "tml_theirs")
+        make_user(db.session.get_one(Site, site_id), Role.SUPERADMIN, email="root@shop.test")
+    theirs = FAIR | {"id": "tml_theirs"}
+    page = admin.post(NEW, theirs, 400)
+    assert "#f-id" in [link.get("href") for link in page.all("a")] and page.value("id") == "tml_theirs"
+    page = admin.post(SETTINGS, FORM | {"posProcessorLocationId": "tml_theirs"}, 400)
+    assert "#f-posProcessorLocationId" in [link.get("href") for link in page.all("a")]
+    superadmin = PageClient(app).signed_in("root@shop.test")
+    assert superadmin.post(NEW, theirs).status_code == 302
 
 
 def test_an_account_of_another_shop_is_refused_at_its_field_unless_a_superadmin_enters_it(

@@ -125,10 +125,14 @@ def test_a_till_goes_out_as_it_came_in(take: Take, tmp_path: Path) -> None:
     assert take(tmp_path / "out").changes == 0
 
 
-def test_who_operates_the_server_may_share_an_account_among_shops(take: Take, tmp_path: Path) -> None:
+def test_who_operates_the_server_may_share_accounts_and_locations_among_shops(take: Take, tmp_path: Path) -> None:
     with transaction():
-        make_location(make_site("other.localhost", "Other"), "tml_theirs", processor_account_id="acct_theirs")
+        other = make_site("other.localhost", "Other")
+        make_location(other, FAIR["id"], processor_account_id="acct_theirs")
+        make_location(other, "tml_first")
     shared = {"locations": [FAIR | {"processorAccountId": "acct_theirs"}]}
-    assert take(bundle(tmp_path, shared)).refusals == []
+    named = SITE | {"settings": {"posProcessorLocationId": "tml_first"}}
+    assert take(bundle(tmp_path, shared, site=named)).refusals == []
+    assert locations.location_at(sites.site_at(HOST).id, "tml_first").enabled
     again = take(bundle(tmp_path, {"locations": [FAIR | {"processorAccountId": None}]}))
     assert (again.refusals, take(bundle(tmp_path, shared)).of("locations").changed) == ([], 1)

@@ -141,6 +141,30 @@ def test_an_account_of_another_shop_is_for_superadmins_to_share(staff: Staff, th
         assert settings.save(staff.author, wanted, may_share=True)
 
 
+def test_a_location_of_another_shop_is_for_superadmins_to_share(staff: Staff, their_account: str) -> None:
+    stall, wanted = replace(MARKET, processor_account_id="acct_stall"), settings.stored_settings(staff.site_id)
+    named = replace(wanted, location_id="tml_theirs", account_id=their_account, largest=None)
+    assert codes(lambda: locations.take_over(staff.author, "tml_theirs", MARKET)) == [("location_taken", "#/id")]
+    assert codes(lambda: locations.take_over(staff.author, "tml_theirs", stall)) == [
+        ("location_taken", "#/id"), ("account_taken", "#/processorAccountId"),
+    ]  # fmt: skip
+    assert codes(lambda: settings.save(staff.author, named)) == [
+        ("amount_invalid", "#/posMaxTransactionAmount"), ("account_taken", "#/posProcessorAccountId"),
+        ("location_taken", "#/posProcessorLocationId"),
+    ]  # fmt: skip
+    with transaction():
+        settings.save(staff.author, replace(wanted, location_id="tml_theirs"), may_share=True)
+    assert locations.location_at(staff.site_id, "tml_theirs").display_name == "Fern & Fell"
+    with transaction():
+        locations.edit(staff.author, "tml_theirs", 1, MARKET, enabled=True)
+        assert settings.save(staff.author, replace(wanted, location_id="tml_theirs", is_enabled=True))
+
+
+def test_a_superadmin_takes_over_a_location_of_another_shop(staff: Staff, their_account: str) -> None:
+    locations.add(staff.author, transaction, NoProcessor(), MARKET, "tml_theirs", may_share=True)
+    assert locations.location_at(staff.site_id, "tml_theirs").display_name == "Market"
+
+
 def test_what_a_superadmin_shared_stays_when_an_admin_saves_something_else(staff: Staff, their_account: str) -> None:
     theirs = replace(MARKET, processor_account_id=their_account)
     wanted = replace(settings.stored_settings(staff.site_id), account_id=their_account)
