@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.states import TransactionStatus
@@ -37,9 +38,20 @@ def payments_of_location(
     """The newest first. Raises DomainError `bad_request` for what is no date."""
     where = (PosTransaction.site_id == site_id, PosTransaction.location_id == location_id, *_filters(site_id, wanted))
     total = db.session.scalar(select(func.count()).select_from(PosTransaction).where(*where)) or 0
-    newest = select(PosTransaction).where(*where).order_by(PosTransaction.created_at.desc(), PosTransaction.id.desc())
-    page = newest.limit(page_size).offset((page_number - 1) * page_size)
-    return Paged(db.session.scalars(page).all() if total else [], page_number, page_size, total)
+    found = _page(select(PosTransaction).where(*where), (page_number - 1) * page_size, page_size, total)
+    return Paged(found, page_number, page_size, total)
+
+
+def _page(query: Select[PosTransaction], start: int, size: int, total: int) -> Sequence[PosTransaction]:
+    """The rows from `start` on, counted from the nearer end: a database goes through all that it passes over."""
+    size = min(size, total - start)
+    if size <= 0:
+        return []
+    order, to_pass = (PosTransaction.created_at, PosTransaction.id), total - start - size
+    if to_pass < start:
+        return db.session.scalars(query.order_by(*order).limit(size).offset(to_pass)).all()[::-1]
+    newest_first = query.order_by(*(column.desc() for column in order))
+    return db.session.scalars(newest_first.limit(size).offset(start)).all()
 
 
 def _filters(site_id: int, wanted: PaymentFilter) -> list[ColumnElement[bool]]:
