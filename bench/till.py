@@ -16,7 +16,6 @@ from app.adapters.clock import SystemClock
 from app.adapters.images import FileImages
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue
-from app.blueprints.v1 import access_tokens
 from app.config import from_environment
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
 from app.domain.pos.processor import AccountRef, IntentRequest
@@ -27,6 +26,7 @@ from app.domain.sites.settings import change_settings
 from app.domain.sites.sites import create_site
 from app.extensions import db
 from app.ports import Ports
+from app.tokens import access_tokens
 from app.transaction import transaction
 from bench.shop import settings
 from tests.fakes.payment_processor import FakeProcessor
