@@ -327,6 +327,7 @@ POS_PAGES: Rows = {
     ("POST", "/admin/pos/transactions/<transaction_id>/anomaly"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/check"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/capture"): ADMINS,
+    ("GET", "/admin/pos/transactions/<transaction_id>/mails"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/receipt"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/cancel"): ADMINS,
     ("POST", "/admin/pos/transactions/<transaction_id>/refunds"): ADMINS,

@@ -263,6 +263,29 @@ def test_a_receipt_is_shown_and_sent(app: Flask, ada: PageClient, paid: Payment)
         assert (mail.email, mail.link) == ("sam@home.test", link)
 
 
+def test_receipts_that_were_mailed_ask_for_themselves_again_while_one_is_on_its_way(
+    app: Flask, ada: PageClient, paid: Payment
+) -> None:
+    address = f"{paid.path}/mails"
+
+    def fragment() -> str:
+        answer = ada.client.get(address, base_url=ada.base)
+        assert answer.status_code == 200
+        return answer.text
+
+    asks_again = f'hx-get="{address}"'
+    assert asks_again not in fragment()
+    ada.post(f"{paid.path}/receipt", {"email": "sam@home.test"})
+    assert asks_again in fragment() and "On its way" in fragment()
+    assert any(part.get("hx-get") == address for part in ada.get(paid.path).all("div"))
+    for state, error, words in (("done", None, "Sent"), ("failed", "Refused.", "Not sent")):
+        with app.app_context(), transaction():
+            mail = db.session.query(PosReceiptMail).one()
+            mail.state, mail.error = state, error
+        assert asks_again not in fragment() and words in fragment() and (error or "") in fragment()
+    assert ada.client.get(f"{LIST}/nothing/mails", base_url=ada.base).status_code == 404
+
+
 def test_a_payment_that_was_not_made_has_no_receipt(ada: PageClient, payment: Payment) -> None:
     page = ada.get(payment.path)
     assert not [svg for svg in page.all("svg") if svg.get("class") == "segno"]
