@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import render_template, request
+from flask import request
 from flask_login import current_user
 
 from app.blueprints.admin.blueprint import bp
@@ -10,8 +10,7 @@ from app.blueprints.admin.catalogue_display import in_shop
 from app.blueprints.admin.pos.transaction import TRANSACTION, Answer, done, refused
 from app.blueprints.author import current_author
 from app.blueprints.receipt_links import qr_code, receipt_path
-from app.domain.pos.receipts.mails import mails_of, request_mail
-from app.domain.pos.reports import transactions
+from app.domain.pos.receipts.mails import request_mail
 from app.domain.shared.problems import Invalid, TooManyRequests
 from app.permissions import Permission, requires
 from app.transaction import transaction
@@ -24,14 +23,6 @@ def receipt_url(transaction_id: str) -> str:
     """Return the address of a receipt in the shop of the current user."""
     address = in_shop(receipt_path(current_user.site_id, transaction_id))
     return address if "://" in address else f"{request.scheme}://{request.host}{address}"
-
-
-@bp.get(f"{TRANSACTION}/mails")
-@requires(Permission.MANAGE_POS)
-def pos_receipt_mails(transaction_id: str) -> str:
-    payment = transactions.transaction(current_user.site_id, transaction_id)
-    mails = mails_of(payment.site_id, payment.id)
-    return render_template("admin/pos/transaction/_mails.html", payment=payment, mails=mails)
 
 
 @bp.post(f"{TRANSACTION}/receipt")

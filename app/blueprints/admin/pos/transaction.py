@@ -47,6 +47,14 @@ def pos_resolve_anomaly(transaction_id: str) -> Answer:
     return done(transaction_id, "Resolved. The note stands in the timeline.")
 
 
+@bp.get(f"{TRANSACTION}/mails")
+@requires(Permission.MANAGE_POS)
+def pos_receipt_mails(transaction_id: str) -> str:
+    payment = transactions.transaction(current_user.site_id, transaction_id)
+    mails = mails_of(payment.site_id, payment.id)
+    return render_template("admin/pos/transaction/_mails.html", payment=payment, mails=mails)
+
+
 def done(transaction_id: str, news: str, kind: str = "good") -> Response:
     flash(news, kind)
     return redirect(url_for("admin.pos_transaction", transaction_id=transaction_id))
