@@ -16,7 +16,8 @@ from app.web_server.refusals import Refusal, TooSlow
 
 LARGEST_BODY = 9 * 1024 * 1024  # Bytes; every address has a lower limit of its own.
 HEADER_SECONDS = 10.0
-LOWEST_RATE = 4_096  # Bytes per second of a body or an answer: a picture of 5 MB may take twenty minutes.
+REQUEST_SECONDS = 300.0  # For a request with its body as a whole: 5 MB take that long at 140 kbit/s.
+LOWEST_RATE = 4_096  # Bytes per second of a body or an answer.
 RATE_SECONDS = 10.0  # Over which that is measured.
 IDLE_SECONDS = 30.0  # Between two requests.
 NEW_SECONDS = 0.25  # For who has only just come to send.
@@ -99,6 +100,8 @@ class Connection(HTTPChannel):
         self._note_phase(now)
         phase = self.phase
         sends_body = phase is Phase.ASKING and self.request is not None and self.request.headers_finished
+        if sends_body and now - self.since > REQUEST_SECONDS:
+            return True
         if sends_body or phase is Phase.READING:
             return self._is_below_lowest_rate(now)
         longest = {Phase.ASKING: HEADER_SECONDS, Phase.IDLE: IDLE_SECONDS, Phase.CLOSING: CLOSING_SECONDS}

@@ -38,6 +38,24 @@ def test_a_request_that_stops_half_way_is_given_up_in_words(shop: Served, sent: 
     assert b"The request came too slowly." in received
 
 
+def test_a_body_that_keeps_the_lowest_rate_has_a_time_limit_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "LOWEST_RATE", 1)
+    before = ended("too_slow")
+    with served(answer()) as shop:
+        sending = shop.connect(HALF_A_BODY)
+        sending.settimeout(0.02)  # What the client waits between two parts.
+        received = b""
+        for _ in range(900):  # Fewer bytes than it announced.
+            with suppress(OSError):
+                sending.sendall(b"q")
+                received = sending.recv(1_000)
+            if received:
+                break
+        assert b" 408 Request Timeout\r\n" in received
+    assert ended("too_slow") == before + 1
+
+
 @pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: shop.test\r\n\r\n"])
 def test_blank_lines_give_no_more_time_for_a_request(before: bytes) -> None:
     with served(answer()) as shop:
