@@ -18,6 +18,7 @@ from sqlalchemy import make_url
 
 INSTANCE = Path("instance")
 REDIS_ADDRESS_FILE = "redis.url"
+SECRET_KEY_FILE = "secret.key"
 SMTP_PORTS = {"starttls": 587, "tls": 465, "none": 25}
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
@@ -316,7 +317,7 @@ def _secret_key(env: Mapping[str, str], environment: str, instance: Path) -> str
     key = env.get("SECRET_KEY", "")
     if environment == "production" and len(key) < 32:
         raise ConfigurationError("SECRET_KEY must be set to at least 32 characters in production.")
-    return key or _kept_secret(instance / "secret.key")
+    return key or _kept_secret(instance / SECRET_KEY_FILE)
 
 
 def _payment_processor(env: Mapping[str, str], environment: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from flask import Flask
 from flask_migrate import Migrate
 
+from app.backups.schema import MIGRATIONS
 from app.cli import (
     alerts,
+    backup,
     bundle,
     demo,
     index,
@@ -24,13 +24,11 @@ from app.cli import (
 )
 from app.extensions import db
 
-MIGRATIONS = Path(__file__).parents[2] / "migrations"
-
 
 def register(app: Flask) -> None:
     """Add every command to `flask --app wsgi`."""
     Migrate(app, db, directory=str(MIGRATIONS), render_as_batch=True)
     for module in (alerts, bundle, demo, index, personal_data, pictures, pos, sitemap, sites, taxonomy, users):
         app.cli.add_command(module.group)
-    for command in (mcp.command, search.command):
+    for command in (backup.backup_command, backup.restore_command, mcp.command, search.command):
         app.cli.add_command(command)

@@ -14,6 +14,7 @@ from stat import S_ISREG
 import structlog
 from flask import current_app
 
+from app.backups.making import PART
 from app.config import Config
 from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.backups import backup_fault
@@ -32,7 +33,8 @@ log = structlog.get_logger()
 
 def newest_file(folder: Path) -> datetime | None:
     """Return when the newest file in the folder, or in one of the folders in it, was last written; None where there is
-    none. Empty files are passed over, as a dump that failed leaves one. Raises OSError for the folder."""
+    none. Empty files are passed over, as a dump that failed leaves one, and so is what a backup of ours that was killed
+    left. Raises OSError for the folder."""
     return max(_file_times(folder, LEVELS), default=None)
 
 
@@ -77,6 +79,8 @@ def _backup_fault(folder: Path, longest_days: int, look: Callable[[], datetime |
 def _file_times(folder: str | Path, levels: int) -> Iterator[datetime]:
     with os.scandir(folder) as entries:
         for entry in entries:
+            if entry.name.endswith(PART):
+                continue
             with suppress(OSError):  # Removed meanwhile, a link that leads nowhere, a folder that is closed to us.
                 status = entry.stat()
                 if S_ISREG(status.st_mode) and status.st_size:

@@ -17,10 +17,11 @@ from types import FrameType
 from typing import NoReturn
 
 from app.config import INSTANCE, REDIS_ADDRESS_FILE, Config, ConfigurationError, from_environment
+from app.instance_claim import CannotStart, check_restored, claim_folder
 from app.private_files import UMASK, say_private
 from app.supervisor import embedded_redis, mcp_server, preparation
 from app.supervisor.parts import Part, stop
-from app.supervisor.preflight import CannotStart, check_port, claim_folder
+from app.supervisor.preflight import check_port
 
 ROOT = Path(__file__).resolve().parents[2]
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -54,6 +55,7 @@ def _run(leaving: ExitStack, started: float) -> NoReturn:
     os.umask(UMASK)
     instance = INSTANCE.absolute()
     leaving.enter_context(claim_folder(instance))
+    check_restored(instance)
     config = from_environment()
     say_private(config)
     check_port(config.host, config.port)

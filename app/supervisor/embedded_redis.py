@@ -16,8 +16,8 @@ from pathlib import Path
 from redis import Redis
 from redis.exceptions import RedisError
 
+from app.instance_claim import CannotStart
 from app.supervisor.parts import Part, stop
-from app.supervisor.preflight import CannotStart
 
 LONGEST_SOCKET_PATH = 100  # Bytes; the kernel takes 107.
 WAIT_FOR_ANSWER = 10.0  # Seconds; loading a large append-only file takes a while.

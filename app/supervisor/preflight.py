@@ -3,40 +3,9 @@
 from __future__ import annotations
 
 import errno
-import fcntl
-import os
 import socket
-import tempfile
-from pathlib import Path
-from typing import IO
 
-
-class CannotStart(Exception):
-    """The message is the one sentence that the operator reads."""
-
-
-def claim_folder(instance: Path) -> IO[str]:
-    """Hold the instance folder for this supervisor as long as the returned file stays open."""
-    try:
-        instance.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=instance):
-            pass
-        claim = (instance / "supervisor.lock").open("a+")
-    except OSError as error:
-        raise CannotStart(
-            f"The folder {instance} cannot be written to ({error.strerror}): make it writable for this user."
-        ) from error
-    try:
-        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        claim.seek(0)
-        process = claim.read().strip() or "unknown"
-        claim.close()
-        raise CannotStart(f"The shop in {instance} runs already, as process {process}: stop that one first.") from None
-    claim.truncate(0)
-    claim.write(f"{os.getpid()}\n")
-    claim.flush()
-    return claim
+from app.instance_claim import CannotStart
 
 
 def check_port(host: str, port: int) -> None:

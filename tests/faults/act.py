@@ -182,7 +182,7 @@ def saves(times: int, announce: Callable[[str], object] = str) -> Iterator[str]:
 
 def save_one(rng: random.Random, known: list[str], sku: str) -> str:
     """Products are known by SKU: SQLite gives the id of a deleted one to the next, which may be another saver's."""
-    product = db.session.scalar(select(Product).where(Product.sku == rng.choice(known)))
+    product = db.session.scalar(select(Product).where(Product.sku == rng.choice(known or [sku])))
     if product is None or rng.random() < 0.4:
         add_product(site_id(), sku, f"name-{sku}")
         known.append(sku)

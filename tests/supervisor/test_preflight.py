@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from app.supervisor.preflight import CannotStart, check_port, claim_folder
+from app.instance_claim import CannotStart, claim_folder
+from app.supervisor.preflight import check_port
 from tests.surroundings import ROOT
 
 

@@ -1,0 +1,7 @@
+"""What keeps a backup from being made or restored, in a sentence for the operator."""
+
+from app.domain.shared.problems import DomainError
+
+
+class BackupError(DomainError):
+    code = "backup"

@@ -1,0 +1,138 @@
+"""Make a backup. It has its name only once it is whole and on the disk; before, it lies in a folder that ends in
+`.part`, which the next backup removes."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from app.backups.databases import database_of
+from app.backups.disk import copy, sync
+from app.backups.errors import BackupError
+from app.backups.manifest import DATABASES, MEDIA, NAME, SECRET_KEY, FileEntry, Manifest, is_allowed
+from app.backups.schema import version
+from app.config import SECRET_KEY_FILE, Config
+
+PART = ".part"
+DATED = re.compile(r"shop-\d{8}-\d{6}\.zip", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    path: Path
+    manifest: Manifest
+    removed: tuple[Path, ...] = ()
+
+
+def make_backup(config: Config, instance: Path, path: Path, now: datetime, keep: int | None = None) -> Made:
+    """Into the file, or into the folder under a name with the date; of the dated ones there the newest `keep` stay.
+    Raises BackupError."""
+    is_folder = path.is_dir()
+    target = path / f"shop-{now.astimezone(UTC):%Y%m%d-%H%M%S}.zip" if is_folder else path
+    _check_target(target, keep, is_folder)
+    try:
+        _remove_unfinished(target.parent)
+        with _working_folder(target) as folder:
+            manifest = _write(config, instance, folder / target.name, folder, now)
+            os.replace(folder / target.name, target)
+            sync(target.parent)
+        return Made(target, manifest, tuple(_remove_old(target.parent, keep)))
+    except OSError as error:
+        raise BackupError(f"The backup cannot be written to {target}: {error.strerror}.") from error
+
+
+def key_fingerprint(config: Config) -> str:
+    return config.key_for("backup-fingerprint")[:8].hex()
+
+
+def _check_target(target: Path, keep: int | None, is_folder: bool) -> None:
+    if not target.parent.is_dir():
+        raise BackupError(f"There is no folder {target.parent}: make it first, on another disk than the shop's.")
+    if target.exists():
+        raise BackupError(f"{target} exists already.")
+    if keep is not None and not is_folder:
+        raise BackupError("Only in a folder can older backups be counted: leave --keep out, or name a folder.")
+
+
+@contextmanager
+def _working_folder(target: Path) -> Iterator[Path]:
+    """Locked as long as this process lives, so that another backup leaves it alone."""
+    folder = target.with_name(target.name + PART)
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        raise BackupError(f"Another backup is being written to {target}.") from None
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(descriptor)
+
+
+def _remove_unfinished(folder: Path) -> None:
+    for left in folder.glob(f"*{PART}"):
+        if not left.is_dir() or not left.name.startswith("shop-"):
+            continue
+        descriptor = os.open(left, os.O_RDONLY)
+        with suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left, ignore_errors=True)
+        os.close(descriptor)
+
+
+def _write(config: Config, instance: Path, target: Path, folder: Path, now: datetime) -> Manifest:
+    """The database first: every picture that its copy shows lies in the folder of pictures by then."""
+    database = database_of(config.database_url, instance)
+    contents = database.copy_into(folder)
+    files: dict[str, FileEntry] = {}
+    with (
+        open(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file,
+        zipfile.ZipFile(file, "w") as archive,
+    ):
+        copied = folder / DATABASES[database.kind]
+        files[copied.name] = _add(archive, copied.name, copied, zipfile.ZIP_DEFLATED)
+        for name, path in _kept_files(config, instance, database.kind):
+            with suppress(FileNotFoundError):  # Removed meanwhile: nothing showed it any more.
+                files[name] = _add(archive, name, path)
+        manifest = Manifest(version(), now, database.kind, contents, key_fingerprint(config), files)
+        archive.writestr(NAME, manifest.as_json(), zipfile.ZIP_DEFLATED)
+    sync(target)
+    return manifest
+
+
+def _kept_files(config: Config, instance: Path, kind: str) -> Iterator[tuple[str, Path]]:
+    if (instance / SECRET_KEY_FILE).exists():
+        yield SECRET_KEY, instance / SECRET_KEY_FILE
+    for folder, _, names in os.walk(config.media_dir):
+        for name in sorted(names):
+            path = Path(folder, name)
+            stored = MEDIA + path.relative_to(config.media_dir).as_posix()
+            if path.is_file() and not path.is_symlink() and not name.endswith(PART) and is_allowed(stored, kind):
+                yield stored, path
+
+
+def _add(archive: zipfile.ZipFile, name: str, path: Path, packing: int = zipfile.ZIP_STORED) -> FileEntry:
+    with path.open("rb") as source:
+        member = zipfile.ZipInfo(name)
+        member.compress_type, member.external_attr = packing, 0o600 << 16
+        with archive.open(member, "w", force_zip64=True) as written:
+            return copy(source, written.write)
+
+
+def _remove_old(folder: Path, keep: int | None) -> Iterator[Path]:
+    if keep is None:
+        return
+    dated = sorted(path for path in folder.iterdir() if DATED.fullmatch(path.name))
+    for old in dated[:-keep]:
+        old.unlink()
+        yield old

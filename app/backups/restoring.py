@@ -1,0 +1,170 @@
+"""Put a backup in the place of what is there. Everything is verified and unpacked beside first; what was there is
+renamed, never deleted; and until the last step is done the shop refuses to start."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from sqlalchemy import make_url
+
+from app.backups import schema
+from app.backups.databases import Database, database_of
+from app.backups.disk import sync
+from app.backups.errors import BackupError
+from app.backups.making import key_fingerprint
+from app.backups.manifest import MEDIA, SECRET_KEY, Manifest
+from app.backups.reading import Backup, newest_in, open_backup
+from app.config import SECRET_KEY_FILE, Config
+from app.instance_claim import UNFINISHED_RESTORE, CannotStart, claim_folder
+
+UNPACKED = ".restoring"
+DISK_TO_SPARE = 64 * 1024**2  # Bytes.
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """`aside` says where that lies which was there before."""
+
+    path: Path
+    manifest: Manifest
+    is_migrated: bool
+    has_same_key: bool
+    aside: tuple[str, ...] = ()
+
+
+def check_backup(config: Config, path: Path) -> Restored:
+    """Verify that this installation can restore the backup. Raises BackupError."""
+    with open_backup(newest_in(path)) as backup:
+        return _checked(config, backup)
+
+
+def restore(config: Config, instance: Path, path: Path, now: datetime) -> Restored:
+    """Raises BackupError, and nothing is changed then, unless it says so."""
+    with _held(instance), open_backup(newest_in(path)) as backup:
+        found = _checked(config, backup)
+        database = database_of(config.database_url, instance)
+        database.check_unused()
+        try:
+            aside = _Restoring(config, instance, database, backup, now, found.is_migrated).run()
+        except OSError as error:
+            raise BackupError(f"The backup cannot be put in place: {error.strerror} ({error.filename}).") from error
+    return Restored(found.path, found.manifest, found.is_migrated, found.has_same_key, tuple(aside))
+
+
+@contextmanager
+def _held(instance: Path) -> Iterator[None]:
+    """The shop cannot start meanwhile. Raises BackupError while it runs."""
+    try:
+        claim = claim_folder(instance)
+    except CannotStart as error:
+        raise BackupError(str(error)) from error
+    with claim:
+        yield
+
+
+def _checked(config: Config, backup: Backup) -> Restored:
+    manifest = backup.manifest
+    kind = make_url(config.database_url).get_backend_name()
+    if manifest.database != kind:
+        raise BackupError(f"The backup is of a {manifest.database} database; DATABASE_URL names one of {kind}.")
+    if manifest.contents.revision not in schema.known_revisions():
+        raise BackupError(
+            f"The backup was made by version {manifest.version} of the shop; this is {schema.version()}, which does "
+            f"not know its database ({manifest.contents.revision}): install that version or a newer one."
+        )
+    backup.verify()
+    is_migrated = manifest.contents.revision != schema.head()
+    return Restored(backup.path, manifest, is_migrated, manifest.key == key_fingerprint(config))
+
+
+class _Restoring:
+    """One restore: the steps in their order, and the places they use."""
+
+    def __init__(
+        self, config: Config, instance: Path, database: Database, backup: Backup, now: datetime, is_migrated: bool
+    ) -> None:
+        self._config, self._instance, self._database, self._backup = config, instance, database, backup
+        self._aside = f".before-{now.astimezone(UTC):%Y%m%d-%H%M%S}"
+        self._media = config.media_dir.absolute()
+        self._new_media = self._media.with_name(self._media.name + UNPACKED)
+        self._work = database.folder / f"database{UNPACKED}"
+        self._upgrade: Callable[[str], None] | None = partial(schema.upgrade, config) if is_migrated else None
+        self._moved: list[str] = []
+
+    def run(self) -> list[str]:
+        unfinished = self._instance / UNFINISHED_RESTORE
+        try:
+            self._unpack()
+            unfinished.write_text(f"{self._backup.path}\n")
+            sync(self._instance)
+            self._replace()
+        except BaseException:
+            if not self._moved:
+                unfinished.unlink(missing_ok=True)
+            raise
+        finally:
+            for folder in (self._work, self._new_media):
+                shutil.rmtree(folder, ignore_errors=True)
+        unfinished.unlink()
+        sync(self._instance)
+        return self._moved
+
+    def _unpack(self) -> None:
+        self._check_places()
+        for folder in (self._work, self._new_media):
+            shutil.rmtree(folder, ignore_errors=True)  # Of a restore that was interrupted.
+            folder.mkdir(mode=0o700, parents=True)
+        for name in self._backup.manifest.files:
+            target = self._new_media / name.removeprefix(MEDIA) if name.startswith(MEDIA) else self._work / name
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                self._backup.read(name, file.write)
+                file.flush()
+                os.fsync(file.fileno())
+        for folder in (self._work, self._new_media, *(path for path in self._new_media.rglob("*") if path.is_dir())):
+            sync(folder)
+
+    def _check_places(self) -> None:
+        """Raises BackupError where a step would fail half-way."""
+        for folder in (self._media, self._config.index_dir.absolute(), self._config.sitemap_folder.absolute()):
+            if os.path.ismount(folder):
+                raise BackupError(f"{folder} is a disk of its own, which cannot be renamed: name a folder on it.")
+        free = shutil.disk_usage(self._database.folder).free
+        if free < self._backup.manifest.bytes + DISK_TO_SPARE:
+            raise BackupError(
+                f"The backup needs {self._backup.manifest.bytes / 1e6:,.0f} MB beside what is there; "
+                f"{free / 1e6:,.0f} MB are free in {self._database.folder}."
+            )
+
+    def _replace(self) -> None:
+        """The database first, which is what may fail. What the shop makes anew by itself (index, sitemaps, the embedded
+        queue) leaves its place to that."""
+        unpacked = self._work / self._backup.manifest.database_file
+        self._moved += self._database.replace(unpacked, self._aside, self._upgrade)
+        queues = filter(_is_queue, list(self._instance.iterdir()))
+        for folder in (self._config.index_dir, self._config.sitemap_folder, *queues):
+            self._put_aside(folder.absolute())
+        self._put_aside(self._media)
+        os.rename(self._new_media, self._media)
+        if SECRET_KEY in self._backup.manifest.files:
+            self._put_aside(self._instance / SECRET_KEY_FILE)
+            os.rename(self._work / SECRET_KEY, self._instance / SECRET_KEY_FILE)
+        for folder in {self._media.parent, self._database.folder, self._instance}:
+            sync(folder)
+
+    def _put_aside(self, path: Path) -> None:
+        if path.exists():
+            aside = path.with_name(path.name + self._aside)
+            os.rename(path, aside)
+            self._moved.append(str(aside))
+
+
+def _is_queue(path: Path) -> bool:
+    return path.is_dir() and path.name.startswith(("valkey-", "redis-")) and ".before-" not in path.name

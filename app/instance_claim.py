@@ -1,0 +1,48 @@
+"""Who holds the instance folder: the shop that runs in it, or a restore that replaces what lies in it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from pathlib import Path
+from typing import IO
+
+LOCK_FILE = "supervisor.lock"
+UNFINISHED_RESTORE = "restore.unfinished"
+
+
+class CannotStart(Exception):
+    """The message is the one sentence that the operator reads."""
+
+
+def claim_folder(instance: Path) -> IO[str]:
+    """Hold the instance folder for this supervisor as long as the returned file stays open."""
+    try:
+        instance.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=instance):
+            pass
+        claim = (instance / LOCK_FILE).open("a+")
+    except OSError as error:
+        raise CannotStart(
+            f"The folder {instance} cannot be written to ({error.strerror}): make it writable for this user."
+        ) from error
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        claim.seek(0)
+        process = claim.read().strip() or "unknown"
+        claim.close()
+        raise CannotStart(f"The shop in {instance} runs already, as process {process}: stop that one first.") from None
+    claim.truncate(0)
+    claim.write(f"{os.getpid()}\n")
+    claim.flush()
+    return claim
+
+
+def check_restored(instance: Path) -> None:
+    """Raises CannotStart where a restore was interrupted: part of the shop is of the backup, part of before."""
+    if (instance / UNFINISHED_RESTORE).exists():
+        raise CannotStart(
+            "A restore was interrupted, so pictures and database may not fit each other: run the same restore again."
+        )

@@ -1,0 +1,118 @@
+"""A backup holds the shop as it was at one moment, and is put back whole or not at all."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from app.backups.errors import BackupError
+from app.backups.manifest import read_manifest
+from app.backups.reading import newest_in
+from app.backups.restoring import check_backup
+from app.extensions import db
+from tests.backups.installation import DATED, Installation
+from tests.surroundings import missing
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "backups"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def shop(own_database_url: str, tmp_path: Path) -> Installation:
+    if own_database_url.startswith("postgresql") and shutil.which("pg_dump") is None:
+        missing("PostgreSQL's client is not installed (on Debian: apt install postgresql-client)")
+    made = Installation(tmp_path / "shop", own_database_url).fill()
+    if own_database_url.startswith("postgresql"):
+        with made.opened():  # The tests themselves are connected, too.
+            others = "datname = current_database() AND pid <> pg_backend_pid()"
+            db.session.execute(text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"))
+    return made
+
+
+def test_a_restored_shop_is_the_one_that_was_backed_up(shop: Installation, folder: Path) -> None:
+    before = shop.digest()
+    shop.back_up(folder)
+    shop.change()
+    shutil.rmtree(shop.config.media_dir)
+    assert shop.digest() != before
+    aside = shop.restore(folder)
+    assert shop.digest() == before
+    assert len(aside) >= 4 and not shop.config.index_dir.exists(), "the shop rebuilds it"
+
+
+def test_what_was_there_is_kept_beside(own_database_url: str, shop: Installation, folder: Path) -> None:
+    shop.back_up(folder)
+    shop.change()
+    changed = shop.digest()
+    shop.restore(folder)
+    names = {path.name for path in shop.instance.iterdir() if ".before-20261122-210000" in path.name}
+    assert names >= {f"{name}.before-20261122-210000" for name in ("media", "index", "secret.key", "valkey-9")}
+    if own_database_url.startswith("sqlite"):
+        kept = Installation(shop.instance, f"{own_database_url}.before-20261122-210000")
+        assert kept.digest() == changed
+
+
+def test_a_shop_can_be_restored_twice(shop: Installation, folder: Path) -> None:
+    before = shop.digest()
+    shop.back_up(folder)
+    shop.restore(folder)
+    shop.change()
+    shop.restore(folder, minutes=61)
+    assert shop.digest() == before
+
+
+def test_the_manifest_says_what_the_backup_holds(shop: Installation, folder: Path) -> None:
+    shop.back_up(folder)
+    with zipfile.ZipFile(folder / DATED) as archive:
+        manifest = read_manifest(archive.read("manifest.json"))
+    assert manifest.contents.sites == ("shop.test",)
+    assert manifest.contents.rows["products"] == 20
+    assert len(manifest.pictures) == 3 and "secret.key" in manifest.files
+
+
+def test_only_its_owner_can_read_a_backup(shop: Installation, folder: Path) -> None:
+    assert shop.back_up(folder).stat().st_mode & 0o777 == 0o600
+
+
+def test_the_newest_backups_stay(shop: Installation, folder: Path) -> None:
+    (folder / "mine.zip").write_text("not one of the dated ones")
+    for number in range(4):
+        shop.back_up(folder, keep=2, minutes=number)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "mine.zip",
+        "shop-20261122-200200.zip",
+        "shop-20261122-200300.zip",
+    ]
+    assert newest_in(folder).name == "shop-20261122-200300.zip"
+
+
+def test_a_file_that_is_there_is_not_overwritten(shop: Installation, folder: Path) -> None:
+    shop.back_up(folder / "mine.zip")
+    with pytest.raises(BackupError, match=r"mine\.zip exists already"):
+        shop.back_up(folder / "mine.zip")
+    with pytest.raises(BackupError, match="There is no folder"):
+        shop.back_up(folder / "nowhere" / "mine.zip")
+
+
+def test_a_shop_in_use_is_not_replaced(shop: Installation, folder: Path) -> None:
+    shop.back_up(folder)
+    before = shop.digest()
+    with shop.opened(), db.engine.connect(), pytest.raises(BackupError, match="Stop the shop first"):
+        shop.restore(folder)
+    assert shop.digest() == before
+
+
+def test_checking_changes_nothing(shop: Installation, folder: Path) -> None:
+    shop.back_up(folder)
+    shop.change()
+    changed, files = shop.digest(), sorted(shop.instance.rglob("*"))
+    assert check_backup(shop.config, folder).has_same_key
+    assert (shop.digest(), sorted(shop.instance.rglob("*"))) == (changed, files)

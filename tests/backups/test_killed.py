@@ -1,0 +1,99 @@
+"""Power goes or somebody kills the process: at every step there is a whole backup or none, and a whole shop or one that
+says how to become whole."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from app.backups.restoring import check_backup
+from app.instance_claim import CannotStart, check_restored
+from app.jobs.safeguards import newest_file
+from tests.backups.installation import DATED, Installation
+from tests.backups.killed import act
+from tests.forks import fork
+from tests.processes import plain_environment
+
+KILLED = -9
+MOST_STEPS = 80
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    shop = Installation(folder / "shop").fill()
+    shop.back_up(folder)
+    shop.change()
+    return folder
+
+
+def killed_at(deed: str, step: int, shop: Path, path: Path) -> bool:
+    """False when the deed has fewer steps and was done."""
+    log = shop.parent / "log"
+    process = fork(
+        act, deed, str(shop), str(path), step, folder=shop, environment=plain_environment(), output=log, errors=log
+    )
+    process.join(60)
+    assert process.exitcode in (0, KILLED), log.read_text()
+    return process.exitcode == KILLED
+
+
+def test_a_killed_backup_is_never_taken_for_a_whole_one(model: Path, tmp_path: Path) -> None:
+    shop, folder = Installation(model / "shop"), tmp_path / "backups"
+    folder.mkdir()
+    whole = 0
+    for step in range(1, MOST_STEPS):
+        was_killed = killed_at("back up", step, model / "shop", folder)
+        dated = list(folder.glob("shop-*.zip"))
+        assert bool(dated) == (newest_file(folder) is not None), "the alert counts whole ones alone"
+        for backup in dated:
+            check_backup(shop.config, backup)
+            backup.unlink()
+            whole += 1
+        if not was_killed:
+            break
+    assert not was_killed and step > 5
+    assert list(folder.iterdir()) == [], "the next backup removes what a killed one left"
+    assert whole >= 2, "once it has its name, it is whole"
+
+
+def test_a_killed_restore_is_finished_by_the_next(model: Path, tmp_path: Path) -> None:
+    before, wanted = Installation(model / "shop").digest(), restored(copied(model, tmp_path / "whole"), model).digest()
+    unfinished = 0
+    for step in range(1, MOST_STEPS):
+        shop = copied(model, tmp_path / str(step))
+        was_killed = killed_at("restore", step, shop.instance, model / DATED)
+        if is_startable(shop.instance):
+            assert shop.digest() in (before, wanted)
+        else:
+            unfinished += 1
+        assert restored(shop, model).digest() == wanted
+        assert not [name for name in names(shop.instance) if "restoring" in name or "unfinished" in name]
+        if not was_killed:
+            break
+    assert not was_killed
+    assert unfinished > 5, "the shop does not start on half a restore"
+
+
+def copied(model: Path, folder: Path) -> Installation:
+    shutil.copytree(model / "shop", folder / "shop")
+    return Installation(folder / "shop")
+
+
+def restored(shop: Installation, model: Path) -> Installation:
+    shop.restore(model / DATED, minutes=300)
+    return shop
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def is_startable(instance: Path) -> bool:
+    try:
+        check_restored(instance)
+    except CannotStart:
+        return False
+    return True
