@@ -19,6 +19,7 @@ from sqlalchemy import make_url
 INSTANCE = Path("instance")
 REDIS_ADDRESS_FILE = "redis.url"
 SECRET_KEY_FILE = "secret.key"
+LISTENER, READY = "SHOP_LISTENER", "SHOP_READY"  # Descriptors that the supervisor hands to web servers.
 SMTP_PORTS = {"starttls": 587, "tls": 465, "none": 25}
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 

@@ -1,15 +1,16 @@
-"""Load the application, listen beside other processes of this kind, serve until SIGTERM. Another application than the
-shop is named as `module:name`."""
+"""Load the application, listen beside other processes of this kind, serve until SIGTERM, or until SIGUSR2 says that
+others take over. Another application than the shop is named as `module:name`."""
 
 from __future__ import annotations
 
 import importlib
+import os
 import signal
 import socket
 import sys
 
 from app import metrics
-from app.config import Config, ConfigurationError, from_environment
+from app.config import LISTENER, READY, Config, ConfigurationError, from_environment
 from app.web_server.server import WebServer
 
 
@@ -30,11 +31,23 @@ def main(application: str = "wsgi:app") -> int:
     server = WebServer(loaded, listener, behind_proxy=config.trusted_proxies > 0)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: server.stop())
+    signal.signal(signal.SIGUSR2, lambda *_: server.drain())
+    _say_ready()
     server.run()
     return 0
 
 
+def _say_ready() -> None:
+    if pipe := os.environ.get(READY):
+        os.write(int(pipe), b"1")
+        os.close(int(pipe))
+
+
 def _listener(config: Config) -> socket.socket:
+    """The socket of the supervisor, which outlives this process: connections that nobody has accepted yet stay in it.
+    Else one of its own, beside those of other processes."""
+    if inherited := os.environ.get(LISTENER):
+        return socket.socket(fileno=int(inherited))
     family, kind, protocol, _, address = socket.getaddrinfo(config.host, config.port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

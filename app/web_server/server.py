@@ -29,6 +29,7 @@ MOST_CONNECTIONS = 1_000
 FILES_BESIDES = 200  # The database's, the index's and those of the application.
 LOOK_SECONDS = 1.0  # Between two looks for clients that are too slow.
 SECONDS_TO_FINISH = 5.0
+SECONDS_TO_DRAIN = 35.0  # Longer than a connection is kept for another request.
 SETTINGS = {
     "ident": None,
     "max_request_header_size": 32 * 1024,
@@ -46,6 +47,7 @@ class WebServer(TcpWSGIServer):
         self._dispatchers = {lane: _dispatcher(lane) for lane in LANES}
         self._most_of_one_address = MOST_IN_ALL if behind_proxy else MOST_OF_ONE_ADDRESS
         self._stop_at: float | None = None
+        self._is_draining = False
         self._watched = Watched()
         sockinfo = (listener.family, listener.type, listener.proto, listener.getsockname())
         adjustments = Adjustments(sockets=[listener], connection_limit=_most_connections(), **SETTINGS)
@@ -59,7 +61,7 @@ class WebServer(TcpWSGIServer):
         )
 
     def run(self) -> None:
-        """Serve until `stop`, then finish what was begun."""
+        """Serve until `stop` or `drain`, then finish what was begun."""
         looked_at = 0.0
         self._watched.changed(self.trigger)
         while self._stop_at is None or (time.monotonic() < self._stop_at and self._is_busy()):
@@ -75,11 +77,22 @@ class WebServer(TcpWSGIServer):
 
     def stop(self) -> None:
         """Safe to call from a signal handler."""
+        self._is_draining = False
         self._stop_at = time.monotonic() + SECONDS_TO_FINISH
         with suppress(OSError):  # Another thread's call may come when it has stopped already.
             self.pull_trigger()
 
+    def drain(self) -> None:
+        """Leave new connections to other processes and end when those that are open have had their answers: no client
+        loses a request. Safe to call from a signal handler."""
+        self._is_draining = True
+        self._stop_at = time.monotonic() + SECONDS_TO_DRAIN
+        with suppress(OSError):
+            self.pull_trigger()
+
     def _is_busy(self) -> bool:
+        if self._is_draining:
+            return bool(self.active_channels)
         return any(connection.phase in (Phase.WORKING, Phase.READING) for connection in self.active_channels.values())
 
     def _stop_accepting(self) -> None:
@@ -127,6 +140,8 @@ class WebServer(TcpWSGIServer):
 
     def add_task(self, connection: Connection) -> None:
         request = connection.requests[0]
+        if self._is_draining:
+            request.headers["CONNECTION"] = "close"
         lane = QUICK if request.error else request.lane
         if not request.error and len(self._dispatchers[lane].queue) >= lane.waiting:
             count_ended_connection("lane_full")
