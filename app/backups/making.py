@@ -17,7 +17,7 @@ from pathlib import Path
 from app.backups.databases import database_of
 from app.backups.disk import copy, sync
 from app.backups.errors import BackupError
-from app.backups.manifest import DATABASES, MEDIA, NAME, SECRET_KEY, FileEntry, Manifest, is_allowed
+from app.backups.manifest import DATABASES, ERASURES, MEDIA, NAME, SECRET_KEY, FileEntry, Manifest, is_allowed
 from app.backups.schema import version
 from app.config import SECRET_KEY_FILE, Config
 
@@ -113,6 +113,8 @@ def _write(config: Config, instance: Path, target: Path, folder: Path, now: date
 def _kept_files(config: Config, instance: Path, kind: str) -> Iterator[tuple[str, Path]]:
     if (instance / SECRET_KEY_FILE).exists():
         yield SECRET_KEY, instance / SECRET_KEY_FILE
+    if config.erasure_list.exists():
+        yield ERASURES, config.erasure_list
     for folder, _, names in os.walk(config.media_dir):
         for name in sorted(names):
             path = Path(folder, name)

@@ -14,6 +14,7 @@ from app.backups.errors import BackupError
 NAME = "manifest.json"
 FORMAT = 1
 SECRET_KEY = "secret.key"
+ERASURES = "erasures.list"
 MEDIA = "media/"
 DATABASES = {"sqlite": "database.db", "postgresql": "database.dump"}
 PICTURE = re.compile(r"media(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)+", re.ASCII)
@@ -66,7 +67,9 @@ class Manifest:
 
 def is_allowed(name: str, database: str) -> bool:
     """Whether a backup of such a database may hold a file of this name: no name leads out of its folder."""
-    return name in (DATABASES[database], SECRET_KEY) or (PICTURE.fullmatch(name) is not None and ".." not in name)
+    return name in (DATABASES[database], SECRET_KEY, ERASURES) or (
+        PICTURE.fullmatch(name) is not None and ".." not in name
+    )
 
 
 def read_manifest(text: bytes) -> Manifest:

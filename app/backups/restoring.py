@@ -19,7 +19,7 @@ from app.backups.databases import Database, database_of
 from app.backups.disk import sync
 from app.backups.errors import BackupError
 from app.backups.making import key_fingerprint
-from app.backups.manifest import MEDIA, SECRET_KEY, Manifest
+from app.backups.manifest import ERASURES, MEDIA, SECRET_KEY, Manifest
 from app.backups.reading import Backup, newest_in, open_backup
 from app.config import SECRET_KEY_FILE, Config
 from app.instance_claim import UNFINISHED_RESTORE, CannotStart, claim_folder
@@ -156,6 +156,10 @@ class _Restoring:
         if SECRET_KEY in self._backup.manifest.files:
             self._put_aside(self._instance / SECRET_KEY_FILE)
             os.rename(self._work / SECRET_KEY, self._instance / SECRET_KEY_FILE)
+        if ERASURES in self._backup.manifest.files and not self._config.erasure_list.exists():
+            os.rename(
+                self._work / ERASURES, self._config.erasure_list
+            )  # One that is here knows of later erasures, too.
         for folder in {self._media.parent, self._database.folder, self._instance}:
             sync(folder)
 

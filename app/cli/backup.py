@@ -59,6 +59,10 @@ def restore_command(path: Path, check: bool) -> None:
     _say_differences(done)
     if not check:
         click.echo("Restored. Start the shop: it rebuilds its search indexes, which takes minutes where it is large.")
+        if config.erasure_list.exists():
+            click.echo(
+                "People were erased here: run personal-data erase --again before, the backup may bring them back."
+            )
     for place in done.aside:
         click.echo(f"What was there before: {place}")
 

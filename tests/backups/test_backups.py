@@ -116,3 +116,16 @@ def test_checking_changes_nothing(shop: Installation, folder: Path) -> None:
     changed, files = shop.digest(), sorted(shop.instance.rglob("*"))
     assert check_backup(shop.config, folder).has_same_key
     assert (shop.digest(), sorted(shop.instance.rglob("*"))) == (changed, files)
+
+
+def test_the_list_of_erasures_outlives_a_restore(shop: Installation, folder: Path) -> None:
+    """The backup's would forget who was erased since; on a new machine it is better than none."""
+    erasures = shop.config.erasure_list
+    erasures.write_text("one\n")
+    shop.back_up(folder)
+    erasures.write_text("one\ntwo\n")
+    shop.restore(folder)
+    assert erasures.read_text() == "one\ntwo\n"
+    erasures.unlink()
+    shop.restore(folder, minutes=61)
+    assert erasures.read_text() == "one\n"
