@@ -8,8 +8,9 @@ import sys
 from collections.abc import Mapping
 
 from app.config import Config
-from app.instance_claim import CannotStart, claim_port
+from app.instance_claim import CannotStart
 from app.supervisor.parts import Part
+from app.supervisor.preflight import claim_port
 
 
 def listen(config: Config, environ: Mapping[str, str]) -> socket.socket | None:
