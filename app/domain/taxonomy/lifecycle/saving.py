@@ -140,13 +140,15 @@ def checked_structure(
     raw_levels: Sequence[Any],
     known_ids: Collection[str] = (),
     other_problems: Sequence[Problem] = (),
+    is_placed: bool = False,
 ) -> CheckedStructure:
     """A tree that could be stored in the taxonomy's place. Parents and order that were sent are ignored: the nesting
-    says both. Raises Invalid with every problem, `other_problems` first."""
+    says both; where it `is_placed`, parents that contradict it are reported. Raises Invalid with every problem,
+    `other_problems` first."""
     existing = ids_of(taxonomy.root_levels) | set(known_ids)
     stored = taxonomy.root_levels
     checked = check_structure(
-        [_without_place(raw) for raw in raw_levels],
+        raw_levels if is_placed else [_without_place(raw) for raw in raw_levels],
         existing,
         in_use=_ids_in_use(taxonomy),
         known_patterns=patterns_of(stored),
@@ -157,10 +159,10 @@ def checked_structure(
 
 
 def checked_proposal(
-    taxonomy: Taxonomy, raw_levels: Sequence[Any], renames: Sequence[ValueRename]
+    taxonomy: Taxonomy, raw_levels: Sequence[Any], renames: Sequence[ValueRename], is_placed: bool = False
 ) -> tuple[list[dict[str, Any]], list[ValueRename]]:
     """The tree and the renames as a save would store and do them, for a preview. Raises Invalid."""
-    checked = checked_structure(taxonomy, raw_levels)
+    checked = checked_structure(taxonomy, raw_levels, is_placed=is_placed)
     return checked.levels, _checked_renames(checked, renames)
 
 

@@ -62,7 +62,7 @@ class AttributeInput:
     @property
     def hint(self) -> str:
         """What the rules ask for, in a few words."""
-        return _hint(self.attribute)
+        return value_hint(self.attribute)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ def _control(attribute: Attribute, text: str) -> InputKind:
     return InputKind.LINES if is_long else InputKind.LINE
 
 
-def _hint(attribute: Attribute) -> str:
+def value_hint(attribute: Attribute) -> str:
     rules = attribute.validation
     if attribute.type is AttributeType.NUMBER:
         return _between(rules.min_value, rules.max_value, "")
