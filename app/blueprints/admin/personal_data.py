@@ -16,6 +16,7 @@ from app.blueprints.admin.display import exact_time
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.author import current_author
 from app.config import Config
+from app.domain.bundles.folder import BundleFolder
 from app.domain.personal_data import exporting
 from app.domain.personal_data.erasing import OutsideStores, check_may_erase, erase
 from app.domain.personal_data.erasure_list import KEY
@@ -129,4 +130,4 @@ def _refusal(person: Person) -> str | None:
 
 def _stores() -> OutsideStores:
     config: Config = current_app.config["SHOP"]
-    return OutsideStores(config.key_for(KEY), ports.erasures(), ports.mailer())
+    return OutsideStores(config.key_for(KEY), ports.erasures(), ports.mailer(), BundleFolder(config.bundle_folder))

@@ -8,6 +8,8 @@ from datetime import timedelta
 
 from sqlalchemy import Delete, Update, delete, func, select, update
 
+from app.domain.bundles.folder import BundleFolder
+from app.domain.bundles.models import BundleRun
 from app.domain.orders.models import Order
 from app.domain.personal_data.erasure_list import ErasureList, Erasures, KnownBy, line_of
 from app.domain.personal_data.holdings import ERASED, HOLDINGS, Holding
@@ -28,11 +30,13 @@ SECOND = timedelta(seconds=1)  # The list's times are whole seconds.
 
 @dataclass(frozen=True, slots=True)
 class OutsideStores:
-    """What outside the database takes part: the list of erasures with the secret of its hashes, and kept mails."""
+    """What outside the database takes part: the list of erasures with the secret of its hashes, kept mails, and the
+    files of exports and imports."""
 
     key: bytes
     list: ErasureList
     mailer: Mailer
+    bundles: BundleFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ def erase(author: Author, person: Person, stores: OutsideStores) -> Erasure:
         raise Invalid([_problem(obstacle) for obstacle in open_things])
     traces = replace_in_own_records(person) + replace_everywhere(person)
     mails = stores.mailer.forget(person.email) if person.email else 0
+    _drop_bundles(author, person, stores)
     counted = {holding.title: _erase(holding, person) for holding in HOLDINGS if not holding.stays}
     db.session.expire_all()
     erasure = Erasure({title: number for title, number in counted.items() if number}, traces, mails)
@@ -97,6 +102,16 @@ def brought_back(stores: OutsideStores, author: Author) -> Iterator[Person]:
         at = erased.erased_at(author.site_id, KnownBy.ORDER, order.id)
         if at:
             yield person_of(order, at + SECOND)
+
+
+def _drop_bundles(author: Author, person: Person, stores: OutsideStores) -> None:
+    """Exported bundles name the users of a shop."""
+    if person.account is None:
+        return
+    kept = select(BundleRun).where(BundleRun.site_id.in_(person.account.site_ids), BundleRun.file.is_not(None))
+    for run in db.session.scalars(kept):
+        stores.bundles.drop(run.file)
+        run.kept_until = author.now()
 
 
 def _addresses(site_id: int) -> list[str]:

@@ -12,6 +12,10 @@ from sqlalchemy import select
 
 from app.adapters.erasure_file import FileErasures
 from app.adapters.mail import FolderMailer
+from app.domain.bundles import runs
+from app.domain.bundles.folder import BundleFolder
+from app.domain.bundles.models import BundleRun
+from app.domain.bundles.parts import Part
 from app.domain.orders.models import Order
 from app.domain.personal_data.erasing import Erasure, OutsideStores, brought_back, erase
 from app.domain.personal_data.exporting import export, kept_about
@@ -49,7 +53,8 @@ class Shop:
     def __init__(self, clock: StoppedClock, folder: Path) -> None:
         self.clock = clock
         self.mailer = FolderMailer(folder / "mail")
-        self.stores = OutsideStores(b"k" * 32, FileErasures(folder / "erasures.list"), self.mailer)
+        self.bundles = BundleFolder(folder / "bundles")
+        self.stores = OutsideStores(b"k" * 32, FileErasures(folder / "erasures.list"), self.mailer, self.bundles)
         with transaction():
             site = make_site()
             self.site_id = site.id
@@ -275,6 +280,21 @@ def test_mails_that_are_kept_as_files_go(shop: Shop, tmp_path: Path) -> None:
     shop.order()
     assert shop.erase().mails == 2
     assert [file.name for file in (tmp_path / "mail").iterdir()] == ["mail-2.eml"]
+
+
+def test_exports_that_are_kept_for_a_day_go_with_a_user(shop: Shop) -> None:
+    with transaction():
+        run = runs.request_export(shop.author, shop.nia, "all", frozenset(Part))
+    with pytest.raises(Invalid, match="wait for its end"):
+        shop.erase("nia@shop.test")
+    with transaction():
+        run.file, run.state, run.kept_until = shop.bundles.new_name(), "done", shop.clock.now() + timedelta(days=1)
+        shop.bundles.path(run.file).write_text("nia@shop.test")
+    shop.erase("nia@shop.test")
+    run = db.session.scalars(select(BundleRun)).one()
+    assert not shop.bundles.path(run.file or "").exists()
+    with pytest.raises(NotFound):
+        runs.export_file(shop.clock, shop.site_id, run.id)
 
 
 def test_the_export_is_json_with_all_of_it_and_no_secret(shop: Shop) -> None:
