@@ -16,7 +16,7 @@ from app.domain.orders.listing import OVERDUE_AFTER, OrderList
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.orders.status_changes import StatusChange
 from app.domain.pos.baskets import submit_basket
-from app.domain.pos.order_payments import location_names, payment_state_of, payments_of_order, statuses_of
+from app.domain.pos.order_payments import is_refunded, location_names, payment_state_of, payments_of_order, statuses_of
 from app.domain.pos.states import TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
@@ -33,11 +33,11 @@ ORDER = "/orders/<order_id>"
 def orders_list() -> Response:
     site_id, filters = current_user.site_id, OrderList.read(request.args)
     template = "admin/orders/_results.html" if wants_fragment() else "admin/orders/list.html"
-    found = queries.orders(ports.clock(), site_id, filters)
+    found = queries.orders(ports.clock(), site_id, filters, is_refunded())
     statuses = statuses_of(site_id, {row.payment_lock for row in found.items if row.payment_lock})
     context = {
         "found": found,
-        "counts": queries.counts(ports.clock(), site_id),
+        "counts": queries.counts(ports.clock(), site_id, is_refunded()),
         "filters": filters,
         "overdue_days": OVERDUE_AFTER.days,
         "payments": {row.id: payment_state_of(row.is_paid, row.payment_lock, statuses) for row in found.items},

@@ -15,7 +15,7 @@ OVERDUE_AFTER = timedelta(days=14)
 
 class OrderFilter(StrEnum):
     """What a list is of. OVERDUE is no state of its own: those that are to hand over for longer than OVERDUE_AFTER.
-    UNSUBMITTED are baskets that were paid and are no orders yet."""
+    UNSUBMITTED are baskets that were paid and are no orders yet, unless their money went back."""
 
     ALL = ""
     SUBMITTED = "SUBMITTED"

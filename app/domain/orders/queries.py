@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, false, func, not_, or_, select
 
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.catalogue.queries import contains
@@ -47,6 +47,7 @@ class Happening:
     summary: str
 
 
+NEVER = false()
 PLACED_AT = func.coalesce(Order.submitted_at, Order.paid_at)
 IS_ORDER = or_(Order.status != OPEN, Order.paid_at.is_not(None))
 COLUMNS = (
@@ -65,10 +66,10 @@ COLUMNS = (
 )
 
 
-def orders(clock: Clock, site_id: int, filters: OrderList) -> Paged[OrderRow]:
-    """Newest first, in three statements."""
+def orders(clock: Clock, site_id: int, filters: OrderList, is_over: ColumnElement[bool] = NEVER) -> Paged[OrderRow]:
+    """Newest first, in three statements. `is_over`: of a paid basket, that nobody waits for it any more."""
     overdue = _overdue(clock)
-    conditions = _conditions(site_id, filters, overdue)
+    conditions = _conditions(site_id, filters, overdue, is_over)
     total = db.session.scalar(select(func.count()).select_from(Order).where(*conditions)) or 0
     query = (
         select(*COLUMNS, overdue.label("is_overdue"))
@@ -94,17 +95,24 @@ def is_overdue(clock: Clock, order: Order) -> bool:
     return placed_at is not None and placed_at < clock.now() - OVERDUE_AFTER
 
 
-def counts(clock: Clock, site_id: int) -> dict[OrderFilter, int]:
-    """How many orders there are in each state, and in all, and how many of those to hand over are overdue."""
+def counts(clock: Clock, site_id: int, is_over: ColumnElement[bool] = NEVER) -> dict[OrderFilter, int]:
+    """How many orders there are in each state, and in all, and how many of those to hand over are overdue. `is_over` as
+    of `orders`."""
     query = select(Order.status, func.count()).where(Order.site_id == site_id, IS_ORDER)
     by_status = {status: number for status, number in db.session.execute(query.group_by(Order.status))}
-    unsubmitted = by_status.pop(OPEN, 0)
+    baskets = by_status.pop(OPEN, 0)
     found = {OrderFilter(status): number for status, number in by_status.items()}
-    late = select(func.count()).select_from(Order).where(Order.site_id == site_id, _overdue(clock))
-    overdue = db.session.scalar(late) or 0
-    by_state = {status: found.get(status, 0) for status in OrderFilter}
-    of_all = {OrderFilter.ALL: sum(found.values()) + unsubmitted, OrderFilter.UNSUBMITTED: unsubmitted}
-    return by_state | of_all | {OrderFilter.OVERDUE: overdue}
+    counted = {
+        OrderFilter.ALL: sum(found.values()) + baskets,
+        OrderFilter.UNSUBMITTED: _count(site_id, _unsubmitted(is_over)) if baskets else 0,
+        OrderFilter.OVERDUE: _count(site_id, _overdue(clock)),
+    }
+    return {status: found.get(status, 0) for status in OrderFilter} | counted
+
+
+def _count(site_id: int, condition: ColumnElement[bool]) -> int:
+    query = select(func.count()).select_from(Order).where(Order.site_id == site_id, condition)
+    return db.session.scalar(query) or 0
 
 
 def history(site_id: int, order_id: str) -> Sequence[Happening]:
@@ -124,11 +132,17 @@ def _overdue(clock: Clock) -> ColumnElement[bool]:
     return and_(Order.status == OrderFilter.SUBMITTED, Order.submitted_at < clock.now() - OVERDUE_AFTER)
 
 
-def _conditions(site_id: int, filters: OrderList, overdue: ColumnElement[bool]) -> list[ColumnElement[bool]]:
+def _unsubmitted(is_over: ColumnElement[bool]) -> ColumnElement[bool]:
+    return and_(Order.status == OPEN, Order.paid_at.is_not(None), not_(is_over))
+
+
+def _conditions(
+    site_id: int, filters: OrderList, overdue: ColumnElement[bool], is_over: ColumnElement[bool]
+) -> list[ColumnElement[bool]]:
     states = {
         OrderFilter.ALL: IS_ORDER,
         OrderFilter.OVERDUE: overdue,
-        OrderFilter.UNSUBMITTED: and_(Order.status == OPEN, Order.paid_at.is_not(None)),
+        OrderFilter.UNSUBMITTED: _unsubmitted(is_over),
     }
     conditions = [Order.site_id == site_id, states.get(filters.status, Order.status == filters.status)]
     if filters.channel:

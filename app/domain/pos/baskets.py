@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import select
+from sqlalchemy import not_, select
 
 from app.domain.alerts.alerts import open_about, raise_alert
 from app.domain.alerts.causes import Cause
@@ -15,6 +15,7 @@ from app.domain.orders.models import OPEN, Order
 from app.domain.orders.submission import submit
 from app.domain.pos.access import ADMINS, check_agent
 from app.domain.pos.models import PosAgent, PosTransaction
+from app.domain.pos.order_payments import is_refunded
 from app.domain.pos.states import TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
@@ -99,8 +100,7 @@ def forgotten_baskets(clock: Clock) -> list[tuple[int, str]]:
     looked at."""
     of_sites = Order.site_id.in_(select(Site.id))
     is_paid = Order.paid_at.is_not(None), Order.paid_at <= clock.now() - SUBMITTED_AFTER
-    payment = select(PosTransaction.status).where(PosTransaction.id == Order.payment_lock).scalar_subquery()
-    which = of_sites, Order.status == OPEN, *is_paid, payment.is_distinct_from(REFUNDED)
+    which = of_sites, Order.status == OPEN, *is_paid, not_(is_refunded())
     return [(row.site_id, row.id) for row in db.session.execute(select(Order.site_id, Order.id).where(*which))]
 
 
@@ -120,6 +120,5 @@ def note_unsubmitted(clock: Clock, site_id: int, order_id: str, reason: str) -> 
 def alerts_of_refunded() -> list[tuple[int | None, str]]:
     """The site and basket of every open alert about a paid basket whose money went back: it needs nobody any more."""
     alerts = {alert.subject: alert.site_id for alert in open_about(Cause.PAID_BASKET_OPEN)}
-    payment = select(PosTransaction.status).where(PosTransaction.id == Order.payment_lock).scalar_subquery()
-    query = select(Order.id).where(Order.id.in_(alerts), Order.paid_at.is_not(None), payment == REFUNDED)
+    query = select(Order.id).where(Order.id.in_(alerts), is_refunded())
     return [(alerts[order_id], order_id) for order_id in db.session.scalars(query)]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, and_, select
 
+from app.domain.orders.models import Order
 from app.domain.pos.models import PosAgent, PosLocation, PosTransaction
 from app.domain.pos.states import PAID_STATUSES, TransactionStatus
 from app.extensions import db
@@ -93,6 +94,12 @@ def statuses_of(site_id: int, transaction_ids: Collection[str]) -> Mapping[str, 
         PosTransaction.site_id == site_id, PosTransaction.id.in_(transaction_ids)
     )
     return {row.id: TransactionStatus(row.status) for row in db.session.execute(query)}
+
+
+def is_refunded() -> ColumnElement[bool]:
+    """As a condition on orders: all that a card paid for one went back, so that nobody waits for it."""
+    payment = select(PosTransaction.status).where(PosTransaction.id == Order.payment_lock).scalar_subquery()
+    return and_(Order.paid_at.is_not(None), payment.is_not_distinct_from(TransactionStatus.REFUNDED.value))
 
 
 def payment_state_of(is_paid: bool, lock: str | None, statuses: Mapping[str, TransactionStatus]) -> OrderPaymentState:

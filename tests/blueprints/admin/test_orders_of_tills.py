@@ -122,6 +122,16 @@ def test_a_paid_basket_that_is_no_order_is_found_and_submitted(app: Flask, ada: 
     assert "Nothing is left over" in text(ada, "/admin/orders?status=unsubmitted")
 
 
+def test_a_basket_whose_money_went_back_is_no_longer_left_over(app: Flask, ada: PageClient, stall: int) -> None:
+    refunded = sold(app, stall, "OPEN", "REFUNDED")
+    assert "Paid, not submitted" not in text(ada, "/admin/orders")
+    assert "Nothing is left over" in text(ada, "/admin/orders?status=unsubmitted")
+    assert f"/admin/orders/{refunded}" in text(ada, "/admin/orders"), "it is still found among all"
+    partly = sold(app, stall, "OPEN", "PARTIALLY_REFUNDED")
+    shown = text(ada, "/admin/orders?status=unsubmitted")
+    assert f"/admin/orders/{partly}" in shown and f"/admin/orders/{refunded}" not in shown
+
+
 def test_a_basket_of_a_till_has_a_page_and_a_shoppers_own_has_none(app: Flask, ada: PageClient, stall: int) -> None:
     basket = sold(app, stall, "OPEN", "PENDING")
     ada.get(f"/admin/orders/{basket}")
