@@ -17,6 +17,7 @@ LABELS = {
     "featured": "Featured",
 }
 COLOUR_WORDS = ("colour", "color")
+OF_VALUES = (Display.LIST, Display.SWATCH)  # From these a merchandiser chooses; what else is counted has one display.
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def known_facets(attributes: Mapping[str, Attribute]) -> dict[str, KnownFacet]:
 
 def _displays(facet_id: str, attribute: Attribute | None) -> tuple[Display, ...]:
     natural = _natural_display(facet_id, attribute)
-    others = (Display.LIST, Display.SWATCH) if natural in (Display.LIST, Display.SWATCH) else ()
+    others = OF_VALUES if natural in OF_VALUES else ()
     return (natural, *(display for display in others if display is not natural))
 
 
@@ -73,10 +74,10 @@ def _filter(facet: Facet, attribute: Attribute | None) -> Filter | None:
     if attribute is None and facet.facet_id not in LABELS:
         return None
     display = _natural_display(facet.facet_id, attribute)
-    if display is Display.LIST or display is Display.SWATCH:
+    if display in OF_VALUES:
         if facet.display is Display.RANGE:
             return None
-        display = Display.SWATCH if facet.display is Display.SWATCH else Display.LIST
+        display = facet.display if facet.display in OF_VALUES else Display.LIST
     label = (attribute.display_label or attribute.name) if attribute else LABELS[facet.facet_id]
     return Filter(facet.facet_id, facet.label or label, display, facet.swatches)
 
