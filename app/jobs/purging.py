@@ -47,7 +47,6 @@ RETENTIONS: tuple[Retention, ...] = (
     *counting.RETENTIONS,
     *search.RETENTIONS,
     crawlers.RETENTION,
-    leases.retention(RECONCILIATION, "comparisons with the payment processor"),
     leases.retention(RECEIPT_MAIL, "receipts that were mailed"),
     leases.retention(REPLAY, "replays"),
     leases.retention(SITE_CHECK, "site checks", is_superseded()),

@@ -10,10 +10,11 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
+from app.domain.search_statistics.counting.days import PERIODS
 from app.domain.search_statistics.counting.sums import Sums
 from app.domain.search_statistics.reports import analytics, word_lists
 from app.domain.search_statistics.reports.measures import NONE, Period, percent, share
-from app.domain.search_statistics.reports.parameters import DAYS, ListName, ListRequest, days_of
+from app.domain.search_statistics.reports.parameters import ListName, ListRequest, days_of
 from app.domain.search_statistics.reports.word_lists import WordRow
 from app.domain.shared.money import decimal_text
 from app.htmx import wants_fragment
@@ -31,7 +32,7 @@ bp.add_app_template_filter(share, "share")
 @requires(Permission.MANAGE_SEARCH)
 def search_analytics() -> str:
     report = analytics.report(ports.clock(), current_user.site_id, days_of(request.args))
-    return render_template("admin/search/analytics/page.html", report=report, periods=DAYS)
+    return render_template("admin/search/analytics/page.html", report=report, periods=PERIODS)
 
 
 @bp.get(f"/search/analytics/<{LISTS}:list_name>")
@@ -43,7 +44,7 @@ def search_analytics_list(list_name: str) -> str:
     found = word_lists.page_of(current_user.site_id, period, listing)
     tracking = analytics.tracking_status(current_user.site_id)
     template = "admin/search/analytics/_results.html" if wants_fragment() else "admin/search/analytics/list.html"
-    return render_template(template, listing=listing, found=found, tracking=tracking, period=period, periods=DAYS)
+    return render_template(template, listing=listing, found=found, tracking=tracking, period=period, periods=PERIODS)
 
 
 @bp.get(f"/search/analytics/<{LISTS}:list_name>.csv")

@@ -11,6 +11,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.domain.relevance import effect
 from app.domain.relevance.effect import Effect
+from app.domain.search_statistics.counting.purge import KEEP_WORDS
 from app.domain.search_statistics.reports.effect_table import effect_rows
 from app.domain.sites.sites import currency_of
 from app.htmx import wants_fragment
@@ -44,6 +45,7 @@ def search_effect_of_terms(product_id: int) -> str:
 def _answer(effects: Sequence[Effect], subject: str, tab_of: str, named: bool = False) -> str:
     return render_template(
         "admin/search/effect/_effects.html" if wants_fragment() else "admin/search/effect/page.html",
+        days_kept=KEEP_WORDS.days,
         effects=effects,
         subject=subject,
         tab_of=tab_of,

@@ -13,6 +13,7 @@ from app.blueprints.admin.search.settings_form import SearchSettingsForm
 from app.blueprints.author import current_author
 from app.domain.search import settings
 from app.domain.search.engine import IndexName
+from app.domain.search_statistics.counting.purge import KEEP_WORDS
 from app.domain.shared.problems import Invalid
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
@@ -57,6 +58,7 @@ def _page(form: SearchSettingsForm, errors: FieldErrors = NO_ERRORS) -> str:
         "admin/search/settings/page.html",
         form=form,
         errors=errors,
+        days_kept=KEEP_WORDS.days,
         engine_name=current_app.config["SHOP"].search_engine,
         products=engine.status(current_user.site_id, IndexName.PRODUCTS),
         content=engine.status(current_user.site_id, IndexName.CONTENT),

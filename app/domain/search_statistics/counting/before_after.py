@@ -8,11 +8,11 @@ from datetime import date, datetime
 
 from sqlalchemy import ColumnElement, and_, case, func, select
 
-from app.domain.search_statistics.counting.days import day_at, today
+from app.domain.search_statistics.counting.days import PERIODS, day_at, today
 from app.domain.search_statistics.counting.equal_periods import DAY, Comparable, EqualPeriods, equal_periods
 from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay, SearchWordWindow
 from app.domain.search_statistics.counting.purge import KEEP_WORDS
-from app.domain.search_statistics.counting.rolling_sums import PERIODS, first_day, window_end
+from app.domain.search_statistics.counting.rolling_sums import first_day, window_end
 from app.domain.search_statistics.counting.sums import SUMMED, Sums
 from app.domain.shared.clock import Clock
 from app.domain.shared.portions import portions

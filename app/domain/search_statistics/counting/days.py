@@ -1,4 +1,4 @@
-"""The day of a moment in a shop's time zone. Pure."""
+"""The day of a moment in a shop's time zone, and the periods that reports sum. Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from app.domain.shared.clock import Clock
+
+PERIODS = (7, 30, 90)  # Days (specification: Analytics periods). Words are kept for the longest.
 
 
 def today(clock: Clock, time_zone: str) -> date:

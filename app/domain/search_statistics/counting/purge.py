@@ -8,12 +8,12 @@ from sqlalchemy import ColumnElement, and_, false, or_, select
 
 from app.domain.retention.purging import Retention
 from app.domain.search_statistics.counting import rolling_sums
-from app.domain.search_statistics.counting.days import day_at
+from app.domain.search_statistics.counting.days import PERIODS, day_at
 from app.domain.search_statistics.counting.models import CountedBatch, SearchDay, SearchWordDay
 from app.domain.sites.models import Site
 from app.extensions import db
 
-KEEP_WORDS = timedelta(days=90)  # Today among them (specification: search terms kept 90 days).
+KEEP_WORDS = timedelta(days=max(PERIODS))  # Today among them (specification: search terms kept 90 days).
 # Sums of a day name no words; with them a period can be compared with the one before.
 KEEP_TOTALS = timedelta(days=730)
 KEEP_BATCHES = timedelta(days=30)  # A file that was counted and could not be removed is gone by then.

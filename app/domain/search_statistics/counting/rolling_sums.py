@@ -16,6 +16,7 @@ from sqlalchemy.orm import aliased
 
 from app.domain.search_statistics.counting import days as calendar
 from app.domain.search_statistics.counting.aggregation import WordChange
+from app.domain.search_statistics.counting.days import PERIODS
 from app.domain.search_statistics.counting.models import SearchWindow, SearchWordDay, SearchWordWindow
 from app.domain.search_statistics.counting.sums import SUMMED
 from app.domain.search_statistics.counting.upsert_counts import LATEST, add_counts
@@ -24,7 +25,6 @@ from app.domain.shared.upserting import upsert
 from app.domain.sites.models import Site
 from app.extensions import db
 
-PERIODS = (7, 30, 90)
 NEVER = date(1970, 1, 1)
 DAY = timedelta(days=1)
 MOST_ADVANCED = timedelta(days=7)  # Beyond this, summing everything anew is quicker.

@@ -8,8 +8,8 @@ from enum import StrEnum
 from urllib.parse import urlencode
 
 from app.domain.catalogue.listing import page_number
+from app.domain.search_statistics.counting.days import PERIODS
 
-DAYS = (7, 30, 90)  # Specification: Analytics periods.
 DEFAULT_DAYS = 30
 PAGE_SIZE = 50
 LONGEST_WORDS = 100
@@ -44,7 +44,7 @@ DEFAULT_ORDER = {ListName.NOTHING: SortKey.NOTHING}
 
 def days_of(parameters: Mapping[str, str]) -> int:
     """Return the period's days; 30 for an invalid number."""
-    return next((days for days in DAYS if str(days) == parameters.get("days")), DEFAULT_DAYS)
+    return next((days for days in PERIODS if str(days) == parameters.get("days")), DEFAULT_DAYS)
 
 
 @dataclass(frozen=True, slots=True)

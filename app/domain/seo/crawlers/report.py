@@ -10,13 +10,14 @@ from datetime import date, timedelta
 from sqlalchemy import func, select
 
 from app.domain.search_statistics.counting.queries import site_today
+from app.domain.seo.crawlers.daily_counts import KEPT
 from app.domain.seo.crawlers.visits import OTHERS
 from app.domain.seo.models import CrawlerHits
 from app.domain.seo.settings import PAGE_PARAMETER, PARAMETER, SeoSettings, stored_settings
 from app.domain.shared.clock import Clock
 from app.extensions import db
 
-PERIODS = (7, 30, 90)
+PERIODS = (7, 30, KEPT.days)
 MOST_ROWS = 100
 PRICE, PRICE_PARAMETERS = "price", ("price_min", "price_max")
 MEANINGS = {
