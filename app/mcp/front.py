@@ -27,7 +27,6 @@ log = structlog.get_logger()
 PATH, HEALTH = "/mcp", "/healthz"
 LARGEST_BODY = 8 * 1024 * 1024  # Bytes: a taxonomy of 2,000 levels with long lists of values.
 MOST_MARKS = 400_000  # Brackets and commas of one body; each may take 200 bytes to keep.
-SECONDS_TO_SEND = 20
 CHALLENGE = 'Bearer realm="shop"'
 PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603  # JSON-RPC 2.0 section 5.1.
 
@@ -51,8 +50,8 @@ class Refusal(Exception):
 class Front:
     """The application that the server runs: health, and the SDK's application behind the checks."""
 
-    def __init__(self, app: Flask, served: ASGIApp) -> None:
-        self._app, self._served = app, served
+    def __init__(self, app: Flask, served: ASGIApp, seconds_to_send: float) -> None:
+        self._app, self._served, self._seconds_to_send = app, served, seconds_to_send
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -85,7 +84,7 @@ class Front:
         request = Request(scope, receive)
         _check_shape(request)
         await to_thread.run_sync(self._admit, request.headers)
-        body = await _body(request)
+        body = await _body(request, self._seconds_to_send)
         _check_json(body)
         await self._served(scope, _replay(body, receive), send)
 
@@ -142,17 +141,17 @@ def _is_ours(address: str) -> bool:
     return host is not None and (host in LOCAL_HOSTS or site_by_host(host.removesuffix(".")) is not None)
 
 
-async def _body(request: Request) -> bytes:
+async def _body(request: Request, seconds: float) -> bytes:
     chunks: list[bytes] = []
     length = 0
-    with anyio.move_on_after(SECONDS_TO_SEND) as waiting:
+    with anyio.move_on_after(seconds) as waiting:
         async for chunk in request.stream():
             length += len(chunk)
             if length > LARGEST_BODY:
                 raise _too_large()
             chunks.append(chunk)
     if waiting.cancelled_caught:
-        message = f"The body took longer than {SECONDS_TO_SEND} seconds."
+        message = f"The body took longer than {seconds:g} seconds."
         raise Refusal(408, "too_slow", message, headers={"Connection": "close"})
     return b"".join(chunks)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import uvicorn
@@ -12,13 +13,13 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from app.mcp.front import LARGEST_BODY, PATH, Front, sent_token
 from app.mcp.server import SentContext, make_server
-from app.mcp.slow_clients import Connection
+from app.mcp.slow_clients import Connection, Limits
 
 SECONDS_TO_FINISH = 5
 LARGEST_HEAD = 32 * 1024  # Bytes.
 
 
-def asgi_app(app: Flask) -> Front:
+def asgi_app(app: Flask, limits: Limits) -> Front:
     """The application of the SDK behind our checks, which know the hosts of the shops."""
     served = make_server(app, _token_of).streamable_http_app(
         streamable_http_path=PATH,
@@ -27,14 +28,20 @@ def asgi_app(app: Flask) -> Front:
         max_request_body_size=LARGEST_BODY,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return Front(app, served)
+    return Front(app, served, limits.seconds_to_send)
 
 
 def serve(app: Flask, listener: socket.socket) -> None:
     """Until SIGTERM or SIGINT, then finish what was begun."""
+    http_server(app).run(sockets=[listener])
+
+
+def http_server(app: Flask, limits: Limits = Limits()) -> uvicorn.Server:  # noqa: B008 - It is frozen.
+    """Not started yet."""
+    connection: Any = partial(Connection, limits=limits)
     config = uvicorn.Config(
-        asgi_app(app),
-        http=Connection,
+        asgi_app(app, limits),
+        http=connection,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -45,7 +52,7 @@ def serve(app: Flask, listener: socket.socket) -> None:
         timeout_graceful_shutdown=SECONDS_TO_FINISH,
         h11_max_incomplete_event_size=LARGEST_HEAD,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    return uvicorn.Server(config)
 
 
 def _token_of(context: SentContext) -> str:

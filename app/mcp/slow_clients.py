@@ -4,17 +4,27 @@ uvicorn leaves to a proxy."""
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
+from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.metrics import count_ended_connection
 
-SECONDS_TO_ASK = 15  # From connecting, or the last answer, to the end of the next request's head.
-SECONDS_IN_ALL = 120  # From the same moment to the last byte of the answer that the client takes.
-SECONDS_BETWEEN_LOOKS = 5
-MOST_CONNECTIONS = 256
-MOST_OF_ONE_ADDRESS = 32
 LOCAL = ("127.0.0.1", "::1")  # A proxy speaks for many.
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`seconds_to_ask` go from connecting, or the last answer, to the end of the next request's head; `seconds_in_all`
+    from the same moment to the last byte of the answer that the client takes; `seconds_to_send` are those of a body."""
+
+    seconds_to_ask: float = 15
+    seconds_to_send: float = 20
+    seconds_in_all: float = 120
+    seconds_between_looks: float = 5
+    most_connections: int = 256
+    most_of_one_address: int = 32
 
 
 class Connection(H11Protocol):
@@ -22,6 +32,10 @@ class Connection(H11Protocol):
 
     since: float
     look: asyncio.TimerHandle | None = None
+
+    def __init__(self, *, limits: Limits, **uvicorns: Any) -> None:
+        super().__init__(**uvicorns)
+        self.limits = limits
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -45,20 +59,21 @@ class Connection(H11Protocol):
         return self.client[0] if self.client else ""
 
     def _look_later(self) -> None:
-        self.look = self.loop.call_later(SECONDS_BETWEEN_LOOKS, self._look)
+        self.look = self.loop.call_later(self.limits.seconds_between_looks, self._look)
 
     def _look(self) -> None:
         is_asking = self.cycle is None or self.cycle.response_complete
-        if self.loop.time() - self.since > (SECONDS_TO_ASK if is_asking else SECONDS_IN_ALL):
+        longest = self.limits.seconds_to_ask if is_asking else self.limits.seconds_in_all
+        if self.loop.time() - self.since > longest:
             self._end("too_slow")
         else:
             self._look_later()
 
     def _is_one_too_many(self) -> bool:
-        if len(self.connections) > MOST_CONNECTIONS:
+        if len(self.connections) > self.limits.most_connections:
             return True
-        ours = (each.address for each in self.connections if isinstance(each, Connection))
-        return self.address not in LOCAL and list(ours).count(self.address) > MOST_OF_ONE_ADDRESS
+        ours = [each.address for each in self.connections if isinstance(each, Connection)]
+        return self.address not in LOCAL and ours.count(self.address) > self.limits.most_of_one_address
 
     def _end(self, reason: str) -> None:
         self.transport.abort()

@@ -95,7 +95,9 @@ class ImpactAnswer(Answer):
     values_truncated: bool = Field(description=f"True where more than {MOST_VALUES} values are removed.")
     values_renamed: list[RenamedValueAnswer]
     attributes_lost: list[AttributeImpactAnswer] = Field(description="No longer inherited by a moved level.")
-    values_unfit: list[InvalidValuesAnswer] = Field(description="Values that the new type or rules do not allow.")
+    values_invalid: list[InvalidValuesAnswer] = Field(
+        alias="valuesUnfit", description="Values that the new type or rules do not allow."
+    )
     attributes_required: list[AttributeImpactAnswer] = Field(description="Newly mandatory, with products without one.")
 
 

@@ -1,0 +1,53 @@
+"""Who may use which tool: a row for each, and an agent for each role."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.domain.sites.api_sessions import Audience
+from app.domain.sites.models import Site
+from app.domain.sites.roles import Role
+from app.extensions import db
+from app.mcp.registry import Tool, all_tools
+from app.transaction import transaction
+from tests.factories import make_user
+from tests.mcp.agent import Agent, token_for
+
+MANAGERS = frozenset({Role.MERCHANDISER, Role.ADMIN, Role.SUPERADMIN})
+# A call of each tool with arguments that are refused only after the permission, and the roles that get so far.
+MATRIX: dict[str, tuple[dict[str, Any], frozenset[Role]]] = {
+    "manageProductSearchTerms": ({"action": "get", "product": "none"}, MANAGERS),
+    "manageProductTaxonomy": ({"action": "get", "product": "none"}, MANAGERS),
+    "taxonomyImpact": ({"taxonomyId": "none"}, MANAGERS),
+}
+
+
+def test_every_tool_has_a_row() -> None:
+    assert set(MATRIX) == set(all_tools())
+
+
+@pytest.mark.parametrize("role", Role)
+def test_each_role_may_use_the_tools_of_its_rows(agent_of: Callable[..., Agent], role: Role) -> None:
+    told = agent_of(role).calls(*((name, arguments) for name, (arguments, _) in MATRIX.items()))
+    let_in = {name for name, one in zip(MATRIX, told, strict=True) if one.body.get("code") != "forbidden"}
+    assert let_in == {name for name, (_, roles) in MATRIX.items() if role in roles}
+
+
+@pytest.mark.parametrize("tool", all_tools().values(), ids=all_tools().keys())
+def test_actions_name_fields_that_there_are(tool: Tool) -> None:
+    fields = {field.alias for field in tool.arguments.model_fields.values()}
+    for action in tool.actions.values():
+        assert fields.issuperset((*action.needs, *action.takes))
+
+
+def test_a_tills_token_opens_nothing(app: Flask, site_id: int) -> None:
+    with app.app_context():
+        site = db.session.get_one(Site, site_id)
+        with transaction():
+            user = make_user(site, Role.ADMIN, Role.POS_AGENT)
+        agent = Agent(app, token_for(app, user, site, Audience.POS))
+    assert agent.call("taxonomyImpact").body["code"] == "forbidden"
