@@ -20,8 +20,13 @@ from tests.mcp.agent import Agent, token_for
 MANAGERS = frozenset({Role.MERCHANDISER, Role.ADMIN, Role.SUPERADMIN})
 # A call of each tool with arguments that are refused only after the permission, and the roles that get so far.
 MATRIX: dict[str, tuple[dict[str, Any], frozenset[Role]]] = {
+    "manageProductRanking": ({"action": "remove", "term": "none"}, MANAGERS),
     "manageProductSearchTerms": ({"action": "get", "product": "none"}, MANAGERS),
     "manageProductTaxonomy": ({"action": "get", "product": "none"}, MANAGERS),
+    "manageSynonyms": ({"action": "list"}, MANAGERS),
+    "productRanking": ({"action": "rules"}, MANAGERS),
+    "searchDiagnose": ({"query": "tent"}, MANAGERS),
+    "searchInsights": ({}, MANAGERS),
     "taxonomyImpact": ({"taxonomyId": "none"}, MANAGERS),
 }
 

@@ -27,7 +27,7 @@ from app.domain.search.engine import SearchUnavailable
 from app.domain.seo.landing import near_twins, saving
 from app.domain.seo.landing.excepted import categories_with_own_rules
 from app.domain.seo.landing.facet_choices import facet_choices
-from app.domain.seo.landing.inheritance import LandingMode, effective_rules, moved_segments
+from app.domain.seo.landing.inheritance import LandingMode, describe_move, effective_rules, moved_segments
 from app.domain.seo.landing.overview import LandingOverview, overview
 from app.domain.seo.landing.rules import Rule
 from app.domain.shared.problems import Conflict, Invalid
@@ -159,9 +159,7 @@ def _answered(edited: Edited) -> Answer:
 
 def _warn_of_moved_pages(saved: Edited, moved: Sequence[tuple[str, str]]) -> None:
     for old, new in moved if saved.is_browsed else ():
-        folder = saved.folder
-        lost = f"The pages below {folder}/{old}/ moved to {folder}/{new}/. The old addresses answer 404 from now on."
-        flash(lost, "warn")
+        flash(describe_move(saved.folder, old, new), "warn")
 
 
 def _save(edited: Edited, form: LandingForm) -> None:

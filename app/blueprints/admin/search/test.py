@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from flask import flash, jsonify, make_response, redirect, render_template, request, url_for
@@ -21,7 +21,7 @@ from app.domain.relevance.explain.advice import Act, advise, inactive_reason
 from app.domain.relevance.explain.explaining import explain_search
 from app.domain.relevance.explain.explanation import ExplainRequest, SearchExplanation
 from app.domain.relevance.explain.reindexing import reindex_product
-from app.domain.relevance.rules.schedule import EARLIEST_YEAR, LATEST_YEAR, local_text, moment_of
+from app.domain.relevance.rules.schedule import local_text, moment_of, moment_with_zone
 from app.domain.relevance.synonyms import editing
 from app.domain.search.text import MAX_CHARACTERS
 from app.domain.shared.author import Author
@@ -159,10 +159,5 @@ def _sent(name: str, longest: int) -> str:
 
 def _moment(zone: ZoneInfo, problems: list[Problem]) -> datetime | None:
     text = request.args.get("at", "").strip()
-    try:
-        moment = datetime.fromisoformat(text.replace(" ", "+"))  # A plus that was not escaped arrives as a space.
-        if moment.tzinfo is not None and EARLIEST_YEAR <= moment.year <= LATEST_YEAR:
-            return moment.astimezone(UTC)
-    except ValueError:
-        pass
-    return moment_of(text, zone, "#/at", problems)
+    moment = moment_with_zone(text.replace(" ", "+"))  # A plus that was not escaped arrives as a space.
+    return moment or moment_of(text, zone, "#/at", problems)

@@ -59,6 +59,13 @@ def entry(site_id: int, entry_id: int) -> SearchChange:
     return _entries(site_id, [row])[0]
 
 
+def latest_entry_of(site_id: int, kind: str, subject_id: str) -> int | None:
+    """The id of the latest entry about a record of `kind`; None where there is none."""
+    subject = AuditEntry.subject_type == kind, AuditEntry.subject_id == subject_id
+    latest = select(func.max(AuditEntry.id)).where(AuditEntry.site_id == site_id, *subject, BY_NAME[kind].entries)
+    return db.session.scalar(latest)
+
+
 def undo(author: Author, entry_id: int) -> str:
     """Make the record what it was before the entry; the entry's summary. Call it in a transaction. Raises NotFound, and
     Conflict with the reason when the record has changed since or something newer stands in the way."""

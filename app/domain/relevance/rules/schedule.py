@@ -39,6 +39,16 @@ def moment_of(
     return moment
 
 
+def moment_with_zone(text: str) -> datetime | None:
+    """In UTC; None for a text that is no time, or names no zone."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    is_meant = moment.tzinfo is not None and EARLIEST_YEAR <= moment.year <= LATEST_YEAR
+    return moment.astimezone(UTC) if is_meant else None
+
+
 def _read(typed: str) -> datetime | None:
     """Browsers leave out seconds, or send them where the field has them."""
     try:

@@ -32,3 +32,8 @@ def moved_segments(before: Sequence[Rule], after: Sequence[Rule]) -> list[tuple[
     new = {rule["facetId"]: segment_of(rule) for rule in after}
     pairs = [(segment_of(rule), new.get(rule["facetId"], segment_of(rule))) for rule in before]
     return [(old, now) for old, now in pairs if old != now]
+
+
+def describe_move(folder: str, old: str, new: str) -> str:
+    """What a segment that differs does to the pages below `folder`, the address of a category."""
+    return f"The pages below {folder}/{old}/ moved to {folder}/{new}/. The old addresses answer 404 from now on."

@@ -1,0 +1,105 @@
+"""Search rules, and what a change of search would do, as tools answer them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field
+
+from app import ports
+from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance.rules.summary import state_of
+from app.domain.relevance.trials.comparison import Comparison, comparison_json
+from app.domain.relevance.trials.proposal import Proposal
+from app.domain.relevance.trials.trial import try_out
+from app.domain.search.engine import SearchUnavailable
+from app.domain.search.serving import versions
+from app.domain.search.serving.models import ServedConfiguration
+from app.mcp.arguments import Answer
+
+
+class PinShape(Answer):
+    sku: str
+    position: int
+
+
+class BannerShape(Answer):
+    text: str
+    link_url: str | None
+
+
+class RuleEffectShape(Answer):
+    term: str
+    pins: list[PinShape] = Field(description="Products that stand at a fixed place of the results, 1 is the first.")
+    boosts: list[str] = Field(description="SKUs of products that come before the others, where the search finds them.")
+    buries: list[str] = Field(description="SKUs of products that come last.")
+    redirect_url: str | None = Field(description="The page of the shop that the search leads to instead of results.")
+    banner: BannerShape | None = Field(description="A line above the results.")
+    enabled: bool = Field(description="False while the rule is paused.")
+    starts_at: str | None
+    ends_at: str | None
+
+
+class RuleFieldsShape(RuleEffectShape):
+    note: str
+
+
+class RuleShape(RuleFieldsShape):
+    id: str
+    normalized_term: str = Field(description="The term as searches are compared with it: case and spacing folded.")
+    state: str = Field(description="live, paused, scheduled or ended.")
+    synced: bool = Field(
+        description="Whether shoppers have it as it is here; a change reaches them within two seconds."
+    )
+    revision: int = Field(description="Send it with a change, which is then refused where somebody changed the rule.")
+    updated_by: str
+    updated_at: str
+
+
+class SideProductShape(Answer):
+    sku: str
+    name: str
+    mark: str = Field(description="same, up, down or new after the change; gone before it.")
+    steps: int = Field(description="By how many places it moves.")
+
+
+class SideShape(Answer):
+    found: int
+    redirect_url: str | None
+    banner: BannerShape | None
+    products: list[SideProductShape] = Field(description="The first ten.")
+
+
+class ComparisonShape(Answer):
+    query: str
+    changed: bool
+    summary: str
+    before: SideShape
+    after: SideShape
+
+
+class PreviewShape(Answer):
+    """`note` says why the change does nothing, or why it cannot be previewed."""
+
+    searches: list[ComparisonShape]
+    note: str
+
+
+def rule_shape(rule: SearchRule, state: ServedConfiguration | None, now: datetime) -> RuleShape:
+    synced = versions.is_live(rule, state)
+    return RuleShape.model_validate(rule.as_json(synced) | {"state": state_of(rule, now).value})
+
+
+def preview(site_id: int, proposal: Proposal) -> PreviewShape:
+    """What shoppers would find in the first ten, before and after the change."""
+    try:
+        tried = try_out(ports.search_engine(), ports.clock(), site_id, proposal)
+    except SearchUnavailable as unavailable:
+        return PreviewShape(searches=[], note=unavailable.message)
+    return PreviewShape(searches=[_comparison(each) for each in tried.comparisons], note=tried.note)
+
+
+def _comparison(comparison: Comparison) -> ComparisonShape:
+    found: dict[str, Any] = comparison_json(comparison) | {"summary": comparison.summary}
+    return ComparisonShape.model_validate(found)

@@ -1,0 +1,215 @@
+"""The tool that changes search rules and landing rules."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from app import ports
+from app.domain.catalogue.product_reference import referred_product
+from app.domain.merchandising.category_reference import category_referred_to
+from app.domain.relevance.rules.placing import Placement, PlacementKind
+from app.domain.relevance.rules.rule import LAST_POSITION, LONGEST_BANNER, LONGEST_TERM, MOST_PLACED
+from app.domain.relevance.rules.steps import RuleStep, existing_rule, remove_rule, take_step
+from app.domain.relevance.trials.proposal import RuleProposal
+from app.domain.search.serving.rules import Rule
+from app.domain.search.serving.versions import serving_state
+from app.domain.seo.landing import saving
+from app.domain.seo.landing.rules import MOST_OVERRIDES, MOST_RULES
+from app.mcp.arguments import Answer, Arguments, WriteArguments
+from app.mcp.landing_shapes import LandingShape, SentRules, landing_shape, moved_pages
+from app.mcp.registry import Call, tool, writes
+from app.mcp.rule_shapes import PreviewShape, RuleFieldsShape, RuleShape, preview, rule_shape
+from app.mcp.tools.product_ranking import CATEGORY
+from app.mcp.undo import UNDO, undo_address
+from app.permissions import Permission
+
+SHOWN_PAGES = 20
+SETTABLE = ("startsAt", "endsAt", "enabled", "note", "revision")
+TIME = "A time with its zone, such as “2026-11-20T21:04:05Z”."
+LANDING = ("setLanding", "inheritLanding")
+PARTS: dict[str | None, dict[str, None]] = {
+    "redirect": {"redirectUrl": None},
+    "banner": {"banner": None},
+    "schedule": {"startsAt": None, "endsAt": None},
+}
+
+
+class BannerArguments(Arguments):
+    text: str = Field(description=f"At most {LONGEST_BANNER} characters, in one line.")
+    link_url: str | None = Field(default=None, description="A page of the shop, by its path, such as “/c/rainwear”.")
+
+
+class ManageRankingArguments(WriteArguments):
+    action: Literal["pin", "boost", "bury", "redirect", "banner", "remove", "setLanding", "inheritLanding"] = Field(
+        description=(
+            "The first six change the rule for the search term, which is made where there is none; what they do not "
+            "name stays. pin (needs term and products, takes position): put products at fixed places. boost (needs "
+            "term and products): put them before the others. bury (needs term and products): put them last. redirect "
+            "(needs term and redirectUrl): lead the search to a page instead of results. banner (needs term and "
+            "banner): show a line above the results. remove (needs term, takes part and products): take a part of the "
+            "rule away, or all of it. All of these take revision, and the first five startsAt, endsAt, enabled and "
+            "note. setLanding (needs category and rules): give the category exactly these landing rules, in the place "
+            "of those it has; an empty list switches its landing pages off. inheritLanding (needs category): let it "
+            "take the rules of its tree."
+        )
+    )
+    term: str | None = Field(
+        default=None,
+        description=(
+            "The search: the rule applies when a shopper searches exactly this, whatever the case and spacing. At most "
+            f"{LONGEST_TERM} characters. Example: “rain coat”."
+        ),
+    )
+    products: list[str] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=MOST_PLACED,
+        description=(
+            "For pin, boost, bury and remove: products, each by SKU, SEO name or id. One that the rule places already "
+            'leaves its place for the new one. Example: ["TENT-2", "TENT-5"].'
+        ),
+    )
+    position: int | None = Field(
+        default=None,
+        description=(
+            f"For pin: the place of the first of `products`, 1 to {LAST_POSITION}; the others follow it. By default "
+            "each gets the first place that no other pin has. To make pins change places name them all."
+        ),
+    )
+    redirect_url: str | None = Field(
+        default=None,
+        description="For redirect: a page of the shop, by its path. Examples: “/c/tents”, “/pages/returns”.",
+    )
+    banner: BannerArguments | None = Field(default=None, description="For banner.")
+    part: Literal["products", "redirect", "banner", "schedule", "rule"] | None = Field(
+        default=None,
+        description=(
+            "For remove: what goes. By default the `products` that are named, else the whole rule. A rule that would "
+            "do nothing any more is refused: remove the rule."
+        ),
+    )
+    starts_at: str | None = Field(default=None, description=f"From when the rule applies. {TIME}")
+    ends_at: str | None = Field(default=None, description=f"Until when the rule applies. {TIME}")
+    enabled: bool | None = Field(default=None, description="False pauses the rule, true resumes it.")
+    note: str | None = Field(default=None, description="Why the rule is there, for the shop's staff alone.")
+    revision: int | None = Field(
+        default=None, description="That of the rule as you read it: the change is refused where somebody changed it."
+    )
+    category: str | None = Field(
+        default=None, min_length=1, max_length=1_000, description=f"For setLanding and inheritLanding. {CATEGORY}"
+    )
+    rules: Annotated[list[Any], SentRules()] | None = Field(
+        default=None,
+        description=(
+            f"For setLanding: all the landing rules of the category, at most {MOST_RULES}, each with at most "
+            f"{MOST_OVERRIDES} overrides. Read those it has with productRanking first: what is left out here is gone."
+        ),
+    )
+
+
+class ManageRankingAnswer(Answer):
+    changed: bool = Field(description="False where all was so already.")
+    rule: RuleShape | None = Field(description="The rule now; with dryRun as it would be. Null once it is removed.")
+    rule_before: RuleFieldsShape | None = Field(description="The rule before the call; null where there was none.")
+    landing: LandingShape | None = Field(description="The category's landing rules now, and the pages that follow.")
+    landing_before: LandingShape | None = Field(description="The same before the call.")
+    warnings: list[str]
+    preview: PreviewShape | None = Field(description="With dryRun: what shoppers would find, before and after.")
+    undo: str | None = Field(description=UNDO)
+    dry_run: bool = Field(description="True where nothing was written.")
+
+
+@tool(
+    "manageProductRanking",
+    "Change search rules and landing pages",
+    Permission.MANAGE_SEARCH,
+    {
+        "pin": writes("term", "products", takes=("position", *SETTABLE)),
+        "boost": writes("term", "products", takes=SETTABLE),
+        "bury": writes("term", "products", takes=SETTABLE),
+        "redirect": writes("term", "redirectUrl", takes=SETTABLE),
+        "banner": writes("term", "banner", takes=SETTABLE),
+        "remove": writes("term", takes=("part", "products", "revision")),
+        "setLanding": writes("category", "rules", permission=Permission.MANAGE_MERCHANDISING),
+        "inheritLanding": writes("category", permission=Permission.MANAGE_MERCHANDISING),
+    },
+    is_destructive=True,
+)
+def manage_product_ranking(call: Call, sent: ManageRankingArguments) -> ManageRankingAnswer:
+    """Change what shoppers see first: the rule of one search (pinned, boosted and buried products, a redirect, a
+    banner), or which values of a category have landing pages. Each call changes one part and leaves the rest. A rule
+    helps one search alone; for words that mean the same use manageSynonyms, for a word that one product lacks
+    manageProductSearchTerms."""
+    if sent.action in LANDING:
+        return _set_landing(call, sent)
+    step = _remove(call, sent) if sent.action == "remove" else _place(call, sent)
+    return _rule_answer(call, step)
+
+
+def _place(call: Call, sent: ManageRankingArguments) -> RuleStep:
+    is_placing = sent.action in ("pin", "boost", "bury")
+    kind = PlacementKind(sent.action) if is_placing else PlacementKind.NONE
+    placement = Placement(kind, _skus(call, sent), sent.position)
+    return take_step(call.author, sent.term or "", placement, _fields(sent), sent.revision)
+
+
+def _remove(call: Call, sent: ManageRankingArguments) -> RuleStep:
+    term, part = sent.term or "", sent.part or ("products" if sent.products else "rule")
+    if part == "rule":
+        return remove_rule(call.author, term, sent.revision)
+    existing_rule(call.site_id, term)
+    placement = Placement(skus=_skus(call, sent) if part == "products" else ())
+    return take_step(call.author, term, placement, PARTS.get(part, {}), sent.revision)
+
+
+def _skus(call: Call, sent: ManageRankingArguments) -> tuple[str, ...]:
+    """What names no product stays as it is, for the rule's own check to refuse."""
+    known = ((reference, referred_product(call.site_id, reference)) for reference in sent.products or ())
+    return tuple(product.sku if product else reference.strip() for reference, product in known)
+
+
+def _fields(sent: ManageRankingArguments) -> dict[str, Any]:
+    """Those of the rule's JSON that were sent."""
+    names = {"redirect_url", "banner", "starts_at", "ends_at", "enabled", "note"}
+    return sent.model_dump(include=names, by_alias=True, exclude_none=True)
+
+
+def _rule_answer(call: Call, step: RuleStep) -> ManageRankingAnswer:
+    state, now = serving_state(call.site_id), ports.clock().now()
+    return ManageRankingAnswer(
+        changed=step.is_change,
+        rule=rule_shape(step.row, state, now) if step.row else None,
+        rule_before=RuleFieldsShape.model_validate(step.before.as_json()) if step.before else None,
+        landing=None,
+        landing_before=None,
+        warnings=[],
+        preview=preview(call.site_id, _proposal(step)) if call.dry_run else None,
+        undo=undo_address(call, "rule", step.rule_id) if step.is_change else None,
+        dry_run=call.dry_run,
+    )
+
+
+def _proposal(step: RuleStep) -> RuleProposal:
+    rule = step.after or step.before or Rule("")
+    return RuleProposal(rule, remove=step.after is None)
+
+
+def _set_landing(call: Call, sent: ManageRankingArguments) -> ManageRankingAnswer:
+    category_id = category_referred_to(call.site_id, sent.category or "")
+    before = landing_shape(call.site_id, category_id, 1, SHOWN_PAGES)[0]
+    in_force = saving.node_rules(call.site_id, category_id).effective
+    saving.set_node_rules(call.author, category_id, sent.rules if sent.action == "setLanding" else None)
+    after = landing_shape(call.site_id, category_id, 1, SHOWN_PAGES)[0]
+    return ManageRankingAnswer(
+        changed=(before.mode, before.rules) != (after.mode, after.rules),
+        rule=None,
+        rule_before=None,
+        landing=after,
+        landing_before=before,
+        warnings=moved_pages(call.site_id, category_id, in_force),
+        preview=None,
+        undo=None,
+        dry_run=call.dry_run,
+    )

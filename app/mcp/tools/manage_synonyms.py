@@ -1,0 +1,200 @@
+"""The tool of synonyms."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from app.domain.catalogue.listing import LONGEST_WORDS
+from app.domain.relevance.synonyms import editing, queries
+from app.domain.relevance.synonyms.evidence import describe_evidence
+from app.domain.relevance.synonyms.group import LONGEST_WORD, MOST_TOKENS, MOST_WORDS
+from app.domain.relevance.synonyms.listing import StatusFilter, SynonymList
+from app.domain.relevance.synonyms.models import LIVE, Synonym
+from app.domain.relevance.trials.proposal import SynonymProposal
+from app.domain.search.serving.models import ServedConfiguration
+from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
+from app.domain.search.serving.versions import serving_state
+from app.mcp.arguments import Answer, WriteArguments
+from app.mcp.paging import PageNumber, PageSize, PagingShape, paging_of
+from app.mcp.registry import Call, reads, tool, writes
+from app.mcp.rule_shapes import PreviewShape, preview
+from app.mcp.undo import UNDO, undo_address
+from app.permissions import Permission
+
+LARGEST_ID = 2_147_483_647
+
+
+class SynonymArguments(WriteArguments):
+    action: Literal["list", "add", "edit", "remove", "accept", "reject"] = Field(
+        description=(
+            "list (takes words, status, type, pageNumber and pageSize): answer synonyms, the live ones unless status "
+            "says otherwise. add (needs type and synonyms, for ONE_WAY root): make a live synonym. edit (needs id, "
+            "revision, type and synonyms, for ONE_WAY root): give a live synonym exactly these words. remove (needs id "
+            "and revision): take a synonym out of search. accept (needs id and revision, takes type, root and "
+            "synonyms): make a suggestion live, as it is or as you edit it. reject (needs id and revision): the "
+            "suggestion never comes back."
+        )
+    )
+    id: str | None = Field(
+        default=None, max_length=20, description="For edit, remove, accept and reject: the id of the synonym."
+    )
+    revision: int | None = Field(
+        default=None,
+        description=(
+            "For edit, remove, accept and reject: that of the synonym as you read it. Where somebody changed it since "
+            "then, the call is refused: read it again."
+        ),
+    )
+    type: Literal["EQUIVALENT", "ONE_WAY"] | None = Field(
+        default=None,
+        description=(
+            "EQUIVALENT: each of the words finds the others. ONE_WAY: `root` also finds the words, not back. For list: "
+            "only these."
+        ),
+    )
+    root: str | None = Field(default=None, description="For ONE_WAY: the word shoppers search for. Example: “phone”.")
+    synonyms: list[str] | None = Field(
+        default=None,
+        description=(
+            f"The words, at least two (for ONE_WAY one), {MOST_WORDS} at most. Each is a word or an expression of up "
+            f"to {MOST_TOKENS} words and {LONGEST_WORD} characters, without commas. Search matches with stemming, so "
+            'one form of a word is enough. Example: ["mobile", "cell phone"].'
+        ),
+    )
+    words: str | None = Field(default=None, max_length=LONGEST_WORDS, description="For list: only synonyms with this.")
+    status: Literal["LIVE", "SUGGESTED", "REJECTED", "ANY"] = Field(
+        default="LIVE", description="For list. SUGGESTED wait for a decision, those with most searches first."
+    )
+    page_number: PageNumber = 1
+    page_size: PageSize = 50
+
+
+class SynonymShape(Answer):
+    id: str
+    type: str
+    root: str | None
+    synonyms: list[str]
+    status: str = Field(description="LIVE, SUGGESTED or REJECTED.")
+    source: str = Field(description="MANUAL, AI or MINED.")
+    evidence: dict[str, Any] | None
+    reason: str = Field(description="What speaks for a suggestion, in words.")
+    synced: bool = Field(description="False while shoppers are not served it yet, which takes two seconds.")
+    revision: int
+    updated_by: str
+    updated_at: str
+
+
+class SynonymsAnswer(Answer):
+    synonyms: list[SynonymShape] = Field(description="For list those that fit, else the one concerned.")
+    paging: PagingShape | None = Field(description="For list.")
+    removed: str | None = Field(description="For remove: what is gone, as people write it.")
+    changed: bool
+    preview: PreviewShape | None = Field(description="With dryRun: what shoppers would find, before and after.")
+    undo: str | None = Field(description=UNDO)
+    dry_run: bool = Field(description="True where nothing was written.")
+
+
+@tool(
+    "manageSynonyms",
+    "Synonyms of search",
+    Permission.MANAGE_SEARCH,
+    {
+        "list": reads(takes=("words", "status", "type", "pageNumber", "pageSize")),
+        "add": writes("type", "synonyms", takes=("root",)),
+        "edit": writes("id", "revision", "type", "synonyms", takes=("root",)),
+        "remove": writes("id", "revision"),
+        "accept": writes("id", "revision", takes=("type", "synonyms", "root")),
+        "reject": writes("id", "revision"),
+    },
+    is_destructive=True,
+    is_idempotent=False,
+)
+def manage_synonyms(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
+    """Read and change words that shoppers use for the same thing, for all products at once, and decide on suggested
+    ones. A shop has at most 1,000; a word stands in one EQUIVALENT synonym at most. For a word that finds one product
+    use manageProductSearchTerms. What to add: see the searches of searchInsights that found nothing."""
+    match sent.action:
+        case "list":
+            return _listed(call, sent)
+        case "remove":
+            return _removed(call, sent)
+        case "reject":
+            return _one(call, editing.reject(call.author, _id(sent), sent.revision or 0).id)
+    return _saved(call, sent)
+
+
+def _listed(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
+    state = serving_state(call.site_id)
+    listing = SynonymList(
+        words=" ".join((sent.words or "").split()),
+        type=SynonymType(sent.type) if sent.type else None,
+        status=StatusFilter.ANY if sent.status == "ANY" else StatusFilter(sent.status),
+        page=sent.page_number,
+        page_size=sent.page_size,
+    )
+    found = queries.synonyms(call.site_id, listing, state)
+    return _answer(call, [_shape(row, state) for row in found.items], paging=paging_of(found))
+
+
+def _saved(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
+    if sent.action == "add":
+        return _one(call, editing.add(call.author, _group(sent)).id)
+    if sent.action == "accept":
+        edited = _group(sent) if sent.type or sent.synonyms or sent.root else None
+        return _one(call, editing.accept(call.author, _id(sent), sent.revision or 0, edited).id)
+    changed = editing.change(call.author, _id(sent), sent.revision or 0, _group(sent))
+    return _one(call, _id(sent), changed)
+
+
+def _removed(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
+    synonym_id = _id(sent)
+    group = editing.synonym_of(call.site_id, synonym_id).group
+    written = editing.delete(call.author, synonym_id, sent.revision or 0)
+    proposal = SynonymProposal(group, remove=True)
+    return _answer(call, [], changed=True, removed=written, of=synonym_id, proposal=proposal)
+
+
+def _one(call: Call, synonym_id: int, changed: bool = True) -> SynonymsAnswer:
+    row = editing.synonym_of(call.site_id, synonym_id)
+    proposal = SynonymProposal(row.group) if row.status == LIVE else None
+    shapes = [_shape(row, serving_state(call.site_id))]
+    return _answer(call, shapes, changed=changed, of=synonym_id if changed else None, proposal=proposal)
+
+
+def _answer(
+    call: Call,
+    shapes: list[SynonymShape],
+    *,
+    paging: PagingShape | None = None,
+    changed: bool = False,
+    removed: str | None = None,
+    of: int | None = None,
+    proposal: SynonymProposal | None = None,
+) -> SynonymsAnswer:
+    return SynonymsAnswer(
+        synonyms=shapes,
+        paging=paging,
+        removed=removed,
+        changed=changed,
+        preview=preview(call.site_id, proposal) if call.dry_run and proposal else None,
+        undo=undo_address(call, "synonym", of) if of else None,
+        dry_run=call.dry_run,
+    )
+
+
+def _group(sent: SynonymArguments) -> SynonymGroup:
+    kind = SynonymType(sent.type or SynonymType.EQUIVALENT)
+    return SynonymGroup(kind, sent.root, tuple(sent.synonyms or ()))
+
+
+def _id(sent: SynonymArguments) -> int:
+    """0, which nothing has, for what can be none."""
+    text = sent.id or ""
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    return number if number <= LARGEST_ID else 0
+
+
+def _shape(row: Synonym, state: ServedConfiguration | None) -> SynonymShape:
+    return SynonymShape.model_validate(row.as_json(state) | {"reason": describe_evidence(row.evidence)})
