@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from app.domain.pos.ledger.difference import Difference, DifferenceKind
@@ -49,8 +49,9 @@ def without_row(account_id: str, intent: Intent) -> Difference | None:
     return Difference(DifferenceKind.MISSING_ROW, account_id, intent.id, theirs=theirs)
 
 
-def without_intent(rows: Iterable[LedgerRow], listed: Mapping[str, Intent]) -> list[Difference]:
-    """Payments that took money by the shop's books, of which the processor has none."""
+def without_intent(rows: Iterable[LedgerRow], listed: Collection[str]) -> list[Difference]:
+    """Payments that took money by the shop's books, of which the processor has none. `listed` are the intents that it
+    has, by id."""
     return [
         Difference(
             DifferenceKind.MISSING_INTENT,

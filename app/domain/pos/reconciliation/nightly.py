@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice
@@ -104,9 +104,9 @@ class _Comparison:
         since, until = _bounds(self.day, self.claim.site_id)
         db.session.rollback()
         intents = self.processor.list_intents(AccountRef(account_id), since, until + LISTED_BEYOND)
-        listed: dict[str, Intent] = {}
+        listed: set[str] = set()  # Ids alone: a day may have a hundred thousand payments.
         while batch := list(islice(intents, BATCH)):
-            listed |= {intent.id: intent for intent in batch}
+            listed |= {intent.id for intent in batch}
             self.context.commit(lambda: self._note_batch(account_id, batch))
         self.context.commit(lambda: self._note_missing_intents(account_id, listed, since, until))
 
@@ -147,15 +147,11 @@ class _Comparison:
         missing = comparison.without_row(account_id, intent)
         return [missing] if missing else []
 
-    def _note_missing_intents(
-        self, account_id: str, listed: dict[str, Intent], since: datetime, until: datetime
-    ) -> None:
-        which = PosTransaction.created_at >= since, PosTransaction.created_at < until
-        rows = [
-            _row(row)
-            for row in db.session.scalars(_of_account(self.author.site_id, self.processor, account_id).where(*which))
-        ]
-        found = comparison.without_intent(rows, listed)
+    def _note_missing_intents(self, account_id: str, listed: Collection[str], since: datetime, until: datetime) -> None:
+        of_account = _of_account(self.author.site_id, self.processor, account_id)
+        query = of_account.where(PosTransaction.created_at >= since, PosTransaction.created_at < until)
+        rows = db.session.scalars(query.execution_options(yield_per=BATCH))
+        found = comparison.without_intent(map(_row, rows), listed)
         for difference in found:
             note_difference(self.author, difference, self.day)
         self.differences += len(found)
