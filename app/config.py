@@ -5,27 +5,31 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from croniter import croniter
 from sqlalchemy import make_url
+
+from app.environment import (
+    LOCAL_HOSTS,
+    ConfigurationError,
+    addresses,
+    choice,
+    host_and_port,
+    number,
+    path,
+    safe_url,
+    schedule,
+)
 
 INSTANCE = Path("instance")
 REDIS_ADDRESS_FILE = "redis.url"
 SECRET_KEY_FILE = "secret.key"
 LISTENER, READY = "SHOP_LISTENER", "SHOP_READY"  # Descriptors that the supervisor hands to web servers.
 SMTP_PORTS = {"starttls": 587, "tls": 465, "none": 25}
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
-
-
-class ConfigurationError(Exception):
-    """The environment does not allow a start; the message says what to set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +173,7 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
     """Raises ConfigurationError for a value that cannot be used."""
     env = os.environ if environ is None else environ
     instance = INSTANCE.absolute()
-    environment = _choice(env, "SHOP_ENV", "development", ("development", "production", "testing"))
+    environment = choice(env, "SHOP_ENV", "development", ("development", "production", "testing"))
     return Config(
         environment=environment,
         testing=environment == "testing",
@@ -178,54 +182,54 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         redis_url=env.get("REDIS_URL") or _embedded_redis(instance),
         index_dir=Path(env.get("INDEX_DIR") or instance / "index"),
         media_dir=Path(env.get("MEDIA_DIR") or instance / "media"),
-        counting_dir=Path(env["COUNTING_DIR"]) if env.get("COUNTING_DIR") else None,
+        counting_dir=path(env, "COUNTING_DIR"),
         themes_dir=_themes_folder(env),
-        sitemap_dir=Path(env["SITEMAP_DIR"]) if env.get("SITEMAP_DIR") else None,
-        bundle_dir=Path(env["BUNDLE_DIR"]) if env.get("BUNDLE_DIR") else None,
-        sitemap_schedule=_schedule(env, "SITEMAP_SCHEDULE", "0 */3 * * *"),
-        search_engine=_choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "none")),
+        sitemap_dir=path(env, "SITEMAP_DIR"),
+        bundle_dir=path(env, "BUNDLE_DIR"),
+        sitemap_schedule=schedule(env, "SITEMAP_SCHEDULE", "0 */3 * * *"),
+        search_engine=choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "none")),
         host=env.get("HOST") or "127.0.0.1",
-        port=_number(env, "PORT", 8000),
-        web_workers=max(1, _number(env, "WEB_WORKERS", 2)),
+        port=number(env, "PORT", 8000),
+        web_workers=max(1, number(env, "WEB_WORKERS", 2)),
         mcp_host=env.get("MCP_HOST") or "127.0.0.1",
-        mcp_port=_number(env, "MCP_PORT", _number(env, "PORT", 8000) + 1) or None,
-        log_level=_choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
+        mcp_port=number(env, "MCP_PORT", number(env, "PORT", 8000) + 1) or None,
+        log_level=choice(env, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
         metrics_token=env.get("METRICS_TOKEN") or None,
         payment_processor=_payment_processor(env, environment),
         stripe=_stripe(env),
         ai_base_url=_ai_base_url(env),
         ai_api_key=env.get("AI_API_KEY") or "",
         ai_model=env.get("AI_MODEL") or "",
-        trusted_proxies=_number(env, "TRUSTED_PROXIES", 0),
-        alert_email=_addresses(env, "ALERT_EMAIL"),
-        alert_email_from=next(iter((*_addresses(env, "ALERT_EMAIL_FROM"), *_addresses(env, "ALERT_EMAIL"))), ""),
+        trusted_proxies=number(env, "TRUSTED_PROXIES", 0),
+        alert_email=addresses(env, "ALERT_EMAIL"),
+        alert_email_from=next(iter((*addresses(env, "ALERT_EMAIL_FROM"), *addresses(env, "ALERT_EMAIL"))), ""),
         smtp=_smtp(env),
         mail_from=_mail_from(env),
-        mail_dir=Path(env["MAIL_DIR"]) if env.get("MAIL_DIR") else None,
-        erasure_file=Path(env["ERASURE_LIST"]) if env.get("ERASURE_LIST") else None,
-        alert_webhook_url=_safe_url(env, "ALERT_WEBHOOK_URL"),
+        mail_dir=path(env, "MAIL_DIR"),
+        erasure_file=path(env, "ERASURE_LIST"),
+        alert_webhook_url=safe_url(env, "ALERT_WEBHOOK_URL"),
         alert_webhook_secret=env.get("ALERT_WEBHOOK_SECRET") or "",
-        alert_free_disk_mb=_number(env, "ALERT_FREE_DISK_MB", 512),
-        backup_dir=Path(env["BACKUP_DIR"]) if env.get("BACKUP_DIR") else None,
-        alert_backup_days=max(1, _number(env, "ALERT_BACKUP_DAYS", 2)),
-        alert_certificate_host=_host_and_port(env, "ALERT_CERTIFICATE_HOST"),
-        clock_tolerance=timedelta(days=_number(env, "CLOCK_TOLERANCE_DAYS", 1)),
+        alert_free_disk_mb=number(env, "ALERT_FREE_DISK_MB", 512),
+        backup_dir=path(env, "BACKUP_DIR"),
+        alert_backup_days=max(1, number(env, "ALERT_BACKUP_DAYS", 2)),
+        alert_certificate_host=host_and_port(env, "ALERT_CERTIFICATE_HOST"),
+        clock_tolerance=timedelta(days=number(env, "CLOCK_TOLERANCE_DAYS", 1)),
     )
 
 
 def _themes_folder(env: Mapping[str, str]) -> Path | None:
-    folder = Path(env["THEMES_DIR"]) if env.get("THEMES_DIR") else None
+    folder = path(env, "THEMES_DIR")
     if folder is not None and not folder.is_dir():
         raise ConfigurationError(f"THEMES_DIR is {str(folder)!r}; it must be a folder of themes.")
     return folder
 
 
 def _smtp(env: Mapping[str, str]) -> SmtpServer:
-    security = _choice(env, "SMTP_SECURITY", "starttls", tuple(SMTP_PORTS))
+    security = choice(env, "SMTP_SECURITY", "starttls", tuple(SMTP_PORTS))
     host, user = env.get("SMTP_HOST") or "localhost", env.get("SMTP_USER") or ""
     if user and security == "none" and host not in LOCAL_HOSTS:
         raise ConfigurationError("SMTP_USER is set; SMTP_SECURITY must be starttls or tls, not to send it in the open.")
-    port = _number(env, "SMTP_PORT", SMTP_PORTS[security])
+    port = number(env, "SMTP_PORT", SMTP_PORTS[security])
     return SmtpServer(host, port, user, env.get("SMTP_PASSWORD") or "", security)
 
 
@@ -233,46 +237,7 @@ def _mail_from(env: Mapping[str, str]) -> str:
     """The sender of mails to customers; "" keeps them in a folder. Where a mail server is named, that of alerts will
     do."""
     names = ("MAIL_FROM", "ALERT_EMAIL_FROM", "ALERT_EMAIL") if env.get("SMTP_HOST") else ("MAIL_FROM",)
-    return next((address for name in names for address in _addresses(env, name)), "")
-
-
-def _addresses(env: Mapping[str, str], name: str) -> tuple[str, ...]:
-    """Addresses of e-mail, separated by commas."""
-    addresses = tuple(address.strip() for address in (env.get(name) or "").split(",") if address.strip())
-    for address in addresses:
-        if not re.fullmatch(r"[^@\s<>,]+@[^@\s<>,]+", address) or not address.isascii():
-            raise ConfigurationError(f"{name} holds {address!r}; it must be an address such as owner@shop.example.")
-    return addresses
-
-
-def _safe_url(env: Mapping[str, str], name: str) -> str | None:
-    """What is sent there travels in the open only within the machine."""
-    address = env.get(name) or None
-    if address is None:
-        return None
-    try:
-        parts = urlsplit(address)
-        secure, host, _ = parts.scheme == "https", parts.hostname, parts.port
-    except ValueError:
-        secure, host = False, None
-    if not host or not (secure or (parts.scheme == "http" and host in LOCAL_HOSTS)):
-        raise ConfigurationError(f"{name} must begin with https://, or with http:// and a local host.")
-    return address
-
-
-def _host_and_port(env: Mapping[str, str], name: str) -> tuple[str, int] | None:
-    """`host` or `host:port`; without one, the port of https."""
-    value = env.get(name)
-    if not value:
-        return None
-    try:
-        parts = urlsplit(f"//{value}")
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port = None, None
-    if not host or parts.netloc != value or "@" in value or re.search(r"\s", value):
-        raise ConfigurationError(f"{name} is {value!r}; it must be a host such as shop.example or shop.example:8443.")
-    return host, port or 443
+    return next((address for name in names for address in addresses(env, name)), "")
 
 
 def _database_url(url: str) -> str:
@@ -281,28 +246,6 @@ def _database_url(url: str) -> str:
         if url.startswith(plain):
             return "postgresql+psycopg://" + url.removeprefix(plain)
     return url
-
-
-def _choice(env: Mapping[str, str], name: str, default: str, allowed: tuple[str, ...]) -> str:
-    value = env.get(name) or default
-    if value not in allowed:
-        raise ConfigurationError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}.")
-    return value
-
-
-def _number(env: Mapping[str, str], name: str, default: int) -> int:
-    value = env.get(name) or str(default)
-    if not (value.isascii() and value.isdigit()) or len(value) > 6:
-        raise ConfigurationError(f"{name} is {value!r}; it must be a whole number.")
-    return int(value)
-
-
-def _schedule(env: Mapping[str, str], name: str, default: str) -> str:
-    """A cron expression of five fields, in UTC."""
-    value = env.get(name) or default
-    if len(value.split()) != 5 or not croniter.is_valid(value):
-        raise ConfigurationError(f"{name} is {value!r}; it must be a cron expression such as 0 */3 * * *.")
-    return value
 
 
 def _ai_base_url(env: Mapping[str, str]) -> str | None:
@@ -323,7 +266,7 @@ def _secret_key(env: Mapping[str, str], environment: str, instance: Path) -> str
 
 def _payment_processor(env: Mapping[str, str], environment: str) -> str:
     """In production, a till that takes no money must be meant."""
-    processor = _choice(env, "PAYMENT_PROCESSOR", "simulator", ("simulator", "stripe", "none"))
+    processor = choice(env, "PAYMENT_PROCESSOR", "simulator", ("simulator", "stripe", "none"))
     if processor == "simulator" and environment == "production" and env.get("POS_SIMULATOR") != "1":
         raise ConfigurationError(
             "PAYMENT_PROCESSOR is 'simulator', whose payments move no money. In production set it to stripe, to none "
@@ -347,7 +290,7 @@ def _stripe(env: Mapping[str, str]) -> StripeSettings:
             "PAYMENT_PROCESSOR is 'stripe'; STRIPE_WEBHOOK_SECRET must be set to the signing secret of the webhook "
             "endpoint (whsec_…), or to those of several, separated by commas; none of them may be empty."
         )
-    address = _safe_url(env, "STRIPE_API_BASE")
+    address = safe_url(env, "STRIPE_API_BASE")
     publishable_key = (env.get("STRIPE_PUBLISHABLE_KEY") or "").strip() or None
     return StripeSettings(key, secrets_of_webhooks, publishable_key, address.rstrip("/") if address else None)
 

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.config import INSTANCE, Config, ConfigurationError
+from app.config import INSTANCE, Config
+from app.environment import ConfigurationError
 
 UMASK = 0o077
 OTHERS = 0o007

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.config import Config, ConfigurationError, SmtpServer, StripeSettings, from_environment
+from app.config import Config, SmtpServer, StripeSettings, from_environment
+from app.environment import ConfigurationError
 
 
 @pytest.fixture(autouse=True)

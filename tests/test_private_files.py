@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.config import Config, ConfigurationError
+from app.config import Config
+from app.environment import ConfigurationError
 from app.private_files import keep_private
 
 

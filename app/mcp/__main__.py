@@ -9,7 +9,8 @@ import socket
 import sys
 
 from app import metrics
-from app.config import Config, ConfigurationError, from_environment
+from app.config import Config, from_environment
+from app.environment import ConfigurationError
 
 
 def main(arguments: list[str]) -> int:

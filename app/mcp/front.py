@@ -16,10 +16,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.config import LOCAL_HOSTS
 from app.domain.shared import strict_json
 from app.domain.shared.problems import DomainError, Forbidden, Unauthenticated
 from app.domain.sites.sites import site_by_host
+from app.environment import LOCAL_HOSTS
 from app.mcp.callers import caller_of
 
 log = structlog.get_logger()

@@ -16,7 +16,8 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from app.config import INSTANCE, REDIS_ADDRESS_FILE, Config, ConfigurationError, from_environment
+from app.config import INSTANCE, REDIS_ADDRESS_FILE, Config, from_environment
+from app.environment import ConfigurationError
 from app.instance_claim import CannotStart, check_restored, claim_folder
 from app.private_files import UMASK, say_private
 from app.supervisor import embedded_redis, mcp_server, preparation

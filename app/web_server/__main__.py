@@ -10,7 +10,8 @@ import socket
 import sys
 
 from app import metrics
-from app.config import LISTENER, READY, Config, ConfigurationError, from_environment
+from app.config import LISTENER, READY, Config, from_environment
+from app.environment import ConfigurationError
 from app.web_server.server import WebServer
 
 
