@@ -52,7 +52,7 @@ class Agent:
     def calls(self, *calls: tuple[str, dict[str, Any]]) -> list[Told]:
         async def talk() -> list[Told]:
             async with Client(self._server) as client:
-                return [_told(await client.call_tool(name, arguments)) for name, arguments in calls]
+                return [told_of(await client.call_tool(name, arguments)) for name, arguments in calls]
 
         return anyio.run(talk)
 
@@ -64,5 +64,5 @@ class Agent:
         return anyio.run(talk)
 
 
-def _told(result: Any) -> Told:
+def told_of(result: Any) -> Told:
     return Told(bool(result.is_error), result.structured_content or {}, result.content[0].text)

@@ -80,11 +80,13 @@ def code_of(answer: tuple[int, dict[str, Any], Mapping[str, str]]) -> tuple[int,
 def test_the_sdks_client_lists_and_calls_tools(port: int, token: str) -> None:
     async def talk() -> tuple[list[str], Any]:
         headers = {"Authorization": f"Bearer {token}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=LONGEST) as http:
-            url = f"http://127.0.0.1:{port}/mcp"
-            async with Client(streamable_http_client(url, http_client=http)) as client:
-                names = [tool.name for tool in (await client.list_tools()).tools]
-                return names, await client.call_tool(TOOL, GET)
+        url = f"http://127.0.0.1:{port}/mcp"
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=LONGEST) as http,
+            Client(streamable_http_client(url, http_client=http)) as client,
+        ):
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            return names, await client.call_tool(TOOL, GET)
 
     names, told = anyio.run(talk)
     assert TOOL in names
