@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from app.domain.catalogue.models import Product
+from app.domain.catalogue.rules import ProductDraft
 from app.domain.catalogue.search_terms import describe_change
 from app.domain.shared.author import Author
 from app.domain.sites import audit
 
 TERMS = "search_terms"
-FIELDS = (
-    "sku",
-    "name",
-    "seo_name",
-    "manufacturer",
-    "description",
-    "price",
-    "compare_at_price",
-    "upc",
-    "stock",
-    "enabled",
-    "featured",
-    "rating",
-    "canonical_url",
-)
+FIELDS = tuple(field.name for field in fields(ProductDraft) if field.name != "variants")
 
 
 def snapshot(product: Product) -> dict[str, Any]:
-    fields: dict[str, Any] = {name: getattr(product, name) for name in FIELDS}
+    plain: dict[str, Any] = {name: getattr(product, name) for name in FIELDS}
     variants = [[v.sku, v.upc, v.price, v.stock, v.options] for v in product.variants]
     classified = {"taxonomy_level_id": product.taxonomy_level_id, "taxonomy_attributes": product.taxonomy_attributes}
-    return fields | {"variants": variants, TERMS: list(product.search_terms)} | classified
+    return plain | {"variants": variants, TERMS: list(product.search_terms)} | classified
 
 
 def note_changes(author: Author, product: Product, before: dict[str, Any]) -> tuple[str, ...]:
