@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
+from app.domain.bundles.models import BundleRun
 from app.domain.catalogue.models import Collection, Page, PictureUpload, Product
 from app.domain.orders.models import Order, OrderLine
 from app.domain.pos.models import PosAgent, PosLocation, PosSession, PosTransaction
@@ -124,6 +125,12 @@ def make_transaction(agent: PosAgent, location: PosLocation, status: str = "PEND
 def make_run(site: Site, state: str = "done", **more: object) -> RebuildRun:
     fields = {"scope": "ALL", "requested_by": "Mia Moss", "created_at": WHEN, "done": 0} | more
     return _kept(RebuildRun(id=f"run-{next(_numbers)}", site_id=site.id, state=state, generations={}, **fields))
+
+
+def make_bundle_run(site: Site, state: str = "done", **more: object) -> BundleRun:
+    fields = {"action": "import", "is_dry_run": True, "parts": ["catalogue"], "name": "shop.zip"} | more
+    fields = {"requested_by": "Mia Moss", "created_at": WHEN} | fields
+    return _kept(BundleRun(id=f"bundle-run-{next(_numbers)}", site_id=site.id, state=state, **fields))
 
 
 def make_taxonomy(site: Site, levels: list[dict] | None = None, active: bool = False, **more: object) -> Taxonomy:

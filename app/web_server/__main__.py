@@ -12,6 +12,7 @@ import sys
 from app import metrics
 from app.config import LISTENER, READY, Config, from_environment
 from app.environment import ConfigurationError
+from app.tokens.upload_permits import UploadPermits
 from app.web_server.server import WebServer
 
 
@@ -29,7 +30,8 @@ def main(application: str = "wsgi:app") -> int:
     except OSError as trouble:
         print(f"{config.host}:{config.port} cannot be listened at ({trouble.strerror}).", file=sys.stderr)
         return 1
-    server = WebServer(loaded, listener, behind_proxy=config.trusted_proxies > 0)
+    permits = UploadPermits.of(config)
+    server = WebServer(loaded, listener, behind_proxy=config.trusted_proxies > 0, permits=permits)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: server.stop())
     signal.signal(signal.SIGUSR2, lambda *_: server.drain())

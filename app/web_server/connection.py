@@ -11,11 +11,15 @@ from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 
 from app.domain.sites.throttle import network
+from app.tokens.upload_permits import UploadPermits
 from app.web_server.lanes import Lane, lane_of
 from app.web_server.refusals import Refusal, TooSlow
 
+LARGEST_UPLOAD = 513 * 1024 * 1024  # Bytes of a shop as a file, with the rest of its form; for a permit alone.
+PERMITS = "upload_permits"  # The name under which waitress's adjustments carry the permits to every request.
 LARGEST_BODY = 9 * 1024 * 1024  # Bytes; every address has a lower limit of its own.
 HEADER_SECONDS = 10.0
+UPLOAD_SECONDS = 3_600.0  # For a permitted upload: 512 MB take that long at 1.2 Mbit/s.
 REQUEST_SECONDS = 300.0  # For a request with its body as a whole: 5 MB take that long at 140 kbit/s.
 LOWEST_RATE = 4_096  # Bytes per second of a body or an answer.
 RATE_SECONDS = 10.0  # Over which that is measured.
@@ -43,6 +47,18 @@ class Request(HTTPRequestParser):
     content_length: int
 
     @property
+    def is_permitted_upload(self) -> bool:
+        """Whether its address carries the permit for a body that is larger than others."""
+        permits: UploadPermits | None = getattr(self.adj, PERMITS, None)
+        return permits is not None and self.command.upper() == "POST" and permits.is_at(self.path, time.time())
+
+    @property
+    def seconds(self) -> float:
+        """The longest that its body may take."""
+        is_large = self.content_length > LARGEST_BODY  # Which only a permit allows.
+        return UPLOAD_SECONDS if is_large else REQUEST_SECONDS
+
+    @property
     def lane(self) -> Lane:
         return lane_of(self.command.upper(), "/" + self.path.lstrip("/"))
 
@@ -59,7 +75,7 @@ class Request(HTTPRequestParser):
             raise ParsingError("Bad URI") from error
         if self.chunked:
             self.headers["TRANSFER_ENCODING"] = "chunked"
-        if self.chunked or self.content_length > LARGEST_BODY:
+        if self.chunked or self.content_length > (LARGEST_UPLOAD if self.is_permitted_upload else LARGEST_BODY):
             self.headers["CONNECTION"] = "close"
             self.chunked, self.content_length, self.body_rcv = False, 0, None
             self.expect_continue = False
@@ -100,7 +116,7 @@ class Connection(HTTPChannel):
         self._note_phase(now)
         phase = self.phase
         sends_body = phase is Phase.ASKING and self.request is not None and self.request.headers_finished
-        if sends_body and now - self.since > REQUEST_SECONDS:
+        if sends_body and self.request is not None and now - self.since > self.request.seconds:
             return True
         if sends_body or phase is Phase.READING:
             return self._is_below_lowest_rate(now)

@@ -38,6 +38,7 @@ BULK = Lane(
     _lines(
         "POST /admin/catalogue/product/[0-9]+/images$",
         "POST /admin/catalogue/products/classify$",
+        "POST /admin/settings/import-export/upload/",
         f"{ANY} /admin/search/analytics/.*[.]csv$",
         f"{ANY} /admin/search/synonyms/(?:import|export)",
         "POST /admin/search/(?:try|terms/try)$",

@@ -18,7 +18,8 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
 from app.metrics import count_ended_connection
-from app.web_server.connection import Connection, Phase
+from app.tokens.upload_permits import UploadPermits
+from app.web_server.connection import PERMITS, Connection, Phase
 from app.web_server.lanes import LANES, QUICK, Lane
 from app.web_server.refusals import Busy
 from app.web_server.watched import Watched
@@ -42,7 +43,13 @@ SETTINGS = {
 class WebServer(TcpWSGIServer):
     channel_class = Connection
 
-    def __init__(self, application: Callable[..., Any], listener: socket.socket, behind_proxy: bool = False) -> None:
+    def __init__(
+        self,
+        application: Callable[..., Any],
+        listener: socket.socket,
+        behind_proxy: bool = False,
+        permits: UploadPermits | None = None,
+    ) -> None:
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # A full lane is refused and counted instead.
         self._dispatchers = {lane: _dispatcher(lane) for lane in LANES}
         self._most_of_one_address = MOST_IN_ALL if behind_proxy else MOST_OF_ONE_ADDRESS
@@ -51,6 +58,7 @@ class WebServer(TcpWSGIServer):
         self._watched = Watched()
         sockinfo = (listener.family, listener.type, listener.proto, listener.getsockname())
         adjustments = Adjustments(sockets=[listener], connection_limit=_most_connections(), **SETTINGS)
+        setattr(adjustments, PERMITS, permits)
         super().__init__(
             application,
             _sock=listener,

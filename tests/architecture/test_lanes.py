@@ -13,6 +13,7 @@ TAXONOMY = "/admin/catalogue/taxonomy/<taxonomy_id>"
 BULK = {
     "POST /admin/catalogue/product/<product_id>/images",
     "POST /admin/catalogue/products/classify",
+    "POST /admin/settings/import-export/upload/<permit>",
     *(
         f"{method} {TAXONOMY}/{act}"
         for method in ("GET", "POST")

@@ -12,6 +12,7 @@ from typing import Any
 
 from prometheus_client import REGISTRY
 
+from app.tokens.upload_permits import UploadPermits
 from app.web_server.server import WebServer
 
 Application = Callable[..., Any]
@@ -51,9 +52,11 @@ class Served:
 
 
 @contextmanager
-def served(application: Application, behind_proxy: bool = False) -> Iterator[Served]:
+def served(
+    application: Application, behind_proxy: bool = False, permits: UploadPermits | None = None
+) -> Iterator[Served]:
     listener = socket.create_server(("127.0.0.1", 0))
-    server = WebServer(application, listener, behind_proxy)
+    server = WebServer(application, listener, behind_proxy, permits)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     running = Served(server, listener.getsockname()[1])

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import request
+from flask import current_app, request
 
+from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.json_body import LARGEST_TREE
+from app.domain.bundles.folder import LARGEST_UPLOAD as LARGEST_BUNDLE
 from app.domain.catalogue.image_store import LARGEST_UPLOAD
+from app.tokens.upload_permits import UploadPermits
 
 ROOM_FOR_FIELDS = 64 * 1024  # Bytes of an upload's form besides the picture.
 # A form takes up to nine bytes for a letter, and the longest text has 100,000 of them.
@@ -20,11 +23,18 @@ TAKES_TEXTS |= {"admin.search_synonyms_import_look", "admin.search_synonyms_impo
 
 
 @bp.url_value_preprocessor
-def _raise_limits(endpoint: str | None, _values: dict[str, Any] | None) -> None:
+def _raise_limits(endpoint: str | None, values: dict[str, Any] | None) -> None:
     """This runs before anything reads the form."""
-    if endpoint == "admin.product_image_add":
+    if endpoint == "admin.bundle_upload" and _is_permitted(str((values or {}).get("permit"))):
+        request.max_content_length = LARGEST_BUNDLE + ROOM_FOR_FIELDS
+    elif endpoint == "admin.product_image_add":
         request.max_content_length = LARGEST_UPLOAD + ROOM_FOR_FIELDS
     elif endpoint in TAKES_TREES:
         request.max_content_length = LARGEST_TREE
     elif endpoint in TAKES_TEXTS or endpoint == "admin.product_taxonomy_refill":  # Sends the whole product form.
         request.max_content_length = request.max_form_memory_size = LARGEST_TEXTS
+
+
+def _is_permitted(permit: str) -> bool:
+    """Without it the web server has taken nothing of a large body."""
+    return UploadPermits.of(current_app.config["SHOP"]).holder(permit, ports.clock().now().timestamp()) is not None

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 from secrets import token_hex
-from typing import BinaryIO
+from typing import IO
 
 from app.domain.shared.problems import Invalid, NotFound
 
@@ -39,7 +39,7 @@ class BundleFolder:
             raise NotFound(GONE)
         return path
 
-    def receive(self, stream: BinaryIO) -> str:
+    def receive(self, stream: IO[bytes]) -> str:
         """Return the name under which an upload is kept. Raises Invalid for an empty or a too large one."""
         name = self.new_name()
         path, size = self.path(name), 0

@@ -1,0 +1,47 @@
+"""Permission to send a body that is larger than others: a signed text in the address, so that the web server knows it
+before it takes anything of the body, from whomever."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from itsdangerous import BadData, URLSafeSerializer
+
+from app.config import Config
+
+ADDRESS = "/admin/settings/import-export/upload/"  # What follows is the permit.
+LASTS = timedelta(hours=12)
+LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class UploadPermits:
+    key: bytes
+
+    @classmethod
+    def of(cls, config: Config) -> UploadPermits:
+        return cls(config.key_for("upload-permit"))
+
+    def issue(self, site_id: int, user_id: int, now: datetime) -> str:
+        return str(self._serializer().dumps([site_id, user_id, int((now + LASTS).timestamp())]))
+
+    def holder(self, permit: str, now: float) -> tuple[int, int] | None:
+        """The site and user of a permit that holds at a moment (seconds since 1970); None for any other text."""
+        if len(permit) > LONGEST:
+            return None
+        try:
+            site_id, user_id, ends = self._serializer().loads(permit)
+        except (BadData, ValueError, TypeError):
+            return None
+        return (site_id, user_id) if now < ends else None
+
+    def is_at(self, path: str, now: float) -> bool:
+        """Whether an address carries a permit that holds."""
+        return path.startswith(ADDRESS) and self.holder(path.removeprefix(ADDRESS), now) is not None
+
+    def _serializer(self) -> URLSafeSerializer:
+        return URLSafeSerializer(
+            self.key, salt="upload", signer_kwargs={"key_derivation": "hmac", "digest_method": sha256}
+        )
