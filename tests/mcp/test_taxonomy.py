@@ -116,7 +116,7 @@ def test_levels_are_found_by_words(agent: Agent) -> None:
 def test_what_is_missing_is_listed_for_a_product_and_for_a_level(agent: Agent, tent: int) -> None:
     assert agent.call(TOOL, action="listMissing", product="TENT-2").body["product"]["now"]["missing"] == ["free"]
     listed = agent.call(TOOL, action="listMissing", levelId="camping").body["incomplete"]
-    assert (listed["totalItems"], listed["items"][0]["productId"]) == (1, str(tent))
+    assert (listed["paging"]["totalItems"], listed["items"][0]["productId"]) == (1, str(tent))
     assert listed["items"][0]["missing"] == ["free"]
     assert agent.call(TOOL, action="listMissing", levelId="books").body["incomplete"]["items"] == []
 

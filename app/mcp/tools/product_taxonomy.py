@@ -22,6 +22,7 @@ from app.domain.taxonomy.products.classification import Classification
 from app.domain.taxonomy.products.panel import attribute_label, path_label, value_hint
 from app.domain.taxonomy.products.worklist import PAGE_SIZE, WorkOrder, WorkRow, work_rows, work_summary
 from app.mcp.arguments import Answer, WriteArguments
+from app.mcp.paging import PageNumber, PagingShape, paging_of
 from app.mcp.registry import Call, reads, tool, writes
 from app.permissions import Permission
 
@@ -47,8 +48,8 @@ class TaxonomyArguments(WriteArguments):
             f"findLevels (takes words): up to {MOST_SHOWN} levels of the active taxonomy, with their ids. "
             "preview (needs product, takes levelId and attributes): what set would come to; nothing is written. "
             "set (needs product, takes levelId, attributes and revision): give the product a level and values. "
-            "listMissing (takes product, or levelId and page): which mandatory attributes a product misses; without a "
-            "product, the incomplete products of a level and those below it, or of the whole shop."
+            "listMissing (takes product, or levelId and pageNumber): which mandatory attributes a product misses; "
+            "without a product, the incomplete products of a level and those below it, or of the whole shop."
         )
     )
     product: str | None = Field(
@@ -82,8 +83,8 @@ class TaxonomyArguments(WriteArguments):
     words: str | None = Field(
         default=None, max_length=200, description="For findLevels: words of a level's name or of those above it."
     )
-    page: int | None = Field(
-        default=None, ge=1, le=100_000, description=f"For listMissing: the page, {PAGE_SIZE} products each, from 1."
+    page_number: PageNumber = Field(
+        default=1, description=f"For listMissing without a product: the page, {PAGE_SIZE} products each, from 1."
     )
 
 
@@ -144,10 +145,7 @@ class IncompleteAnswer(Answer):
 
 class IncompletePage(Answer):
     items: list[IncompleteAnswer]
-    page_number: int
-    page_size: int
-    total_items: int
-    total_pages: int
+    paging: PagingShape
     unclassified: int = Field(description="Products of the shop without any level, which are not listed.")
 
 
@@ -170,7 +168,7 @@ class TaxonomyAnswer(Answer):
         "findLevels": reads(takes=("words",)),
         "preview": reads("product", takes=("levelId", "attributes")),
         "set": writes("product", takes=("levelId", "attributes", "revision")),
-        "listMissing": reads(takes=("product", "levelId", "page")),
+        "listMissing": reads(takes=("product", "levelId", "pageNumber")),
     },
     is_destructive=True,
 )
@@ -212,13 +210,10 @@ def _levels(call: Call, sent: TaxonomyArguments) -> TaxonomyAnswer:
 def _incomplete(call: Call, sent: TaxonomyArguments) -> TaxonomyAnswer:
     taxonomy = taxonomy_in_use(call.author.clock, call.site_id)
     level_id = sent.level_id or ""
-    page = work_rows(call.site_id, taxonomy.tree, level_id, WorkOrder.NAME, sent.page or 1)
+    page = work_rows(call.site_id, taxonomy.tree, level_id, WorkOrder.NAME, sent.page_number)
     listed = IncompletePage(
         items=[_incomplete_product(row) for row in page.items],
-        page_number=page.page_number,
-        page_size=page.page_size,
-        total_items=page.total_items,
-        total_pages=page.total_pages,
+        paging=paging_of(page),
         unclassified=work_summary(call.site_id, taxonomy.tree, level_id).unclassified,
     )
     return TaxonomyAnswer(taxonomy_id=taxonomy.id, taxonomy_name=taxonomy.name, incomplete=listed)
