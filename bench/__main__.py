@@ -12,11 +12,11 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bench.measuring import FIGURES_FILE, SMALL, Figure, workspace
+from bench.measuring import ALL, FIGURES_FILE, SMALL, Figure, workspace
 
 NAMES = (
     "relevance", "index_build", "search_speed", "hostile", "replay", "updates", "pages", "counting", "analytics",
-    "taxonomy", "activation", "sitemap", "findable", "slow_clients", "pos",
+    "taxonomy", "activation", "sitemap", "findable", "slow_clients", "pos", "load",
 )  # fmt: skip
 
 
@@ -30,7 +30,8 @@ class Outcome:
 
 def main() -> int:
     arguments = _arguments()
-    outcomes = [_run(name, arguments.small) for name in arguments.names or NAMES]
+    settings = ({SMALL: "1"} if arguments.small else {}) | ({} if arguments.names else {ALL: "1"})
+    outcomes = [_run(name, settings) for name in arguments.names or NAMES]
     before = _read(arguments.before) if arguments.before else {}
     _print_table(outcomes, before)
     if arguments.json:
@@ -50,12 +51,12 @@ def _arguments() -> argparse.Namespace:
     return arguments
 
 
-def _run(name: str, small: bool) -> Outcome:
+def _run(name: str, settings: dict[str, str]) -> Outcome:
     started = time.monotonic()
     with workspace() as directory:
         file = directory / "figures"
         file.touch()
-        environment = os.environ | {FIGURES_FILE: str(file)} | ({SMALL: "1"} if small else {})
+        environment = os.environ | {FIGURES_FILE: str(file)} | settings
         status = subprocess.run([sys.executable, "-m", f"bench.{name}"], env=environment, check=False).returncode
         entries = [json.loads(line) for line in file.read_text().splitlines()]
     remarks = [entry["missing"] for entry in entries if "missing" in entry]

@@ -27,6 +27,7 @@ PRODUCTS = IndexName.PRODUCTS
 ROUNDS = 3
 FIGURES_FILE = "BENCH_FIGURES"  # Where `python -m bench` gathers the figures of the processes that it starts.
 SMALL = "BENCH_SMALL"
+ALL = "BENCH_ALL"  # Every benchmark is run, so that those which could go on for long keep it short.
 _headings = [""]
 
 
@@ -87,6 +88,10 @@ def run(benchmark: Callable[[], None]) -> None:
 def sized(count: int) -> int:
     """So many records, or a tenth of them where a quick look was asked for."""
     return count // 10 if os.environ.get(SMALL) else count
+
+
+def one_of_all() -> bool:
+    return ALL in os.environ
 
 
 @contextmanager

@@ -57,11 +57,17 @@ def shop_with_fake_processor(directory: Path, processor: FakeProcessor) -> Flask
 
 def sign_agents_in(count: int) -> list[Signed]:
     """A new site with so many agents, each signed in at the till."""
+    with transaction():
+        site_id = create_site(SystemClock(), HOST, "Bench").id
+    return open_till(site_id, count)
+
+
+def open_till(site_id: int, count: int) -> list[Signed]:
+    """So many agents of the site, each signed in at its one location."""
     clock = SystemClock()
     with transaction():
-        site = create_site(clock, HOST, "Bench")
-        change_settings(site.id, {"posEnabled": True})
-        location = PosLocation(site_id=site.id, location_id=LOCATION, display_name="Fair", country="GB")
+        change_settings(site_id, {"posEnabled": True})
+        location = PosLocation(site_id=site_id, location_id=LOCATION, display_name="Fair", country="GB")
         location.created_at = location.updated_at = clock.now()
         db.session.add(location)
     with transaction():

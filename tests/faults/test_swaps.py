@@ -39,6 +39,19 @@ def test_many_swaps_under_readers_lose_nobody_and_pile_nothing_up(
     assert len(generations(tmp_path)) == 1
 
 
+def test_a_generation_stays_for_as_long_as_somebody_reads_it(tmp_path: Path) -> None:
+    _publish_marked(tmp_path, 0)
+    read, reader = generations(tmp_path), WhooshEngine(tmp_path)
+    assert total(reader) == 20
+    for mark in (1, 2, 3):
+        _publish_marked(tmp_path, mark)
+        injected()
+        assert read < generations(tmp_path)
+    assert total(reader) == 20, "of the new one"
+    _publish_marked(tmp_path, 4)
+    assert not read & generations(tmp_path)
+
+
 def test_commits_under_readers_are_seen_whole(tmp_path: Path) -> None:
     """Every commit replaces two products by each other's mark; no reader may see one without the other."""
     _publish_marked(tmp_path, 0)

@@ -1,0 +1,160 @@
+"""Controls of the shop, each with an edit that takes it away and the tests that must notice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """`code` stands once in `file` of app/; with `without` in its place the control is gone. `tests` lie in tests/."""
+
+    name: str
+    file: str
+    code: str
+    without: str
+    tests: str
+
+
+CONTROLS = (
+    Control(
+        "records are looked up within their site",
+        "domain/shared/records.py",
+        "where(model.site_id == site_id, model.id == record_id)",
+        "where(model.id == record_id)",
+        "architecture/test_role_matrix.py",
+    ),
+    Control(
+        "a save names the revision that it was made on",
+        "domain/taxonomy/lifecycle/saving.py",
+        "if taxonomy.revision != (revision or 0):",
+        "if False:",
+        "faults/test_parallel_saves.py",
+    ),
+    Control(
+        "files of the index are synced",
+        "adapters/whoosh/commits.py",
+        "        os.fsync(descriptor)\n",
+        "        pass\n",
+        "faults/test_power_cut.py",
+    ),
+    Control(
+        "readers pin their generation",
+        "adapters/whoosh/generations.py",
+        "lock = _try(path, fcntl.LOCK_SH)",
+        "lock = HeldLock(os.open(path, os.O_RDONLY))",
+        "faults/test_swaps.py",
+    ),
+    Control(
+        "a late builder is fenced off",
+        "domain/work/leases.py",
+        "if row is None or row.state != State.RUNNING or row.fence != claim.fence:",
+        "if row is None:",
+        "faults/test_builder_dies.py",
+    ),
+    Control(
+        "an idempotency key stands for one payment",
+        "domain/pos/payments/creating.py",
+        "keyed = _keyed(cashier, request)",
+        "keyed = None",
+        "faults/test_ledger.py",
+    ),
+    Control(
+        "forms carry a token",
+        "factory.py",
+        '"WTF_CSRF_CHECK_DEFAULT": True',
+        '"WTF_CSRF_CHECK_DEFAULT": False',
+        "architecture/test_forgeries.py",
+    ),
+    Control(
+        "requests from other sites are refused",
+        "guards.py",
+        "    if foreign:\n",
+        "    if False:\n",
+        "architecture/test_forgeries.py",
+    ),
+    Control(
+        "a webhook is signed",
+        "adapters/webhook_signatures.py",
+        "if not any(hmac",
+        "if False and not any(hmac",
+        "adapters/test_webhook_signatures.py",
+    ),
+    Control(
+        "a webhook was signed just now",
+        "adapters/webhook_signatures.py",
+        "if abs(now.timestamp() - int(seconds)) >",
+        "if now.timestamp() - int(seconds) >",
+        "adapters/test_webhook_signatures.py",
+    ),
+    Control(
+        "a caller has a rate limit",
+        "domain/shared/rate_limit.py",
+        "if window.count < rate.most:",
+        "if True:",
+        "domain/shared/test_rate_limit.py",
+    ),
+    Control(
+        "a body has a largest size",
+        "factory.py",
+        '"MAX_CONTENT_LENGTH": 256 * 1024',
+        '"MAX_CONTENT_LENGTH": None',
+        "blueprints/v1/test_auth.py",
+    ),
+    Control(
+        "signing in returns to a page of the admin",
+        "blueprints/admin/return_to.py",
+        " or not PLAIN.fullmatch(wanted)",
+        "",
+        "blueprints/admin/test_return_to.py",
+    ),
+    Control(
+        "a session is of one host",
+        "domain/sites/sign_in_sessions.py",
+        ", SignInSession.host == host)",
+        ")",
+        "blueprints/admin/test_sign_in.py",
+    ),
+    Control(
+        "a session ends with the password and the account",
+        "domain/sites/sign_in_sessions.py",
+        " and user.enabled and session.session_version == user.session_version",
+        "",
+        "blueprints/admin/test_sign_in.py blueprints/admin/test_users.py",
+    ),
+    Control(
+        "wrong passwords are slowed down",
+        "domain/sites/throttle.py",
+        "if failures < FREE_FAILURES:",
+        "if True:",
+        "domain/sites/test_throttle.py",
+    ),
+    Control(
+        "every change of a product is to be indexed",
+        "domain/search/index/outbox.py",
+        "set(_changes(session)) | session.info",
+        "session.info",
+        "domain/search/index/test_outbox.py",
+    ),
+    Control(
+        "texts with markup are cleaned",
+        "domain/catalogue/markup.py",
+        "cleaned: str = _cleaner.clean(text)",
+        "cleaned: str = text",
+        "domain/catalogue/test_markup.py",
+    ),
+    Control(
+        "cells of tables are no formulas",
+        "domain/shared/table_cells.py",
+        'f"\'{part}" if _would_run(part) else part for part in text',
+        "part for part in text",
+        "domain/shared/test_table_cells.py",
+    ),
+    Control(
+        "a payment stays within the limit",
+        "domain/pos/payments/rules.py",
+        "if amount > limit.amount:",
+        "if False:",
+        "domain/pos/payments/test_rules.py",
+    ),
+)
