@@ -67,11 +67,11 @@ class RunningShop:
             time.sleep(0.05)
         return self
 
-    def stop(self) -> int:
+    def stop(self, seconds: float = 10) -> int:
         """The exit status; the whole shop must end within ten seconds."""
         assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(timeout=10)
+        return self._process.wait(seconds)
 
     def kill(self) -> None:
         """The supervisor dies without a chance to do anything."""

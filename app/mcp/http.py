@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Mapping
 from functools import partial
@@ -39,6 +40,7 @@ def serve(app: Flask, listener: socket.socket) -> None:
 def http_server(app: Flask, limits: Limits = Limits()) -> uvicorn.Server:  # noqa: B008 - It is frozen.
     """Not started yet."""
     connection: Any = partial(Connection, limits=limits)
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # What strangers send that is no HTTP is no news.
     config = uvicorn.Config(
         asgi_app(app, limits),
         http=connection,

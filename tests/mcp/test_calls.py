@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 from mcp import Client
 from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
 from structlog.typing import EventDict
 
 from app.domain.catalogue.models import Product
@@ -19,7 +20,7 @@ from app.domain.sites.models import AuditEntry, RoleGrant, Site, User
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.mcp import registry
-from app.mcp.arguments import Answer, WriteArguments
+from app.mcp.arguments import Answer, Arguments, WriteArguments
 from app.mcp.registry import Call, all_tools, reads, tool, writes
 from app.mcp.server import make_server
 from app.permissions import Permission
@@ -27,6 +28,7 @@ from app.transaction import transaction
 from tests.factories import make_product, make_site, make_user
 from tests.fakes.clock import StoppedClock
 from tests.mcp.agent import Agent, token_for
+from tests.page_client import PageClient
 
 TOOL = "manageProductSearchTerms"
 GET = {"action": "get", "product": "MUG-01"}
@@ -35,6 +37,10 @@ pytestmark = pytest.mark.usefixtures("mug")
 
 class NotesArguments(WriteArguments):
     action: str
+
+
+class NoArguments(Arguments):
+    pass
 
 
 class NotesAnswer(Answer):
@@ -54,6 +60,19 @@ def broken_tool() -> Iterator[str]:
 
     yield "broken"
     del registry._TOOLS["broken"]
+
+
+@pytest.fixture
+def busy_tool() -> Iterator[str]:
+    """A tool whose database does not answer."""
+
+    @tool("busy", "Busy", Permission.MANAGE_SEARCH)
+    def busy(call: Call, sent: NoArguments) -> NotesAnswer:
+        """Wait in vain."""
+        raise OperationalError("select 1", {}, Exception("away"), connection_invalidated=True)
+
+    yield "busy"
+    del registry._TOOLS["busy"]
 
 
 def test_an_agent_sees_what_each_tool_takes_answers_and_does(agent: Agent) -> None:
@@ -236,3 +255,17 @@ def test_calls_at_once_have_a_database_session_each(app: Flask, site_id: int) ->
     assert anyio.run(talk) == ["done"] * 12
     with app.app_context():
         assert len(db.session.scalars(select(Product.search_terms)).one()) == 13
+
+
+def test_the_activity_page_says_that_it_was_done_through_mcp(app: Flask, site_id: int, agent: Agent) -> None:
+    agent.call(TOOL, action="clear", product="MUG-01")
+    with app.app_context(), transaction():
+        email = make_user(db.session.get_one(Site, site_id), Role.ADMIN).email
+    page = PageClient(app).signed_in(email).client.get("/admin/activity", base_url="http://localhost").text
+    assert "Removed “beaker” from Stone mug" in page
+    assert "through MCP" in page
+
+
+def test_a_busy_database_is_a_matter_of_waiting(app: Flask, agent_of: Callable[..., Agent], busy_tool: str) -> None:
+    told = agent_of(Role.ADMIN).call(busy_tool)
+    assert (told.body["code"], "Try again" in told.text) == ("database_unavailable", True)

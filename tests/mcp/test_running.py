@@ -33,7 +33,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningShop]:
     made = RunningShop(tmp_path_factory.mktemp("shop"), MCP_PORT=str(free_port())).start()
     yield made
     if made.is_running:
-        made.stop()
+        made.stop(LONGEST)
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +81,7 @@ def test_a_token_that_does_not_hold_ends_the_command_with_the_reason(shop: Runni
 
 
 def test_standard_output_carries_nothing_but_the_protocol(shop: RunningShop, token: str) -> None:
+    """What was requested before the input ended is answered."""
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     lines = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
@@ -88,16 +89,17 @@ def test_standard_output_carries_nothing_but_the_protocol(shop: RunningShop, tok
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": TOOL, "arguments": {"action": "get"}}},
     ]
     environment = {**os.environ, "SHOP_MCP_TOKEN": token, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "flask", "--app", "wsgi", "mcp"]
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, cwd=shop.folder, env=environment, text=True, **pipes) as server:
-        server.stdin.write("".join(json.dumps(line) + "\n" for line in lines))
-        server.stdin.flush()
-        answers = [json.loads(server.stdout.readline()) for _ in range(2)]
-        server.stdin.close()
-        rest = server.stdout.read()
-        assert server.wait(LONGEST) == 0
-    assert ([answer["id"] for answer in answers], rest) == ([1, 2], "")
+    ended = subprocess.run(
+        [sys.executable, "-m", "flask", "--app", "wsgi", "mcp"],
+        cwd=shop.folder,
+        env=environment,
+        input="".join(json.dumps(line) + "\n" for line in lines),
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+        check=True,
+    )
+    assert [json.loads(line)["id"] for line in ended.stdout.splitlines()] == [1, 2]
 
 
 def test_a_server_that_died_is_started_again_and_no_call_is_refused(shop: RunningShop, token: str) -> None:
@@ -122,5 +124,5 @@ def server_of(shop: RunningShop) -> int:
 
 def test_it_stops_with_the_shop(shop: RunningShop) -> None:
     server = server_of(shop)
-    assert shop.stop() == 0
+    assert shop.stop(LONGEST) == 0
     assert not Path(f"/proc/{server}").exists()
