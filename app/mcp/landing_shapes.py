@@ -18,6 +18,7 @@ from app.domain.seo.landing.inheritance import describe_move, moved_segments
 from app.domain.seo.landing.overview import LandingOverview, overview
 from app.domain.seo.landing.pages import LandingPage
 from app.domain.seo.landing.rules import LONGEST_SEGMENT, LONGEST_TEXT, Rule
+from app.domain.seo.landing.saving import NodeRules
 from app.domain.shared.paging import Paged
 from app.mcp.arguments import Answer
 
@@ -72,19 +73,27 @@ class FacetShape(Answer):
     name: str
 
 
-class LandingShape(Answer):
-    category_id: str
-    name: str
-    path: str = Field(description="The category's address is /c/ and this.")
-    tree: str
+class LandingBeforeShape(Answer):
     mode: str = Field(
         description="inherit: the tree's default rules hold; off: no landing pages here; own: the category's own rules."
     )
     rules: list[LandingRuleShape] | None = Field(description="The category's own; null where it inherits.")
+
+
+class LandingShape(LandingBeforeShape):
+    category_id: str
+    name: str
+    path: str = Field(description="The category's address is /c/ and this.")
+    tree: str
     effective_rules: list[LandingRuleShape] = Field(description="Those that hold.")
     pages: list[LandingPageShape] = Field(description="A page of the landing pages that follow, most products first.")
     warnings: list[str] = Field(description="Why rules or values have no pages.")
     facets: list[FacetShape] = Field(description="What a rule can be for: the category's brand and filters.")
+
+
+def landing_before(known: NodeRules) -> LandingBeforeShape:
+    """To be read before the rules are changed."""
+    return LandingBeforeShape(mode=known.mode.value, rules=None if known.own is None else _rules(known.own))
 
 
 def landing_shape(site_id: int, category_id: int, page_number: int, page_size: int) -> tuple[LandingShape, Paged[Any]]:
@@ -92,14 +101,14 @@ def landing_shape(site_id: int, category_id: int, page_number: int, page_size: i
     known, shop = saving.node_rules(site_id, category_id), read_shop(site_id)
     found = _overview(shop, category_id)
     page = Paged.cut(found.pages, page_number, page_size)
-    choices = facet_choices(shop, shop.tree.facets(category_id))
+    choices, own = facet_choices(shop, shop.tree.facets(category_id)), landing_before(known)
     shape = LandingShape(
         category_id=str(category_id),
         name=known.node.name,
         path=known.node.path,
         tree=saving.tree_of(site_id, known.node.tree_id).name,
-        mode=known.mode.value,
-        rules=None if known.own is None else _rules(known.own),
+        mode=own.mode,
+        rules=own.rules,
         effective_rules=_rules(known.effective),
         pages=[_page(each, shop.primary_host) for each in page.items],
         warnings=_warnings(found),

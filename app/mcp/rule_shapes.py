@@ -46,7 +46,7 @@ class RuleFieldsShape(RuleEffectShape):
 
 
 class RuleShape(RuleFieldsShape):
-    id: str
+    id: str | None = Field(description="Null for one that a dry run only tried to make.")
     normalized_term: str = Field(description="The term as searches are compared with it: case and spacing folded.")
     state: str = Field(description="live, paused, scheduled or ended.")
     synced: bool = Field(

@@ -49,6 +49,8 @@ def test_a_synonym_is_added_listed_edited_and_removed(app: Flask, agent: Agent) 
     )
     assert (same.body["changed"], same.body["undo"]) == (False, None)
     assert agent.call(TOOL, action="remove", **known).codes == ["stale_revision"]
+    tried = agent.call(TOOL, action="remove", id=added["id"], revision=2, dryRun=True).body
+    assert (tried["removed"], tried["undo"]) == ("brolly → umbrella", None)
     gone = agent.call(TOOL, action="remove", id=added["id"], revision=2).body
     assert (gone["removed"], gone["synonyms"]) == ("brolly → umbrella", [])
     assert gone["undo"].startswith("/admin/search/activity/")
@@ -78,6 +80,7 @@ def test_a_dry_run_previews_the_searches_and_writes_nothing(app: Flask, agent: A
     searches = {one["query"]: one for one in told["preview"]["searches"]}
     assert (searches["parasol"]["before"]["found"], searches["parasol"]["after"]["found"]) == (0, 1)
     assert (told["dryRun"], told["undo"], stored(app)) == (True, None, [])
+    assert told["synonyms"][0]["id"] is None, "an id that nothing has would mislead"
 
 
 def test_every_problem_is_named_at_once(app: Flask, agent: Agent) -> None:

@@ -91,7 +91,7 @@ def test_a_dry_run_shows_the_first_ten_before_and_after_and_writes_nothing(app: 
     assert search["changed"]
     assert "U-1" not in [product["sku"] for product in search["before"]["products"]]
     assert search["after"]["products"][0] == {"sku": "U-1", "name": "Storm umbrella", "mark": "new", "steps": 0}
-    assert (told.body["dryRun"], told.body["undo"]) == (True, None)
+    assert (told.body["dryRun"], told.body["undo"], told.body["rule"]["id"]) == (True, None, None)
     assert (rule(app), entries(app)) == (None, [])
     agent.call(CHANGE, action="pin", term="tent", products=["U-1"])
     gone = agent.call(CHANGE, action="remove", term="tent", dryRun=True)

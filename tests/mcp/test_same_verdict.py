@@ -8,10 +8,11 @@ from flask import Flask
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
-from tests.mcp import verdicts_on_taxonomy, verdicts_on_terms
+from tests.mcp import verdicts_on_landing, verdicts_on_rules, verdicts_on_taxonomy, verdicts_on_terms
 from tests.mcp.doors import Row, open_shop
 
-ROWS = [*verdicts_on_terms.ROWS, *verdicts_on_taxonomy.ROWS]
+SUBJECTS = (verdicts_on_terms, verdicts_on_taxonomy, verdicts_on_rules, verdicts_on_landing)
+ROWS = [row for subject in SUBJECTS for row in subject.ROWS]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)

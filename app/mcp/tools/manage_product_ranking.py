@@ -18,7 +18,14 @@ from app.domain.search.serving.versions import serving_state
 from app.domain.seo.landing import saving
 from app.domain.seo.landing.rules import MOST_OVERRIDES, MOST_RULES
 from app.mcp.arguments import Answer, Arguments, WriteArguments
-from app.mcp.landing_shapes import LandingShape, SentRules, landing_shape, moved_pages
+from app.mcp.landing_shapes import (
+    LandingBeforeShape,
+    LandingShape,
+    SentRules,
+    landing_before,
+    landing_shape,
+    moved_pages,
+)
 from app.mcp.registry import Call, tool, writes
 from app.mcp.rule_shapes import PreviewShape, RuleFieldsShape, RuleShape, preview, rule_shape
 from app.mcp.tools.product_ranking import CATEGORY
@@ -114,7 +121,9 @@ class ManageRankingAnswer(Answer):
     rule: RuleShape | None = Field(description="The rule now; with dryRun as it would be. Null once it is removed.")
     rule_before: RuleFieldsShape | None = Field(description="The rule before the call; null where there was none.")
     landing: LandingShape | None = Field(description="The category's landing rules now, and the pages that follow.")
-    landing_before: LandingShape | None = Field(description="The same before the call.")
+    landing_before: LandingBeforeShape | None = Field(
+        description="What the category had before the call: setLanding with these rules, or inheritLanding, undoes it."
+    )
     warnings: list[str]
     preview: PreviewShape | None = Field(description="With dryRun: what shoppers would find, before and after.")
     undo: str | None = Field(description=UNDO)
@@ -177,10 +186,9 @@ def _fields(sent: ManageRankingArguments) -> dict[str, Any]:
 
 
 def _rule_answer(call: Call, step: RuleStep) -> ManageRankingAnswer:
-    state, now = serving_state(call.site_id), ports.clock().now()
     return ManageRankingAnswer(
         changed=step.is_change,
-        rule=rule_shape(step.row, state, now) if step.row else None,
+        rule=_rule_now(call, step),
         rule_before=RuleFieldsShape.model_validate(step.before.as_json()) if step.before else None,
         landing=None,
         landing_before=None,
@@ -191,6 +199,14 @@ def _rule_answer(call: Call, step: RuleStep) -> ManageRankingAnswer:
     )
 
 
+def _rule_now(call: Call, step: RuleStep) -> RuleShape | None:
+    if step.row is None:
+        return None
+    shape = rule_shape(step.row, serving_state(call.site_id), ports.clock().now())
+    is_tried = call.dry_run and step.before is None
+    return shape.model_copy(update={"id": None}) if is_tried else shape
+
+
 def _proposal(step: RuleStep) -> RuleProposal:
     rule = step.after or step.before or Rule("")
     return RuleProposal(rule, remove=step.after is None)
@@ -198,8 +214,8 @@ def _proposal(step: RuleStep) -> RuleProposal:
 
 def _set_landing(call: Call, sent: ManageRankingArguments) -> ManageRankingAnswer:
     category_id = category_referred_to(call.site_id, sent.category or "")
-    before = landing_shape(call.site_id, category_id, 1, SHOWN_PAGES)[0]
-    in_force = saving.node_rules(call.site_id, category_id).effective
+    known = saving.node_rules(call.site_id, category_id)
+    before = landing_before(known)
     saving.set_node_rules(call.author, category_id, sent.rules if sent.action == "setLanding" else None)
     after = landing_shape(call.site_id, category_id, 1, SHOWN_PAGES)[0]
     return ManageRankingAnswer(
@@ -208,7 +224,7 @@ def _set_landing(call: Call, sent: ManageRankingArguments) -> ManageRankingAnswe
         rule_before=None,
         landing=after,
         landing_before=before,
-        warnings=moved_pages(call.site_id, category_id, in_force),
+        warnings=moved_pages(call.site_id, category_id, known.effective),
         preview=None,
         undo=None,
         dry_run=call.dry_run,

@@ -72,7 +72,7 @@ class SynonymArguments(WriteArguments):
 
 
 class SynonymShape(Answer):
-    id: str
+    id: str | None = Field(description="Null for one that a dry run only tried to make.")
     type: str
     root: str | None
     synonyms: list[str]
@@ -140,7 +140,8 @@ def _listed(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
 
 def _saved(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
     if sent.action == "add":
-        return _one(call, editing.add(call.author, _group(sent)).id)
+        row = editing.add(call.author, _group(sent))
+        return _one(call, row.id, is_tried=call.dry_run and row.revision == 1)  # A suggestion that it became has more.
     if sent.action == "accept":
         edited = _group(sent) if sent.type or sent.synonyms or sent.root else None
         return _one(call, editing.accept(call.author, _id(sent), sent.revision or 0, edited).id)
@@ -156,10 +157,12 @@ def _removed(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
     return _answer(call, [], changed=True, removed=written, of=synonym_id, proposal=proposal)
 
 
-def _one(call: Call, synonym_id: int, changed: bool = True) -> SynonymsAnswer:
+def _one(call: Call, synonym_id: int, changed: bool = True, is_tried: bool = False) -> SynonymsAnswer:
+    """`is_tried`: it goes with the dry run that made it."""
     row = editing.synonym_of(call.site_id, synonym_id)
     proposal = SynonymProposal(row.group) if row.status == LIVE else None
-    shapes = [_shape(row, serving_state(call.site_id))]
+    shape = _shape(row, serving_state(call.site_id))
+    shapes = [shape.model_copy(update={"id": None}) if is_tried else shape]
     return _answer(call, shapes, changed=changed, of=synonym_id if changed else None, proposal=proposal)
 
 
