@@ -165,8 +165,8 @@ class TaughtSearchContract:
     def test_whatever_the_synonyms_are_a_search_finds_what_it_finds_without_them(
         self, many: SearchEngine, asked: str, groups: list[SynonymGroup], optional: bool
     ) -> None:
-        """With them more has all the words, or enough has most of them, so that fewer words need not be tried: then what
-        lacked some may go."""
+        """With them more has all the words, or enough has most of them, so that fewer words need not be tried: then
+        what lacked some may go."""
         more = {"per_page": 200, "correct": False, "optional": frozenset({"cheap"} if optional else ())}
         without = result_of(many, asked, **more)
         expansion = SynonymSet.of(groups).expand(asked)
