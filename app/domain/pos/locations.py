@@ -72,8 +72,8 @@ def add(
 ) -> PosLocation:
     """Create a location at the processor, outside any transaction, or take over the one that has `location_id` there.
     `may_share`: also with an account that another site uses. Raises Invalid, Conflict and ProcessorError."""
-    fields = _checked(fields)
     if location_id is None:
+        fields = _checked(fields)
         with transaction():
             _check_account(author.site_id, fields, may_share)
             account = account_of(fields.processor_account_id, settings_of(author.site_id))
@@ -85,8 +85,8 @@ def add(
 def take_over(author: Author, location_id: str, fields: LocationFields, may_share: bool = False) -> PosLocation:
     """Add a location that exists at the processor. `may_share`: also one that another site has, or with its account.
     Raises Invalid and Conflict."""
-    fields = _checked(fields)
-    problems = id_problems(location_id, "The id of the location", "#/id")
+    fields = cleaned(fields)
+    problems = [*location_problems(fields), *id_problems(location_id, "The id of the location", "#/id")]
     if not may_share:
         problems += taken_problems(author.site_id, location_id, "#/id")
         problems += account_problems(author.site_id, fields.processor_account_id, ACCOUNT)

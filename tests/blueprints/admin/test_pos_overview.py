@@ -164,6 +164,12 @@ def test_a_difference_with_the_processors_books_is_shown_and_settled(
     ada.get("/admin/pos/differences")
     page = text_of(ada, "/admin/pos/differences")
     assert kind.label in page and "pi_lost" in page and "12.50 GBP" in page
+    with app.app_context(), transaction():
+        row = db.session.get_one(LedgerDifference, difference_id)
+        row.kind, row.ours, row.theirs = DifferenceKind.STATUS.value, "SUCCEEDED", "CANCELLED"
+    statuses = text_of(ada, "/admin/pos/differences")
+    assert ">Paid<" in statuses and ">Cancelled<" in statuses, "in the words of the other pages"
+    ada.get("/admin/pos/differences")
     ada.post(f"/admin/pos/differences/{difference_id}/settle", {})
     assert "Nothing differs" in text_of(ada, "/admin/pos/differences")
     assert "with the payment processor’s books" not in text_of(ada)

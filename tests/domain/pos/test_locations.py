@@ -69,6 +69,12 @@ def test_a_location_that_exists_at_the_processor_is_taken_over_once(staff: Staff
         locations.add(staff.author, transaction, NoProcessor(), MARKET, "../tml")
 
 
+def test_everything_wrong_with_a_location_that_is_taken_over_is_said_at_once(staff: Staff) -> None:
+    with pytest.raises(Invalid) as refused:
+        locations.add(staff.author, transaction, NoProcessor(), replace(MARKET, display_name=" "), "../tml")
+    assert [problem.pointer for problem in refused.value.problems] == ["#/displayName", "#/id"]
+
+
 def test_an_edited_location_keeps_its_id_and_may_be_disabled(staff: Staff) -> None:
     with transaction():
         assert locations.edit(staff.author, "tml_fair", 1, MARKET, enabled=False)

@@ -24,6 +24,7 @@ from app.ports import payment_processor
 from app.work_context import work_context
 
 LONGEST_KEY = 64
+WRONG_AMOUNT = ("amount_invalid", "refund_exceeds_payment")  # Of a refund: shown at its field.
 AFTER_CAPTURE = {
     TransactionStatus.SUCCEEDED: ("The money is taken.", "good"),
     TransactionStatus.UNKNOWN: ("The processor did not answer. The shop asks again by itself.", "warn"),
@@ -75,7 +76,13 @@ def pos_refund(transaction_id: str) -> Answer:
     """Give back an amount, or all that is left where none is typed. A form that is sent twice is one refund."""
 
     def give_back() -> Response:
-        summary = request_refund(work_context(), current_author(), payment_processor(), _refund_request(transaction_id))
+        request = _refund_request(transaction_id)
+        try:
+            summary = request_refund(work_context(), current_author(), payment_processor(), request)
+        except Unprocessable as error:
+            if error.code in WRONG_AMOUNT:
+                raise Invalid.one(error.code, error.message, "#/amount") from error
+            raise
         return done(transaction_id, *_news(summary))
 
     return _reported(transaction_id, give_back)

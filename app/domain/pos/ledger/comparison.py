@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from app.domain.pos.ledger.difference import Difference, DifferenceKind
 from app.domain.pos.processor import Intent, IntentStatus
 from app.domain.pos.states import OF_INTENT, OPEN_STATUSES, PAID_STATUSES, TransactionStatus
+from app.domain.shared.money import format_money
 
 TOOK_MONEY = (IntentStatus.SUCCEEDED, IntentStatus.REQUIRES_CAPTURE, IntentStatus.PROCESSING)
 
@@ -29,23 +30,31 @@ class LedgerRow:
 def differences_of(row: LedgerRow, intent: Intent) -> list[Difference]:
     """What the shop and the processor say differently about one payment."""
     found = {
-        DifferenceKind.AMOUNT: (row.amount, intent.amount),
-        DifferenceKind.CURRENCY: (row.currency, intent.currency),
+        DifferenceKind.AMOUNT: (format_money(row.amount, row.currency), format_money(intent.amount, row.currency)),
+        DifferenceKind.CURRENCY: (row.currency.upper(), intent.currency.upper()),
         DifferenceKind.STATUS: (row.status.value, _expected_status(row.status, intent.status).value),
-        DifferenceKind.REFUNDED: (row.refunded, intent.refunded) if row.status in PAID_STATUSES else (0, 0),
+        DifferenceKind.REFUNDED: (
+            format_money(row.refunded, row.currency),
+            format_money(_refunded(row, intent), row.currency),
+        ),
     }
     return [
-        Difference(kind, row.account_id, row.intent_id, row.transaction_id, ours=str(ours), theirs=str(theirs))
+        Difference(kind, row.account_id, row.intent_id, row.transaction_id, ours=ours, theirs=theirs)
         for kind, (ours, theirs) in found.items()
         if ours != theirs
     ]
+
+
+def _refunded(row: LedgerRow, intent: Intent) -> int:
+    """What is compared of a payment that took no money here is its status."""
+    return intent.refunded if row.status in PAID_STATUSES else row.refunded
 
 
 def without_row(account_id: str, intent: Intent) -> Difference | None:
     """A payment that the shop has no record of; None for one that took no money: there is nothing to settle."""
     if intent.status not in TOOK_MONEY:
         return None
-    theirs = f"{intent.amount} {intent.currency}, {intent.status}"
+    theirs = f"{format_money(intent.amount, intent.currency)}, {intent.status.replace('_', ' ')}"
     return Difference(DifferenceKind.MISSING_ROW, account_id, intent.id, theirs=theirs)
 
 
@@ -58,7 +67,7 @@ def without_intent(rows: Iterable[LedgerRow], listed: Collection[str]) -> list[D
             row.account_id,
             row.intent_id,
             row.transaction_id,
-            ours=f"{row.captured} {row.currency}, {row.status}",
+            ours=f"{format_money(row.captured, row.currency)}, {row.status.replace('_', ' ').lower()}",
         )
         for row in rows
         if row.status in PAID_STATUSES and row.intent_id not in listed

@@ -7,6 +7,7 @@ from app.domain.pos.ledger.differences import note_difference
 from app.domain.pos.models import PosTransaction
 from app.domain.pos.processor import Intent
 from app.domain.shared.author import Author
+from app.domain.shared.money import format_money
 
 TRANSACTION_ID, SITE_ID = "transactionId", "siteId"
 
@@ -27,8 +28,8 @@ def agrees(known: PosTransaction, intent: Intent) -> bool:
 
 def note_mismatch(author: Author, known: PosTransaction, intent: Intent) -> None:
     """Note an intent that names a transaction and is not its own."""
-    ours = f"{known.amount_in_pence} {known.currency}, {known.processor_intent_id or 'no intent'}"
-    theirs = f"{intent.amount} {intent.currency}, {intent.id}"
+    ours = f"{format_money(known.amount_in_pence, known.currency)}, {known.processor_intent_id or 'no intent'}"
+    theirs = f"{format_money(intent.amount, intent.currency)}, {intent.id}"
     difference = Difference(
         DifferenceKind.OTHER_INTENT, known.processor_account_id, intent.id, known.id, ours=ours, theirs=theirs
     )

@@ -64,8 +64,8 @@ def test_books_that_agree_are_said_to(till: ShopWithTill, paid: str) -> None:
 @pytest.mark.parametrize(
     ("values", "difference"),
     [
-        ({"amount_in_pence": 999}, ("amount", "999", "1250")),
-        ({"currency": "eur"}, ("currency", "eur", "gbp")),
+        ({"amount_in_pence": 999}, ("amount", "£9.99", "£12.50")),
+        ({"currency": "eur"}, ("currency", "EUR", "GBP")),
     ],
 )
 def test_other_money_is_a_difference_that_stays_until_an_admin_settles_it(
@@ -124,7 +124,7 @@ def test_a_payment_that_the_shop_has_no_record_of_is_a_difference(till: ShopWith
     till.clock.move(days=1)
     run = compare(till)
     assert (run.done, run.differences) == (2, 1)
-    assert found(till) == [("missing_row", "", "1250 gbp, succeeded")]
+    assert found(till) == [("missing_row", "", "£12.50, succeeded")]
     assert differences.unsettled(till.site_id)[0].intent_id == ours != unpaid
 
 
@@ -144,7 +144,7 @@ def _unrecorded(till: ShopWithTill, site: str) -> str:
 def test_a_payment_that_the_processor_does_not_have_is_a_difference(till: ShopWithTill, paid: str) -> None:
     del till.processor.accounts[""].intents[till.intent_of(paid)]
     compare(till)
-    assert found(till) == [("missing_intent", "1250 gbp, SUCCEEDED", "")]
+    assert found(till) == [("missing_intent", "£12.50, succeeded", "")]
 
 
 def test_each_account_of_the_site_is_compared_by_itself(till: ShopWithTill) -> None:
