@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import http.client
-import multiprocessing
 import os
 import shutil
 import signal
 import socket
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -20,17 +19,23 @@ from app.config import INSTANCE, REDIS_ADDRESS_FILE, Config, from_environment
 from app.environment import ConfigurationError
 from app.instance_claim import CannotStart, check_restored, claim_folder
 from app.private_files import UMASK, say_private
-from app.supervisor import embedded_redis, mcp_server, preparation
-from app.supervisor.parts import Part, stop
-from app.supervisor.preflight import check_port
+from app.supervisor import embedded_redis, listener, mcp_server, outcomes
+from app.supervisor.crew import Crew, say, start
+from app.supervisor.release import Release, current_release
 
-ROOT = Path(__file__).resolve().parents[2]
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-SECONDS_TO_STOP = 8.0
 SECONDS_TO_STOP_REDIS = 1.5
-SECONDS_TO_ANSWER = 60.0
 NAMES = {"127.0.0.1": "localhost", "0.0.0.0": "localhost", "::": "localhost"}  # Of hosts that are listened at.
-WITHOUT_SURFACES = "app:create_app(surfaces=False)"
+
+
+@dataclass(frozen=True, slots=True)
+class Sockets:
+    web: socket.socket
+    mcp: socket.socket | None
+
+    @property
+    def mcp_descriptor(self) -> int | None:
+        return self.mcp.fileno() if self.mcp else None
 
 
 class Stop(BaseException):
@@ -59,33 +64,51 @@ def _run(leaving: ExitStack, started: float) -> NoReturn:
     check_restored(instance)
     config = from_environment()
     say_private(config)
-    check_port(config.host, config.port)
-    listener = mcp_server.listen(config, os.environ)
+    sockets = Sockets(listener.listen(config.host, config.port, os.environ), mcp_server.listen(config, os.environ))
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = _empty_folder(instance / "metrics")
-    running: list[Part] = []
+    crew = Crew()
     if not os.environ.get("REDIS_URL"):
-        os.environ["REDIS_URL"] = _start_redis(instance, leaving, running)
-    has_demo = _prepare(config)
-    web, *others = _parts(config, listener)
-    leaving.callback(stop, [web, *others], SECONDS_TO_STOP)
-    _start([web], running)
-    _wait_until_it_answers(config, running)
-    _start(others, running)  # Not before: all parts at once would keep each other from loading.
-    _announce(config, has_demo, listener is not None, time.monotonic() - started)
+        os.environ["REDIS_URL"] = _start_redis(instance, leaving, crew)
+    release = current_release()
+    has_demo = _prepare(config, release, crew)
+    leaving.callback(crew.stop)
+    crew.start_first(release.web_servers(config, sockets.web.fileno()), release.others(sockets.mcp_descriptor))
+    _announce(config, has_demo, sockets.mcp is not None, time.monotonic() - started)
+    _watch(config, sockets, crew)
+
+
+def _watch(config: Config, sockets: Sockets, crew: Crew) -> NoReturn:
+    """Until the shop is stopped. SIGUSR2 asks for an upgrade, once more while one is going on for another."""
+    requests: list[int] = []
+    signal.signal(signal.SIGUSR2, lambda number, _frame: requests.append(number))
     while True:
-        _tend(running)
+        crew.tend()
+        if requests:
+            requests.clear()
+            _upgrade(config, sockets, crew)
 
 
-def _start(parts: Sequence[Part], running: list[Part]) -> None:
-    for part in parts:
-        part.start()
-        running.append(part)
+def _upgrade(config: Config, sockets: Sockets, crew: Crew) -> None:
+    """Put the release that is in place now in the place of the one that runs. What fails leaves that one running."""
+    release = current_release()
+    say(f"Upgrading to {release.folder}.")
+    match crew.prepare(release.preparation(*_options(config), "upgrade")):
+        case outcomes.READY | outcomes.READY_WITH_DEMO:
+            pass
+        case outcomes.NEEDS_A_STOP:
+            return say("Not upgraded: what runs cannot live with the new database. Restart the shop instead.")
+        case _:
+            return say("Not upgraded: the database could not be brought up to date; the reason stands above.")
+    web = release.web_servers(config, sockets.web.fileno())
+    if crew.take_over(web, partial(release.others, sockets.mcp_descriptor)):
+        return say(f"Upgraded to {release.folder}.")
+    say("Not upgraded: the new web servers do not answer; the reason stands above. The old ones go on.")
 
 
-def _start_redis(instance: Path, leaving: ExitStack, running: list[Part]) -> str:
+def _start_redis(instance: Path, leaving: ExitStack, crew: Crew) -> str:
     redis = embedded_redis.prepare(instance)
     leaving.callback(redis.stop, SECONDS_TO_STOP_REDIS)
-    _start([redis.part], running)
+    start([redis.part], crew.lasting)
     redis.wait_until_it_answers()
     # Commands and workers that are started apart from this process find the queue by this file.
     address = instance / REDIS_ADDRESS_FILE
@@ -94,50 +117,17 @@ def _start_redis(instance: Path, leaving: ExitStack, running: list[Part]) -> str
     return redis.url
 
 
-def _parts(config: Config, listener: socket.socket | None) -> list[Part]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    python, worker = sys.executable, str(ROOT / "worker.py")
-    web = [python, "-m", "app.web_server"]
-    return [
-        *(Part(f"web server {number}", web, environment) for number in range(1, config.web_workers + 1)),
-        Part("worker", [python, worker, "default"], environment),
-        Part("rebuild worker", [python, worker, "builds"], environment),
-        Part("scheduler", [python, "-m", "flask", "--app", WITHOUT_SURFACES, "scheduler"], environment),
-        *([mcp_server.part(listener, environment)] if listener else []),
-    ]
-
-
-def _prepare(config: Config) -> bool:
+def _prepare(config: Config, release: Release, crew: Crew) -> bool:
     """True when the demo shop's people exist. In a process of its own, so that nothing of the application, which is
     large, stays with the supervisor."""
-    process = multiprocessing.get_context("fork").Process(
-        target=preparation.run, args=(config.production,), daemon=True
-    )
-    process.start()
-    process.join()
-    if process.exitcode not in (preparation.READY, preparation.READY_WITH_DEMO):
+    status = crew.prepare(release.preparation(*_options(config)))
+    if status not in (outcomes.READY, outcomes.READY_WITH_DEMO):
         raise CannotStart("The database could not be brought up to date; the reason stands above.")
-    return process.exitcode == preparation.READY_WITH_DEMO
+    return status == outcomes.READY_WITH_DEMO
 
 
-def _wait_until_it_answers(config: Config, running: Sequence[Part]) -> None:
-    deadline = time.monotonic() + SECONDS_TO_ANSWER
-    while not _answers(config):
-        if time.monotonic() > deadline:
-            raise CannotStart("The web server does not answer; the reason stands above.")
-        _tend(running)
-
-
-def _answers(config: Config) -> bool:
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(config.host, config.host)
-    connection = http.client.HTTPConnection(host, config.port, timeout=2)
-    try:
-        connection.request("GET", "/healthz")
-        return connection.getresponse().status == 200
-    except OSError:
-        return False
-    finally:
-        connection.close()
+def _options(config: Config) -> list[str]:
+    return ["production"] if config.production else []
 
 
 def _announce(config: Config, has_demo: bool, has_mcp: bool, seconds: float) -> None:
@@ -153,13 +143,6 @@ def _announce(config: Config, has_demo: bool, has_mcp: bool, seconds: float) -> 
         people = ", ".join(f"{name}@demo.test" for name in ("super", "admin", "merch", "agent"))
         lines += [f"  Sign in as {people}; the password is demo-password-1"]
     print("\n".join([*lines, "Ctrl-C stops everything."]), flush=True)
-
-
-def _tend(running: Sequence[Part]) -> None:
-    time.sleep(0.1)
-    for part in running:
-        if news := part.tend():
-            print(news, file=sys.stderr, flush=True)
 
 
 def _empty_folder(folder: Path) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from app.config import Config
 from app.instance_claim import CannotStart
-from app.supervisor.parts import Part
 from app.supervisor.preflight import claim_port
 
 
@@ -27,9 +26,3 @@ def listen(config: Config, environ: Mapping[str, str]) -> socket.socket | None:
         return None
     listener.listen()
     return listener
-
-
-def part(listener: socket.socket, environment: Mapping[str, str]) -> Part:
-    handed_over = listener.fileno()
-    command = [sys.executable, "-m", "app.mcp", "--fd", str(handed_over)]
-    return Part("MCP server", command, environment, handed_over=[handed_over])

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+from app.config import READY
 
 PR_SET_PDEATHSIG = 1
 STEADY_AFTER = 30.0  # Seconds that a part must run for its next death to count as the first.
@@ -24,28 +28,57 @@ def pause_before_restart(deaths_in_a_row: int) -> float:
 @dataclass
 class Part:
     """A program with its arguments and environment, and how it has fared. `handed_over` are the descriptors of open
-    files that it gets."""
+    files that it gets. One that `reports` says on a pipe when it is ready."""
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str]
     handed_over: Sequence[int] = ()
+    reports: bool = False
     process: subprocess.Popen[bytes] | None = None
     deaths_in_a_row: int = 0
     started_at: float = 0.0
     start_again_at: float | None = None
+    _has_reported: bool = False
+    _pipe: int | None = None
 
     def start(self) -> None:
         # A session of its own keeps Ctrl-C from reaching the part: the supervisor stops the parts in order.
-        self.process = subprocess.Popen(
-            self.command,
-            env=self.environment,
-            start_new_session=True,
-            preexec_fn=_die_with_parent,
-            pass_fds=self.handed_over,
-        )
+        with self._pipe_for_report() as (environment, handed_over):
+            self.process = subprocess.Popen(
+                self.command,
+                env=environment,
+                start_new_session=True,
+                preexec_fn=_die_with_parent,
+                pass_fds=handed_over,
+            )
         self.started_at = time.monotonic()
         self.start_again_at = None
+
+    @contextmanager
+    def _pipe_for_report(self) -> Iterator[tuple[Mapping[str, str], Sequence[int]]]:
+        """The environment and the descriptors of the process."""
+        self._forget_report()
+        if not self.reports:
+            yield self.environment, self.handed_over
+            return
+        self._pipe, write = os.pipe()
+        try:
+            yield {**self.environment, READY: str(write)}, [*self.handed_over, write]
+        finally:
+            os.close(write)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it said so since it was started."""
+        if self._pipe is not None and not self._has_reported and select.select([self._pipe], [], [], 0)[0]:
+            self._has_reported = os.read(self._pipe, 1) != b""  # Nothing is the end of a process that said nothing.
+        return self._has_reported
+
+    def _forget_report(self) -> None:
+        if self._pipe is not None:
+            os.close(self._pipe)
+        self._pipe, self._has_reported = None, False
 
     @property
     def running(self) -> bool:
@@ -76,7 +109,13 @@ class Part:
         if self.running and self.process:
             self.process.terminate()
 
+    def drain(self) -> None:
+        """A web server: leave what is new to others, finish what was begun."""
+        if self.running and self.process:
+            self.process.send_signal(signal.SIGUSR2)
+
     def force_to_stop(self) -> None:
+        self._forget_report()
         if self.process:
             self._signal_group(signal.SIGKILL)
             self.process.wait()

@@ -8,10 +8,6 @@ import socket
 from app.instance_claim import CannotStart
 
 
-def check_port(host: str, port: int) -> None:
-    claim_port(host, port).close()
-
-
 def claim_port(host: str, port: int, settings: str = "") -> socket.socket:
     """A socket that has the port and does not listen yet. `settings` is what the names of its settings begin with.
     Raises CannotStart."""

@@ -1,4 +1,5 @@
-"""Bring the database up to date and make the demo shop, once."""
+"""`python -m app.supervisor.preparation`: bring the database up to date and make the demo shop, once. With `production`
+there is no demo shop; with `upgrade` the release before still runs."""
 
 from __future__ import annotations
 
@@ -13,16 +14,17 @@ from flask import Flask
 from flask.cli import ScriptInfo
 from sqlalchemy.exc import OperationalError
 
-READY = 0
-READY_WITH_DEMO = 10
+from app.config import INSTANCE
+from app.supervisor import migrating
+from app.supervisor.outcomes import FAILED, NEEDS_A_STOP, READY, READY_WITH_DEMO
 
 
-def run(production: bool) -> NoReturn:
-    """Ends this process; its exit status is READY, READY_WITH_DEMO or a failure."""
+def run(production: bool, is_upgrade: bool) -> NoReturn:
+    """Ends this process; its exit status is READY, READY_WITH_DEMO, NEEDS_A_STOP or a failure."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        _flask("db", "upgrade")
+        _migrate(is_upgrade)
         if production:
             sys.exit(READY)
         with redirect_stdout(io.StringIO()):
@@ -30,8 +32,21 @@ def run(production: bool) -> NoReturn:
         status = READY_WITH_DEMO if _has_demo_users() else READY
     except OperationalError as error:
         print(f"The database does not answer: {error.orig}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(FAILED)
     sys.exit(status)
+
+
+def _migrate(is_upgrade: bool) -> None:
+    instance = INSTANCE.absolute()
+    with _application().app_context():
+        revision = migrating.revision_of(importlib.import_module("app.extensions").db.engine)
+    if migrating.lives_with(instance, revision):
+        print("The database is of a later release, with which this one can live.", file=sys.stderr)
+        return
+    if is_upgrade and migrating.needs_a_stop(revision):
+        sys.exit(NEEDS_A_STOP)
+    migrating.note_upgrade(instance, revision)
+    _flask("db", "upgrade")
 
 
 def _has_demo_users() -> bool:
@@ -48,3 +63,7 @@ def _flask(*arguments: str) -> None:
 def _application() -> Flask:
     application: Flask = importlib.import_module("wsgi").app
     return application
+
+
+if __name__ == "__main__":
+    run(production="production" in sys.argv, is_upgrade="upgrade" in sys.argv)

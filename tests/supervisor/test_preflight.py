@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from app.instance_claim import CannotStart, claim_folder
-from app.supervisor.preflight import check_port
+from app.supervisor.preflight import claim_port
 from tests.surroundings import ROOT
 
 
@@ -18,12 +18,12 @@ def test_a_taken_port_names_the_port_and_another_one() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(CannotStart, match=f"Port {port} on 127.0.0.1 is taken .* PORT={port + 1} make run"):
-            check_port("127.0.0.1", port)
+            claim_port("127.0.0.1", port)
 
 
 def test_a_foreign_address_is_named() -> None:
     with pytest.raises(CannotStart, match=r"192\.0\.2\.1:8000 cannot be used"):
-        check_port("192.0.2.1", 8000)
+        claim_port("192.0.2.1", 8000)
 
 
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path) -> None:

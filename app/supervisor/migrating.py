@@ -1,0 +1,51 @@
+"""Which releases live with a database. Migrations only add what the release before can live with, unless they say
+`NEEDS_A_STOP = True`. Each upgrade notes it beside the database, so that the release before may come back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from alembic.migration import MigrationContext
+from alembic.script import Script, ScriptDirectory
+from sqlalchemy import Engine
+
+from app.backups.schema import MIGRATIONS, head, known_revisions
+
+NOTE = "older-releases.json"
+
+
+def revision_of(engine: Engine) -> str | None:
+    with engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def needs_a_stop(revision: str | None) -> bool:
+    """Whether a release that runs on that revision could not live with what the migrations make of it."""
+    return any(getattr(script.module, "NEEDS_A_STOP", False) for script in _pending(revision))
+
+
+def lives_with(instance: Path, revision: str | None) -> bool:
+    """Whether that revision is of a later release, which noted that this one lives with it."""
+    note = instance / NOTE
+    return (
+        revision is not None
+        and revision not in known_revisions()
+        and note.exists()
+        and json.loads(note.read_text()) == {"database": revision, "livesWith": head()}
+    )
+
+
+def note_upgrade(instance: Path, before: str | None) -> None:
+    """To be called before the migrations, with the revision of then."""
+    if before in (None, head()):
+        return
+    if needs_a_stop(before):
+        (instance / NOTE).unlink(missing_ok=True)
+    else:
+        (instance / NOTE).write_text(json.dumps({"database": head(), "livesWith": before}))
+
+
+def _pending(revision: str | None) -> Sequence[Script]:
+    return list(ScriptDirectory(str(MIGRATIONS)).iterate_revisions("heads", revision))

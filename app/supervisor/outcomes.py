@@ -1,0 +1,6 @@
+"""How the preparation of a release ended: the exit statuses of its process."""
+
+READY = 0
+FAILED = 1
+READY_WITH_DEMO = 10
+NEEDS_A_STOP = 11
