@@ -16,7 +16,7 @@ from bench.measuring import ALL, FIGURES_FILE, SMALL, Figure, workspace
 
 NAMES = (
     "relevance", "index_build", "search_speed", "hostile", "replay", "updates", "pages", "counting", "analytics",
-    "taxonomy", "activation", "sitemap", "findable", "slow_clients", "pos", "load",
+    "taxonomy", "activation", "sitemap", "findable", "slow_clients", "pos", "bundle", "load",
 )  # fmt: skip
 
 

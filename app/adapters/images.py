@@ -53,6 +53,8 @@ class FileImages:
 
     def keep(self, site_id: int, data: bytes) -> StoredImage:
         _check_size(data)
+        if known := self._kept_before(site_id, data):
+            return known
         with decoding_slot(self._folder):
             picture = _decoded(data)
             own = picture.size if _is_own_form(data) and max(picture.size) <= LONGEST_SIDE else None
@@ -65,6 +67,19 @@ class FileImages:
             _write(self._path(site_id, form(file, name)), smaller)
         _write(self._path(site_id, file), encoded)
         return StoredImage(file, *(own or scaled(*picture.size, LONGEST_SIDE)))
+
+    def _kept_before(self, site_id: int, data: bytes) -> StoredImage | None:
+        """The same file, which need not be drawn again; from now on it counts as kept anew."""
+        file = f"{hashlib.sha256(data).hexdigest()[:32]}.webp"
+        path = self._path(site_id, file)
+        if not _is_own_form(data) or not path.exists() or not self._path(site_id, jpeg(file)).exists():
+            return None
+        with _refusing_broken_files():
+            width, height = _opened(data).size
+        if not all(self._path(site_id, form(file, name)).exists() for name, _ in _forms_of((width, height))):
+            return None
+        os.utime(path)
+        return StoredImage(file, width, height)
 
     def add_forms(self, site_id: int, file: str) -> int:
         data = self.read(site_id, file)

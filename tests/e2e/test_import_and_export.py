@@ -24,9 +24,7 @@ def bundle(path: Path) -> Path:
     return path
 
 
-def test_a_file_is_previewed_imported_and_found_and_exported(
-    page: Page, stocked: None, tmp_path: Path
-) -> None:
+def test_a_file_is_previewed_imported_and_found_and_exported(page: Page, stocked: None, tmp_path: Path) -> None:
     sign_in(page, "admin@demo.test")
     page.goto("/admin/settings")
     page.get_by_role("navigation", name="Settings").get_by_role("link", name="Import and export").click()

@@ -133,3 +133,33 @@ def test_an_export_overwrites_nothing(take: Take, tmp_path: Path):
 def test_passwords_stay_behind(take: Take, tmp_path: Path):
     take(users=[{"email": "mia@shop.test", "roles": ["ADMIN"], "password": "a long secret"}])
     assert export(tmp_path / "out", "shop.test")["users.json"].count(b"assword") == 0
+
+
+def test_descriptions_of_pictures_come_back_and_stay_where_a_bundle_is_silent(take: Take, tmp_path: Path):
+    pictures = {"images": ["media/red.png", "media/blue.png"], "imageTexts": [" A  red tent "]}
+    folder = write_bundle(tmp_path / "pictures", site=SITE, products=[product(**pictures)])
+    (folder / "media").mkdir()
+    for colour in ("red", "blue"):
+        Image.new("RGB", (40, 30), colour).save(folder / "media" / f"{colour}.png", "PNG")
+    take(folder, host=None)
+    assert take(folder, host=None).changes == 0
+    assert [image.alt for image in db.session.scalars(select(Product)).one().images] == ["A red tent", ""]
+
+    (folder / "products.jsonl").unlink()
+    write_bundle(folder, products=[product(images=["media/blue.png", "media/red.png"])])
+    assert take(folder, host=None).of("products").changed == 1
+    db.session.expire_all()
+    assert [image.alt for image in db.session.scalars(select(Product)).one().images] == ["", "A red tent"]
+    assert_comes_back(take, tmp_path, "shop.test", ".zip")
+
+
+def test_a_picture_that_is_there_already_is_not_drawn_again_but_counts_as_kept_anew(take: Take, tmp_path: Path):
+    take(products=[product()])
+    drawn = io.BytesIO()
+    Image.effect_noise((600, 400), 80).save(drawn, "PNG")
+    site_id = sites.site_at("shop.test").id
+    kept = images().keep(site_id, drawn.getvalue())
+    before = dict(images().files(site_id))
+    assert images().keep(site_id, images().read(site_id, kept.file)) == kept
+    assert images().files(site_id)[0][1] > before[kept.file]
+    assert not images().discard(site_id, kept.file, before[kept.file])

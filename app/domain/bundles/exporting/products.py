@@ -54,8 +54,10 @@ def _row(product: Product) -> dict[str, Any]:
     plain = {name: getattr(product, column) for name, column in COLUMNS.items()}
     canonical_url = plain.pop("canonicalUrl")
     level_id, attributes = product.taxonomy_level_id, dict(sorted(product.taxonomy_attributes.items()))
+    alts = [image.alt for image in product.images]
     return plain | {
         "images": [f"{MEDIA}{image.file}" for image in product.images],
+        **({"imageTexts": alts} if any(alts) else {}),
         "searchTerms": product.search_terms,
         "canonicalUrl": canonical_url,
         "createdAt": product.created_at.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z",

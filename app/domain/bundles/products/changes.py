@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
+from app.domain.bundles.products.pictures import Picture
 from app.domain.bundles.products.rows import ImportedProduct
 from app.domain.bundles.products.stored import StoredProduct
-from app.domain.catalogue.image_store import StoredImage
 from app.domain.catalogue.rules import ProductDraft, VariantDraft
 from app.domain.taxonomy.products.classification import Classification, counted_values
 
@@ -22,7 +22,7 @@ class CheckedRow:
 
     row: ImportedProduct
     classification: Classification | None = None
-    images: list[StoredImage] | None = None
+    images: list[Picture] | None = None
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Change:
     values: set[tuple[str, str]] | None = None
     variants: list[VariantDraft] | None = None
     variant_ids: Mapping[str, int] = field(default_factory=dict)
-    images: list[StoredImage] | None = None
+    images: list[Picture] | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -73,9 +73,19 @@ def difference(candidate: CheckedRow, stored: StoredProduct) -> Change:
     variants = candidate.row.variants
     if variants is not None and variants != stored.variants:
         change.variants, change.variant_ids = variants, stored.variant_ids
-    if candidate.images is not None and [image.file for image in candidate.images] != stored.images:
-        change.images = candidate.images
+    if candidate.images is not None:
+        pictures = _described(candidate.images, dict(stored.images))
+        if [(picture.image.file, picture.alt) for picture in pictures] != stored.images:
+            change.images = pictures
     return change
+
+
+def _described(pictures: list[Picture], known: Mapping[str, str]) -> list[Picture]:
+    """A picture of which the bundle says nothing keeps its description."""
+    return [
+        picture if picture.alt is not None else replace(picture, alt=known.get(picture.image.file, ""))
+        for picture in pictures
+    ]
 
 
 def _classified_columns(classified: Classification) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class ProductImport:
     def _candidate(self, row: ImportedProduct) -> CheckedRow:
         candidate = CheckedRow(row)
         if row.images is not None:
-            candidate.images, complaints = keep_pictures(self._task, row.images)
+            candidate.images, complaints = keep_pictures(self._task, row.images, row.image_texts)
             row.complaints += complaints
         return candidate
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from app.domain.bundles.archive import MEDIA
 from app.domain.bundles.reading import read_bytes
@@ -11,16 +12,26 @@ from app.domain.catalogue.image_store import LARGEST_UPLOAD, StoredImage
 from app.domain.shared.problems import Invalid, Problem
 
 
-def keep_pictures(task: ImportTask, names: Sequence[str]) -> tuple[list[StoredImage], list[Problem]]:
-    """What the shop keeps of them, in their order, and what it could not take.
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A kept picture and its description; None where the bundle says nothing of it."""
+
+    image: StoredImage
+    alt: str | None = None
+
+
+def keep_pictures(
+    task: ImportTask, names: Sequence[str], texts: Sequence[str] | None
+) -> tuple[list[Picture], list[Problem]]:
+    """What the shop keeps of them, in their order, and what it could not take. `texts` describe them.
 
     An address on the web is not fetched: a bundle must not make this server call on others.
     """
-    kept: list[StoredImage] = []
+    kept: list[Picture] = []
     problems: list[Problem] = []
     for index, name in enumerate(names):
         try:
-            kept.append(_keep(task, name))
+            kept.append(Picture(_keep(task, name), texts[index] if texts else None))
         except Invalid as refused:
             problems += [Problem(p.code, p.message, f"#/images/{index}") for p in refused.problems]
     return kept, problems

@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.domain.bundles.reading import FileRow
-from app.domain.catalogue.images import MOST_IMAGES
+from app.domain.catalogue.images import LONGEST_ALT, MOST_IMAGES
 from app.domain.catalogue.markup import clean_html
 from app.domain.catalogue.rules import ProductDraft, VariantDraft, product_problems, tidy_product
 from app.domain.catalogue.search_terms import clean_terms
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Flag, Items, Many, Number, Object, Record, Text, Texts, TextsByName, Whole
+from app.domain.shared.text import line_problems, one_line
 
 MOST_READ = 1_000  # Variants; the catalogue takes fewer, and says so.
 VARIANT = Record(
@@ -38,6 +39,7 @@ PRODUCT = Record(
     featured=Flag(),
     rating=Number(allow_none=True),
     images=Texts(),
+    imageTexts=Texts(),
     searchTerms=Items(),
     canonicalUrl=Text(allow_none=True),
     createdAt=Text(allow_none=True),
@@ -78,6 +80,7 @@ class ImportedProduct:
     columns: dict[str, Any]
     variants: list[VariantDraft] | None = None
     images: list[str] | None = None
+    image_texts: list[str] | None = None
     level_id: str | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     complaints: list[Problem] = field(default_factory=list)
@@ -102,6 +105,7 @@ def read_product(row: FileRow, site_id: int) -> ImportedProduct:
         product.attributes = taxonomy.get("attributes") or {}
     _take_terms(product, fields.get("searchTerms"))
     _limit_images(product)
+    _take_image_texts(product, fields.get("imageTexts"))
     return product
 
 
@@ -153,3 +157,15 @@ def _limit_images(product: ImportedProduct) -> None:
         message = f"A product has at most {MOST_IMAGES} pictures; the rest is left out."
         product.complaints.append(Problem("too_many", message, f"#/images/{MOST_IMAGES}"))
         product.images = product.images[:MOST_IMAGES]
+
+
+def _take_image_texts(product: ImportedProduct, texts: list[str] | None) -> None:
+    """Each describes the picture at its place for those who cannot see it; "" says nothing."""
+    if texts is None or product.images is None:
+        return
+    tidy = [one_line(text) for text in texts[: len(product.images)]]
+    for place, text in enumerate(tidy):
+        problems = line_problems(text, "The description of the picture", LONGEST_ALT, f"#/imageTexts/{place}")
+        product.complaints += problems
+        tidy[place] = "" if problems else text
+    product.image_texts = [*tidy, *[""] * (len(product.images) - len(tidy))]

@@ -15,13 +15,14 @@ from app.extensions import db
 
 @dataclass(slots=True)
 class StoredProduct:
-    """`columns` are the product's own; `variant_ids` has the records of `variants` by SKU."""
+    """`columns` are the product's own; `variant_ids` has the records of `variants` by SKU, `images`
+    the files of its pictures with their descriptions."""
 
     id: int
     columns: dict[str, Any]
     variants: list[VariantDraft] = field(default_factory=list)
     variant_ids: dict[str, int] = field(default_factory=dict)
-    images: list[str] = field(default_factory=list)
+    images: list[tuple[str, str]] = field(default_factory=list)
 
 
 def hold_products(site_id: int, skus: Collection[str]) -> None:
@@ -51,12 +52,12 @@ def _add_variants(found: dict[int, StoredProduct]) -> None:
 
 def _add_images(found: dict[int, StoredProduct]) -> None:
     query = (
-        select(ProductImage.product_id, ProductImage.file)
+        select(ProductImage.product_id, ProductImage.file, ProductImage.alt)
         .where(ProductImage.product_id.in_(found))
         .order_by(ProductImage.position, ProductImage.id)
     )
-    for product_id, file in db.session.execute(query):
-        found[product_id].images.append(file)
+    for product_id, file, alt in db.session.execute(query):
+        found[product_id].images.append((file, alt))
 
 
 def variant_owners(site_id: int, skus: Collection[str]) -> dict[str, int]:

@@ -137,13 +137,13 @@ def _replace_images(site_id: int, changes: Sequence[Change]) -> None:
                 "site_id": site_id,
                 "product_id": change.product_id,
                 "position": position,
-                "file": image.file,
-                "alt": "",
-                "width": image.width,
-                "height": image.height,
+                "file": picture.image.file,
+                "alt": picture.alt or "",
+                "width": picture.image.width,
+                "height": picture.image.height,
             }
             for change in changes
-            for position, image in enumerate(change.images or ())
+            for position, picture in enumerate(change.images or ())
         ],
     )
 
