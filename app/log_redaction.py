@@ -29,9 +29,14 @@ def redact(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> Mutab
     return event
 
 
+def redacted(text: str) -> str:
+    """Return the text without what looks like a secret or an address."""
+    return SECRET_VALUES.sub(REDACTED, text)
+
+
 def _without_secrets(value: Any) -> Any:
     if isinstance(value, str):
-        return SECRET_VALUES.sub(REDACTED, value)
+        return redacted(value)
     if isinstance(value, dict):
         return dict(redact(None, "", dict(value)))
     if isinstance(value, list | tuple):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from flask import Flask, current_app
 
@@ -24,10 +24,15 @@ from app.domain.seo.sitemap.store import NoSitemaps, SitemapStore
 from app.domain.shared.clock import Clock
 from app.domain.shared.mailing import Mailer, NoMailer
 from app.domain.shared.rate_limit import NoRateLimits, RateLimits
+from app.domain.system.facts import JobFacts
+from app.domain.work.kinds import WorkKind
 from app.domain.work.locks import NoLocks, WorkerLocks
+from app.domain.work.queue_overview import QueueOverview
 
 EXTENSION = "shop-ports"
 LANDING_DIRECTORY = "shop-landing-directory"
+SCHEDULED_JOBS = "shop-scheduled-jobs"
+WORK_KINDS = "shop-work-kinds"
 WITH_PAGES = "shop-application-with-pages"
 
 
@@ -41,6 +46,10 @@ class JobQueue(Protocol):
 
     def ping(self) -> None:
         """Raises OSError with the reason when the queue does not answer."""
+        ...
+
+    def overview(self) -> QueueOverview | None:
+        """Return what it holds; None where no queue is set up. Raises OSError when the queue does not answer."""
         ...
 
     def idle_kinds(self) -> list[str] | None:
@@ -137,6 +146,18 @@ def mailer() -> Mailer:
 
 def erasures() -> ErasureList:
     return _ports().erasures
+
+
+def scheduled_jobs() -> list[JobFacts]:
+    """The jobs that run by the clock; not a port, but what app.jobs runs, which pages do not import."""
+    facts: Callable[[], list[JobFacts]] = current_app.extensions[SCHEDULED_JOBS]
+    return facts()
+
+
+def work_kinds() -> Sequence[WorkKind[Any]]:
+    """The kinds of leased work that workers do."""
+    kinds: Sequence[WorkKind[Any]] = current_app.extensions[WORK_KINDS]
+    return kinds
 
 
 def landing_directory() -> LandingDirectory:

@@ -29,6 +29,9 @@ class NullEngine:
     def status(self, site_id: int, index: IndexName) -> EngineStatus:
         return EngineStatus(EngineState.NOT_SET_UP)
 
+    def size(self, site_id: int, index: IndexName) -> int | None:
+        return None
+
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
         raise SearchUnavailable(_MESSAGE)
 

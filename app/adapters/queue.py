@@ -10,6 +10,9 @@ from redis.exceptions import RedisError
 from rq import Queue, Worker
 from rq.serializers import JSONSerializer
 
+from app.adapters.queue_overview import overview_of
+from app.domain.work.queue_overview import QueueOverview
+
 TIMEOUT = 0.3  # Seconds: a save may wait this long for a queue that hangs, once.
 PAUSE = 5.0  # Seconds without further tries after a failure, so that saves stay quick while Redis is down.
 JOB_TIMEOUT = 3600  # Seconds: the longest a job may run.
@@ -31,6 +34,7 @@ JOBS = {  # Every job and its queue.
     "payments:check": "default",
     "payment_simulator:deliver": "default",
     "payments:reconcile": "builds",
+    "scheduled:look": "builds",
 }
 PENDING_SECONDS = 15  # How long a job counts as pending if no worker begins it.
 
@@ -86,6 +90,9 @@ class RqQueue:
         except RedisError as error:
             raise OSError(str(error)) from error
 
+    def overview(self) -> QueueOverview:
+        return overview_of(self._queues)
+
     def idle_kinds(self) -> list[str] | None:
         try:
             return [kind for kind, queue in self._queues.items() if not _has_worker(queue)]
@@ -104,6 +111,9 @@ class NoQueue:
 
     def enqueue(self, job: str, *args: object) -> bool:
         return False
+
+    def overview(self) -> QueueOverview | None:
+        return None
 
     def idle_kinds(self) -> list[str] | None:
         return None

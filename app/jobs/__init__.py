@@ -5,10 +5,15 @@ from __future__ import annotations
 from flask import Flask
 
 from app.jobs import commands
+from app.jobs.leased import LEASED_JOBS
+from app.jobs.scheduled import job_facts
+from app.ports import SCHEDULED_JOBS, WORK_KINDS
 
 
 def register(app: Flask) -> None:
-    """Add the commands that run jobs."""
+    """Add the commands that run jobs, and what pages say about jobs."""
+    app.extensions[SCHEDULED_JOBS] = job_facts
+    app.extensions[WORK_KINDS] = tuple(leased.kind for leased in LEASED_JOBS.values())
     app.cli.add_command(commands.group)
     app.cli.add_command(commands.scheduler_command)
     app.cli.add_command(commands.purge_command)

@@ -53,7 +53,6 @@ RETENTIONS: tuple[Retention, ...] = (
     leases.retention(PICTURE, "uploads of pictures"),
     leases.retention(SITEMAP, "builds of sitemaps"),
     leases.retention(BUNDLE_RUN, "imports and exports"),
-    leases.retention(RECONCILIATION, "reconciliations of payments"),
     leases.retention(TASK, "taxonomy tasks"),  # What they did and what products lost stays in the activity log.
     Retention("ended alerts", Alert, dated=Alert.ended_at, is_old=lambda now: Alert.ended_at < now - ENDED_ALERTS_KEPT),
 )

@@ -20,6 +20,7 @@ from app.domain.alerts.alerts import end_alert, raise_alert
 from app.domain.alerts.backups import backup_fault
 from app.domain.alerts.causes import Cause
 from app.domain.alerts.certificates import NoSecureConnection, certificate_fault
+from app.domain.shared.times import rfc3339
 from app.jobs.time_limit import run_within
 from app.ports import certificates, clock
 from app.transaction import transaction
@@ -27,6 +28,9 @@ from app.transaction import transaction
 LEVELS = 2  # The folder and those in it: a repository of backups may hold a million files further down.
 BACKUP_SECONDS = 60.0
 CERTIFICATE_SECONDS = 15.0
+
+Finding = dict[str, str | None]
+Found = tuple[str | None, datetime | None]  # What is wrong, and when it was made or ends.
 
 log = structlog.get_logger()
 
@@ -38,27 +42,34 @@ def newest_file(folder: Path) -> datetime | None:
     return max(_file_times(folder, LEVELS), default=None)
 
 
-def check_backup(seconds: float = BACKUP_SECONDS, newest: Callable[[Path], datetime | None] = newest_file) -> None:
+def check_backup(
+    seconds: float = BACKUP_SECONDS, newest: Callable[[Path], datetime | None] = newest_file
+) -> Finding | None:
     config: Config = current_app.config["SHOP"]
     if config.backup_dir is None:
-        return _end(Cause.BACKUP_OLD)
+        _end(Cause.BACKUP_OLD)
+        return None
     look = partial(run_within, seconds, partial(newest, config.backup_dir))
-    _note(Cause.BACKUP_OLD, _backup_fault(config.backup_dir, config.alert_backup_days, look))
+    return _note(Cause.BACKUP_OLD, *_backup_fault(config.backup_dir, config.alert_backup_days, look))
 
 
-def check_certificate(seconds: float = CERTIFICATE_SECONDS) -> None:
+def check_certificate(seconds: float = CERTIFICATE_SECONDS) -> Finding | None:
     config: Config = current_app.config["SHOP"]
     if config.alert_certificate_host is None:
-        return _end(Cause.CERTIFICATE_EXPIRING)
-    _note(Cause.CERTIFICATE_EXPIRING, _certificate_fault(*config.alert_certificate_host, seconds))
+        _end(Cause.CERTIFICATE_EXPIRING)
+        return None
+    return _note(Cause.CERTIFICATE_EXPIRING, *_certificate_fault(*config.alert_certificate_host, seconds))
 
 
-def _note(cause: Cause, fault: str | None) -> None:
+def _note(cause: Cause, fault: str | None, at: datetime | None) -> Finding:
+    """`at` is the time of the newest backup, or the end of the certificate, where it is known."""
     log.info("safeguard_checked", cause=cause.key, fault=fault)
     if fault is None:
-        return _end(cause)
-    with transaction():
-        raise_alert(clock(), cause, fault)
+        _end(cause)
+    else:
+        with transaction():
+            raise_alert(clock(), cause, fault)
+    return {"fault": fault, "at": rfc3339(at) if at else None}
 
 
 def _end(cause: Cause) -> None:
@@ -66,14 +77,14 @@ def _end(cause: Cause) -> None:
         end_alert(clock(), cause)
 
 
-def _backup_fault(folder: Path, longest_days: int, look: Callable[[], datetime | None]) -> str | None:
+def _backup_fault(folder: Path, longest_days: int, look: Callable[[], datetime | None]) -> Found:
     try:
         newest = look()
     except TimeoutError:
-        return f"The folder {folder} cannot be read in time."
+        return f"The folder {folder} cannot be read in time.", None
     except OSError as error:
-        return f"The folder {folder} cannot be read: {error.strerror}."
-    return backup_fault(str(folder), newest, clock().now(), timedelta(days=longest_days))
+        return f"The folder {folder} cannot be read: {error.strerror}.", None
+    return backup_fault(str(folder), newest, clock().now(), timedelta(days=longest_days)), newest
 
 
 def _file_times(folder: str | Path, levels: int) -> Iterator[datetime]:
@@ -89,11 +100,11 @@ def _file_times(folder: str | Path, levels: int) -> Iterator[datetime]:
                     yield from _file_times(entry.path, levels - 1)
 
 
-def _certificate_fault(host: str, port: int, seconds: float) -> str | None:
+def _certificate_fault(host: str, port: int, seconds: float) -> Found:
     try:
         valid_until = run_within(seconds, partial(certificates().valid_until, host, port))
     except NoSecureConnection as error:
-        return f"No secure connection to {host}, port {port}: {error}."
+        return f"No secure connection to {host}, port {port}: {error}.", None
     except TimeoutError:
-        return f"No secure connection to {host}, port {port}: it did not answer in time."
-    return certificate_fault(host, valid_until, clock().now())
+        return f"No secure connection to {host}, port {port}: it did not answer in time.", None
+    return certificate_fault(host, valid_until, clock().now()), valid_until

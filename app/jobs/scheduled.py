@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import structlog
 from flask import current_app
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.alerts import job_failures
 from app.domain.search.index import reconcile as reconciling
 from app.domain.shared.problems import DomainError
 from app.domain.sites.sites import all_sites
+from app.domain.system import job_runs
+from app.domain.system.facts import JobFacts
 from app.domain.work.context import read_afresh
 from app.domain.work.kinds import describe_error
 from app.extensions import db
 from app.jobs import bundles, pos_sessions, purging
 from app.jobs.baskets import submit_forgotten
+from app.jobs.measuring import measure
 from app.jobs.payments import check_due, reconcile_by_hand, request_checks, request_reconciliation
 from app.jobs.safeguards import check_backup, check_certificate
 from app.jobs.sitemaps import build_by_hand, request_by_schedule
 from app.jobs.suggesting import suggest_nightly
+from app.log_redaction import error_summary
 from app.ports import clock
 from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
@@ -34,18 +39,21 @@ class SitesFailed(DomainError):
 
     def __init__(self, job: str, reasons: Mapping[int, str]) -> None:
         super().__init__("\n".join(f"{job} failed for site {site_id}: {reasons[site_id]}" for site_id in reasons))
+        self.reasons = reasons
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduledJob:
     """`times` is a cron expression, in UTC, which the setting of app/config.py named by `setting` replaces. Where the
-    schedule only requests the work of a worker, `by_hand` does it for who runs the job by name."""
+    schedule only requests the work of a worker, `by_hand` does it for who runs the job by name. What `run` returns is
+    its report, for the System page. `only_looks`: it changes nothing, so that the page may run it at any time."""
 
     times: str
-    run: Callable[[], None]
+    run: Callable[[], object]
     meaning: str
     setting: str | None = None
-    by_hand: Callable[[], None] | None = None
+    by_hand: Callable[[], object] | None = None
+    only_looks: bool = False
 
     @property
     def current_times(self) -> str:
@@ -63,17 +71,19 @@ def _reconcile(site_id: int) -> None:
         log.info("reconciled", site=site_id, missing=report.missing, extra=report.extra, stale=report.stale)
 
 
-def purge() -> None:
-    """Nothing while the clock is in doubt. Raises SitesFailed."""
+def purge() -> list[dict[str, object]] | None:
+    """What was kept and removed; nothing while the clock is in doubt. Raises SitesFailed."""
     reading = purging.read_clock()
     if not reading.is_trusted:
         log.warning("purge_skipped", clock=str(reading.wall_at), steady=str(reading.steady_at))
-        return
+        return None
     with transaction():
         job_failures.end_unrepeated(clock())
-    log.info("purged", **{purged.name: purged.removed for purged in purging.purge_records() if purged.removed})
+    all_purged = purging.purge_records()
+    log.info("purged", **{purged.name: purged.removed for purged in all_purged if purged.removed})
     _for_each_site("purge", _purge_pictures)
     bundles.sweep()
+    return [asdict(purged) for purged in all_purged]
 
 
 def _purge_pictures(site_id: int) -> None:
@@ -131,23 +141,47 @@ def _for_each_site(job: str, work: Callable[[int], None]) -> None:
 def run_scheduled(name: str, *, is_by_hand: bool = False) -> None:
     """Run a job and note how it ended, for the alerts. Raises what the job raises."""
     job = SCHEDULED[name]
+    _note_start(name)
     try:
-        (job.by_hand if is_by_hand and job.by_hand else job.run)()
-    except SitesFailed:
-        raise  # Noted for each site.
+        report = (job.by_hand if is_by_hand and job.by_hand else job.run)()
+    except SitesFailed as failed:  # Each failure is noted already, but for the run.
+        with transaction():
+            job_runs.note_end(clock(), name, {str(site_id): reason for site_id, reason in failed.reasons.items()})
+        raise
     except Exception as error:
         db.session.rollback()
-        _note_failure(name, error)
+        with transaction():
+            job_failures.note_failure(clock(), name, describe_error(error))
+            job_runs.note_end(clock(), name, {job_runs.MACHINE: describe_error(error)})
         raise
-    _note_success(name)
+    with transaction():
+        job_failures.note_success(clock(), name)
+        job_runs.note_end(clock(), name, report=report)
 
 
-def _note_failure(job: str, error: Exception, site_id: int | None = None) -> None:
+def look(name: str) -> None:
+    """Run a job that only looks, as the System page requests."""
+    if SCHEDULED[name].only_looks:
+        run_scheduled(name)
+
+
+def _note_start(name: str) -> None:
+    """A database that takes no row, as on a full disk, holds up no job, which may be the one that makes room."""
+    try:
+        with transaction():
+            job_runs.note_start(clock(), name)
+    except SQLAlchemyError as error:
+        db.session.rollback()
+        if not note_storage_fault(error):
+            log.warning("job_start_not_noted", job=name, error=error_summary(error))
+
+
+def _note_failure(job: str, error: Exception, site_id: int) -> None:
     with transaction():
         job_failures.note_failure(clock(), job, describe_error(error), site_id)
 
 
-def _note_success(job: str, site_id: int | None = None) -> None:
+def _note_success(job: str, site_id: int) -> None:
     with transaction():
         job_failures.note_success(clock(), job, site_id)
 
@@ -183,8 +217,19 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
     "submit-baskets": ScheduledJob(
         "* * * * *", submit_forgotten, "Submit baskets that were paid ten minutes ago and never submitted."
     ),
-    "check-backup": ScheduledJob("20 * * * *", check_backup, "Look how old the newest backup is (BACKUP_DIR)."),
-    "check-certificate": ScheduledJob(
-        "40 * * * *", check_certificate, "Look whether browsers accept the certificate (ALERT_CERTIFICATE_HOST)."
+    "check-backup": ScheduledJob(
+        "20 * * * *", check_backup, "Look how old the newest backup is (BACKUP_DIR).", only_looks=True
     ),
+    "check-certificate": ScheduledJob(
+        "40 * * * *",
+        check_certificate,
+        "Look whether browsers accept the certificate (ALERT_CERTIFICATE_HOST).",
+        only_looks=True,
+    ),
+    "measure": ScheduledJob("10 * * * *", measure, "Measure the folders of the shop.", only_looks=True),
 }
+
+
+def job_facts() -> list[JobFacts]:
+    """Return the jobs for the System page, as they are set up now."""
+    return [JobFacts(name, job.current_times, job.meaning, job.only_looks) for name, job in SCHEDULED.items()]

@@ -583,6 +583,9 @@ class ReferenceEngine:
         version = f"{live.generation}.{live.version}"
         return EngineStatus(EngineState.HEALTHY, None, len(live.by_id), live.generation, version)
 
+    def size(self, site_id: int, index: IndexName) -> int | None:
+        return None
+
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
         return Evaluation(self._documents(site_id, index), request).result()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from app.domain.work.queue_overview import QueueKind, QueueOverview
+
 
 class RecordingQueue:
     """Remembers what was asked for in `jobs`; `down` makes it refuse, and no worker takes the
@@ -11,6 +13,7 @@ class RecordingQueue:
         self.jobs: list[tuple[str, tuple[object, ...]]] = []
         self.down = False
         self.idle: list[str] | None = []
+        self.held: QueueOverview | None = QueueOverview((QueueKind("default", 0, 0, 0),), ())
 
     def enqueue(self, job: str, *args: object) -> bool:
         if not self.down:
@@ -20,6 +23,10 @@ class RecordingQueue:
     def ping(self) -> None:
         if self.down:
             raise OSError("the queue is down")
+
+    def overview(self) -> QueueOverview | None:
+        self.ping()
+        return self.held
 
     def idle_kinds(self) -> list[str] | None:
         self.ping()

@@ -63,6 +63,9 @@ class WhooshEngine:
             version=f"{view.generation}.{view.commit}",
         )
 
+    def size(self, site_id: int, index: IndexName) -> int | None:
+        return self._place(site_id, index).size()
+
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
         return self.search_many(site_id, index, [request])[0]
 

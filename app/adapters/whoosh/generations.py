@@ -56,6 +56,14 @@ class IndexFolder:
         """The name of the live generation. Raises FileNotFoundError where there is none."""
         return os.path.basename(os.readlink(self._current))
 
+    def size(self) -> int | None:
+        """The bytes of the live generation, a few dozen files; None where there is none, or it goes meanwhile."""
+        try:
+            with os.scandir(self.directory / self.current()) as entries:
+                return sum(entry.stat().st_size for entry in entries if entry.is_file())
+        except OSError:
+            return None
+
     def is_live(self, generation: str) -> bool:
         """Asked of the link itself: a swap that was interrupted may have happened all the same."""
         try:

@@ -21,6 +21,7 @@ from app.blueprints.admin import (
     shell,
     sign_in,
     subscriptions,
+    system,
     taxonomy,
     users,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "shell",
     "sign_in",
     "subscriptions",
+    "system",
     "taxonomy",
     "users",
 ]

@@ -74,7 +74,7 @@ GROUPS = (
             ),
             Section("Subscriptions", "admin.subscriptions", "plan", Permission.MANAGE_SETTINGS),
             Section("Mobile POS", "admin.pos_overview", "card", Permission.MANAGE_POS, ("/admin/pos",)),
-            Section("Settings", "admin.settings", "gear", Permission.MANAGE_SETTINGS),
+            Section("Settings", "admin.settings", "gear", Permission.MANAGE_SETTINGS, ("/admin/settings/system",)),
             Section("Activity", "admin.activity", "list", Permission.MANAGE_SETTINGS),
         ),
     ),

@@ -55,6 +55,7 @@ COLUMNS: Mapping[str, Columns] = {
     "golden_searches": Columns(actor="updated_by", none="query sku"),
     "index_outbox": Columns(none="kind error"),
     "job_failures": Columns(none="job"),
+    "job_runs": Columns(none="job errors report"),
     "job_slots": Columns(none="job"),
     "merchandising_nodes": Columns(
         none="name slug path description canonical_override meta_title meta_description facets landing_rules "

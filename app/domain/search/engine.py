@@ -299,6 +299,10 @@ class SearchEngine(Searching, Protocol):
         that is damaged is UNREACHABLE for every process, although a process may go on with what it has open."""
         ...
 
+    def size(self, site_id: int, index: IndexName) -> int | None:
+        """Return the bytes of the live generation; None where there is none, or the engine does not know."""
+        ...
+
     def verify(self, site_id: int, index: IndexName) -> None:
         """Read all that is stored and compare checksums, which may take seconds. Raises SearchUnavailable for an index
         that is damaged, which `status` says from then on, or not there."""

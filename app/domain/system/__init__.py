@@ -1,0 +1,1 @@
+"""How the shop's own machinery stands: jobs, queue, workers, indexes, database, disks."""

@@ -1,0 +1,62 @@
+"""The database: what it is, how large, and whether its tables are those of this version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from alembic.config import Config as AlembicConfig
+from alembic.script import ScriptDirectory
+from sqlalchemy import inspect, text
+
+from app.extensions import db
+
+MIGRATIONS = Path(__file__).parents[3] / "migrations"
+NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+SIZES = {
+    "sqlite": "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
+    "postgresql": "SELECT pg_database_size(current_database())",
+}
+VERSIONS = {"sqlite": "SELECT sqlite_version()", "postgresql": "SHOW server_version"}
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFacts:
+    """`revision` is the migration that was applied last, None where migrations did not make the tables; `newest` is
+    the last that this version has."""
+
+    name: str
+    version: str
+    size: int
+    revision: str | None
+    newest: str | None
+
+    @property
+    def is_up_to_date(self) -> bool:
+        return self.revision == self.newest
+
+
+def database_facts() -> DatabaseFacts:
+    """Raises SQLAlchemyError."""
+    dialect = db.session.get_bind().dialect.name
+    version = str(db.session.scalar(text(VERSIONS[dialect])))
+    size = int(db.session.scalar(text(SIZES[dialect])) or 0)
+    return DatabaseFacts(NAMES[dialect], version.partition(" ")[0], size, _revision(), newest_revision())
+
+
+@cache
+def newest_revision() -> str | None:
+    """Of the migrations that lie beside the code; None where there are none."""
+    if not MIGRATIONS.is_dir():
+        return None
+    settings = AlembicConfig()
+    settings.set_main_option("script_location", str(MIGRATIONS))
+    return ScriptDirectory.from_config(settings).get_current_head()
+
+
+def _revision() -> str | None:
+    if not inspect(db.session.connection()).has_table("alembic_version"):
+        return None
+    revision = db.session.scalar(text("SELECT version_num FROM alembic_version LIMIT 1"))
+    return None if revision is None else str(revision)
