@@ -4,13 +4,12 @@ time."""
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 
 from flask import current_app
 
 from app.config import Config
-from app.jobs.time_limit import run_within
+from app.ports import clock
 
 SECONDS = 60.0  # For each folder.
 Size = dict[str, int | None]
@@ -24,11 +23,13 @@ def measure(seconds: float = SECONDS) -> dict[str, Size]:
     return {name: _size(folder, seconds) for name, folder in folders.items()}
 
 
-def folder_size(folder: Path) -> Size:
-    """Links are not followed; what goes meanwhile is passed over. Raises OSError for the folder itself."""
+def folder_size(folder: Path, seconds: float = SECONDS) -> Size:
+    """Links are not followed; what goes meanwhile is passed over. Raises OSError, and TimeoutError after so long."""
     size = files = 0
-    waiting = [os.fspath(folder)]
+    waiting, until = [os.fspath(folder)], clock().monotonic() + seconds
     while waiting:
+        if clock().monotonic() > until:
+            raise TimeoutError
         try:
             entries = os.scandir(waiting.pop())
         except FileNotFoundError:
@@ -52,6 +53,6 @@ def _bytes(entry: os.DirEntry[str]) -> int:
 
 def _size(folder: Path, seconds: float) -> Size:
     try:
-        return run_within(seconds, partial(folder_size, folder))
-    except (TimeoutError, OSError):
+        return folder_size(folder, seconds)
+    except OSError:  # A TimeoutError is one.
         return {"bytes": None, "files": None}

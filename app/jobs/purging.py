@@ -16,7 +16,6 @@ from app.domain.catalogue.picture_uploads import PICTURE
 from app.domain.orders import purge as orders
 from app.domain.pos import purge as pos
 from app.domain.pos.receipts.mails import RECEIPT_MAIL
-from app.domain.pos.reconciliation.nightly import RECONCILIATION
 from app.domain.relevance.trials.replays import REPLAY
 from app.domain.retention import clock_watch
 from app.domain.retention.clock_trust import ClockReading, MeasuredTime

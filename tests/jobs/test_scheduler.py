@@ -23,6 +23,7 @@ NIGHTLY = ("purge", "reconcile", "suggest", "pos-reconcile")
 HOURLY = (
     "check-backup",
     "check-certificate",
+    "measure",
     "pos-sessions",
     "submit-baskets",
 )  # Or more often, which once an hour is made up for.

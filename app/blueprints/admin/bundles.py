@@ -38,7 +38,11 @@ NO_ERRORS = FieldErrors()
 
 @bp.app_template_global("settings_tabs")
 def settings_tabs() -> list[Tab]:
-    pages = [("General", "admin.settings"), ("Import and export", "admin.bundles_page")]
+    pages = [
+        ("General", "admin.settings"),
+        ("Import and export", "admin.bundles_page"),
+        ("System", "admin.system"),
+    ]
     return section_tabs(pages)
 
 

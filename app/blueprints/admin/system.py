@@ -38,6 +38,7 @@ PAGES = {  # Where one acts on a job, or on leased work.
     "receipt-mail": ("admin.pos_transactions", "Transactions"),
     "submit-baskets": ("admin.orders_list", "Orders"),
     "picture": ("admin.products_list", "Products"),
+    "bundle-run": ("admin.bundles_page", "Import and export"),
     "purge": ("admin.personal_data", "Personal data"),
 }
 
