@@ -57,7 +57,7 @@ from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.domain.work import leases
 from app.extensions import db
 from app.factory import channels_of_alerts
-from app.jobs import counting, events, indexing, machine, payment_simulator, payments, sitemaps, trials
+from app.jobs import commands, counting, events, indexing, machine, payment_simulator, payments, sitemaps, trials
 from app.jobs.scheduled import run_scheduled
 from app.ports import Ports, clock, images, payment_processor, search_engine, worker_locks
 from app.storage_alerts import note_storage_fault
@@ -250,12 +250,18 @@ def scheduler() -> None:
     application.cli.main(["scheduler"], obj=ScriptInfo(create_app=lambda: application))
 
 
+def eager_scheduler() -> None:
+    """The scheduler, which looks five times a second, for tests that are not about how soon it looks."""
+    commands.SECONDS_BETWEEN_LOOKS = 0.2
+    scheduler()
+
+
 def watch_machine() -> None:
     """The scheduler, which looks at the machine all the time and believes at once what it sees."""
     machine.BETWEEN_LOOKS, machine.CALM = 0.2, timedelta(seconds=1)
     machine.DATABASE_MAY_PAUSE = machine.QUEUE_MAY_PAUSE = machine.WORKERS_MAY_PAUSE = 0.5
     unwritten.SENT_AFTER = timedelta(seconds=0.5)
-    scheduler()
+    eager_scheduler()
 
 
 def serve() -> None:
@@ -451,6 +457,7 @@ DEEDS: dict[str, Callable[..., object]] = {
         work,
         work_restlessly,
         scheduler,
+        eager_scheduler,
         watch_machine,
         serve,
         job,

@@ -39,5 +39,5 @@ def test_a_job_of_the_night_that_fails_twice_is_sent(shop: Shop) -> None:
             index.rename(shop.folder / "elsewhere")
         for _ in range(2):
             shop.do("job", "reconcile").finish()
-        shop.do("scheduler", ALERT_WEBHOOK_URL=hooks.base_url)
+        shop.do("eager_scheduler", ALERT_WEBHOOK_URL=hooks.base_url)
         until(lambda: ("alert_raised", "job_failed_twice") in sent(hooks))

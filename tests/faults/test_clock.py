@@ -67,14 +67,14 @@ def test_a_running_scheduler_purges_nothing_when_the_clock_is_set_and_goes_on_wh
 ) -> None:
     add_attempts(shop)
     assert shop.do("job", "purge").finish() == 0
-    scheduler = shop.do("scheduler")
+    scheduler = shop.do("eager_scheduler")
     until(lambda: slots_of_all_jobs(shop))
     set_clock(days=days)
     until(lambda: alerts(shop) == ["clock_moved"])
     assert shop.do("job", "purge").finish() == 0
     scheduler.signal("KILL")
     scheduler.finish()
-    shop.do("scheduler")
+    shop.do("eager_scheduler")
     assert shop.do("job", "purge").finish() == 0
     assert attempts(shop) == ATTEMPTS
     set_clock(days=0)
@@ -94,7 +94,7 @@ def test_a_slot_that_was_claimed_far_ahead_holds_no_job_back(shop: Shop, set_clo
             for at in (week_ago, week_ago + timedelta(days=400)):
                 db.session.add(JobSlot(job=job, slot=at, claimed_at=at))
     injected(3)
-    shop.do("scheduler")
+    shop.do("eager_scheduler")
     until(lambda: not slots_to_come(shop))
     with shop.opened() as indexing:
         yesterday = JobSlot.slot > indexing.clock.now() - timedelta(days=1)
@@ -106,7 +106,7 @@ def test_a_build_goes_on_though_the_clock_is_set_while_it_stands_still(
     shop: Shop, set_clock: Callable[..., None], ahead: dict[str, float]
 ) -> None:
     """It is halted, so that nothing renews its lease when the scheduler looks."""
-    scheduler = shop.do("scheduler")
+    scheduler = shop.do("eager_scheduler")
     until(lambda: slots_of_all_jobs(shop))
     builder = shop.do("rebuild", fault="sealed:STOP")
     builder.until_stopped()

@@ -109,7 +109,7 @@ def test_what_happens_to_a_live_index_is_told_and_heals_by_itself(
     newcomer = shop.do("browse")
     sees(newcomer, AWAY)
     shop.do("work", "builds")
-    shop.do("scheduler")
+    shop.do("eager_scheduler")
     sees(browser, WELL)
     sees(newcomer, WELL)
     assert {status for line in browser.said for status in line.split()[1::2]} == {"200", "503"}
@@ -139,7 +139,7 @@ def test_a_builder_that_is_killed_while_it_heals_is_given_up_and_its_successor_h
     browser = browsing(shop)
     truncate(shop)
     sees(browser, AWAY)
-    shop.do("scheduler")
+    shop.do("eager_scheduler")
     until(lambda: shop.run()[0] == "waiting")
     assert shop.do("build", fault="sealed:KILL").finish() == -signal.SIGKILL
     until(lambda: shop.run()[0] == "failed", seconds=5)  # Its lease of 20 seconds runs on.
@@ -165,7 +165,7 @@ def test_bits_that_a_disk_lost_are_found_by_the_nightly_comparison_which_fails(
     assert shop.do("job", "reconcile").finish() == 1
     sees(browser, AWAY)
     shop.do("work", "builds")
-    shop.do("scheduler")
+    shop.do("eager_scheduler")
     sees(browser, WELL)
     check(shop)
 

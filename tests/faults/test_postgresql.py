@@ -66,7 +66,7 @@ def plain(url: str) -> str:
 def test_a_server_that_is_restarted_under_writes_loses_nothing(
     shop: Shop, server: PostgresqlDatabases, how: signal.Signals
 ) -> None:
-    scheduler, savers = shop.do("scheduler"), [shop.do("save", "0") for _ in range(2)]
+    scheduler, savers = shop.do("eager_scheduler"), [shop.do("save", "0") for _ in range(2)]
     for _ in range(2):
         until_more_is_saved(savers)
         server.stop(how)
@@ -186,7 +186,7 @@ def test_a_build_is_not_given_up_by_a_machine_whose_clock_is_an_hour_off(shop: S
     builder.until_stopped()
     shop.clock_file = shop.folder / "clock"
     SetClock.set(shop.clock_file, timedelta(hours=hours))
-    shop.do("scheduler")
+    shop.do("eager_scheduler")
     shop.do("save", "3").finish()
     until(lambda: not waiting(shop))
     builder.signal("CONT")

@@ -35,7 +35,7 @@ def test_saves_hardly_wait_for_a_queue_that_ails(shop: Shop, redis: EmbeddedRedi
             assert fault == "reset" or max(waits) > TIMEOUT, "the fault happened"
             assert max(waits) < MOST_SECONDS and sum(waits) < 2 * MOST_SECONDS, "only the first asks the queue"
         proxy.fault = ""
-    shop.do("scheduler")
+    shop.do("eager_scheduler")
     until(lambda: len([sku for sku in shop.found() if sku.startswith("ailing")]) == 10)
     check(shop, [f"saved ailing-{number} saved" for number in range(10)])
 

@@ -61,6 +61,6 @@ def test_what_a_flushed_queue_forgot_is_asked_for_again(shop: Shop, redis: Embed
         connection.flushall()
         injected()
     shop.do("work", "builds")
-    shop.do("scheduler")
+    shop.do("eager_scheduler")
     until(lambda: shop.run()[0] == "done", seconds=30)
     check(shop, said)

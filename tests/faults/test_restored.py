@@ -44,7 +44,7 @@ def test_what_came_after_the_copy_is_found_no_more_once_the_night_is_over(shop: 
     shop.do("apply").finish()
     assert shop.found().keys() >= {"later"} and "sku-1" not in shop.found()
     restore_copy(shop)
-    shop.do("scheduler")
+    shop.do("eager_scheduler")
     assert shop.do("job", "reconcile").finish() == 0
     until(lambda: "later" not in shop.found())
     found = shop.found()

@@ -65,10 +65,11 @@ def test_a_locked_database_is_waited_for(shop: Shop) -> None:
 
 
 @pytest.mark.fault("F27")
-def test_a_page_says_when_to_try_again_while_the_database_stays_locked(shop: Shop) -> None:
-    """F27: 503, never 500. A sign-in that fails is noted, so it writes."""
-    holder = shop.do("lock", "30")
+def test_while_the_database_stays_locked_pages_say_when_to_try_again_and_saves_are_refused_whole(shop: Shop) -> None:
+    """503, never 500, both at the same time. A sign-in that fails is noted, so it writes."""
+    holder = shop.do("lock", "60")
     assert holder.line() == "locked"
+    saver = shop.do("save", "1")
     with shop.opened():
         client = current_app.test_client()
         form = client.get("/admin/login", base_url="http://shop.test").text
@@ -78,15 +79,8 @@ def test_a_page_says_when_to_try_again_while_the_database_stays_locked(shop: Sho
         answer = client.post("/admin/login", data=sent, base_url="http://shop.test")
     assert answer.status_code == 503
     assert int(answer.headers["Retry-After"]) > 0
-
-
-@pytest.mark.fault("F27")
-def test_a_save_is_refused_whole_while_the_database_stays_locked(shop: Shop) -> None:
-    """F27."""
-    holder = shop.do("lock", "30")
-    assert holder.line() == "locked"
-    said = shop.save(1)
-    assert said == ["refused database is locked"]
+    assert saver.finish() == 0
+    assert saver.said[-1] == "refused database is locked"
     holder.signal("KILL")
     holder.finish()
     check(shop)
