@@ -94,12 +94,12 @@ def test_every_argument_of_every_tool_is_described(agent: Agent) -> None:
 
 
 def test_every_problem_of_the_arguments_is_named_with_its_place(agent: Agent) -> None:
-    told = agent.call(TOOL, action="eat", terms=["a", 5], product=7, colour="red", dryRun="yes")
+    told = agent.call(TOOL, action="eat", terms="a", product=7, colour="red", dryRun="yes")
     assert dict(zip(told.pointers, told.codes, strict=True)) == {
         "#/dryRun": "wrong_type",
         "#/action": "unknown_action",
         "#/product": "wrong_type",
-        "#/terms/1": "wrong_type",
+        "#/terms": "wrong_type",
         "#/colour": "unknown_field",
     }
     for sentence in ("“product” must be a text, not a whole number.", "There is no field “colour” here."):

@@ -57,5 +57,6 @@ ROWS = [
     Row("51 terms", TERMS, [f"t{n}" for n in range(51)], False, OLD, ("at most 50 search terms; these are 51",)),
     Row("what cannot be shown", TERMS, ["left\u202eright"], False, OLD, ("characters that cannot be shown",)),
     Row("two problems at once", TERMS, ["x" * 51, "y\u202e"], False, OLD, ("has 51 characters", "cannot be shown")),
+    Row("no text", TERMS, ["a,b", 7, "x" * 51], False, OLD, ("comma", "must be text", "has 51"), NO_COMMA),
     Row("words that look like a command", TERMS, ["'; DROP TABLE --"], True, ["'; DROP TABLE --"]),
 ]

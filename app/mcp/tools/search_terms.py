@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from app.domain.catalogue import terms
 from app.domain.catalogue.product_reference import product_referred_to
@@ -12,6 +12,8 @@ from app.domain.catalogue.search_terms import LONGEST_TERM, MOST_TERMS
 from app.mcp.arguments import Answer, WriteArguments
 from app.mcp.registry import Call, reads, tool, writes
 from app.permissions import Permission
+
+SentTerm = Annotated[Any, WithJsonSchema({"type": "string"})]  # The rules report what is no text beside all else.
 
 
 class SearchTermsArguments(WriteArguments):
@@ -26,7 +28,7 @@ class SearchTermsArguments(WriteArguments):
     product: str = Field(
         description="The product: its SKU, its SEO name or its id. Example: “MUG-01”.", min_length=1, max_length=200
     )
-    terms: list[str] | None = Field(
+    terms: list[SentTerm] | None = Field(
         default=None,
         description=(
             "For replace and add: the search terms, each a word or a phrase that finds this product and is not in its "
