@@ -42,6 +42,16 @@ def test_no_file_names_a_path_of_somebodys_machine() -> None:
     assert named == []
 
 
+def test_files_that_the_docs_name_are_there() -> None:
+    """A decision names code from the package, from the domain, from the blueprints or from the tests."""
+    places = [ROOT, ROOT / "app", ROOT / "app/domain", ROOT / "app/blueprints", ROOT / "tests"]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    named = {
+        (page.name, name) for page in pages for name in re.findall(r"`((?:[\w-]+/)+[\w-]+\.py)`", page.read_text())
+    }
+    assert [pair for pair in sorted(named) if not any((place / pair[1]).is_file() for place in places)] == []
+
+
 def templates() -> list[Path]:
     return [*(ROOT / "app" / "templates").rglob("*.html"), *(ROOT / "app" / "themes").rglob("*.html")]
 
