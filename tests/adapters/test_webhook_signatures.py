@@ -15,21 +15,27 @@ SECONDS = int(NOW.timestamp())
 SECRET = b"a secret"
 
 
+def is_believed(header: str, body: bytes = b"{}", secret: bytes = SECRET, seconds_off: int = 0) -> bool:
+    try:
+        verify(secret, header, body, NOW + timedelta(seconds=seconds_off))
+    except BadSignature:
+        return False
+    return True
+
+
 @given(st.binary(min_size=1), st.binary(), st.integers(-300, 300))
 def test_what_is_signed_within_five_minutes_is_believed(secret: bytes, body: bytes, seconds_off: int) -> None:
-    verify(secret, sign(secret, SECONDS, body), body, NOW + timedelta(seconds=seconds_off))
+    assert is_believed(sign(secret, SECONDS, body), body, secret, seconds_off)
 
 
 @pytest.mark.parametrize("seconds_off", [-10_000, -301, 301, 10_000])
 def test_what_was_signed_at_another_time_is_not(seconds_off: int) -> None:
-    with pytest.raises(BadSignature):
-        verify(SECRET, sign(SECRET, SECONDS, b"{}"), b"{}", NOW + timedelta(seconds=seconds_off))
+    assert not is_believed(sign(SECRET, SECONDS, b"{}"), seconds_off=seconds_off)
 
 
 @given(st.text())
 def test_no_other_header_is(header: str) -> None:
-    with pytest.raises(BadSignature):
-        verify(SECRET, header, b"{}", NOW)
+    assert not is_believed(header)
 
 
 @pytest.mark.parametrize(
@@ -46,18 +52,16 @@ def test_no_other_header_is(header: str) -> None:
     ],
 )
 def test_forgeries_are_not(header: str) -> None:
-    with pytest.raises(BadSignature):
-        verify(SECRET, header, b"{}", NOW)
+    assert not is_believed(header)
 
 
 def test_an_empty_secret_signs_nothing() -> None:
-    with pytest.raises(BadSignature):
-        verify(b"", sign(b"", SECONDS, b"{}"), b"{}", NOW)
+    assert not is_believed(sign(b"", SECONDS, b"{}"), secret=b"")
 
 
 def test_one_right_signature_among_several_is_enough() -> None:
     header = sign(SECRET, SECONDS, b"{}").replace(",v1=", f",v1={'0' * 64},v1=")
-    verify(SECRET, header, b"{}", NOW)
+    assert is_believed(header)
 
 
 def test_the_form_is_that_of_stripe() -> None:

@@ -297,4 +297,6 @@ def test_a_payment_that_was_not_made_has_no_receipt(ada: PageClient, payment: Pa
 
 def test_an_address_that_is_none_is_shown_at_its_field(ada: PageClient, paid: Payment) -> None:
     ada.get(paid.path)
-    ada.post(f"{paid.path}/receipt", {"email": "sam"}, status=400)
+    page = ada.post(f"{paid.path}/receipt", {"email": "sam"}, status=400)
+    [field] = [field for field in page.all("input") if field.get("name") == "email"]
+    assert (field["value"], field["aria-invalid"]) == ("sam", "true")

@@ -141,7 +141,8 @@ def test_the_demo_password_is_refused_in_production(app: Flask, browser: PageCli
         accounts.set_password(8, accounts.get_user(MERCHANDISER), DEMO_PASSWORD)
     app.config["SHOP"] = replace(app.config["SHOP"], environment="production")
     browser.get("/admin/login")
-    browser.post("/admin/login", {"email": MERCHANDISER, "password": DEMO_PASSWORD}, status=400)
+    page = browser.post("/admin/login", {"email": MERCHANDISER, "password": DEMO_PASSWORD}, status=400)
+    assert page.value("email") == MERCHANDISER, "it is the page of signing in again"
 
 
 def test_a_superadmin_switches_to_any_shop(app: Flask, signed_in) -> None:

@@ -113,8 +113,18 @@ def test_metadata_that_breaks_a_rule_is_refused_and_not_repeated(metadata: dict[
     assert not any(value in refused.value.message for value in metadata.values() if len(value) > 4)
 
 
-def test_metadata_at_its_limits_is_taken() -> None:
-    rules.check_texts("x" * 1_000, {f"{number:040}": "y" * 500 for number in range(20)})
+def is_taken(metadata: dict[str, str]) -> bool:
+    try:
+        rules.check_texts("x" * 1_000, metadata)
+    except Unprocessable:
+        return False
+    return True
+
+
+def test_metadata_is_taken_up_to_its_limits() -> None:
+    assert is_taken({f"{number:040}": "y" * 500 for number in range(20)})
+    assert not is_taken({f"{number:040}": "y" for number in range(21)})
+    assert not is_taken({"0" * 41: "y"}) and not is_taken({"note": "y" * 501})
 
 
 @pytest.mark.parametrize("card", CARDS)

@@ -75,4 +75,5 @@ def test_the_address_of_a_list_is_read_as_that_list(filters: TransactionList) ->
 
 @given(st.dictionaries(st.sampled_from(["q", "from", "to", "status", "agent", "location", "type", "p"]), st.text()))
 def test_no_address_breaks_it(parameters: dict[str, str]) -> None:
-    TransactionList.read(parameters).query()
+    read = TransactionList.read(parameters).query()
+    assert TransactionList.read(dict(parse_qsl(read))).query() == read, "what was understood of it is an address, too"
