@@ -13,6 +13,7 @@ from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
 from app.transaction import transaction
 from tests.factories import make_site, make_synonym
+from tests.fakes.queue import RecordingQueue
 from tests.mcp.agent import Agent
 from tests.mcp.indexed import add_tents
 
@@ -100,3 +101,14 @@ def test_another_sites_synonym_is_not_found(app: Flask, agent: Agent) -> None:
     for synonym_id in (theirs, "9" * 19, "x", ""):
         assert agent.call(TOOL, action="remove", id=synonym_id, revision=1).codes == ["not_found"]
     assert len(stored(app)) == 1
+
+
+def test_more_suggestions_are_looked_for_in_the_background(app: Flask, agent: Agent, queue: RecordingQueue) -> None:
+    assert agent.call(TOOL, action="list").body["search"] is None
+    assert agent.call(TOOL, action="suggest", dryRun=True).body["search"]["state"] == "waiting"
+    assert agent.call(TOOL, action="list").body["search"] is None, "a dry run looks for nothing"
+    before = len(queue.jobs)
+    told = agent.call(TOOL, action="suggest").body
+    assert (told["changed"], told["search"]["state"]) == (True, "waiting")
+    assert len(queue.jobs) > before
+    assert not agent.call(TOOL, action="suggest").body["changed"], "one at a time"

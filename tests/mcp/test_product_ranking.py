@@ -10,13 +10,14 @@ from sqlalchemy import select
 
 from app.domain.merchandising.models import Node
 from app.domain.relevance.rules.models import SearchRule
-from app.domain.sites.models import AuditEntry
+from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
 from app.extensions import db
 from app.transaction import transaction
-from tests.factories import make_product, make_site
+from tests.factories import make_product, make_rule, make_site
 from tests.mcp.agent import Agent
 from tests.mcp.indexed import add_tents
+from tests.statements import statements
 
 READ, CHANGE = "productRanking", "manageProductRanking"
 
@@ -214,3 +215,17 @@ def test_another_sites_category_and_products_are_unknown(app: Flask, agent_of: A
         make_product(make_site("other.localhost", "Other"), "THEIRS")
     told = agent_of(Role.ADMIN).call(CHANGE, action="pin", term="tent", products=["THEIRS"])
     assert told.codes == ["unknown_sku"]
+
+
+def test_a_list_costs_the_same_statements_however_long_it_is(app: Flask, site_id: int, agent: Agent) -> None:
+    counted = []
+    for number in (2, 20):
+        with app.app_context(), transaction():
+            site = db.session.get_one(Site, site_id)
+            for _ in range(number):
+                make_rule(site)
+        with statements(app) as seen:
+            rules = agent.call(READ, action="rules").body["rules"]
+        counted.append(len([one for one in seen if one.startswith("SELECT")]))
+    assert len(rules) == 22
+    assert counted[0] == counted[1]

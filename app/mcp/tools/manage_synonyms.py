@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from app import ports
 from app.domain.catalogue.listing import LONGEST_WORDS
-from app.domain.relevance.synonyms import editing, queries
+from app.domain.relevance.synonyms import editing, queries, suggesting
 from app.domain.relevance.synonyms.evidence import describe_evidence
 from app.domain.relevance.synonyms.group import LONGEST_WORD, MOST_TOKENS, MOST_WORDS
 from app.domain.relevance.synonyms.listing import StatusFilter, SynonymList
@@ -27,14 +28,15 @@ LARGEST_ID = 2_147_483_647
 
 
 class SynonymArguments(WriteArguments):
-    action: Literal["list", "add", "edit", "remove", "accept", "reject"] = Field(
+    action: Literal["list", "add", "edit", "remove", "accept", "reject", "suggest"] = Field(
         description=(
             "list (takes words, status, type, pageNumber and pageSize): answer synonyms, the live ones unless status "
             "says otherwise. add (needs type and synonyms, for ONE_WAY root): make a live synonym. edit (needs id, "
             "revision, type and synonyms, for ONE_WAY root): give a live synonym exactly these words. remove (needs id "
             "and revision): take a synonym out of search. accept (needs id and revision, takes type, root and "
             "synonyms): make a suggestion live, as it is or as you edit it. reject (needs id and revision): the "
-            "suggestion never comes back."
+            "suggestion never comes back. suggest: have the shop look for more suggestions, which takes a while; see "
+            "search of list."
         )
     )
     id: str | None = Field(
@@ -86,9 +88,17 @@ class SynonymShape(Answer):
     updated_at: str
 
 
+class SuggestionSearchShape(Answer):
+    state: str = Field(description="waiting, running, done or failed.")
+    added: int = Field(description="How many suggestions came of it.")
+    error: str | None
+    requested_by: str
+
+
 class SynonymsAnswer(Answer):
     synonyms: list[SynonymShape] = Field(description="For list those that fit, else the one concerned.")
     paging: PagingShape | None = Field(description="For list.")
+    search: SuggestionSearchShape | None = Field(description="For list and suggest: the latest search for suggestions.")
     removed: str | None = Field(description="For remove: what is gone, as people write it.")
     changed: bool
     preview: PreviewShape | None = Field(description="With dryRun: what shoppers would find, before and after.")
@@ -107,6 +117,7 @@ class SynonymsAnswer(Answer):
         "remove": writes("id", "revision"),
         "accept": writes("id", "revision", takes=("type", "synonyms", "root")),
         "reject": writes("id", "revision"),
+        "suggest": writes(),
     },
     is_destructive=True,
     is_idempotent=False,
@@ -120,6 +131,8 @@ def manage_synonyms(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
             return _listed(call, sent)
         case "remove":
             return _removed(call, sent)
+        case "suggest":
+            return _answer(call, [], changed=suggesting.request(call.author), search=_search(call))
         case "reject":
             return _one(call, editing.reject(call.author, _id(sent), sent.revision or 0).id)
     return _saved(call, sent)
@@ -135,7 +148,14 @@ def _listed(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
         page_size=sent.page_size,
     )
     found = queries.synonyms(call.site_id, listing, state)
-    return _answer(call, [_shape(row, state) for row in found.items], paging=paging_of(found))
+    return _answer(call, [_shape(row, state) for row in found.items], paging=paging_of(found), search=_search(call))
+
+
+def _search(call: Call) -> SuggestionSearchShape | None:
+    run = suggesting.latest(ports.clock(), call.site_id)
+    if run is None:
+        return None
+    return SuggestionSearchShape(state=run.state, added=run.added, error=run.error, requested_by=run.requested_by)
 
 
 def _saved(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
@@ -171,6 +191,7 @@ def _answer(
     shapes: list[SynonymShape],
     *,
     paging: PagingShape | None = None,
+    search: SuggestionSearchShape | None = None,
     changed: bool = False,
     removed: str | None = None,
     of: int | None = None,
@@ -179,6 +200,7 @@ def _answer(
     return SynonymsAnswer(
         synonyms=shapes,
         paging=paging,
+        search=search,
         removed=removed,
         changed=changed,
         preview=preview(call.site_id, proposal) if call.dry_run and proposal else None,
