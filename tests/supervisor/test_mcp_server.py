@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 from app.config import Config, from_environment
+from app.instance_claim import CannotStart
 from app.supervisor import mcp_server
-from app.supervisor.preflight import CannotStart
+from app.supervisor.release import current_release
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def test_it_listens_before_its_process_runs(taken: Config) -> None:
     listener = mcp_server.listen(replace(taken, mcp_port=0), {})
     assert listener is not None
     with listener, socket.create_connection(listener.getsockname(), 10):
-        assert mcp_server.part(listener, {}).handed_over == [listener.fileno()]
+        assert current_release().others(listener.fileno())[-1].handed_over == [listener.fileno()]
 
 
 def test_it_can_be_switched_off() -> None:
