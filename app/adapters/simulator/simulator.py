@@ -217,7 +217,7 @@ def _intent(session: Session, ref: AccountRef, intent_id: str, to_change: bool =
 
 
 def _has_location(session: Session, ref: AccountRef, location_id: str) -> bool:
-    """Those of an imported bundle were not made here: that the shop has them is enough."""
+    """Whether there is such a location. One of an imported bundle was not made here: that the shop has it is enough."""
     made = session.get(SimulatorLocation, location_id)
     if made is not None:
         return made.account_id == ref.account_id

@@ -11,7 +11,7 @@ from app.domain.pos.simulated_cards import CARDS
 
 
 def intent_at(row: SimulatorIntent, now: datetime) -> Intent:
-    """Without the client secret."""
+    """Return the intent as it is at a moment, without the client secret."""
     status = status_at(row, now)
     return Intent(
         id=row.id,
@@ -46,7 +46,7 @@ def refund_at(row: SimulatorRefund, now: datetime) -> Refund:
 
 
 def _card(row: SimulatorIntent) -> CardDetails | None:
-    """Of the charge; a declined attempt leaves none."""
+    """Return the card of the charge; a declined attempt leaves none."""
     if row.charge_id is None or row.card is None or row.error_code:
         return None
     authorization = f"{sum(map(ord, row.id)) * 7919 % 1_000_000:06}"  # Any six digits that stay the same.

@@ -21,7 +21,7 @@ from app.domain.pos.processor import (
 
 
 def intent_json(intent: Intent) -> dict[str, Any]:
-    """Without the client secret."""
+    """Return an intent as JSON, without the client secret."""
     return {
         "id": intent.id,
         "object": "payment_intent",
@@ -86,7 +86,7 @@ def event_body(event_id: str, kind: str, account_id: str, at: datetime, about: M
 
 
 def event_of(raw: bytes) -> ProcessorEvent:
-    """Of bytes whose signature holds. Raises BadSignature for what the simulator does not write."""
+    """Return the event of bytes whose signature holds. Raises BadSignature for what the simulator does not write."""
     try:
         sent = json.loads(raw)
         about = sent["data"]["object"]

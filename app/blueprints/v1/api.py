@@ -111,7 +111,7 @@ class StrictParser(FlaskParser):
     DEFAULT_VALIDATION_STATUS = 400
 
     def load_json(self, req: Request, schema: Schema) -> Any:
-        """By the shop's own reader, which refuses what webargs would shrug off. Raises Invalid."""
+        """Read a body by the shop's own reader, which refuses what webargs would shrug off. Raises Invalid."""
         return req.get_json() if req.get_data(cache=True) else missing
 
     def handle_error(self, error: ValidationError, req: Request, schema: Schema, **_statuses: Any) -> NoReturn:

@@ -132,7 +132,7 @@ def _is_other_program(session_id: str) -> bool:
 
 
 def _lenient_body() -> dict[str, Any]:
-    """Also as text, which is all that a page that is closed can still send."""
+    """Return the body, also one sent as text, which is all that a page that is closed can still send."""
     try:
         body = request.get_json(force=True)
     except (Invalid, HTTPException):

@@ -137,7 +137,7 @@ def read_page(description: Json) -> Page:
 
 
 def _operations(description: Json) -> Iterator[tuple[str, Operation]]:
-    """With the tag of each."""
+    """Yield each operation with its tag."""
     components = description["components"]
     shared, schemas = components.get("parameters", {}), components["schemas"]
     for path, item in description["paths"].items():
@@ -183,7 +183,7 @@ def _answer(status: str, answer: Json) -> Answer:
 
 
 def _bodies(described: Json, schemas: Json) -> Iterator[DescribedBody]:
-    """With the fields of those that are of one of the schemas."""
+    """Yield the bodies, with the fields of those that are of one of the schemas."""
     for kind, content in described.get("content", {}).items():
         examples = [content["example"]] if "example" in content else []
         examples += [one["value"] for one in content.get("examples", {}).values()]

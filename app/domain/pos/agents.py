@@ -30,13 +30,13 @@ STALE = "Another user changed this agent at the same moment. Look at it again an
 
 
 def find_agent(site_id: int, user_id: int) -> PosAgent | None:
-    """With the locations."""
+    """Return the agent with the locations, None for a user who is none."""
     query = select(PosAgent).where(PosAgent.site_id == site_id, PosAgent.user_id == user_id)
     return db.session.scalar(query.options(selectinload(PosAgent.locations)))
 
 
 def agent_of(site_id: int, agent_id: int) -> PosAgent:
-    """With the locations. Raises NotFound."""
+    """Return the agent with the locations. Raises NotFound."""
     return existing(find_record(PosAgent, site_id, agent_id, options=[selectinload(PosAgent.locations)]), MISSING)
 
 

@@ -32,7 +32,7 @@ Transaction = Callable[[], AbstractContextManager[None]]
 
 
 def locations(site_id: int, enabled_only: bool = False) -> Sequence[PosLocation]:
-    """By name."""
+    """Return the locations of a site by name."""
     query = select(PosLocation).where(PosLocation.site_id == site_id)
     if enabled_only:
         query = query.where(PosLocation.enabled)
@@ -40,14 +40,14 @@ def locations(site_id: int, enabled_only: bool = False) -> Sequence[PosLocation]
 
 
 def find_location(site_id: int, location_id: str, to_change: bool = False) -> PosLocation | None:
-    """By the id that clients know."""
+    """Return the location of the id that clients know, None where there is none."""
     wanted = (PosLocation.site_id == site_id, PosLocation.location_id == location_id)
     query = select(PosLocation).where(*wanted)
     return db.session.scalar(query.with_for_update() if to_change else query)
 
 
 def location_at(site_id: int, location_id: str, to_change: bool = False) -> PosLocation:
-    """By the id that clients know. Raises NotFound."""
+    """Return the location of the id that clients know. Raises NotFound."""
     found = find_location(site_id, location_id, to_change)
     if found is None:
         raise NotFound(MISSING, "location_not_found")

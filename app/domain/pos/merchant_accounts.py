@@ -20,7 +20,7 @@ def account_of(own: str | None, settings: SiteSettings) -> str:
 
 
 def account_problems(site_id: int, account_id: str | None, pointer: str) -> list[Problem]:
-    """Of an account that is new to a site: no other may use it, or have taken payments on it."""
+    """Check an account that is new to a site: no other may use it, or have taken payments on it."""
     if not account_id or not _is_of_another(site_id, account_id):
         return []
     message = "Another shop uses this account. A superadmin may enter it, if the shops are of one merchant."

@@ -87,7 +87,7 @@ def payments_of_order(site_id: int, order_id: str) -> Sequence[OrderPayment]:
 
 
 def statuses_of(site_id: int, transaction_ids: Collection[str]) -> Mapping[str, TransactionStatus]:
-    """Of the payments that hold the locks of orders, in one statement."""
+    """Return the statuses of the payments that hold the locks of orders, by one statement."""
     if not transaction_ids:
         return {}
     query = select(PosTransaction.id, PosTransaction.status).where(
@@ -111,6 +111,6 @@ def payment_state_of(is_paid: bool, lock: str | None, statuses: Mapping[str, Tra
 
 
 def location_names(site_id: int) -> Mapping[str, str]:
-    """By the id that orders and clients name a location by."""
+    """Return the names of locations by the id that orders and clients use."""
     query = select(PosLocation.location_id, PosLocation.display_name).where(PosLocation.site_id == site_id)
     return {row.location_id: row.display_name for row in db.session.execute(query)}

@@ -45,7 +45,7 @@ class AccountRef:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Of a location. `country` is an ISO 3166-1 alpha-2 code, the one part that processors require."""
+    """The address of a location. `country` is an ISO 3166-1 alpha-2 code, the one part that processors require."""
 
     line1: str = ""
     line2: str = ""

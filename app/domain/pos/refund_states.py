@@ -191,7 +191,7 @@ def _end_unclear(author: Author, known: PosTransaction) -> None:
 
 
 def _mark(known: PosTransaction, before: str | None, after: str | None) -> None:
-    """Another anomaly stays: it matters more."""
+    """Replace the anomaly `before` by `after`. Another one stays: it matters more."""
     db.session.refresh(known)
     if known.anomaly == before:
         known.anomaly = after

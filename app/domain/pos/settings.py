@@ -61,7 +61,7 @@ def save(author: Author, wanted: PosSettings, may_share: bool = False) -> list[s
 
 
 def _problems_elsewhere(site_id: int, wanted: PosSettings) -> list[Problem]:
-    """Of what is new here and belongs to another shop."""
+    """Return the problems of what is new here and belongs to another shop."""
     stored = stored_settings(site_id)
     problems: list[Problem] = []
     if wanted.account_id != stored.account_id:

@@ -53,7 +53,7 @@ def status_after(current: TransactionStatus, intent: IntentStatus) -> Transactio
 
 
 def status_after_refunds(captured: int, refunded: int) -> TransactionStatus:
-    """Of a paid transaction, by what was given back."""
+    """Return the status of a paid transaction by what was given back."""
     if refunded <= 0:
         return _S.SUCCEEDED
     return _S.REFUNDED if refunded >= captured else _S.PARTIALLY_REFUNDED

@@ -28,7 +28,7 @@ def note_over_limit(clock: Clock, session_id: str) -> None:
 
 
 def suspected(clock: Clock, site_id: int, user_ids: Collection[int]) -> set[int]:
-    """Those of the users one of whose sessions ended so within the last week."""
+    """Return the users one of whose sessions ended so within the last week."""
     query = select(AuditEntry.subject_id).where(
         AuditEntry.site_id == site_id,
         AuditEntry.subject_type == "user",

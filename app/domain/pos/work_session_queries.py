@@ -45,13 +45,13 @@ def location_of(session: PosSession) -> PosLocation | None:
 
 
 def open_sessions(site_id: int, user_id: int) -> list[PosSession]:
-    """Of one user, the latest first."""
+    """Return the open sessions of a user, the latest first."""
     query = select(PosSession).where(PosSession.site_id == site_id, PosSession.user_id == user_id)
     return list(db.session.scalars(query.where(PosSession.ended_at.is_(None)).order_by(PosSession.started_at.desc())))
 
 
 def past_sessions(site_id: int, user_id: int, page_number: int) -> Paged[PosSession]:
-    """Of one user, the latest first."""
+    """Return a page of the ended sessions of a user, the latest first."""
     which = (PosSession.site_id == site_id, PosSession.user_id == user_id, PosSession.ended_at.is_not(None))
     total = db.session.scalar(select(func.count()).select_from(PosSession).where(*which)) or 0
     query = select(PosSession).where(*which).order_by(PosSession.started_at.desc(), PosSession.id)

@@ -115,7 +115,7 @@ class SessionReport:
 
 
 def sums_by_brand(counted: Iterable[CountedPayments]) -> tuple[BrandSums, ...]:
-    """By name; a payment without a brand counts as unknown."""
+    """Return the sums of each brand by name; a payment without a brand counts as unknown."""
     sums: dict[str, Sums] = {}
     for one in counted:
         brand = one.card_brand or UNKNOWN_BRAND

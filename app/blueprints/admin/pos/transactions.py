@@ -105,7 +105,7 @@ def _lines(rows: Iterator[TransactionRow], zone: ZoneInfo) -> Iterator[str]:
 
 
 def _headings(zone: ZoneInfo) -> Sequence[str]:
-    """With the time zone of the times, which their cells do not say."""
+    """Return the headings, with the time zone of the times, which their cells do not say."""
     return [f"{name} ({zone.key})" if name in TIMES else name for name in HEADER]
 
 

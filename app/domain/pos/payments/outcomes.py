@@ -79,7 +79,7 @@ def of_failed_creation(known: Recorded, code: str) -> Outcome:
 
 
 def of_unknown_creation(known: Recorded) -> Outcome:
-    """Nobody knows whether there is an intent."""
+    """Return the outcome of a creation of which it is unknown whether there is an intent."""
     return Outcome({"status": _S.UNKNOWN.value}) if known.status == _S.CREATING else Outcome()
 
 

@@ -74,7 +74,7 @@ class _Till:
         return self.context.commit(lambda: transitions.apply_intent(author, transaction_id, intent, action))
 
     def lose(self, action: str) -> PosTransaction:
-        """Nobody knows what became of it."""
+        """Note that its outcome is unknown."""
         author, transaction_id = self.cashier.author, self.known.transaction_id
         return self.context.commit(lambda: transitions.outcome_unknown(author, transaction_id, action))
 

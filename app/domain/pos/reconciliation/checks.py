@@ -272,7 +272,7 @@ def _its_payment() -> ColumnElement[bool]:
 
 
 def _due_refunds(processor: PaymentProcessor, now: datetime) -> tuple[ColumnElement[bool], ...]:
-    """Of refunds joined with their payments."""
+    """Return the conditions of refunds that are due, joined with their payments."""
     return PosTransaction.processor == processor.name, PosRefund.next_check_at <= now
 
 

@@ -173,7 +173,7 @@ def _rows(author: Author, processor: PaymentProcessor, account_id: str, batch: l
 
 
 def _being_refunded(author: Author, rows: Iterable[LedgerRow]) -> set[str]:
-    """Of these, what was listed may be older than what is known here."""
+    """Return the payments that are being refunded: what was listed of them may be older than what is known here."""
     ids = [row.transaction_id for row in rows]
     lately = or_(PosRefund.updated_at > author.now() - LISTED_BEYOND, PosRefund.next_check_at.is_not(None))
     query = select(PosRefund.transaction_id).where(PosRefund.transaction_id.in_(ids), lately)

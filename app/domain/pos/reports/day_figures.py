@@ -34,7 +34,7 @@ class DayFigures:
 
     @property
     def average(self) -> int | None:
-        """Of a sale, rounded to a minor unit; None without one."""
+        """The average of a sale, rounded to a minor unit; None without a sale."""
         return round(self.gross / self.sales) if self.sales else None
 
 

@@ -29,7 +29,7 @@ class TimelineStep:
 
 
 def timeline(transaction: PosTransaction) -> list[TimelineStep]:
-    """Oldest first; of two at the same moment, the till's own comes first. Two statements."""
+    """Return the steps, oldest first; of two at the same moment, the till's own comes first. Two statements."""
     steps = [*_own_steps(transaction), *_news(transaction)]
     return sorted(steps, key=lambda step: step.at)
 
@@ -50,7 +50,7 @@ def _step(event: PosTransactionEvent) -> tuple[str, str]:
 
 
 def _news(transaction: PosTransaction) -> Iterator[TimelineStep]:
-    """Of the transaction's own processor and account: another's intents may have equal ids."""
+    """Yield the news of the transaction's own processor and account: another's intents may have equal ids."""
     if transaction.processor_intent_id is None:
         return
     events = StoredProcessorEvent

@@ -87,7 +87,7 @@ class TransactionRow:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Of all transactions that a filter finds, in one currency."""
+    """The totals of all transactions that a filter finds, in one currency."""
 
     currency: str
     count: int
@@ -108,7 +108,7 @@ def transaction(site_id: int, transaction_id: str) -> PosTransaction:
 
 
 def page_of(site_id: int, zone: ZoneInfo, filters: TransactionList) -> tuple[Paged[TransactionRow], Sequence[Totals]]:
-    """Newest first, with the totals of the whole filter: two statements."""
+    """Return a page, newest first, with the totals of the whole filter: two statements."""
     totals = _totals(site_id, zone, filters)
     query = _rows(site_id, zone, filters).limit(PAGE_SIZE).offset((filters.page - 1) * PAGE_SIZE)
     rows = [TransactionRow(**row._mapping) for row in db.session.execute(query)]
@@ -142,7 +142,7 @@ def _rows(site_id: int, zone: ZoneInfo, filters: TransactionList) -> Any:
 
 
 def _totals(site_id: int, zone: ZoneInfo, filters: TransactionList) -> Sequence[Totals]:
-    """By currency, of which a shop has one unless it changed."""
+    """Return the totals by currency, of which a shop has one unless it changed."""
     captured, refunded = (func.sum(cast(column, MONEY_SUM)) for column in (T.captured_amount, T.refunded_amount))
     query = select(T.currency, func.count(), captured, refunded).where(*_conditions(site_id, zone, filters))
     found = db.session.execute(query.group_by(T.currency).order_by(T.currency))

@@ -23,7 +23,7 @@ class ExceptedCategory:
 
 
 def categories_with_own_rules(tree_id: int) -> list[ExceptedCategory]:
-    """Those with rules of their own or none, by their address."""
+    """Return the categories with rules of their own or none, by their address."""
     query = select(Node.id, Node.name, Node.path, Node.landing_rules).where(Node.tree_id == tree_id)
     rows = db.session.execute(query.where(Node.landing_rules.is_not(None)).order_by(Node.path)).all()
     return [ExceptedCategory(id, name, path, mode_of(rules), len(rules or ())) for id, name, path, rules in rows]

@@ -155,7 +155,7 @@ def _page(
     of: tuple[str, str, int],
     override: Mapping[str, str],
 ) -> LandingPage:
-    """With the copy of the specification where the override has none of its own."""
+    """Return the page, with the copy of the specification where the override has none of its own."""
     value, slug, count = of
     heading = override.get("heading") or f"{value} {subject.name}"
     intro = override.get("intro", "")

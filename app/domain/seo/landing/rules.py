@@ -85,7 +85,7 @@ def _read(item: Any, at: str, problems: list[Problem]) -> Rule:
 
 
 def _read_override(item: Any, at: str, problems: list[Problem]) -> dict[str, Any]:
-    """Without the texts that are empty: those get the copy that the specification gives them."""
+    """Read an override, without the texts that are empty: those get the copy that the specification gives them."""
     fields = OVERRIDE.read(item, at, problems)
     for name, value in fields.items():
         if isinstance(value, str):

@@ -21,7 +21,7 @@ from app.domain.shared.problems import DomainError
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of one file (sitemaps.org), `size` in bytes."""
+    """The limits of one file (sitemaps.org), `size` in bytes."""
 
     addresses: int = 50_000
     size: int = 50_000_000
