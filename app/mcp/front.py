@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 import anyio
 import structlog
-from anyio import to_thread
 from flask import Flask
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -21,12 +20,14 @@ from app.domain.shared.problems import DomainError, Forbidden, Unauthenticated
 from app.domain.sites.sites import site_by_host
 from app.environment import LOCAL_HOSTS
 from app.mcp.callers import caller_of
+from app.mcp.threads import Threads
 
 log = structlog.get_logger()
 
 PATH, HEALTH = "/mcp", "/healthz"
 LARGEST_BODY = 8 * 1024 * 1024  # Bytes: a taxonomy of 2,000 levels with long lists of values.
 MOST_MARKS = 400_000  # Brackets and commas of one body; each may take 200 bytes to keep.
+ADMITTED_AT_ONCE = 4
 CHALLENGE = 'Bearer realm="shop"'
 PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603  # JSON-RPC 2.0 section 5.1.
 
@@ -52,6 +53,7 @@ class Front:
 
     def __init__(self, app: Flask, served: ASGIApp, seconds_to_send: float) -> None:
         self._app, self._served, self._seconds_to_send = app, served, seconds_to_send
+        self._threads = Threads(ADMITTED_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -83,7 +85,7 @@ class Front:
     async def _checked(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         _check_shape(request)
-        await to_thread.run_sync(self._admit, request.headers)
+        await self._threads.run(self._admit, request.headers)
         body = await _body(request, self._seconds_to_send)
         _check_json(body)
         await self._served(scope, _replay(body, receive), send)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
-from functools import cached_property
 from typing import Any
 
-import anyio
-from anyio import CapacityLimiter
 from flask import Flask
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -20,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from app.mcp.calls import Outcome, perform
 from app.mcp.instructions import INSTRUCTIONS
 from app.mcp.registry import Tool, all_tools
+from app.mcp.threads import Threads
 
 NAME, TITLE, VERSION = "shop", "Shop", "1.0.0"
 CALLS_AT_ONCE = 8  # Each holds a thread and a connection to the database.
@@ -37,18 +35,9 @@ class Unread(ArgModelBase):
         return {"sent": dict(self.model_extra or {})}
 
 
-class Threads:
-    """In which calls run, so many at once, beside the event loop that reads and writes for all."""
-
-    @cached_property
-    def limiter(self) -> CapacityLimiter:
-        """Made within the event loop to which it belongs."""
-        return CapacityLimiter(CALLS_AT_ONCE)
-
-
 def make_server(app: Flask, token_of: TokenOf) -> MCPServer[Any]:
     """`token_of` finds the caller's token, which is read anew at each call."""
-    threads = Threads()
+    threads = Threads(CALLS_AT_ONCE)
     served = [_served(app, tool, token_of, threads) for tool in all_tools().values()]
     return MCPServer(
         NAME,
@@ -104,7 +93,7 @@ def _annotations(tool: Tool) -> ToolAnnotations:
 def _run(app: Flask, tool: Tool, token_of: TokenOf, threads: Threads) -> Served:
     async def run(context: SentContext, sent: dict[str, Any]) -> CallToolResult:
         token = token_of(context)
-        return _result(await anyio.to_thread.run_sync(perform, app, tool, token, sent, limiter=threads.limiter))
+        return _result(await threads.run(perform, app, tool, token, sent))
 
     return run
 
