@@ -71,6 +71,8 @@ def test_each_step_changes_one_part_of_a_rule_and_leaves_the_rest(app: Flask, ag
 def test_parts_of_a_rule_and_a_whole_rule_are_removed(app: Flask, agent: Agent) -> None:
     agent.call(CHANGE, action="redirect", term="tent", redirectUrl="/c/outdoor", startsAt="2027-01-01T00:00:00Z")
     agent.call(CHANGE, action="pin", term="tent", products=["T-1", "T-2"])
+    for muddled in ({"part": "products"}, {"part": "rule", "products": ["T-1"]}):
+        assert agent.call(CHANGE, action="remove", term="tent", **muddled).pointers == ["#/products"]
     agent.call(CHANGE, action="remove", term="tent", products=["T-1"])
     agent.call(CHANGE, action="remove", term="tent", part="schedule")
     agent.call(CHANGE, action="remove", term="tent", part="redirect")

@@ -1,17 +1,28 @@
-"""The field of a form in which users prove that they are who is signed in."""
+"""Passwords in forms: who signs in, and users who prove that they are who is signed in."""
 
 from __future__ import annotations
+
+from flask import request
+from flask_login import current_user
 
 from app.blueprints.admin.device_cookie import known_device
 from app.blueprints.password_check import checked_user
 from app.domain.shared.problems import Invalid
 from app.domain.sites.models import User
 
+NOT_YOURS = "This is not your password."
 
-def user_by_password(email: str, password: str, pointer: str = "#") -> User:
-    """Raises Invalid at the pointer, TooManyRequests."""
+
+def user_signing_in() -> User:
+    """Raises Invalid, TooManyRequests."""
+    email = request.form.get("email", "")
+    return checked_user(email, request.form.get("password", ""), known_device(email))
+
+
+def user_by_password(field: str) -> User:
+    """The user who is signed in, by the password in this field. Raises Invalid, TooManyRequests."""
+    email = current_user.email
     try:
-        return checked_user(email, password, known_device(email))
-    except Invalid as wrong:
-        problem = wrong.problems[0]
-        raise Invalid.one(problem.code, problem.message, pointer) from None
+        return checked_user(email, request.form.get(field, ""), known_device(email))
+    except Invalid:
+        raise Invalid.one("wrong_credentials", NOT_YOURS, f"#/{field}") from None

@@ -11,7 +11,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.device_cookie import remember_device
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.password_form import user_by_password
+from app.blueprints.admin.password_form import user_by_password, user_signing_in
 from app.blueprints.admin.return_to import return_to
 from app.blueprints.author import current_author
 from app.blueprints.hosts import request_host
@@ -59,7 +59,7 @@ def sign_in() -> Answer:
 def sign_in_check() -> Answer:
     wanted = return_to(request.form.get("next"))
     try:
-        user = user_by_password(request.form.get("email", ""), request.form.get("password", ""))
+        user = user_signing_in()
     except Invalid as wrong:
         return _form(FieldErrors(wrong), wanted), 400
     return _admitted(user, wanted)
@@ -97,7 +97,7 @@ def password() -> Answer:
 def password_change() -> Answer:
     """Ends every session of the user; this browser gets a new one."""
     try:
-        user = user_by_password(current_user.email, request.form.get("current", ""), "#/current")
+        user = user_by_password("current")
         with transaction():
             accounts.set_password(password_memory(), user, request.form.get("password", ""))
             audit.record(current_author(), "user.password", ("user", str(user.id)), "Changed their own password")

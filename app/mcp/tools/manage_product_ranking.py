@@ -17,6 +17,7 @@ from app.domain.search.serving.rules import Rule
 from app.domain.search.serving.versions import serving_state
 from app.domain.seo.landing import saving
 from app.domain.seo.landing.rules import MOST_OVERRIDES, MOST_RULES
+from app.domain.shared.problems import Invalid
 from app.mcp.arguments import Answer, Arguments, WriteArguments
 from app.mcp.landing_shapes import (
     LandingBeforeShape,
@@ -166,6 +167,8 @@ def _place(call: Call, sent: ManageRankingArguments) -> RuleStep:
 
 def _remove(call: Call, sent: ManageRankingArguments) -> RuleStep:
     term, part = sent.term or "", sent.part or ("products" if sent.products else "rule")
+    if (part == "products") != bool(sent.products):
+        raise Invalid.one("products_or_part", "Name products to remove just those, or another part.", "#/products")
     if part == "rule":
         return remove_rule(call.author, term, sent.revision)
     existing_rule(call.site_id, term)

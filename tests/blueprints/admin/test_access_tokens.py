@@ -20,7 +20,7 @@ from tests.factories import PASSWORD, make_site, make_token, make_user
 from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient
 
-FORM = {"name": "Claude on my laptop", "days": "90", "password": PASSWORD}
+FORM = {"name": "Agent on my laptop", "days": "90", "password": PASSWORD}
 TOKEN = re.compile(r"shop_pat_[0-9a-f]{48}")
 
 
