@@ -7,13 +7,16 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from flask_migrate import downgrade, upgrade
 from sqlalchemy import text
 
 from app.backups.errors import BackupError
 from app.backups.manifest import read_manifest
 from app.backups.reading import newest_in
 from app.backups.restoring import check_backup
+from app.backups.schema import MIGRATIONS
 from app.extensions import db
+from app.instance_claim import check_restored
 from tests.backups.installation import DATED, Installation
 from tests.surroundings import missing
 
@@ -129,3 +132,31 @@ def test_the_list_of_erasures_outlives_a_restore(shop: Installation, folder: Pat
     erasures.unlink()
     shop.restore(folder, minutes=61)
     assert erasures.read_text() == "one\n"
+
+
+def test_a_backup_of_the_release_before_is_brought_up_to_date(shop: Installation, folder: Path) -> None:
+    with shop.opened():
+        downgrade(str(MIGRATIONS), "-1")
+    shop.back_up(folder)
+    with shop.opened():
+        upgrade(str(MIGRATIONS))
+    before = shop.digest()
+    shop.restore(folder)
+    assert shop.digest() == before
+
+
+def test_where_its_migration_fails_the_shop_stays_as_it_was(
+    shop: Installation, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with shop.opened():
+        downgrade(str(MIGRATIONS), "-1")
+    shop.back_up(folder)
+    with shop.opened():
+        upgrade(str(MIGRATIONS))
+    shop.change()
+    before = shop.digest()
+    monkeypatch.setenv("LOG_LEVEL", "no such level")
+    with pytest.raises(BackupError, match="The migrations of this version failed"):
+        shop.restore(folder)
+    check_restored(shop.instance)
+    assert shop.digest() == before

@@ -1,0 +1,48 @@
+"""The files of deploy/ fit the shop and each other. `tools/try-deploy` runs them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.config import from_environment
+from tests.surroundings import ROOT, missing
+
+DEPLOY = ROOT / "deploy"
+UNITS = sorted((DEPLOY / "systemd").iterdir())
+
+
+def example() -> dict[str, str]:
+    lines = (DEPLOY / "shop.env.example").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+def test_the_example_of_settings_is_production_behind_one_proxy() -> None:
+    config = from_environment(example() | {"SECRET_KEY": "x" * 64})
+    assert config.production and config.trusted_proxies == 1
+    assert str(config.backup_dir) in (DEPLOY / "systemd" / "shop-backup.service").read_text()
+
+
+def test_proxies_and_socket_name_the_ports_of_the_example() -> None:
+    config = from_environment(example() | {"SECRET_KEY": "x" * 64})
+    for name in ("Caddyfile", "nginx.conf", "systemd/shop.socket"):
+        ports = set(re.findall(r"127[.]0[.]0[.]1:([0-9]+)", (DEPLOY / name).read_text()))
+        assert ports <= {str(config.port), str(config.mcp_port)} and str(config.port) in ports, name
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+def test_systemd_takes_the_units(unit: Path, tmp_path: Path) -> None:
+    if shutil.which("systemd-analyze") is None:
+        missing("systemd is not installed")
+    for each in UNITS:
+        installed = each.read_text().replace("/opt/shop/current/.venv/bin/python", sys.executable)
+        (tmp_path / each.name).write_text(installed)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", str(tmp_path / unit.name)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
