@@ -54,22 +54,28 @@ class FileImages:
     def keep(self, site_id: int, data: bytes) -> StoredImage:
         _check_size(data)
         if known := self._kept_before(site_id, data):
+            os.utime(self._path(site_id, known.file))
             return known
         with decoding_slot(self._folder):
             picture = _decoded(data)
-            own = picture.size if _is_own_form(data) and max(picture.size) <= LONGEST_SIDE else None
-            encoded = data if own else _encoded(picture, LONGEST_SIDE)
+            stored, encoded = _stored(picture, data)
             forms = {name: _encoded(picture, side) for name, side in _forms_of(picture.size)}
             plain = _encoded_jpeg(picture)
-        file = f"{hashlib.sha256(encoded).hexdigest()[:32]}.webp"
-        _write(self._path(site_id, jpeg(file)), plain)
+        _write(self._path(site_id, jpeg(stored.file)), plain)
         for name, smaller in forms.items():
-            _write(self._path(site_id, form(file, name)), smaller)
-        _write(self._path(site_id, file), encoded)
-        return StoredImage(file, *(own or scaled(*picture.size, LONGEST_SIDE)))
+            _write(self._path(site_id, form(stored.file, name)), smaller)
+        _write(self._path(site_id, stored.file), encoded)
+        return stored
+
+    def try_out(self, site_id: int, data: bytes) -> StoredImage:
+        _check_size(data)
+        if known := self._kept_before(site_id, data):
+            return known
+        with decoding_slot(self._folder):
+            return _stored(_decoded(data), data)[0]
 
     def _kept_before(self, site_id: int, data: bytes) -> StoredImage | None:
-        """The same file, which need not be drawn again; from now on it counts as kept anew."""
+        """The same file, which need not be drawn again."""
         file = f"{hashlib.sha256(data).hexdigest()[:32]}.webp"
         path = self._path(site_id, file)
         if not _is_own_form(data) or not path.exists() or not self._path(site_id, jpeg(file)).exists():
@@ -78,7 +84,6 @@ class FileImages:
             width, height = _opened(data).size
         if not all(self._path(site_id, form(file, name)).exists() for name, _ in _forms_of((width, height))):
             return None
-        os.utime(path)
         return StoredImage(file, width, height)
 
     def add_forms(self, site_id: int, file: str) -> int:
@@ -154,6 +159,14 @@ class FileImages:
 
     def _received(self, site_id: int, name: str) -> Path:
         return self._folder / str(site_id) / name
+
+
+def _stored(picture: Image.Image, data: bytes) -> tuple[StoredImage, bytes]:
+    """What is kept of an upload, and its bytes: named by their content."""
+    own = picture.size if _is_own_form(data) and max(picture.size) <= LONGEST_SIDE else None
+    encoded = data if own else _encoded(picture, LONGEST_SIDE)
+    file = f"{hashlib.sha256(encoded).hexdigest()[:32]}.webp"
+    return StoredImage(file, *(own or scaled(*picture.size, LONGEST_SIDE))), encoded
 
 
 def _forms_of(size: tuple[int, int]) -> list[tuple[str, int]]:

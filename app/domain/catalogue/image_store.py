@@ -74,6 +74,10 @@ class ImageStore(Protocol):
         why, for what is not a JPEG, PNG, WebP or GIF of at most LARGEST_UPLOAD and MOST_PIXELS."""
         ...
 
+    def try_out(self, site_id: int, data: bytes) -> StoredImage:
+        """Return what `keep` would, and raise what it would; nothing is kept."""
+        ...
+
     def read(self, site_id: int, file: str) -> bytes:
         """A picture, a form of it, where that form was never made the next larger one, or its JPEG. Raises NotFound."""
         ...

@@ -28,6 +28,7 @@ from app.extensions import db
 KIND = "products"
 FILE = "products.jsonl"
 BATCH = 500
+STEP = "Products"
 
 
 def import_products(task: ImportTask) -> None:
@@ -56,7 +57,7 @@ class ProductImport:
         while batch := list(islice(candidates, BATCH)):
             with self._task.writing():
                 self._take(batch)
-            self._task.step("Products", len(batch))
+            self._task.step(STEP, len(batch))
 
     def _rows(self) -> Iterator[ImportedProduct]:
         for raw in read_rows(self._task.bundle, self._file):
@@ -79,6 +80,7 @@ class ProductImport:
         if row.images is not None:
             candidate.images, complaints = keep_pictures(self._task, row.images, row.image_texts)
             row.complaints += complaints
+            self._task.step(STEP)  # Drawing takes long.
         return candidate
 
     def _take(self, batch: Sequence[CheckedRow]) -> None:

@@ -44,6 +44,5 @@ def _keep(task: ImportTask, name: str) -> StoredImage:
     file = f"{MEDIA}{name.removeprefix(MEDIA)}"
     if file not in task.bundle:
         raise Invalid.one("missing_file", f"The bundle has no file {file[:120]}.")
-    if task.dry_run:
-        return StoredImage(file.removeprefix(MEDIA), 0, 0)
-    return task.images.keep(task.site_id, read_bytes(task.bundle, file, LARGEST_UPLOAD))
+    data = read_bytes(task.bundle, file, LARGEST_UPLOAD)
+    return (task.images.try_out if task.dry_run else task.images.keep)(task.site_id, data)
