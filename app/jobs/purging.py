@@ -16,6 +16,7 @@ from app.domain.catalogue.picture_uploads import PICTURE
 from app.domain.orders import purge as orders
 from app.domain.pos import purge as pos
 from app.domain.pos.receipts.mails import RECEIPT_MAIL
+from app.domain.pos.reconciliation.nightly import RECONCILIATION
 from app.domain.relevance.trials.replays import REPLAY
 from app.domain.retention import clock_watch
 from app.domain.retention.clock_trust import ClockReading, MeasuredTime
@@ -46,6 +47,7 @@ RETENTIONS: tuple[Retention, ...] = (
     *counting.RETENTIONS,
     *search.RETENTIONS,
     crawlers.RETENTION,
+    leases.retention(RECONCILIATION, "reconciliations of payments"),
     leases.retention(RECEIPT_MAIL, "receipts that were mailed"),
     leases.retention(REPLAY, "replays"),
     leases.retention(SITE_CHECK, "site checks", is_superseded()),

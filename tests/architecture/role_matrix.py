@@ -195,6 +195,8 @@ STAFF_OF_SHOP: Rows = {
     ("POST", "/admin/user/<user_id>/password"): ADMINS,
     ("POST", "/admin/user/<user_id>/tokens/<token_id>/revoke"): ADMINS,
     ("GET", "/admin/activity"): ADMINS,
+    ("GET", "/admin/activity.csv"): ADMINS,
+    ("GET", "/admin/activity/<entry_id>"): ADMINS,
     ("GET", "/admin/settings/system"): ADMINS,
     ("POST", "/admin/settings/system/run"): ADMINS,
     ("GET", "/admin/personal-data"): ADMINS,

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
-from sqlalchemy import case, func, null, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, null, or_, select
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.shared.author import Origin
+from app.domain.shared.local_days import ends_at, starts_at
 from app.domain.shared.money import format_money
-from app.domain.shared.paging import Paged
+from app.domain.shared.records import existing
 from app.domain.sites import audit
+from app.domain.sites.activity_filter import BY_ITSELF, DOORS, ActivityFilter
 from app.domain.sites.models import AuditEntry
-from app.domain.sites.sites import currency_of
+from app.domain.sites.sites import currency_of, time_zone_of
 from app.extensions import db
 
 PAGE_SIZE = 50
+READ_AT_ONCE = 500
+WAYS = {Origin.API.value: "through the API", Origin.MCP.value: "through MCP"}  # The command line is its own actor.
+EVERYTHING = ActivityFilter()
 LONGEST_VALUE = 200
 AMOUNTS = frozenset(("openingFloat", "countedCash", "maxTransactionAmount", "posMaxTransactionAmount"))  # Minor units.
-DOORS = {Origin.API: "through the API", Origin.MCP: "through MCP"}  # The command line is its own actor.
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,51 +38,147 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class ActivityEntry:
-    """`door` says how it was done where that is not the admin, such as “through MCP”. `lost_by` is the task by which
-    products lost the values that the entry is about. There may be megabytes, so they are no differences here."""
+    """`origin` is an Origin, None for what the shop did by itself. `subject` is the type and id of the thing.
+    `lost_by` is the task by which products lost the values that the entry is about. There may be megabytes, so they are
+    no differences here."""
 
+    id: int
     at: datetime
     actor: str
-    door: str
+    origin: str | None
+    action: str
+    subject: tuple[str, str]
     summary: str
     differences: tuple[FieldChange, ...]
     lost_by: str | None
 
+    @property
+    def door(self) -> str:
+        """By which door it came in, as the list says it: nothing where that is the admin's pages."""
+        return WAYS.get(self.origin or "", "")
+
+    @property
+    def door_label(self) -> str:
+        return DOORS.get(self.origin or BY_ITSELF, self.origin or "")
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityPage:
+    """A page of the log, the latest first. `newer` and `older` are the entries after and before which the pages beside
+    it lie, None where there are none."""
+
+    items: Sequence[ActivityEntry]
+    newer: int | None = None
+    older: int | None = None
+
 
 _IS_LOST = AuditEntry.action == audit.LOST_VALUES
 _COLUMNS = select(
+    AuditEntry.id,
     AuditEntry.at,
     AuditEntry.actor,
     AuditEntry.origin,
+    AuditEntry.action,
+    AuditEntry.subject_type,
+    AuditEntry.subject_id,
     AuditEntry.summary,
     AuditEntry.after,
     case((_IS_LOST, null()), else_=AuditEntry.before).label("before"),
     case((_IS_LOST, AuditEntry.subject_id), else_=null()).label("lost_by"),
 )
+_LATEST_FIRST = (AuditEntry.at.desc(), AuditEntry.id.desc())
+_OLDEST_FIRST = (AuditEntry.at, AuditEntry.id)
 
 
-def activity(site_id: int, page_number: int) -> Paged[ActivityEntry]:
-    """The latest first."""
-    of_site = AuditEntry.site_id == site_id
-    total = db.session.scalar(select(func.count()).select_from(AuditEntry).where(of_site)) or 0
-    rows = db.session.execute(
-        _COLUMNS.where(of_site)
-        .order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
-        .limit(PAGE_SIZE)
-        .offset((page_number - 1) * PAGE_SIZE)
-    )
+def activity(site_id: int, filters: ActivityFilter = EVERYTHING) -> ActivityPage:
+    """Three statements, however far back the page lies."""
+    conditions = _conditions(site_id, filters)
+    if filters.after is not None and (after := _place(site_id, filters.after)):
+        return _page_after(site_id, conditions, after)
+    before = _place(site_id, filters.before) if filters.before is not None else None
+    older = [*conditions, _is_older(*before)] if before else conditions
+    entries = _entries(site_id, _COLUMNS.where(*older).order_by(*_LATEST_FIRST).limit(PAGE_SIZE + 1))
+    shown = entries[:PAGE_SIZE]
+    newer = shown[0].id if before and shown else None
+    return ActivityPage(shown, newer, shown[-1].id if len(entries) > PAGE_SIZE else None)
+
+
+def entry_of(site_id: int, entry_id: int) -> ActivityEntry:
+    """Raises NotFound."""
+    found = _entries(site_id, _COLUMNS.where(AuditEntry.site_id == site_id, AuditEntry.id == entry_id))
+    return existing(found[0] if found else None, "There is no such entry in the activity log of this shop.")
+
+
+def every_entry(site_id: int, filters: ActivityFilter) -> Iterator[ActivityEntry]:
+    """All that the filter finds, the latest first, read page by page."""
+    conditions, place = _conditions(site_id, filters), None
+    while True:
+        older = [*conditions, _is_older(*place)] if place else conditions
+        entries = _entries(site_id, _COLUMNS.where(*older).order_by(*_LATEST_FIRST).limit(READ_AT_ONCE))
+        yield from entries
+        if len(entries) < READ_AT_ONCE:
+            return
+        place = entries[-1].at, entries[-1].id
+
+
+def _page_after(site_id: int, conditions: list[ColumnElement[bool]], after: tuple[datetime, int]) -> ActivityPage:
+    at, id_ = after
+    is_newer = and_(AuditEntry.at >= at, or_(AuditEntry.at > at, AuditEntry.id > id_))
+    query = _COLUMNS.where(*conditions, is_newer).order_by(*_OLDEST_FIRST).limit(PAGE_SIZE + 1)
+    entries = _entries(site_id, query)
+    shown = entries[:PAGE_SIZE][::-1]
+    newer = shown[0].id if len(entries) > PAGE_SIZE else None
+    return ActivityPage(shown, newer, shown[-1].id if shown else None)
+
+
+def _is_older(at: datetime, id_: int) -> ColumnElement[bool]:
+    """The first condition is the one that an index answers."""
+    return and_(AuditEntry.at <= at, or_(AuditEntry.at < at, AuditEntry.id < id_))
+
+
+def _place(site_id: int, entry_id: int) -> tuple[datetime, int] | None:
+    at = db.session.scalar(select(AuditEntry.at).where(AuditEntry.site_id == site_id, AuditEntry.id == entry_id))
+    return (at, entry_id) if at else None
+
+
+def _conditions(site_id: int, filters: ActivityFilter) -> list[ColumnElement[bool]]:
+    zone = ZoneInfo(time_zone_of(site_id))
+    exact = {
+        AuditEntry.action: filters.action,
+        AuditEntry.subject_type: filters.thing,
+        AuditEntry.subject_id: filters.thing_id,
+    }
+    conditions = [AuditEntry.site_id == site_id, *(column == value for column, value in exact.items() if value)]
+    conditions += [_holds(AuditEntry.actor, filters.who)] if filters.who else []
+    conditions += [_holds(AuditEntry.summary, filters.words)] if filters.words else []
+    conditions += [AuditEntry.at >= starts_at(filters.first, zone)] if filters.first else []
+    conditions += [AuditEntry.at < ends_at(filters.last, zone)] if filters.last else []
+    if filters.door:
+        is_shop = filters.door == BY_ITSELF
+        conditions.append(AuditEntry.origin.is_(None) if is_shop else AuditEntry.origin == filters.door)
+    return conditions
+
+
+def _holds(column: InstrumentedAttribute[str], words: str) -> ColumnElement[bool]:
+    return func.lower(column).contains(words.lower(), autoescape=True)
+
+
+def _entries(site_id: int, query: Select[Any]) -> list[ActivityEntry]:
     currency = currency_of(site_id)
-    entries = [
+    return [
         ActivityEntry(
-            row.at, row.actor, _door(row.origin), row.summary, differences(row.before, row.after, currency), row.lost_by
+            id=row.id,
+            at=row.at,
+            actor=row.actor,
+            origin=row.origin,
+            action=row.action,
+            subject=(row.subject_type, row.subject_id),
+            summary=row.summary,
+            differences=differences(row.before, row.after, currency),
+            lost_by=row.lost_by,
         )
-        for row in rows
+        for row in db.session.execute(query)
     ]
-    return Paged(entries, page_number, PAGE_SIZE, total)
-
-
-def _door(origin: str | None) -> str:
-    return DOORS.get(Origin(origin), "") if origin in set(Origin) else ""
 
 
 def differences(before: Any, after: Any, currency: str = "") -> tuple[FieldChange, ...]:

@@ -190,7 +190,11 @@ class AuditEntry(Base):
     the shop did by itself."""
 
     __tablename__ = "audit_entries"
-    __table_args__ = (Index(None, "site_id", "at"), Index(None, "site_id", "subject_type", "subject_id"))
+    __table_args__ = (
+        Index(None, "site_id", "at", "id"),
+        Index(None, "site_id", "action", "at", "id"),
+        Index(None, "site_id", "subject_type", "subject_id"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"))

@@ -66,7 +66,7 @@ def test_an_index_that_is_damaged_is_unreachable_and_said_to_heal_by_itself(
     page = _html(browser)
     assert "A rebuild is under way" in page and "requested by the shop itself" in page
     with app.app_context():
-        (entry,) = [entry for entry in activity(shop, 1).items if entry.actor == "the shop itself"]
+        (entry,) = [entry for entry in activity(shop).items if entry.actor == "the shop itself"]
     assert entry.summary == "Requested a rebuild of the lost index of products"
 
 

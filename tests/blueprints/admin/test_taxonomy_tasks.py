@@ -150,7 +150,7 @@ def test_every_lost_value_can_be_had_as_a_table(app: Flask, mia: Merchandiser) -
     assert [line[1:] for line in lines[1:]] == [["<T-0>", "sleeps", "2"], ["<T-1>", "sleeps", "2"]]
     assert mia.fragment("/admin/catalogue/taxonomy/tasks/nothing/lost").status_code == 404
     with app.app_context():
-        page = activity(mia.site_id, 1)
+        page = activity(mia.site_id)
     assert [(entry.lost_by, entry.differences) for entry in page.items if "lost" in entry.summary] == [(task_id, ())]
 
 

@@ -1,0 +1,109 @@
+"""Which entries of the activity log a page asks for: pure, read from its address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from urllib.parse import urlencode
+
+from app.domain.shared.author import Origin
+from app.domain.shared.problems import Problem
+
+LONGEST_WORDS = 200
+LARGEST_ID = 2_147_483_647
+BY_ITSELF = "shop"  # The door of what the shop did by itself.
+DOORS = {
+    Origin.ADMIN.value: "Admin pages",
+    Origin.API.value: "API",
+    Origin.COMMAND_LINE.value: "Command line",
+    Origin.MCP.value: "MCP",
+    BY_ITSELF: "The shop itself",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityFilter:
+    """Days are those of the shop's time zone, both included. `before` and `after` are the entries between which and
+    the end a page lies. What is invalid in an address narrows nothing and is named in `problems`."""
+
+    words: str = ""
+    who: str = ""
+    action: str = ""
+    thing: str = ""
+    thing_id: str = ""
+    door: str = ""
+    first: date | None = None
+    last: date | None = None
+    before: int | None = None
+    after: int | None = None
+    problems: tuple[Problem, ...] = ()
+
+    @classmethod
+    def read(cls, parameters: Mapping[str, str]) -> ActivityFilter:
+        first, last = _day(parameters.get("from")), _day(parameters.get("to"))
+        door = next((door for door in DOORS if door.lower() == parameters.get("door", "").lower()), "")
+        read = {"from": first, "to": last, "door": door, "before": _id(parameters.get("before"))}
+        read["after"] = _id(parameters.get("after"))
+        return cls(
+            words=_text(parameters.get("q")),
+            who=_text(parameters.get("who")),
+            action=_text(parameters.get("action")),
+            thing=_text(parameters.get("thing")),
+            thing_id=_text(parameters.get("id")),
+            door=door,
+            first=first,
+            last=last,
+            before=_id(parameters.get("before")),
+            after=_id(parameters.get("after")),
+            problems=(*_unreadable(parameters, read), *_reversed(first, last)),
+        )
+
+    @property
+    def is_filtered(self) -> bool:
+        return replace(self, before=None, after=None, problems=()) != ActivityFilter()
+
+    def query(self, **changes: object) -> str:
+        """The query string of this list with changes, at its first page unless they say otherwise."""
+        changed = replace(self, **{"before": None, "after": None, **changes})  # type: ignore[arg-type]
+        parameters = {
+            "q": changed.words,
+            "who": changed.who,
+            "action": changed.action,
+            "thing": changed.thing,
+            "id": changed.thing_id,
+            "door": changed.door.lower(),
+            "from": changed.first,
+            "to": changed.last,
+            "before": changed.before,
+            "after": changed.after,
+        }
+        return urlencode({name: str(value) for name, value in parameters.items() if value})
+
+
+def _unreadable(parameters: Mapping[str, str], read: Mapping[str, object]) -> Iterator[Problem]:
+    labels = {"from": "From", "to": "To", "door": "Door", "before": "Page", "after": "Page"}
+    for name, value in read.items():
+        if not value and (text := parameters.get(name, "")):
+            yield Problem("invalid_filter", f"{labels[name]}: “{text[:40]}” cannot be looked for.", f"#/{name}")
+
+
+def _reversed(first: date | None, last: date | None) -> Iterator[Problem]:
+    if first is not None and last is not None and first > last:
+        yield Problem("invalid_filter", f"From {first} is after to {last}, so no day is between them.", "#/from")
+
+
+def _text(value: str | None) -> str:
+    return " ".join((value or "")[:LONGEST_WORDS].replace("\0", "").split())
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat(text) if text and len(text) == 10 and text.isascii() else None
+    except ValueError:
+        return None
+
+
+def _id(text: str | None) -> int | None:
+    number = int(text) if text and text.isascii() and text.isdigit() and len(text) < 11 else 0
+    return number if 0 < number <= LARGEST_ID else None
