@@ -116,9 +116,9 @@ def _name_skipped(task: ImportTask) -> None:
         if file.startswith(MEDIA):
             continue
         if name not in FILES:
-            task.report.skipped.append((file, "No part of a bundle has this name."))
+            task.report.skip(file, "No part of a bundle has this name.")
         elif not is_chosen(name, task.parts):
-            task.report.skipped.append((file, "This part was not chosen."))
+            task.report.skip(file, "This part was not chosen.")
 
 
 def _import(task: ImportTask, chosen: Collection[str]) -> None:

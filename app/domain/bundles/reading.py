@@ -23,10 +23,11 @@ UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedE
 
 
 class FileRow(NamedTuple):
-    """A record of a `.jsonl` file; `line` counts from 1."""
+    """A record of a `.jsonl` file; `line` counts from 1, `size` is its length in bytes."""
 
     line: int
     fields: dict[str, Any]
+    size: int = 0
 
 
 def read_rows(bundle: Bundle, name: str) -> Iterator[FileRow]:
@@ -34,7 +35,7 @@ def read_rows(bundle: Bundle, name: str) -> Iterator[FileRow]:
     with open_data(bundle, name) as stream:
         for line, raw in enumerate(_lines(stream, name, _limit(bundle, name)), start=1):
             if raw.strip():
-                yield FileRow(line, _object(raw, name, line))
+                yield FileRow(line, _object(raw, name, line), len(raw))
 
 
 def _lines(stream: IO[bytes], name: str, limit: int) -> Iterator[bytes]:

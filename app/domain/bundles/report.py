@@ -9,8 +9,11 @@ from typing import Any
 from app.domain.shared.problems import Invalid, Problem
 
 MOST_LISTED = 1_000  # Refusals; beyond them only the counts go on.
+MOST_SKIPPED = 100  # Files.
+OTHERS = ("…", "others")  # Dropped values of attributes that are not listed any more.
 MOST_EXAMPLES = 5  # Of one cause for dropped values, and of what became of one kind of record.
 LONGEST_SHOWN_VALUE = 80
+LONGEST_SHOWN_NAME = 200
 
 
 class BrokenBundle(Invalid):
@@ -94,10 +97,20 @@ class BundleReport:
                 self.refusals.append(refusal)
 
     def drop_value(self, attribute_id: str, code: str, reason: str, example: dict[str, Any]) -> None:
-        dropped = self.dropped.setdefault((attribute_id, code), DroppedValues(attribute_id, code, reason))
+        key = attribute_id[:LONGEST_SHOWN_VALUE], code
+        if key not in self.dropped and len(self.dropped) >= MOST_LISTED:
+            key, reason = OTHERS, "These are further attributes."
+        dropped = self.dropped.setdefault(key, DroppedValues(*key, reason))
         dropped.count += 1
         if len(dropped.examples) < MOST_EXAMPLES:
             dropped.examples.append(example)
+
+    def skip(self, file: str, reason: str) -> None:
+        """A file that is passed over."""
+        if len(self.skipped) < MOST_SKIPPED:
+            self.skipped.append((file[:LONGEST_SHOWN_NAME], reason))
+        else:
+            self.note(f"More than {MOST_SKIPPED} files were passed over; only the first are named.")
 
     def note(self, text: str) -> None:
         if text not in self.notes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from tests.domain.bundles.conftest import (
     one,
     product,
     refusals,
+    write_bundle,
 )
 from tests.fakes.clock import StoppedClock
 
@@ -173,3 +175,23 @@ def test_a_line_of_a_document_is_named_and_only_the_smallest_record_left_out(tak
     tree = db.session.scalars(select(Tree)).one()
     assert tree.facets == [{"facetId": "inStock", "display": "toggle"}]
     assert tree.default_landing_rules == []
+
+
+def test_a_report_does_not_grow_with_what_a_hostile_bundle_holds(take: Take, tmp_path: Path):
+    invented = {f"invented-{number}" * 20: "x" for number in range(1_500)}
+    folder = write_bundle(
+        tmp_path / "hostile",
+        taxonomy=TAXONOMY,
+        products=[product(taxonomy={"levelId": "tents", "attributes": invented})],
+    )
+    for number in range(120):
+        (folder / f"stray-{number}.txt").write_text("")
+    report = take(folder)
+    assert report.dropped_in_all == 1_500
+    assert len(report.dropped) == 1_001 and max(len(name) for name, _ in report.dropped) == 80
+    assert len(report.skipped) == 100 and any("only the first are named" in note for note in report.notes)
+
+
+def test_long_rows_go_in_by_smaller_batches(take: Take):
+    rows = [product(f"T-{number}", description="<p>" + "long " * 9_900 + "</p>") for number in range(200)]
+    assert take(products=rows).of("products").added == 200

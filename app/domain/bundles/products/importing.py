@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlalchemy import select
 
@@ -28,6 +27,7 @@ from app.extensions import db
 KIND = "products"
 FILE = "products.jsonl"
 BATCH = 500
+LARGEST_BATCH = 8 * 1024**2  # Bytes of rows.
 STEP = "Products"
 
 
@@ -53,8 +53,7 @@ class ProductImport:
         self._variant_skus: dict[str, str] = {}
 
     def run(self) -> None:
-        candidates = (self._candidate(row) for row in self._rows())
-        while batch := list(islice(candidates, BATCH)):
+        for batch in _batches(self._candidate(row) for row in self._rows()):
             with self._task.writing():
                 self._take(batch)
             self._task.step(STEP, len(batch))
@@ -164,6 +163,20 @@ class ProductImport:
     def _refuse(self, line: int, problems: Sequence[Problem], kind: str = KIND) -> None:
         refusals = [Refusal(self._file, line, field_of(problem.pointer), problem.message) for problem in problems]
         self._task.report.refuse(kind, refusals)
+
+
+def _batches(candidates: Iterable[CheckedRow]) -> Iterator[list[CheckedRow]]:
+    """As many rows as go in at once: fewer where they are long, which would take much memory."""
+    batch: list[CheckedRow] = []
+    size = 0
+    for candidate in candidates:
+        batch.append(candidate)
+        size += candidate.row.size
+        if len(batch) == BATCH or size > LARGEST_BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _named(candidate: CheckedRow) -> str:

@@ -73,7 +73,8 @@ TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|
 @dataclass(slots=True)
 class ImportedProduct:
     """`columns` holds what the line says of the product's own fields, by column. None in `variants`, `images` and
-    `level_id` means that the line says nothing; "" as level takes the classification away."""
+    `level_id` means that the line says nothing; "" as level takes the classification away. `size` is that of the
+    line in bytes."""
 
     line: int
     sku: str
@@ -84,6 +85,7 @@ class ImportedProduct:
     level_id: str | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     complaints: list[Problem] = field(default_factory=list)
+    size: int = 0
 
 
 def read_product(row: FileRow, site_id: int) -> ImportedProduct:
@@ -98,6 +100,7 @@ def read_product(row: FileRow, site_id: int) -> ImportedProduct:
     variants = [VariantDraft(**variant) for variant in fields["variants"]] if "variants" in fields else None
     columns = _columns(fields, variants, site_id)
     product = ImportedProduct(row.line, columns["sku"], columns, variants, fields.get("images"))
+    product.size = row.size
     if created_at is not None:
         columns["created_at"] = created_at
     if "taxonomy" in fields:
