@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from app.domain.retention.models import ONLY, StoredReading
 from app.domain.system.database import DatabaseFacts, database_facts
 from app.domain.system.facts import Health, Line, size_text
 from app.domain.system.models import JobRun
+from app.domain.system.version import shop_version
 from app.extensions import db
 
 SILENT_AFTER = timedelta(minutes=3)  # The scheduler notes the clock every minute.
@@ -36,6 +38,7 @@ def machine_lines(now: datetime, surroundings: Surroundings, runs: Mapping[str, 
     """Raises SQLAlchemyError."""
     reading = db.session.get(StoredReading, ONLY)
     return [
+        Line("Shop", f"Version {shop_version()}", Health.PLAIN, f"Python {platform.python_version()}"),
         _scheduler(now, reading),
         _clock(reading),
         _database(database_facts()),
@@ -72,6 +75,9 @@ def _clock(reading: StoredReading | None) -> Line:
 
 def _database(facts: DatabaseFacts) -> Line:
     detail = f"{facts.name} {facts.version}, {size_text(facts.size)}, migration {facts.revision or 'none'}"
+    if facts.revision is None:
+        advice = "Its tables were not made by migrations; `flask --app wsgi db upgrade` does on a new one."
+        return Line("Database", "Unversioned", Health.WARN, detail, advice=advice)
     if facts.is_up_to_date:
         return Line("Database", "Up to date", Health.GOOD, detail)
     advice = f"This version wants the migration {facts.newest}: run `flask --app wsgi db upgrade`."

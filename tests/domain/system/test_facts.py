@@ -11,6 +11,7 @@ from app.domain.search.engine import IndexName
 from app.domain.system import job_runs
 from app.domain.system.database import database_facts
 from app.domain.system.facts import Health, JobFacts, job_state, size_text
+from app.domain.system.version import shop_version
 from app.jobs.measuring import folder_size, measure
 from app.jobs.scheduled import look, run_scheduled
 from app.ports import search_engine
@@ -103,6 +104,7 @@ def test_the_database_says_what_it_is(database_kind: str) -> None:
     assert facts.size > 10_000
     assert facts.version[0].isdigit()
     assert facts.newest is not None
+    assert shop_version()[0].isdigit()
 
 
 @pytest.mark.usefixtures("context")
