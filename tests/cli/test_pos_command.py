@@ -50,7 +50,7 @@ def test_what_a_person_must_settle_is_named_and_exit_status_1(app: Flask, till: 
         db.session.query(PosTransaction).update({"currency": "eur"})
     result = reconcile(app, "--day", "2026-11-20")
     assert result.exit_code == 1
-    assert f"localhost: Currencies differ: {till.intent_of(payment)}: here eur, there gbp" in result.output
+    assert f"localhost: Currencies differ: {till.intent_of(payment)}: here EUR, there GBP" in result.output
 
 
 def test_a_host_that_no_site_has_is_refused(app: Flask, till: ShopWithTill) -> None:
