@@ -84,13 +84,13 @@ def test_a_new_shop_makes_up_for_no_slot_it_never_missed(scheduler: Scheduler, b
 
 def test_a_job_runs_once_in_each_slot_with_two_schedulers(background: Inline, clock: StoppedClock) -> None:
     first, second = Scheduler(background), Scheduler(background)
-    for _ in range(3):
+    for _ in range(2):
         for _ in range(24):
             clock.move(hours=1)
             first.look()
             second.look()
-    often = dict.fromkeys((*HOURLY, "pos-check"), 3 * 24 - 1) | {"sitemaps": 3 * 8 - 1}
-    assert Counter(background.names) == dict.fromkeys(NIGHTLY, 3) | often
+    often = dict.fromkeys((*HOURLY, "pos-check"), 2 * 24 - 1) | {"sitemaps": 2 * 8 - 1}
+    assert Counter(background.names) == dict.fromkeys(NIGHTLY, 2) | often
 
 
 def test_of_the_slots_that_were_missed_the_last_is_made_up_for(
