@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, false, func, or_, select
+from sqlalchemy import ColumnElement, and_, case, false, func, or_, select
 from sqlalchemy.sql.elements import ColumnElement as Expression
 
 from app.domain.orders.models import Order, OrderLine
@@ -153,7 +153,10 @@ HOLDINGS: tuple[Holding, ...] = (
             *("refunded_amount", "card_brand", "card_last4", "description", "client_metadata", "created_at"),
         ),
         f"The description and the till’s own notes are removed. {LEDGER}",
-        lambda _person: {"description": ERASED, "client_metadata": {}},
+        lambda _person: {
+            "description": case((PosTransaction.description == "", ""), else_=ERASED),
+            "client_metadata": {},
+        },
     ),
     Holding(
         "orderLines",

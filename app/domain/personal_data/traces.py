@@ -78,9 +78,21 @@ def replace_in_own_records(person: Person) -> int:
     assert isinstance(entries, Table)
     assert isinstance(events, Table)
     of_payments = PosTransactionEvent.transaction_id.in_(person.payment_ids)
-    return _rewrite(entries, ("summary", "before", "after"), _entries_about(person), replacement) + _rewrite(
-        events, ("detail",), of_payments, replacement
+    simulated, is_theirs = _simulated_payments(person)
+    return (
+        _rewrite(entries, ("summary", "before", "after"), _entries_about(person), replacement)
+        + _rewrite(events, ("detail",), of_payments, replacement)
+        + _rewrite(simulated, ("description", "metadata"), is_theirs, replacement)
     )
+
+
+def _simulated_payments(person: Person) -> tuple[Table, ColumnElement[bool]]:
+    """The payment simulator stands for another system, and keeps what it was sent in the same database."""
+    table = Base.metadata.tables["simulator_intents"]
+    intents = select(PosTransaction.processor_intent_id).where(
+        person.payments, PosTransaction.processor_intent_id.is_not(None)
+    )
+    return table, table.c.id.in_(intents)
 
 
 def done_by(person: Person) -> ColumnElement[bool]:

@@ -12,6 +12,7 @@ from sqlalchemy import select
 
 from app.adapters.erasure_file import FileErasures
 from app.adapters.mail import FolderMailer
+from app.adapters.simulator.models import SimulatorIntent
 from app.domain.bundles import runs
 from app.domain.bundles.folder import BundleFolder
 from app.domain.bundles.models import BundleRun
@@ -116,6 +117,10 @@ def bought(shop: Shop) -> tuple[str, str]:
         db.session.add(PosTransactionEvent(**about, action="refund requested", status="SUCCEEDED", detail=detail))
         nia = Author(shop.site_id, "Nia Nettle", shop.clock)
         audit.record(nia, "pos.refund", ("pos_transaction", payment), "Refunded £1.00: Sam’s mug broke")
+        intent = {"id": "pi_sam", "account_id": "", "amount": 1_250, "currency": "gbp", "status": "succeeded"}
+        db.session.get_one(PosTransaction, payment).processor_intent_id = "pi_sam"
+        sent = {"description": "For Sam Sedge", "labels": {"customer": "Sam Sedge"}}
+        db.session.add(SimulatorIntent(**intent, **sent, created_at=WHEN))
         audit.record(nia, "x.mail", ("x", "1"), "Wrote to sam@home.test", after={"to": ["SAM@home.test"]})
     return order, payment
 
