@@ -46,9 +46,11 @@ def main() -> int:
     started = time.monotonic()
     for number in STOP_SIGNALS:
         signal.signal(number, _stop)
+    upgrades: list[int] = []  # Requests for one. Noted from the start on: without this, such a signal ends a process.
+    signal.signal(signal.SIGUSR2, lambda number, _frame: upgrades.append(number))
     try:
         with ExitStack() as leaving:
-            _run(leaving, started)
+            _run(leaving, started, upgrades)
     except (CannotStart, ConfigurationError) as trouble:
         print(trouble, file=sys.stderr)
         return 1
@@ -56,7 +58,7 @@ def main() -> int:
         return 0
 
 
-def _run(leaving: ExitStack, started: float) -> NoReturn:
+def _run(leaving: ExitStack, started: float, upgrades: list[int]) -> NoReturn:
     """What is put on `leaving` is undone in reverse order: the queue's server outlives those who use it."""
     os.umask(UMASK)
     instance = INSTANCE.absolute()
@@ -74,17 +76,15 @@ def _run(leaving: ExitStack, started: float) -> NoReturn:
     leaving.callback(crew.stop)
     crew.start_first(release.web_servers(config, sockets.web.fileno()), release.others(sockets.mcp_descriptor))
     _announce(config, has_demo, sockets.mcp is not None, time.monotonic() - started)
-    _watch(config, sockets, crew)
+    _watch(config, sockets, crew, upgrades)
 
 
-def _watch(config: Config, sockets: Sockets, crew: Crew) -> NoReturn:
-    """Until the shop is stopped. SIGUSR2 asks for an upgrade, once more while one is going on for another."""
-    requests: list[int] = []
-    signal.signal(signal.SIGUSR2, lambda number, _frame: requests.append(number))
+def _watch(config: Config, sockets: Sockets, crew: Crew, upgrades: list[int]) -> NoReturn:
+    """Until the shop is stopped. An upgrade that is requested while one is going on comes after it."""
     while True:
         crew.tend()
-        if requests:
-            requests.clear()
+        if upgrades:
+            upgrades.clear()
             _upgrade(config, sockets, crew)
 
 
