@@ -102,7 +102,7 @@ class RunningShop:
 def plain_environment() -> dict[str, str]:
     """This process's environment without the settings of a shop, able to import it from any folder and to keep its byte
     code, which the next process need not compile again."""
-    folders = ("INDEX_DIR", "MEDIA_DIR", "COUNTING_DIR", "SITEMAP_DIR")
+    folders = ("INDEX_DIR", "MEDIA_DIR", "COUNTING_DIR", "SITEMAP_DIR", "BUNDLE_DIR")
     addresses = ("DATABASE_URL", "REDIS_URL", "HOST", "PORT", "MCP_HOST", "MCP_PORT")
     ours = ("SHOP_ENV", "SECRET_KEY", *addresses, *folders, "PYTHONDONTWRITEBYTECODE")
     rest = {name: value for name, value in os.environ.items() if name not in ours}

@@ -85,8 +85,8 @@ def transfer_command(
     sites_of_both = sites.site_at(source), sites.site_at(target)
     target_id = sites_of_both[1].id
     report = transfer(context, images(), importer, *sites_of_both, parts, dry_run, remove)
-    if not dry_run:
-        context.commit(lambda: reindex(context, importer, target_id, report))
+    if not dry_run and context.commit(lambda: reindex(context, importer, target_id, report)):
+        report.note("The rebuild was requested.")
     _print(report, as_json)
 
 

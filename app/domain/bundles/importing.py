@@ -40,6 +40,8 @@ DOCUMENTS: Mapping[str, str | type] = {
 }
 ROWS = ("products.jsonl", "collections.jsonl", "pages.jsonl")
 REBUILD_ADVISED = 2_000
+ADVICE = "Many products changed: a rebuild of the search index is quicker than the single updates."
+FOLLOWED = "Many products change, so the search index is rebuilt afterwards."
 READING = "Reading the files"
 IMPORTED = "bundle.import"  # The last line of every import in the activity log.
 
@@ -140,7 +142,7 @@ def _import(task: ImportTask, chosen: Collection[str]) -> None:
     import_rules(task)
     import_goldens(task)
     if task.report.of("products").added + task.report.of("products").changed > REBUILD_ADVISED:
-        task.report.note("Many products changed: a rebuild of the search index is quicker than the single updates.")
+        task.report.note(ADVICE if task.importer.user_id is None else FOLLOWED)
     if task.report.changes and not task.dry_run:
         _note_in_log(task)
 

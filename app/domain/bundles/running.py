@@ -185,16 +185,19 @@ def _follow_up(context: SearchContext, order: _Order, report: BundleReport) -> N
     reindex(context, order.importer, order.site_id, report)
 
 
-def reindex(context: SearchContext, importer: Importer, site_id: int, report: BundleReport) -> None:
-    """Ask for a rebuild where so many products changed that it is quicker than the single updates, which come by
-    themselves. Call it in a transaction."""
+def reindex(context: SearchContext, importer: Importer, site_id: int, report: BundleReport) -> bool:
+    """Request a rebuild where so many products changed that it is quicker than the single updates, which come by
+    themselves; whether it was requested. Call it in a transaction."""
     products = report.of("products")
-    if products.added + products.changed > REBUILD_ADVISED:
-        author = Author(site_id, importer.name, context.clock, importer.origin)
-        try:
-            request_rebuild(author, context.engine, context.locks, Scope.ALL)
-        except Conflict as refused:
-            report.note(refused.message)
+    if products.added + products.changed <= REBUILD_ADVISED:
+        return False
+    author = Author(site_id, importer.name, context.clock, importer.origin)
+    try:
+        request_rebuild(author, context.engine, context.locks, Scope.ALL)
+    except Conflict as refused:
+        report.note(refused.message)
+        return False
+    return True
 
 
 def _finish(context: SearchContext, claim: Claim[BundleRun], order: _Order, report: dict[str, Any]) -> None:
