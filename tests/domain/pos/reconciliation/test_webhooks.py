@@ -17,7 +17,9 @@ from app.domain.sites.settings import change_settings
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.pos.shop_with_till import ShopWithTill, stored
+from tests.examples import ALL
 from tests.fakes.payment_processor import SECRET, SIGNATURE, TIMEOUT_BEFORE
+from tests.fault_table import injected
 
 SUCCEEDED = "payment_intent.succeeded"
 _OWN = AccountRef()
@@ -252,12 +254,15 @@ def _five_events(till: ShopWithTill, payment: str) -> list[tuple[bytes, dict[str
     return made
 
 
+@pytest.mark.fault("F39")
 @pytest.mark.parametrize("is_away", [False, True], ids=["the processor answers", "the processor is away"])
 def test_all_orders_of_five_events_with_duplicates_end_alike(till: ShopWithTill, is_away: bool) -> None:
     """T30, F39: 120 orders, each with every event twice. Where the processor is away, what the events said themselves
-    leads to the same end."""
+    leads to the same end, which a quarter of the orders shows where examples are spared."""
     ends = set()
-    for order in itertools.permutations(range(5)):
+    orders = list(itertools.permutations(range(5)))[:: 4 if is_away and not ALL else 1]
+    for order in orders:
+        injected(10)
         payment = till.payment("CREATING", attached=False)
         sent = _five_events(till, payment)
         refund = till.processor.refund(_OWN, till.intent_of(payment), 250, f"r-{payment}")
@@ -271,4 +276,4 @@ def test_all_orders_of_five_events_with_duplicates_end_alike(till: ShopWithTill,
         row = stored(payment)
         ends.add((row.status, row.captured_amount, row.refunded_amount, row.anomaly, row.next_check_at))
     assert ends == {("PARTIALLY_REFUNDED", 1_250, 250, None, None)}
-    assert len(events()) == 600
+    assert len(events()) == 5 * len(orders)
