@@ -57,7 +57,18 @@ from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.domain.work import leases
 from app.extensions import db
 from app.factory import channels_of_alerts
-from app.jobs import commands, counting, events, indexing, machine, payment_simulator, payments, sitemaps, trials
+from app.jobs import (
+    bundles,
+    commands,
+    counting,
+    events,
+    indexing,
+    machine,
+    payment_simulator,
+    payments,
+    sitemaps,
+    trials,
+)
 from app.jobs.scheduled import run_scheduled
 from app.ports import Ports, clock, images, payment_processor, search_engine, worker_locks
 from app.storage_alerts import note_storage_fault
@@ -396,6 +407,12 @@ def take_bundle(path: str, host: str, point: str) -> None:
     say("imported")
 
 
+def run_bundle(run_id: str, point: str) -> None:
+    """Does an import that the admin requested, as its worker, and is killed at a point."""
+    kill_at(point)
+    say(bundles.run(run_id))
+
+
 def receive_picture(product_id: str, file: str, point: str) -> None:
     """Takes in a picture of a product, and is killed at a point."""
     author, store = Author(site_id(), "tests", clock()), images()
@@ -473,6 +490,7 @@ DEEDS: dict[str, Callable[..., object]] = {
         replay,
         build_sitemap,
         take_bundle,
+        run_bundle,
         receive_picture,
         pay,
         refund,

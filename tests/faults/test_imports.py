@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import signal
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,23 @@ from PIL import Image
 from sqlalchemy import select
 
 from app.adapters.images import FileImages
+from app.domain.bundles import runs
+from app.domain.bundles.folder import BundleFolder
+from app.domain.bundles.models import BundleRun
+from app.domain.bundles.parts import OF_AN_ADMIN
 from app.domain.catalogue import picture_uploads
 from app.domain.catalogue.models import PictureUpload, Product, ProductImage
 from app.domain.catalogue.picture_uploads import PICTURE
-from app.domain.sites.models import AuditEntry, Domain
+from app.domain.shared.author import Author
+from app.domain.sites.models import AuditEntry, Domain, Site
+from app.domain.sites.roles import Role
 from app.domain.taxonomy.taxonomies import active_id
 from app.domain.work import leases
 from app.extensions import db
+from app.transaction import transaction
 from tests.domain.bundles.conftest import TAXONOMY, product, write_bundle
-from tests.faults.shops import Shop, check
+from tests.factories import make_user
+from tests.faults.shops import SITE, Shop, check
 
 pytestmark = pytest.mark.fault("F48")
 KILLED = -signal.SIGKILL
@@ -62,6 +71,54 @@ def test_an_import_that_is_killed_is_made_whole_by_doing_it_again(shop: Shop, bu
     assert kills > 3
     wanted = [(f"T-{number}", 1, "tents", 100) for number in range(6)]
     assert imported(shop) == {"active": "shop", "products": wanted, "imports that ended": 1}
+    check(shop)
+
+
+def requested(shop: Shop, folder: Path) -> str:
+    """An import that an admin previewed and confirmed."""
+    file = BundleFolder(shop.config.bundle_folder)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for each in folder.iterdir():
+            archive.write(each, each.name)
+    packed.seek(0)
+    with shop.opened() as context, transaction():
+        user_id = make_user(db.session.get_one(Site, SITE), Role.ADMIN).id
+        author = Author(SITE, "Mia", context.clock)
+        run_id = runs.request_import(author, user_id, "shop.zip", file.receive(packed), OF_AN_ADMIN).id
+    assert shop.do("run_bundle", run_id, "none").finish() == 0
+    with shop.opened() as context, transaction():
+        return runs.confirm(Author(SITE, "Mia", context.clock), user_id, run_id, removes=False).id
+
+
+def free_again(shop: Shop, run_id: str) -> None:
+    """The scheduler saw that the worker died; and that it dies so often is the test's doing."""
+    with shop.opened() as context, transaction():
+        run = db.session.get_one(BundleRun, run_id)
+        run.attempts = 0
+        if run.lease_until is not None:
+            run.lease_until = context.clock.now()
+
+
+def test_an_import_of_the_admin_is_taken_up_by_the_next_worker(shop: Shop, tmp_path: Path) -> None:
+    tents = [product(f"T-{number}") for number in range(6)]
+    pages = [{"seoName": "a", "title": "A"}]
+    run_id = requested(shop, write_bundle(tmp_path / "sent", products=tents, pages=pages))
+    kills = 0
+    for number in range(1, MOST_STATEMENTS, STEP):
+        status = shop.do("run_bundle", run_id, f"statement:{number}").finish()
+        if status == 0:
+            break
+        assert status == KILLED
+        kills += 1
+        free_again(shop, run_id)
+    assert kills > 3
+    with shop.opened():
+        run = db.session.get_one(BundleRun, run_id)
+        assert (run.state, run.error, run.file) == ("done", None, None)
+        revisions = select(Product.revision).where(Product.site_id == SITE, Product.sku.startswith("T-"))
+        assert db.session.scalars(revisions).all() == [1] * 6
+    assert list(shop.config.bundle_folder.iterdir()) == []
     check(shop)
 
 
