@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 
 from app.domain.pos.ledger.differences import count_unsettled
 from app.domain.pos.models import PosAgent, PosRefund, PosTransaction
-from app.domain.pos.payments import creating, settling
+from app.domain.pos.payments import creating, payment_actions
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.payments.creating import PaymentRequest
 from app.domain.pos.processor import InvalidState
@@ -62,9 +62,9 @@ class Agent:
             self.till.processor.tap(intent_id, self.chance.choice(CARDS))
         self._hear_of(intent_id)
         if self.chance.random() < 0.15:
-            self._often(lambda: settling.cancel(*self._at, self.cashier, intent_id, None))
+            self._often(lambda: payment_actions.cancel(*self._at, self.cashier, intent_id, None))
         else:
-            self._often(lambda: settling.capture(*self._at, self.cashier, intent_id))
+            self._often(lambda: payment_actions.capture(*self._at, self.cashier, intent_id))
         if self.chance.random() < 0.3:
             self._refund(intent_id, number)
 
@@ -162,8 +162,8 @@ def test_in_a_race_of_capture_and_cancellation_the_shop_says_what_the_processor_
             till.processor.tap(created.intent.id, card)
         _race(
             app,
-            lambda intent_id: settling.capture(till.context, till.processor, cashier, intent_id),
-            lambda intent_id: settling.cancel(till.context, till.processor, cashier, intent_id, None),
+            lambda intent_id: payment_actions.capture(till.context, till.processor, cashier, intent_id),
+            lambda intent_id: payment_actions.cancel(till.context, till.processor, cashier, intent_id, None),
             created.intent.id,
         )
         read = till.processor.accounts[""].intents[created.intent.id]
@@ -224,7 +224,7 @@ def test_a_capture_whose_answer_is_lost_is_known_within_a_minute(
     till.processor.fail(operation, TIMEOUT_AFTER)
     if operation == "capture_intent":
         till.processor.fail("retrieve_intent", None, TIMEOUT_BEFORE)
-    settling.capture(till.context, till.processor, cashier, created.intent.id)
+    payment_actions.capture(till.context, till.processor, cashier, created.intent.id)
     assert stored(created.transaction_id).status == "UNKNOWN"
     till.clock.move(seconds=60)
     till.check()

@@ -27,7 +27,7 @@ from app.domain.orders.baskets import Owner, WantedLine, create_basket, find_bas
 from app.domain.orders.models import Order
 from app.domain.pos import baskets
 from app.domain.pos.baskets import BasketUser
-from app.domain.pos.payments import settling
+from app.domain.pos.payments import payment_actions
 from app.domain.pos.payments.creating import PaymentRequest
 from app.transaction import transaction
 from app.work_context import work_context
@@ -123,7 +123,7 @@ def submit(body: dict[str, Any], basket_id: str) -> dict[str, Any]:
     the total: 409 `amount_mismatch`. What costs nothing needs no payment.
     """
     intent_id = body.get("payment_intent_id")
-    settling.read_open_payment(work_context(), ports.payment_processor(), till().author, _checked(basket_id))
+    payment_actions.read_open_payment(work_context(), ports.payment_processor(), till().author, _checked(basket_id))
     with transaction():
         order = baskets.submit_basket(till().author, basket_id, intent_id)
         return {"order_id": order.id, "order_number": str(order.number), "status": "SUBMITTED"}

@@ -28,12 +28,12 @@ from app.blueprints.v1.pos_payment_shapes import (
     intent_json,
     transaction_json,
 )
-from app.domain.pos.payments import creating, reader_tokens, settling
+from app.domain.pos.payments import creating, payment_actions, reader_tokens
 from app.domain.pos.payments.cashier import Cashier
 from app.domain.pos.payments.creating import CreatedPayment, PaymentRequest
 from app.domain.pos.payments.idempotency import LONGEST_KEY
+from app.domain.pos.payments.payment_actions import AlreadyCaptured, PaymentState
 from app.domain.pos.payments.queries import PaymentFilter, payments_of_location
-from app.domain.pos.payments.settling import AlreadyCaptured, PaymentState
 from app.domain.pos.states import TransactionStatus
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Invalid
@@ -99,7 +99,7 @@ def _may_begin() -> None:
 @bp.response(200, PosPaymentIntentDetailShape)
 def payment_intent(payment_intent_id: str) -> dict[str, Any]:
     """How a payment stands, after an app was closed or an answer got lost."""
-    state = settling.read_payment(work_context(), ports.payment_processor(), cashier(), payment_intent_id)
+    state = payment_actions.read_payment(work_context(), ports.payment_processor(), cashier(), payment_intent_id)
     return _intent_state_json(state)
 
 
@@ -114,7 +114,7 @@ def capture(payment_intent_id: str) -> Answer:
 
     Doing so again gives the same answer. 402: the card was declined, and the same payment can be tried again.
     """
-    state = settling.capture(work_context(), ports.payment_processor(), cashier(), payment_intent_id)
+    state = payment_actions.capture(work_context(), ports.payment_processor(), cashier(), payment_intent_id)
     return _state_answer(_captured_json(state), state)
 
 
@@ -129,7 +129,9 @@ def cancel(body: dict[str, Any], payment_intent_id: str) -> Answer:
     """Give up a payment that took no money. Doing so again gives the same answer; a payment that was made stays, and
     `transaction` shows it."""
     try:
-        state = settling.cancel(work_context(), ports.payment_processor(), cashier(), payment_intent_id, body["reason"])
+        state = payment_actions.cancel(
+            work_context(), ports.payment_processor(), cashier(), payment_intent_id, body["reason"]
+        )
     except AlreadyCaptured as error:
         shown = PosTransactionShape().dump(transaction_json(error.payment))
         error.details = {**error.details, "transaction": shown}
@@ -166,7 +168,7 @@ def transactions(query: dict[str, Any]) -> Paged[dict[str, Any]]:
 @bp.response(200, PosTransactionDetailShape)
 def transaction(transaction_id: str) -> dict[str, Any]:
     """A payment by the id that a 504 named."""
-    found = settling.transaction_of(cashier(), transaction_id)
+    found = payment_actions.transaction_of(cashier(), transaction_id)
     more = {"payment_intent_id": found.processor_intent_id, "refunded_amount": found.refunded_amount}
     return transaction_json(found) | more
 

@@ -4,12 +4,12 @@ Call these outside a transaction; errors of the processor are raised as they com
 from __future__ import annotations
 
 from app.domain.pos.models import PosTransaction
-from app.domain.pos.payments import settling
+from app.domain.pos.payments import payment_actions
 from app.domain.pos.payments.cashier import Cashier
-from app.domain.pos.payments.settling import PaymentState
+from app.domain.pos.payments.payment_actions import PaymentState
 from app.domain.pos.payments.transitions import apply_intent
 from app.domain.pos.processor import AccountRef, PaymentProcessor
-from app.domain.pos.reconciliation.settling import DuePayment, listed_intents, settle_payment
+from app.domain.pos.reconciliation.status_updates import DuePayment, listed_intents, settle_payment
 from app.domain.pos.states import TransactionStatus
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict
@@ -40,7 +40,7 @@ def capture(
     """Take the money that a card holds, as the till does; the payment's status then, UNKNOWN where the processor did
     not answer. Raises NotFound, Conflict where nothing is held, Declined and ProcessorError."""
     cashier, intent_id = _at_its_location(author, processor, user_id, transaction_id)
-    state = settling.capture(context, processor, cashier, intent_id)
+    state = payment_actions.capture(context, processor, cashier, intent_id)
     return _noted(context, author, state, "pos.capture", "Captured a card payment")
 
 
@@ -51,7 +51,7 @@ def cancel(
     processor did not answer. Raises NotFound, Conflict where the card was quicker or the processor has no intent yet,
     and ProcessorError."""
     cashier, intent_id = _at_its_location(author, processor, user_id, transaction_id)
-    state = settling.cancel(context, processor, cashier, intent_id, "requested_by_customer")
+    state = payment_actions.cancel(context, processor, cashier, intent_id, "requested_by_customer")
     return _noted(context, author, state, "pos.cancel", "Cancelled a card payment")
 
 

@@ -19,7 +19,7 @@ from app.domain.alerts.causes import Cause
 from app.domain.pos.models import PosRefund, PosTransaction, StoredProcessorEvent
 from app.domain.pos.processor import Busy, Intent, Misconfigured, OutcomeUnknown, PaymentProcessor
 from app.domain.pos.reconciliation.models import PaymentCheckRun
-from app.domain.pos.reconciliation.settling import (
+from app.domain.pos.reconciliation.status_updates import (
     ACTOR,
     DuePayment,
     listed_intents,

@@ -1,5 +1,5 @@
-"""Finding out how one open payment, refund or event stands at the processor, and applying it. Rules: the state table in
-docs/payments.md. The processor is called outside every transaction."""
+"""Bring one open payment or refund up to date with the processor. Rules: the state table in docs/payments.md. The
+processor is called outside every transaction."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Finishing a payment: reading what became of it, capturing, cancelling. To capture is to bring the shop up to date:
-most payments are captured by the tap itself (docs/payments.md). Call these outside a transaction."""
+"""Read, capture and cancel a payment. To capture is to bring the shop up to date: most payments are captured by the
+tap itself (docs/payments.md). Call these outside a transaction."""
 
 from __future__ import annotations
 
