@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
@@ -18,6 +21,7 @@ from tests.fakes.clock import SetClock
 from tests.fault_table import injected
 from tests.faults.deeds import until
 from tests.faults.shops import Shop, check
+from tests.surroundings import missing
 
 pytestmark = pytest.mark.fault("F34")
 
@@ -125,3 +129,27 @@ def test_a_build_goes_on_though_the_clock_is_set_while_it_stands_still(
 def started_at(shop: Shop) -> datetime:
     with shop.opened():
         return db.session.scalars(select(RebuildRun.started_at).where(RebuildRun.state == "running")).one()
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("ahead", ["+1h", "-1h", "+400d", "-400d"])
+def test_processes_to_which_the_system_tells_another_time_purge_nothing_and_build(shop: Shop, ahead: str) -> None:
+    """By libfaketime, so that libraries and the database read that clock as well."""
+    add_attempts(shop)
+    assert shop.do("job", "purge").finish() == 0
+    injected()
+    for deed in (("job", "purge"), ("rebuild",)):
+        assert under_another_clock(shop, ahead, *deed) == 0
+    assert attempts(shop) == ATTEMPTS
+    assert shop.run() == ("done", None)
+    check(shop)
+
+
+def under_another_clock(shop: Shop, ahead: str, *deed: str) -> int:
+    """The exit status of a deed, whose process takes its time from libfaketime."""
+    library = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
+    if library is None:
+        missing("libfaketime is not installed (on Debian: apt install libfaketime)")
+    program = f"from tests.faults import act; act.main({list(deed)!r})"
+    environment = shop.environment(LD_PRELOAD=str(library), FAKETIME=ahead, FAKETIME_DONT_FAKE_MONOTONIC="1")
+    return subprocess.run([sys.executable, "-c", program], cwd=shop.folder, env=environment, check=False).returncode
