@@ -53,7 +53,9 @@ def test_the_export_is_json(app: Flask, tmp_path: Path) -> None:
     refused = run(app, "export", "77", "--output", str(file))
     assert (refused.exit_code, "File exists" in refused.output) == (1, True)
     with app.app_context():
-        assert db.session.scalars(select(AuditEntry.action)).all() == ["personal_data.export"] * 2
+        assert (
+            db.session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)).all() == ["personal_data.export"] * 2
+        )
 
 
 def test_erasing_takes_a_typed_confirmation(app: Flask, order_id: str) -> None:

@@ -48,7 +48,7 @@ def test_one_site_is_built_alone_and_noted(app: Flask, site_ids: list[int]) -> N
     assert _build(app, "--site", "two.test").exit_code == 0
     assert _with_sitemap(app, site_ids) == site_ids[1:]
     with app.app_context():
-        assert db.session.scalars(select(AuditEntry.action)).all() == ["sitemap.build"]
+        assert db.session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)).all() == ["sitemap.build"]
 
 
 def test_staging_sites_are_left_out_and_refused_by_name(app: Flask, site_ids: list[int]) -> None:

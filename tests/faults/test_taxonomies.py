@@ -72,7 +72,7 @@ def state_of(shop: Shop) -> dict[str, Any]:
             "products": digest.hexdigest(),
             "values": db.session.scalar(select(func.count()).select_from(ProductAttributeValue)),
             "events": db.session.scalars(select(StoredEvent.name)).all(),
-            "log": db.session.scalars(select(AuditEntry.action)).all(),
+            "log": db.session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)).all(),
         }
 
 

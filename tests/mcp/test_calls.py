@@ -145,7 +145,9 @@ def test_instructions_in_arguments_stay_data(app: Flask, agent: Agent) -> None:
         assert agent.call(TOOL, action="clear", product=reference).body["code"] == "not_found"
     with app.app_context():
         assert db.session.scalar(select(func.count(Product.id))) == 1
-        assert db.session.scalars(select(AuditEntry.summary)).all() == [f"Added “{wish}” to Stone mug"]
+        assert db.session.scalars(select(AuditEntry.summary).order_by(AuditEntry.id)).all() == [
+            f"Added “{wish}” to Stone mug"
+        ]
 
 
 def test_another_sites_product_is_not_found_by_any_of_its_names(app: Flask, agent: Agent) -> None:

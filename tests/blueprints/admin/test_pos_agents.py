@@ -84,7 +84,7 @@ def test_one_of_the_shops_users_becomes_an_agent(app: Flask, admin: PageClient, 
         agent = agents.agent_of(ids.site, 1)
         expected = AgentFields("Mia Moss", False, True, False, False, 1_250, ("tml_fair",))
         assert agents.fields_of(agent) == expected
-        assert db.session.scalars(select(AuditEntry.action)).all() == ["pos_agent.enable"]
+        assert db.session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)).all() == ["pos_agent.enable"]
     page = admin.get(AGENT)
     assert page.value("maxTransactionAmount") == "12.50"
     assert _checked(page) == {"canBuildOrders", "locations"}

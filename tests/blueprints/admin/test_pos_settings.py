@@ -64,7 +64,10 @@ def test_settings_are_saved_and_the_named_location_is_added(app: Flask, site_id:
         assert (settings["posEnabled"], settings["posAllowQuickPayments"]) == (True, False)
         assert (settings["posMaxTransactionAmount"], settings["posProcessorAccountId"]) == (25_000, "acct_1")
         assert locations.location_at(site_id, "tml_1").display_name == "Fern & Fell"
-        assert db.session.scalars(select(AuditEntry.action)).all() == ["settings.pos", "pos_location.add"]
+        assert db.session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)).all() == [
+            "settings.pos",
+            "pos_location.add",
+        ]
     page = admin.get(SETTINGS)
     assert page.value("posProcessorLocationId") == "tml_1"
     assert "/admin/pos/locations/tml_1" in [link.get("href") for link in page.all("a")]

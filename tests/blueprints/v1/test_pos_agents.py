@@ -168,7 +168,7 @@ def test_signing_out_ends_the_work_session_for_its_reason(
     assert program.call("POST", LOGOUT, {"reason": reason}).status_code == 204
     with app.app_context():
         assert db.session.scalar(select(PosSession.end_reason)) == reason
-        noted = db.session.scalars(select(AuditEntry.summary)).all()
+        noted = db.session.scalars(select(AuditEntry.summary).order_by(AuditEntry.id)).all()
         assert bool(noted) == (reason == "PIN_LOCKOUT")
 
 

@@ -66,7 +66,7 @@ def test_a_parameter_is_ignored_until_it_counts_again(author: Author):
     assert settings.stored_settings(author.site_id).tracking == ("ref",)
     assert settings.treat_as_tracking(author, "ref", ["colour"], is_tracking=False)
     assert settings.stored_settings(author.site_id).tracking == ()
-    summaries = db.session.scalars(select(AuditEntry.summary)).all()
+    summaries = db.session.scalars(select(AuditEntry.summary).order_by(AuditEntry.id)).all()
     assert summaries == ["Changed tracking parameters"] * 2
 
 

@@ -41,7 +41,7 @@ def test_a_blank_taxonomy_begins_at_revision_1_with_its_first_entry_in_the_log(s
     assert (made.root_levels, made.revision, made.catalogue_id) == ([], 1, str(site.id))
     first = db.session.scalars(select(TaxonomyRevision)).one()
     assert (first.revision, first.saved_by, first.changes) == (1, "Mia", ["Made without levels."])
-    assert db.session.scalars(select(AuditEntry.action)).all() == ["taxonomy.create"]
+    assert db.session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)).all() == ["taxonomy.create"]
 
 
 def test_the_sample_is_a_valid_tree_with_every_type_of_attribute(site: Site, clock: StoppedClock) -> None:
