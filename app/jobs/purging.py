@@ -20,7 +20,7 @@ from app.domain.pos.reconciliation.nightly import RECONCILIATION
 from app.domain.relevance.trials.replays import REPLAY
 from app.domain.retention import clock_watch
 from app.domain.retention.clock_trust import ClockReading, MeasuredTime
-from app.domain.retention.purging import Purged, Retention, note_held_back, purge
+from app.domain.retention.purging import Purged, Retention, note_blocked_purge, purge
 from app.domain.search.index import purge as search
 from app.domain.search.models import JobSlot
 from app.domain.search_statistics.counting import purge as counting
@@ -81,7 +81,7 @@ def purge_records(is_confirmed: bool = False) -> list[Purged]:
 def purge_pictures(site_id: int, is_confirmed: bool = False) -> Purged:
     purged = pictures.discard_unused(clock(), images(), site_id, is_confirmed)
     with transaction():
-        note_held_back(clock(), purged, site_id)
+        note_blocked_purge(clock(), purged, site_id)
     return purged
 
 

@@ -50,7 +50,7 @@ def test_a_rebuild_that_is_waited_for_needs_no_worker(app: Flask) -> None:
     assert "Done: 4 documents" in result.output
 
 
-def test_a_rebuild_from_the_command_line_is_held_back_by_golden_searches_too(app: Flask, clock: StoppedClock) -> None:
+def test_a_rebuild_from_the_command_line_is_blocked_by_golden_searches_too(app: Flask, clock: StoppedClock) -> None:
     run(app, "index", "rebuild", "--wait")
     with app.app_context(), transaction():
         site_id = db.session.scalars(select(Site.id)).one()

@@ -139,7 +139,7 @@ def count_records() -> Mapping[str, int]:
 
 
 def alerts() -> list[str]:
-    return [alert.cause for alert in open_alerts(None) if alert.cause in (Cause.CLOCK_MOVED.key, "purge_held_back")]
+    return [alert.cause for alert in open_alerts(None) if alert.cause in (Cause.CLOCK_MOVED.key, "purge_blocked")]
 
 
 # Purges
@@ -191,7 +191,7 @@ def test_a_clock_that_is_believed_though_it_is_wrong_takes_a_part_with_it(machin
         machine.run(days=1)
     after = count_records()
     assert 0 < after["contacts"] <= before["contacts"] - 20
-    assert "purge_held_back" in alerts()
+    assert "purge_blocked" in alerts()
 
 
 @pytest.mark.usefixtures("records")

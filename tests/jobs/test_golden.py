@@ -154,7 +154,7 @@ def test_the_job_that_rebuilds_holds_back_what_breaks_a_golden_search(
     rebuild(run_id)
     db.session.rollback()
     run = db.session.get_one(RebuildRun, run_id)
-    assert run.state == "failed" and "held back" in (run.error or "")
+    assert run.state == "failed" and "blocked" in (run.error or "")
     with transaction():
         change_settings(site_id, {"search-golden-hold": False})
     run_id = request(indexing, site_id)

@@ -68,8 +68,8 @@ class Cause(Enum):
         "Is it wrong? Set it by a time service. Is it right? `flask --app wsgi purge --all` says so and removes what "
         "is old; without that, nothing is purged before the shop has run for a week.",
     )
-    PURGE_HELD_BACK = CauseText(
-        "purge_held_back",
+    PURGE_BLOCKED = CauseText(
+        "purge_blocked",
         Severity.WARNING,
         "Of many old records only a part was removed.",
         "Check the clock of the machine. Where it is right, the rest goes over the next nights, or at once with "

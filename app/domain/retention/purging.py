@@ -64,17 +64,17 @@ def _purge(clock: Clock, retention: Retention, is_confirmed: bool) -> Purged:
     removed = _remove(retention, now, most if old > most else None) if old else 0
     is_overdue = removed < old and _count(retention, retention.is_old(now - OVERDUE)) > 0
     purged = Purged(retention.name, kept, old, removed, is_overdue)
-    note_held_back(clock, purged)
+    note_blocked_purge(clock, purged)
     return purged
 
 
-def note_held_back(clock: Clock, purged: Purged, site_id: int | None = None) -> None:
+def note_blocked_purge(clock: Clock, purged: Purged, site_id: int | None = None) -> None:
     """Raise an alert while records wait that should have gone long ago, and end it when none do."""
     if purged.is_overdue:
         detail = f"Of {purged.kept:,} {purged.name}, {purged.old:,} are old; {purged.removed:,} of them were removed."
-        raise_alert(clock, Cause.PURGE_HELD_BACK, detail, site_id, purged.name)
+        raise_alert(clock, Cause.PURGE_BLOCKED, detail, site_id, purged.name)
     else:
-        end_alert(clock, Cause.PURGE_HELD_BACK, site_id, purged.name)
+        end_alert(clock, Cause.PURGE_BLOCKED, site_id, purged.name)
 
 
 def _count(retention: Retention, which: ColumnElement[bool]) -> int:

@@ -41,7 +41,7 @@ class RebuildRun(LeasedWork, Base):
 
     `generations` names by index what this run found live and what it put in its place:
     `{"products": {"before": "gen-3", "after": "gen-4"}}`; "after" is missing until the swap is known to be done.
-    `taxonomy_id` is the taxonomy that was active when it began; `held_back`: golden searches kept its index back.
+    `taxonomy_id` is the taxonomy that was active when it began; `blocked`: golden searches refused its index.
     """
 
     __tablename__ = "rebuild_runs"
@@ -62,7 +62,8 @@ class RebuildRun(LeasedWork, Base):
     scope: Mapped[str] = mapped_column(String(16))
     generations: Mapped[dict[str, dict[str, str | None]]] = mapped_column(JsonValue, default=dict)
     taxonomy_id: Mapped[str | None] = mapped_column(String(120))
-    held_back: Mapped[bool] = mapped_column(default=False)
+    # To rename a column takes it from the release before, which works on this database during an upgrade.
+    blocked: Mapped[bool] = mapped_column("held_back", default=False)
 
 
 class ReconcileReport(Base):

@@ -194,13 +194,13 @@ def _run() -> RebuildRun:
     return db.session.scalars(select(RebuildRun)).one()
 
 
-def test_a_rebuild_that_was_held_back_leads_to_what_can_be_changed(
+def test_a_rebuild_that_was_blocked_leads_to_what_can_be_changed(
     app: Flask, shop: int, signed_in, clock: StoppedClock
 ) -> None:
     with app.app_context(), transaction():
         run = _failed_run(shop, clock)
-        run.error, run.held_back = (
-            "The new index was held back, since it would break a golden search that passes.",
+        run.error, run.blocked = (
+            "The new index was blocked, since it would break a golden search that passes.",
             True,
         )
         db.session.add(run)

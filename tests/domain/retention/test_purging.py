@@ -45,8 +45,8 @@ def left() -> int:
     return db.session.scalar(select(func.count()).select_from(SignInFailure)) or 0
 
 
-def held_back() -> list[str]:
-    return [alert.detail for alert in open_alerts(None) if alert.cause == Cause.PURGE_HELD_BACK.key]
+def blocked() -> list[str]:
+    return [alert.detail for alert in open_alerts(None) if alert.cause == Cause.PURGE_BLOCKED.key]
 
 
 @pytest.mark.usefixtures("hundred_attempts")
@@ -62,13 +62,13 @@ def test_of_many_old_records_the_oldest_quarter_goes_and_the_rest_in_the_next_ni
 def test_what_is_long_overdue_raises_an_alert_until_it_is_gone(clock: StoppedClock) -> None:
     clock.move(days=30)
     purged(clock, ATTEMPTS)
-    assert held_back() == []
+    assert blocked() == []
     clock.move(days=370)
     purged(clock, ATTEMPTS)
-    assert held_back() == ["Of 75 throttled attempts, 75 are old; 20 of them were removed."]
+    assert blocked() == ["Of 75 throttled attempts, 75 are old; 20 of them were removed."]
     for _ in range(3):
         purged(clock, ATTEMPTS)
-    assert left() == 0 and held_back() == []
+    assert left() == 0 and blocked() == []
 
 
 @pytest.mark.usefixtures("hundred_attempts")
@@ -76,7 +76,7 @@ def test_a_person_may_have_all_of_it_removed(clock: StoppedClock) -> None:
     clock.move(days=400)
     purged(clock, ATTEMPTS)
     assert purged(clock, ATTEMPTS, is_confirmed=True) == 75
-    assert left() == 0 and held_back() == []
+    assert left() == 0 and blocked() == []
 
 
 def test_what_was_dated_while_the_clock_was_far_ahead_goes_once_it_is_right(clock: StoppedClock) -> None:

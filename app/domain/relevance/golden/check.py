@@ -125,7 +125,7 @@ def _sentence(broken: Sequence[Golden], ranks: Mapping[int, int | None]) -> str:
     more = f" and {len(broken) - MOST_NAMED} more" if len(broken) > MOST_NAMED else ""
     searches = "a golden search that passes" if len(broken) == 1 else f"{len(broken)} golden searches that pass"
     return (
-        f"The new index was held back, since it would break {searches} today: {', '.join(named)}{more}. "
+        f"The new index was blocked, since it would break {searches} today: {', '.join(named)}{more}. "
         "Change what broke them, or switch “Hold back a rebuild that breaks a golden search” off in the search "
         "settings, then rebuild again."
     )

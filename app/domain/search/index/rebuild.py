@@ -133,7 +133,7 @@ class _Rebuild:
             return
         changing = {entry.record_id for entry in late if entry.kind == PRODUCT}
         if reason := self.examine(self.builder.site_id, generation, changing):
-            self._note(held_back=True)
+            self._note(blocked=True)
             raise Conflict(reason)
 
     def _missed(self, index: IndexName, late: list[backlog.Waiting]) -> list[Change]:

@@ -14,12 +14,12 @@ SCOPE_NAMES = {"ALL": "Everything", "PRODUCTS": "Products", "CONTENT": "Pages an
 
 @dataclass(frozen=True, slots=True)
 class RunSummary(WorkSummary):
-    """`aftermath` says what shoppers search with after a run that failed; `was_held_back`: its
-    index failed golden searches."""
+    """`aftermath` says what shoppers search with after a run that failed; `was_blocked`: its index failed golden
+    searches."""
 
     scope_name: str
     aftermath: str | None
-    was_held_back: bool
+    was_blocked: bool
 
     @property
     def heading(self) -> str:
@@ -52,7 +52,7 @@ def summary_of(
         **RunSummary.fields_of(run, is_unanswered),
         scope_name=SCOPE_NAMES[run.scope],
         aftermath=_aftermath(run, live) if run.has_failed and live is not None else None,
-        was_held_back=bool(run.held_back),
+        was_blocked=bool(run.blocked),
     )
 
 

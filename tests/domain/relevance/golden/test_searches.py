@@ -255,7 +255,7 @@ def _rename_unnoticed(site_id: int, sku: str) -> None:
         db.session.execute(renamed, execution_options=INDEXED_SEPARATELY)
 
 
-def test_a_rebuild_that_breaks_golden_searches_is_held_back(indexing: SearchContext) -> None:
+def test_a_rebuild_that_breaks_golden_searches_is_blocked(indexing: SearchContext) -> None:
     site_id = shop(indexing)
     _hold(site_id)
     _add(indexing, site_id, "water", "JUG-1", 1)
@@ -263,7 +263,7 @@ def test_a_rebuild_that_breaks_golden_searches_is_held_back(indexing: SearchCont
     _rename_unnoticed(site_id, "JUG-1")
     live = indexing.engine.status(site_id, searching.IndexName.PRODUCTS).generation
     assert _rebuilt(indexing, site_id) == (
-        "The new index was held back, since it would break a golden search that passes today: “water” "
+        "The new index was blocked, since it would break a golden search that passes today: “water” "
         "(JUG-1 not found). Change what broke them, or switch “Hold back a rebuild that breaks a golden search” off in "
         "the search settings, then rebuild again."
     )
@@ -283,7 +283,7 @@ def test_a_single_first_place_is_told_as_first() -> None:
     assert [golden.wanted(within) for within in (1, 5)] == ["first", "in the first 5"]
 
 
-def test_without_the_setting_nothing_is_held_back(indexing: SearchContext) -> None:
+def test_without_the_setting_nothing_is_blocked(indexing: SearchContext) -> None:
     site_id = shop(indexing)
     _add(indexing, site_id, "water", "JUG-1", 1)
     _rename_unnoticed(site_id, "JUG-1")
@@ -298,7 +298,7 @@ def test_what_fails_already_holds_nothing_back(indexing: SearchContext) -> None:
     assert _rebuilt(indexing, site_id) is None
 
 
-def test_the_first_index_of_a_shop_is_never_held_back(indexing: SearchContext) -> None:
+def test_the_first_index_of_a_shop_is_never_blocked(indexing: SearchContext) -> None:
     site_id = shop(indexing)
     _hold(site_id)
     _add(indexing, site_id)
