@@ -1,4 +1,6 @@
 // A button that copies the text of the field beside it; where the browser allows no copying (plain http), it selects it.
+import "./page.js";
+
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copies]");
   if (!button) return;

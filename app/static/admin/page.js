@@ -3,7 +3,6 @@
 import "./forms.js";
 import "./selection.js";
 import "./focus.js";
-import "./copying.js";
 
 // When no answer comes, what was typed stays and the page says so.
 document.addEventListener("htmx:error", (event) => {

@@ -46,6 +46,12 @@ def test_a_token_is_shown_once_and_acts_as_its_user(app: Flask, merchandiser: Pa
         assert (caller.email, caller.site_id) == ("merchandiser@shop.test", site_id)
 
 
+def test_the_page_that_shows_a_token_loads_the_script_that_copies_it(merchandiser: PageClient) -> None:
+    page = merchandiser.post("/admin/tokens", FORM, status=200)
+    assert any("data-copies" in button for button in page.all("button"))
+    assert any(script.get("src", "").endswith("/admin/copying.js") for script in page.all("script"))
+
+
 def test_all_that_is_wrong_is_said_and_no_token_is_made(app: Flask, merchandiser: PageClient) -> None:
     page = merchandiser.post("/admin/tokens", {"name": " ", "days": "soon", "password": "wrong"}, status=400)
     links = [link["href"] for link in page.all("a") if link.get("href", "").startswith("#f-")]
