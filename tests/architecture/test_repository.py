@@ -52,6 +52,12 @@ def test_files_that_the_docs_name_are_there() -> None:
     assert [pair for pair in sorted(named) if not any((place / pair[1]).is_file() for place in places)] == []
 
 
+def test_every_decision_has_a_number_of_its_own() -> None:
+    pages = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
+    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
+    assert [page.name for page in pages if not page.read_text().startswith(f"# {int(page.name[:4])}. ")] == []
+
+
 def templates() -> list[Path]:
     return [*(ROOT / "app" / "templates").rglob("*.html"), *(ROOT / "app" / "themes").rglob("*.html")]
 
