@@ -39,6 +39,7 @@ LONGEST_NAME = 200
 MISSING = "There is no such import or export on this site."
 BUSY = "An import or export of this site is under way. Wait for its end, or cancel it."
 CANCELLED = "Cancelled."
+OF_ANOTHER = "Another user requested this preview, and rights may differ. Preview it yourself first."
 
 
 class Action(StrEnum):
@@ -61,7 +62,8 @@ BUNDLE_RUN = WorkKind(
 
 @dataclass(frozen=True, slots=True)
 class RunSummary(WorkSummary):
-    """A run as pages show it. `may_follow`: its dry run may be carried out; `has_file`: what it exported is there."""
+    """A run as pages show it. `may_follow`: its dry run may be carried out, by the user who requested it; `has_file`:
+    what it exported is there."""
 
     action: Action
     is_dry_run: bool
@@ -73,6 +75,7 @@ class RunSummary(WorkSummary):
     kept_until: datetime | None
     has_file: bool
     may_follow: bool
+    user_id: int | None
 
     @property
     def is_refused(self) -> bool:
@@ -113,8 +116,11 @@ def request_transfer(
 
 
 def confirm(author: Author, user_id: int, run_id: str, removes: bool) -> BundleRun:
-    """Carry out what a dry run tried, with the same file. Raises NotFound, Conflict."""
+    """Carry out what a dry run of the same user tried, with the same file: with the rights of another, what is done
+    could be more than the preview showed. Raises NotFound, Conflict."""
     tried = run_of(author.site_id, run_id, to_change=True)
+    if tried.user_id != user_id:
+        raise Conflict(OF_ANOTHER)
     if not _may_follow(author.clock, tried) or _is_done(tried):
         raise Conflict("This was done already, or its file is gone. Begin again.")
     columns: dict[str, Any] = {"file": tried.file, "name": tried.name, "source_site_id": tried.source_site_id}
@@ -152,6 +158,7 @@ def summary_of(clock: Clock, run: BundleRun) -> RunSummary:
         kept_until=run.kept_until,
         has_file=run.action == Action.EXPORT and _has_file(clock, run),
         may_follow=_may_follow(clock, run),
+        user_id=run.user_id,
     )
 
 

@@ -102,6 +102,17 @@ def test_a_file_is_looked_at_then_taken(app: Flask, admin: PageClient) -> None:
     assert "attachment" in report.headers["Content-Disposition"]
 
 
+def test_a_preview_is_carried_out_by_nobody_but_who_requested_it(app: Flask, admin: PageClient, signed_in) -> None:
+    here = uploaded(app, admin, products=[product()])
+    assert "Import now" in admin.client.get(here).text
+    other = signed_in(Role.SUPERADMIN)
+    page = other.client.get(here).text
+    assert "Import now" not in page and "What would change" in page and "who requested this preview" in page
+    other.get(here)
+    other.post(f"{here}/confirm", {}, status=409)
+    assert count(app, BundleRun) == 1
+
+
 def test_a_run_under_way_shows_its_progress_and_can_be_cancelled(app: Flask, admin: PageClient) -> None:
     admin.post(upload_address(admin), {"bundle": archive(products=[product()]), "part": ["catalogue"]})
     waiting = latest_waiting(app)

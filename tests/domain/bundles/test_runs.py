@@ -281,6 +281,17 @@ def test_a_file_of_an_admin_gives_nobody_more_than_the_admin_may(shop: Shop, bun
     assert accounts.roles_of(shop.user_id, shop.site_id) == {Role.ADMIN}
 
 
+def test_what_one_user_previewed_is_not_carried_out_with_the_rights_of_another(shop: Shop, bundle: Callable[..., Path]):
+    with transaction():
+        root = make_user(sites.site_at(HOST), Role.SUPERADMIN, email="root@shop.test").id
+    eve = {"email": "eve@shop.test", "roles": ["SUPERADMIN"], "password": "correct horse battery"}
+    tried = shop.tried(bundle(users=[eve], site={"settings": {"posProcessorAccountId": "acct_1Other"}}))
+    with pytest.raises(Conflict, match="Preview it yourself first"), transaction():
+        runs.confirm(shop.author, root, tried.id, False)
+    assert count(BundleRun) == 1
+    assert tried.user_id == shop.user_id
+
+
 def test_a_file_of_an_admin_takes_no_account_of_another_shop(shop: Shop, bundle: Callable[..., Path]):
     with transaction():
         other = make_site("other.test").id
