@@ -21,6 +21,9 @@ from app.adapters.clock import SystemClock
 from app.adapters.queue import JOBS
 from app.domain.alerts.alerts import open_alerts
 from app.domain.alerts.causes import Cause
+from app.domain.bundles import runs as bundle_runs
+from app.domain.bundles.parts import Part
+from app.domain.bundles.runs import BUNDLE_RUN
 from app.domain.catalogue import picture_uploads
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.picture_uploads import PICTURE
@@ -97,6 +100,11 @@ def mail_receipt(_context: SearchContext, author: Author) -> None:
     mails.request_mail(author, payment.id, "sam@home.test", "https://shop.test/r/x")
 
 
+def export_shop(_context: SearchContext, author: Author) -> None:
+    user = make_user(db.session.get_one(Site, author.site_id))
+    bundle_runs.request_export(author, user.id, "shop.zip", frozenset(Part))
+
+
 EXAMPLES = {
     example.kind.name: example
     for example in (
@@ -115,6 +123,7 @@ EXAMPLES = {
         Example(RECONCILIATION, lambda _, author: nightly.request(author)),
         Example(RECEIPT_MAIL, mail_receipt),
         Example(SITE_CHECK, lambda _, author: checks.request(author)),
+        Example(BUNDLE_RUN, export_shop),
     )
 }
 every_kind = pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES.keys())

@@ -64,6 +64,15 @@ def test_what_cannot_be_looked_for_is_named_and_makes_no_table(admin: PageClient
     assert admin.client.get("/admin/activity.csv?from=soon", base_url=admin.base).status_code == 400
 
 
+def test_the_first_and_the_last_day_of_the_calendar_are_days_as_others(
+    app: Flask, admin: PageClient, clock: StoppedClock
+) -> None:
+    note(app, clock, "Saved Mug")
+    for path in (PAGE, f"{PAGE}.csv"):
+        answer = admin.client.get(f"{path}?from=0001-01-01&to=9999-12-31", base_url=admin.base)
+        assert answer.status_code == 200 and "Saved Mug" in answer.text
+
+
 def test_an_entry_has_an_address_of_its_own(app: Flask, admin: PageClient, clock: StoppedClock) -> None:
     entry_id = note(app, clock, "Saved Mug")
     page = admin.get(f"{PAGE}/{entry_id}")
