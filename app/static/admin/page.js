@@ -15,9 +15,11 @@ document.addEventListener("htmx:error", (event) => {
   note.scrollIntoView({ block: "nearest" });
 });
 
-// A dialog whose form was refused comes open; from here on nothing beside it can be pressed.
+// A dialog whose form was refused comes open; from here on nothing beside it can be pressed. A closing dialog gives
+// focus back to what had it before, so the button that opens it has it first.
 for (const dialog of document.querySelectorAll("dialog[open]")) {
   dialog.close();
+  document.querySelector(`button[command="show-modal"][commandfor="${CSS.escape(dialog.id)}"]`)?.focus();
   dialog.showModal();
 }
 
