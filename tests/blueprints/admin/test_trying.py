@@ -79,8 +79,13 @@ def test_the_form_of_a_rule_is_compared(someone: Merchandiser) -> None:
 
 
 def test_a_rule_that_is_switched_off_does_nothing(someone: Merchandiser) -> None:
-    rule = {"term": "mug", "pin": "JUG-1", "enabledShown": "1"}
-    assert "nothing changes for “mug”" in " ".join(someone.swap(f"{TRY}?kind=rule", rule).text.split())
+    rule = {"kind": "rule", "term": "mug", "pins": [{"sku": "JUG-1", "position": 1}], "enabled": False}
+    assert "nothing changes for “mug”" in " ".join(someone.swap(TRY, {"proposal": json.dumps(rule)}).text.split())
+
+
+def test_a_paused_rule_is_compared_as_if_it_were_not(someone: Merchandiser) -> None:
+    rule = {"term": "mug", "pin": ["", "JUG-1"], "position": ["4", " 1 "], "paused": "on"}
+    assert "pinned" in someone.swap(f"{TRY}?kind=rule", rule).text
 
 
 def test_times_without_a_zone_are_of_the_shop(someone: Merchandiser) -> None:

@@ -11,6 +11,7 @@ from flask import request
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.form_numbers import sent_id
+from app.blueprints.admin.search.rules.form import RuleForm
 from app.domain.catalogue.search_terms import split_terms
 from app.domain.relevance.trials import proposal
 from app.domain.relevance.trials.proposal import Proposal
@@ -47,27 +48,21 @@ def _synonym(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:
     return {"id": sent_id(form.get("id", "")), **named, "synonyms": [word for word in words if word.strip()]}
 
 
-def _rule(form: MultiDict[str, str], time_zone: str) -> dict[str, Any]:
-    text = form.get("bannerText", "").strip()
+def _rule(sent: MultiDict[str, str], time_zone: str) -> dict[str, Any]:
+    """A paused rule is tried as if it were not: its effect is what the page is for."""
+    form = RuleForm.typed(sent)
+    text = form.banner_text.strip()
     return {
-        "id": sent_id(form.get("id", "")),
-        "term": form.get("term"),
-        "pins": _pins(form),
-        "boosts": [sku for sku in form.getlist("boost") if sku.strip()],
-        "buries": [sku for sku in form.getlist("bury") if sku.strip()],
-        "redirectUrl": form.get("redirectUrl"),
-        "banner": {"text": text, "linkUrl": form.get("bannerLinkUrl")} if text else None,
-        "enabled": "enabled" in form or "enabledShown" not in form,
-        "startsAt": _moment(form.get("startsAt", ""), time_zone),
-        "endsAt": _moment(form.get("endsAt", ""), time_zone),
+        "id": sent_id(sent.get("id", "")),
+        "term": form.term,
+        "pins": [{"sku": pin.sku, "position": pin.number} for pin in form.pins if pin.sku],
+        "boosts": [sku for sku in form.boosts if sku],
+        "buries": [sku for sku in form.buries if sku],
+        "redirectUrl": form.redirect_url,
+        "banner": {"text": text, "linkUrl": form.banner_link_url} if text else None,
+        "startsAt": _moment(form.starts, time_zone),
+        "endsAt": _moment(form.ends, time_zone),
     }
-
-
-def _pins(form: MultiDict[str, str]) -> list[dict[str, Any]]:
-    skus, positions = form.getlist("pin"), form.getlist("position")
-    counted = positions if len(positions) == len(skus) else [str(number) for number, _ in enumerate(skus, 1)]
-    pairs = zip(skus, counted, strict=True)
-    return [{"sku": sku, "position": sent_id(position) or None} for sku, position in pairs if sku.strip()]
 
 
 def _moment(text: str, time_zone: str) -> str | None:
