@@ -40,9 +40,14 @@ def claim_folder(instance: Path) -> IO[str]:
     return claim
 
 
+def is_unfinished(instance: Path) -> bool:
+    """Whether a restore was interrupted, or is under way."""
+    return (instance / UNFINISHED_RESTORE).exists()
+
+
 def check_restored(instance: Path) -> None:
     """Raises CannotStart where a restore was interrupted: part of the shop is of the backup, part of before."""
-    if (instance / UNFINISHED_RESTORE).exists():
+    if is_unfinished(instance):
         raise CannotStart(
             "A restore was interrupted, so pictures and database may not fit each other: run the same restore again."
         )

@@ -5,3 +5,7 @@ from app.domain.shared.problems import DomainError
 
 class BackupError(DomainError):
     code = "backup"
+
+
+class DatabaseInDoubt(BackupError):
+    """The database may hold part of a backup."""

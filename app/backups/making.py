@@ -17,6 +17,7 @@ from pathlib import Path
 from app.backups.databases import database_of
 from app.backups.disk import copy, sync
 from app.backups.errors import BackupError
+from app.backups.exclusion import no_restore_beside
 from app.backups.manifest import DATABASES, ERASURES, MEDIA, NAME, SECRET_KEY, FileEntry, Manifest, is_allowed
 from app.backups.schema import version
 from app.config import SECRET_KEY_FILE, Config
@@ -40,7 +41,7 @@ def make_backup(config: Config, instance: Path, path: Path, now: datetime, keep:
     _check_target(target, keep, is_folder)
     try:
         _remove_unfinished(target.parent)
-        with _working_folder(target) as folder:
+        with no_restore_beside(instance), _working_folder(target) as folder:
             manifest = _write(config, instance, folder / target.name, folder, now)
             os.replace(folder / target.name, target)
             sync(target.parent)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, NullPool, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError
 
 from app.backups.contents import read_contents
-from app.backups.errors import BackupError
+from app.backups.errors import BackupError, DatabaseInDoubt
 from app.backups.manifest import DATABASES, Contents
 
 SCHEMA = "public"
@@ -50,7 +50,8 @@ class PostgresqlDatabase:
             raise BackupError(f"The shop runs: its database has {others} other connections. Stop the shop first.")
 
     def replace(self, unpacked: Path, aside: str, upgrade: Callable[[str], None] | None) -> list[str]:
-        """Put what the dump holds in the place of the database and say where that lies. Raises BackupError."""
+        """Put what the dump holds in the place of the database and say where that lies. Raises BackupError, and the
+        database is as it was; DatabaseInDoubt where it may not be."""
         script, before = unpacked.with_suffix(".sql"), _schema_name(aside)
         self._run("pg_restore", "--no-owner", "--no-acl", f"--schema={SCHEMA}", f"--file={script}", str(unpacked))
         room = unpacked.with_suffix(".aside.sql")
@@ -64,12 +65,20 @@ class PostgresqlDatabase:
     def _upgrade(self, upgrade: Callable[[str], None], before: str) -> None:
         try:
             upgrade(self._url.render_as_string(hide_password=False))
-        except BackupError:
-            with self._connection() as connection:
+        except BaseException:
+            self._restore_schema(before)
+            raise
+
+    def _restore_schema(self, before: str) -> None:
+        try:
+            with self._engine.begin() as connection:
                 connection.execute(text(f"DROP SCHEMA {SCHEMA} CASCADE"))
                 connection.execute(text(f'ALTER SCHEMA "{before}" RENAME TO {SCHEMA}'))
-                connection.commit()
-            raise
+        except DBAPIError as error:
+            raise DatabaseInDoubt(
+                f"The migrations failed, and the database of before, the schema {before}, cannot be put back: "
+                f"{error.orig}. The restore is unfinished: run it again."
+            ) from error
 
     def _connection(self) -> Connection:
         try:

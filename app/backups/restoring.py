@@ -17,12 +17,13 @@ from sqlalchemy import make_url
 from app.backups import schema
 from app.backups.databases import Database, database_of
 from app.backups.disk import sync
-from app.backups.errors import BackupError
+from app.backups.errors import BackupError, DatabaseInDoubt
+from app.backups.exclusion import no_backup_beside
 from app.backups.making import key_fingerprint
 from app.backups.manifest import ERASURES, MEDIA, SECRET_KEY, Manifest
 from app.backups.reading import Backup, newest_in, open_backup
 from app.config import SECRET_KEY_FILE, Config
-from app.instance_claim import UNFINISHED_RESTORE, CannotStart, claim_folder
+from app.instance_claim import UNFINISHED_RESTORE, CannotStart, claim_folder, is_unfinished
 
 UNPACKED = ".restoring"
 DISK_TO_SPARE = 64 * 1024**2  # Bytes.
@@ -54,18 +55,21 @@ def restore(config: Config, instance: Path, path: Path, now: datetime) -> Restor
         try:
             aside = _Restoring(config, instance, database, backup, now, found.is_migrated).run()
         except OSError as error:
-            raise BackupError(f"The backup cannot be put in place: {error.strerror} ({error.filename}).") from error
+            advice = " The restore is unfinished: run it again." if is_unfinished(instance) else ""
+            raise BackupError(
+                f"The backup cannot be put in place: {error.strerror} ({error.filename}).{advice}"
+            ) from error
     return Restored(found.path, found.manifest, found.is_migrated, found.has_same_key, tuple(aside))
 
 
 @contextmanager
 def _held(instance: Path) -> Iterator[None]:
-    """The shop cannot start meanwhile. Raises BackupError while it runs."""
+    """The shop cannot start meanwhile, nor a backup be made. Raises BackupError while it runs, or one is."""
     try:
         claim = claim_folder(instance)
     except CannotStart as error:
         raise BackupError(str(error)) from error
-    with claim:
+    with claim, no_backup_beside(instance):
         yield
 
 
@@ -97,16 +101,20 @@ class _Restoring:
         self._work = database.folder / f"database{UNPACKED}"
         self._upgrade: Callable[[str], None] | None = partial(schema.upgrade, config) if is_migrated else None
         self._moved: list[str] = []
+        self._is_begun = False
 
     def run(self) -> list[str]:
+        """Return the places where that lies which was there before. An error after the first step that replaces
+        anything leaves the mark behind, as does one of a restore that was to finish another."""
         unfinished = self._instance / UNFINISHED_RESTORE
+        finishes_another = unfinished.exists()
         try:
             self._unpack()
             unfinished.write_text(f"{self._backup.path}\n")
             sync(self._instance)
             self._replace()
         except BaseException:
-            if not self._moved:
+            if not self._is_begun and not finishes_another:
                 unfinished.unlink(missing_ok=True)
             raise
         finally:
@@ -146,8 +154,7 @@ class _Restoring:
     def _replace(self) -> None:
         """The database first, which is what may fail. What the shop makes anew by itself (index, sitemaps, the embedded
         queue) leaves its place to that."""
-        unpacked = self._work / self._backup.manifest.database_file
-        self._moved += self._database.replace(unpacked, self._aside, self._upgrade)
+        self._replace_database()
         queues = filter(_is_queue, list(self._instance.iterdir()))
         for folder in (self._config.index_dir, self._config.sitemap_folder, *queues):
             self._put_aside(folder.absolute())
@@ -162,6 +169,17 @@ class _Restoring:
             )  # One that is here knows of later erasures, too.
         for folder in {self._media.parent, self._database.folder, self._instance}:
             sync(folder)
+
+    def _replace_database(self) -> None:
+        unpacked = self._work / self._backup.manifest.database_file
+        self._is_begun = True
+        try:
+            self._moved += self._database.replace(unpacked, self._aside, self._upgrade)
+        except DatabaseInDoubt:
+            raise
+        except BackupError:
+            self._is_begun = False
+            raise
 
     def _put_aside(self, path: Path) -> None:
         if path.exists():

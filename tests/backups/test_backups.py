@@ -10,6 +10,7 @@ import pytest
 from flask_migrate import downgrade, upgrade
 from sqlalchemy import text
 
+from app.backups.databases import database_of
 from app.backups.errors import BackupError
 from app.backups.manifest import read_manifest
 from app.backups.reading import newest_in
@@ -142,6 +143,20 @@ def test_a_backup_of_the_release_before_is_brought_up_to_date(shop: Installation
         upgrade(str(MIGRATIONS))
     before = shop.digest()
     shop.restore(folder)
+    assert shop.digest() == before
+
+
+def test_where_its_migration_is_interrupted_the_database_stays_as_it_was(shop: Installation, folder: Path) -> None:
+    def interrupted(_url: str) -> None:
+        raise KeyboardInterrupt
+
+    with zipfile.ZipFile(shop.back_up(folder)) as archive:
+        (unpacked,) = (name for name in archive.namelist() if name.startswith("database."))
+        archive.extract(unpacked, folder)
+    shop.change()
+    before = shop.digest()
+    with pytest.raises(KeyboardInterrupt):
+        database_of(shop.config.database_url, shop.instance).replace(folder / unpacked, ".before-now", interrupted)
     assert shop.digest() == before
 
 

@@ -15,6 +15,7 @@ from flask_migrate import downgrade, upgrade
 from sqlalchemy import text
 
 from app.backups.errors import BackupError
+from app.backups.exclusion import no_backup_beside, no_restore_beside
 from app.backups.schema import MIGRATIONS, head
 from app.extensions import db
 from app.instance_claim import claim_folder
@@ -135,6 +136,15 @@ def test_a_backup_of_another_kind_of_database(shop: Installation, backup: Path) 
 def test_a_shop_that_runs_is_not_replaced(shop: Installation, backup: Path) -> None:
     with claim_folder(shop.instance):
         is_refused(shop, backup, "runs already")
+
+
+def test_a_backup_and_a_restore_wait_for_each_other(shop: Installation, backup: Path, tmp_path: Path) -> None:
+    with no_restore_beside(shop.instance):
+        is_refused(shop, backup, "A backup is being made: restore once it is done")
+        shop.back_up(tmp_path / "beside.zip")
+    with no_backup_beside(shop.instance), pytest.raises(BackupError, match="A restore is running"):
+        shop.back_up(tmp_path / "another.zip")
+    assert not list(tmp_path.glob("another*"))
 
 
 def test_a_database_without_tables_is_not_backed_up(tmp_path: Path) -> None:

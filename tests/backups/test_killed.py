@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from app.backups.errors import BackupError
 from app.backups.restoring import check_backup
-from app.instance_claim import CannotStart, check_restored
+from app.instance_claim import UNFINISHED_RESTORE, CannotStart, check_restored
 from app.jobs.safeguards import newest_file
 from tests.backups.installation import DATED, Installation
-from tests.backups.killed import act
+from tests.backups.killed import ALL_STEPS_DONE, act, interrupt
 from tests.forks import fork
 from tests.processes import plain_environment
 
@@ -75,6 +76,52 @@ def test_a_killed_restore_is_finished_by_the_next(model: Path, tmp_path: Path) -
             break
     assert not was_killed
     assert unfinished > 5, "the shop does not start on half a restore"
+
+
+def test_an_interrupted_restore_leaves_a_whole_shop_or_one_that_does_not_start(model: Path, tmp_path: Path) -> None:
+    before, wanted = Installation(model / "shop").digest(), restored(copied(model, tmp_path / "whole"), model).digest()
+    for step in range(1, MOST_STEPS):
+        shop = copied(model, tmp_path / str(step))
+        process = fork(
+            interrupt,
+            str(shop.instance),
+            str(model / DATED),
+            step,
+            folder=shop.instance,
+            environment=plain_environment(),
+            output=tmp_path / "log",
+            errors=tmp_path / "log",
+        )
+        process.join(60)
+        assert process.exitcode in (0, ALL_STEPS_DONE), (tmp_path / "log").read_text()
+        if is_startable(shop.instance):
+            assert shop.digest() in (before, wanted)
+        if process.exitcode == ALL_STEPS_DONE:
+            break
+    assert process.exitcode == ALL_STEPS_DONE and step > 5
+
+
+def test_a_restore_that_was_to_finish_another_and_failed_lets_nothing_start(model: Path, tmp_path: Path) -> None:
+    shop = copied(model, tmp_path / "shop")
+    (shop.instance / UNFINISHED_RESTORE).touch()
+    in_the_way = shop.instance / "media.restoring"
+    in_the_way.touch()
+    with pytest.raises(BackupError, match="The restore is unfinished: run it again"):
+        shop.restore(model / DATED)
+    assert not is_startable(shop.instance)
+    in_the_way.unlink()
+    restored(shop, model)
+    assert is_startable(shop.instance)
+
+
+def test_half_a_restore_is_not_backed_up(model: Path, tmp_path: Path) -> None:
+    shop = copied(model, tmp_path / "shop")
+    (shop.instance / UNFINISHED_RESTORE).touch()
+    with pytest.raises(BackupError, match="run the same restore again, then make the backup"):
+        shop.back_up(tmp_path)
+    assert not list(tmp_path.glob("*.zip*"))
+    restored(shop, model)
+    shop.back_up(tmp_path)
 
 
 def copied(model: Path, folder: Path) -> Installation:
