@@ -88,8 +88,7 @@ def _erase_one(author: Author, who: str, confirm: str | None) -> None:
     typed = confirm if confirm is not None else click.prompt(f"This cannot be undone. Type {who} to confirm")
     if typed.strip() != who.strip():
         raise Invalid.one("not_confirmed", "Nothing was erased: what you typed to confirm is something else.")
-    with transaction():
-        erasure = erase(author, person, _stores())
+    erasure = erase(transaction, author, person, _stores())
     _print(erasure)
 
 
@@ -98,9 +97,9 @@ def _erase_again(author: Author) -> bool:
     done, left = 0, 0
     for person in _brought_back(author):
         try:
-            with transaction():
-                erase(author, person, _stores())
+            erasure = erase(transaction, author, person, _stores())
             done += 1
+            _warn(erasure)
         except DomainError as refused:
             left += 1
             reasons = [problem.message for problem in refused.problems] if isinstance(refused, Invalid) else []
@@ -130,3 +129,9 @@ def _print(erasure: Erasure) -> None:
     for title, number in erasure.records.items():
         click.echo(f"{title}: {number:,}")
     click.echo(f"Other records that named them: {erasure.traces:,}")
+    _warn(erasure)
+
+
+def _warn(erasure: Erasure) -> None:
+    if erasure.failure:
+        click.echo(f"Some files could not be removed ({erasure.failure}): remove them on the server.", err=True)

@@ -80,13 +80,12 @@ def personal_data_erase() -> Answer | Page:
         return _person_page(person, FieldErrors(Invalid.one("not_confirmed", NOT_CONFIRMED, "#/confirmation"))), 400
     try:
         check_may_erase(current_user, person)
-        with transaction():
-            erasure = erase(current_author(), person, _stores())
+        erasure = erase(transaction, current_author(), person, _stores())
     except Invalid as refused:
         return _person_page(person, FieldErrors(refused)), 409
     except (Conflict, Forbidden) as refused:
         return _person_page(person, FieldErrors(Invalid([Problem(refused.code, refused.message)]))), 409
-    flash(f"Erased for good. {erasure.summary}.", "good")
+    flash(f"Erased for good. {erasure.summary}.", "bad" if erasure.failure else "good")
     return redirect(url_for("admin.personal_data"))
 
 

@@ -1,15 +1,16 @@
-"""Erasing a person, and erasing again those whom a restored backup brought back. Call these in a transaction."""
+"""Erasing a person, and erasing again those whom a restored backup brought back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from sqlalchemy import Delete, Update, delete, func, select, update
 
 from app.domain.bundles.folder import BundleFolder
 from app.domain.bundles.models import BundleRun
+from app.domain.bundles.task import Transaction
 from app.domain.orders.models import Order
 from app.domain.personal_data.erasure_list import ErasureList, Erasures, KnownBy, line_of
 from app.domain.personal_data.holdings import ERASED, HOLDINGS, Holding
@@ -41,16 +42,25 @@ class OutsideStores:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """`records` are how many of each holding were erased, by its title; `traces` how many others named the person."""
+    """`records` are how many of each holding were erased, by its title; `traces` how many others named the person.
+    `mails` are the mail files that were removed, and `failure` says why some could not be."""
 
     records: dict[str, int]
     traces: int
-    mails: int
+    mails: int = 0
+    failure: str = ""
+
+    @property
+    def of_records(self) -> str:
+        parts = [f"{title}: {number:,}" for title, number in self.records.items()]
+        return "; ".join([*parts, f"Other records that named them: {self.traces:,}"])
 
     @property
     def summary(self) -> str:
-        parts = [f"{title}: {number:,}" for title, number in self.records.items()]
-        return "; ".join([*parts, f"Other records that named them: {self.traces:,}", f"Mail files: {self.mails:,}"])
+        parts = [self.of_records, f"Mail files: {self.mails:,}"]
+        if self.failure:
+            parts.append(f"Some files could not be removed ({self.failure}): remove them on the server")
+        return "; ".join(parts)
 
 
 def check_may_erase(actor: SignedIn, person: Person) -> None:
@@ -68,22 +78,37 @@ def check_may_erase(actor: SignedIn, person: Person) -> None:
         raise Forbidden(rights.why_not or "Your role does not allow you to erase this user.")
 
 
-def erase(author: Author, person: Person, stores: OutsideStores) -> Erasure:
-    """For good. Raises Invalid with what is still open, and Conflict where the list cannot be written, since a backup
-    would bring the person back."""
+def erase(transaction: Transaction, author: Author, person: Person, stores: OutsideStores) -> Erasure:
+    """For good. Files, which no rollback brings back, go after the commit. Raises Invalid with what is still open, and
+    Conflict where the list cannot be written, since a backup would bring the person back."""
+    with transaction():
+        erasure, files = _erase_records(author, person, stores)
+    return _with_files_removed(erasure, person, files, stores)
+
+
+def _erase_records(author: Author, person: Person, stores: OutsideStores) -> tuple[Erasure, list[str]]:
+    """All that the database keeps; with the files of bundles that must go, too. Raises Invalid, Conflict."""
     if open_things := obstacles(person):
         raise Invalid([_problem(obstacle) for obstacle in open_things])
     traces = replace_in_own_records(person) + replace_everywhere(person)
-    mails = stores.mailer.forget(person.email) if person.email else 0
-    _drop_bundles(author, person, stores)
+    files = _end_bundles(author, person)
     counted = {holding.title: _erase(holding, person) for holding in HOLDINGS if not holding.stays}
     db.session.expire_all()
-    erasure = Erasure({title: number for title, number in counted.items() if number}, traces, mails)
+    erasure = Erasure({title: number for title, number in counted.items() if number}, traces)
     name = person.account.pseudonym if person.account else "a person"
     subject = str(person.account.user_id) if person.account else "erased"
-    audit.record(author, "personal_data.erase", ("person", subject), f"Erased {name}. {erasure.summary}")
+    audit.record(author, "personal_data.erase", ("person", subject), f"Erased {name}. {erasure.of_records}")
     _note(author, person, stores)
-    return erasure
+    return erasure, files
+
+
+def _with_files_removed(erasure: Erasure, person: Person, files: list[str], stores: OutsideStores) -> Erasure:
+    try:
+        for file in files:
+            stores.bundles.drop(file)
+        return replace(erasure, mails=stores.mailer.forget(person.email) if person.email else 0)
+    except OSError as error:
+        return replace(erasure, failure=error.strerror or "unknown error")
 
 
 def brought_back(stores: OutsideStores, author: Author) -> Iterator[Person]:
@@ -104,14 +129,15 @@ def brought_back(stores: OutsideStores, author: Author) -> Iterator[Person]:
             yield person_of(order, at + SECOND)
 
 
-def _drop_bundles(author: Author, person: Person, stores: OutsideStores) -> None:
-    """Exported bundles name the users of a shop."""
+def _end_bundles(author: Author, person: Person) -> list[str]:
+    """Keep no file of an export any longer, since it names the users of a shop; the files."""
     if person.account is None:
-        return
+        return []
     kept = select(BundleRun).where(BundleRun.site_id.in_(person.account.site_ids), BundleRun.file.is_not(None))
-    for run in db.session.scalars(kept):
-        stores.bundles.drop(run.file)
+    ended = db.session.scalars(kept).all()
+    for run in ended:
         run.kept_until = author.now()
+    return [run.file for run in ended if run.file]
 
 
 def _addresses(site_id: int) -> list[str]:

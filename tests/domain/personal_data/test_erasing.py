@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -53,7 +54,8 @@ class Shop:
 
     def __init__(self, clock: StoppedClock, folder: Path) -> None:
         self.clock = clock
-        self.mailer = FolderMailer(folder / "mail")
+        self.mails = folder / "mail"
+        self.mailer = FolderMailer(self.mails)
         self.bundles = BundleFolder(folder / "bundles")
         self.stores = OutsideStores(b"k" * 32, FileErasures(folder / "erasures.list"), self.mailer, self.bundles)
         with transaction():
@@ -81,8 +83,7 @@ class Shop:
 
     def erase(self, words: str = SAM) -> Erasure:
         person = self.find(words)
-        with transaction():
-            return erase(self.author, person, self.stores)
+        return erase(transaction, self.author, person, self.stores)
 
 
 @pytest.fixture
@@ -327,9 +328,8 @@ def test_a_restored_backup_is_erased_again_and_newer_orders_stay(shop: Shop) -> 
         db.session.get_one(Order, nameless).contact_name = "Ann Ash"
     newer = shop.order(created_at=shop.clock.now() + timedelta(hours=1))
     db.session.rollback()
-    with transaction():
-        for person in brought_back(shop.stores, shop.author):
-            erase(shop.author, person, shop.stores)
+    for person in list(brought_back(shop.stores, shop.author)):
+        erase(transaction, shop.author, person, shop.stores)
     names = dict(db.session.execute(select(Order.id, Order.contact_name)).all())
     assert names == {order_id: "Erased", nameless: "Erased", newer: "Sam Sedge"}
     db.session.rollback()
@@ -338,10 +338,56 @@ def test_a_restored_backup_is_erased_again_and_newer_orders_stay(shop: Shop) -> 
 
 def test_nothing_is_erased_where_the_list_cannot_be_written(shop: Shop, tmp_path: Path) -> None:
     shop.order()
+    mail, export = sent_mail(shop, "nia@shop.test"), exported_bundle(shop)
     (tmp_path / "erasures.list").mkdir()
-    with pytest.raises(Conflict, match="could not be written"):
-        shop.erase()
+    for words in (SAM, "nia@shop.test"):
+        with pytest.raises(Conflict, match="could not be written"):
+            shop.erase(words)
     assert named(SAM)
+    assert mail.exists()
+    assert export.exists()
+
+
+def test_no_file_is_removed_before_the_commit(shop: Shop) -> None:
+    shop.order()
+    mail, export = sent_mail(shop, "nia@shop.test"), exported_bundle(shop)
+    person = shop.find("nia@shop.test")
+    with pytest.raises(OSError, match="full"):
+        erase(failing_to_commit, shop.author, person, shop.stores)
+    assert named("nia@shop.test")
+    assert mail.exists()
+    assert export.exists()
+
+
+def test_files_that_cannot_be_removed_are_named_in_the_summary(shop: Shop) -> None:
+    shop.order()
+    sent_mail(shop, SAM)
+    unreadable = shop.mails / "other.eml"
+    unreadable.mkdir()
+    erasure = shop.erase()
+    assert "could not be removed (Is a directory): remove them on the server" in erasure.summary
+    assert not named(SAM)
+
+
+@contextmanager
+def failing_to_commit() -> Iterator[None]:
+    with transaction():
+        yield
+        raise OSError("The disk is full.")
+
+
+def sent_mail(shop: Shop, to: str) -> Path:
+    shop.mailer.send(Mail(to, "Your receipt", "Thank you", "<p>Thank you</p>", "mail"))
+    return shop.mails / "mail.eml"
+
+
+def exported_bundle(shop: Shop) -> Path:
+    with transaction():
+        run = runs.request_export(shop.author, shop.nia, "all", frozenset(Part))
+        run.file, run.state, run.kept_until = shop.bundles.new_name(), "done", shop.clock.now() + timedelta(days=1)
+    path = shop.bundles.path(run.file)
+    path.write_text("nia@shop.test")
+    return path
 
 
 def test_a_torn_line_of_the_list_hides_no_other(shop: Shop, tmp_path: Path) -> None:
