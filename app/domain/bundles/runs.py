@@ -6,7 +6,7 @@ worker does, finds those unchanged and takes the rest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -179,6 +179,11 @@ def live_files(clock: Clock) -> Sequence[str]:
     is_live = or_(BundleRun.state.in_(UNFINISHED), BundleRun.kept_until > clock.now())
     query = select(BundleRun.file).where(BundleRun.file.is_not(None), is_live)
     return [file for file in db.session.scalars(query) if file]
+
+
+def runs_of(site_ids: Collection[int]) -> ColumnElement[bool]:
+    """Whose files may hold something of these sites: a transfer's is of its source, too."""
+    return or_(BundleRun.site_id.in_(site_ids), BundleRun.source_site_id.in_(site_ids))
 
 
 def was_carried_out() -> ColumnElement[bool]:

@@ -10,6 +10,7 @@ from sqlalchemy import Delete, Update, delete, func, select, update
 
 from app.domain.bundles.folder import BundleFolder
 from app.domain.bundles.models import BundleRun
+from app.domain.bundles.runs import runs_of
 from app.domain.bundles.task import Transaction
 from app.domain.orders.models import Order
 from app.domain.personal_data.erasure_list import ErasureList, Erasures, KnownBy, line_of
@@ -130,10 +131,10 @@ def brought_back(stores: OutsideStores, author: Author) -> Iterator[Person]:
 
 
 def _end_bundles(author: Author, person: Person) -> list[str]:
-    """Keep no file of an export any longer, since it names the users of a shop; the files."""
+    """Keep no file of an export, import or transfer any longer, since it names the users of a shop; the files."""
     if person.account is None:
         return []
-    kept = select(BundleRun).where(BundleRun.site_id.in_(person.account.site_ids), BundleRun.file.is_not(None))
+    kept = select(BundleRun).where(runs_of(person.account.site_ids), BundleRun.file.is_not(None))
     ended = db.session.scalars(kept).all()
     for run in ended:
         run.kept_until = author.now()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import and_, or_, select
 
 from app.domain.bundles.models import BundleRun
+from app.domain.bundles.runs import runs_of
 from app.domain.orders.models import OPEN, SUBMITTED, Order
 from app.domain.personal_data.people import Person
 from app.domain.pos.ledger.models import LedgerDifference
@@ -83,9 +84,7 @@ def _receipts(person: Person) -> Iterator[Obstacle]:
 def _work(person: Person) -> Iterator[Obstacle]:
     if person.account is None:
         return
-    bundles = select(BundleRun.action).where(
-        BundleRun.site_id.in_(person.account.site_ids), BundleRun.state.in_(UNFINISHED)
-    )
+    bundles = select(BundleRun.action).where(runs_of(person.account.site_ids), BundleRun.state.in_(UNFINISHED))
     for action in db.session.scalars(bundles.limit(MOST_SHOWN)):
         yield Obstacle(f"A bundle’s {action} is under way, which may hold the user: wait for its end, or cancel it.")
     working = select(PosSession.started_at).where(

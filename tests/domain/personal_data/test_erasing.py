@@ -303,6 +303,23 @@ def test_exports_that_are_kept_for_a_day_go_with_a_user(shop: Shop) -> None:
         runs.export_file(shop.clock, shop.site_id, run.id)
 
 
+def test_the_file_of_a_transfer_to_another_shop_goes_with_a_user(shop: Shop) -> None:
+    with transaction():
+        author = Author(make_site("other.localhost", "Other").id, "Oz", shop.clock)
+        source = shop.site_id, "shop.localhost"
+        run = runs.request_transfer(author, shop.nia, source, shop.bundles.new_name(), frozenset((Part.USERS,)))
+    with pytest.raises(Invalid, match="wait for its end"):
+        shop.erase("nia@shop.test")
+    with transaction():
+        run.state, run.kept_until = "done", shop.clock.now() + timedelta(days=1)
+        file = shop.bundles.path(run.file or "")
+        file.write_text("nia@shop.test")
+    assert runs.summary_of(shop.clock, run).may_follow
+    shop.erase("nia@shop.test")
+    assert not file.exists()
+    assert not runs.summary_of(shop.clock, db.session.scalars(select(BundleRun)).one()).may_follow
+
+
 def test_the_export_is_json_with_all_of_it_and_no_secret(shop: Shop) -> None:
     bought(shop)
     exported = json.loads("".join(export(shop.find(), shop.clock.now())))
