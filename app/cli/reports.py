@@ -26,7 +26,11 @@ def print_report(report: BundleReport) -> None:
 
 def _print_refusals(report: BundleReport) -> None:
     if report.refusals:
-        click.echo("Left out:")
+        click.echo("Left out, the gravest first:")
+    for reason in report.gravest_first:
+        click.echo(f"  {reason.count:,} × {reason.kind}, such as: {reason.example.reason}")
+    if report.refusals:
+        click.echo("One by one:")
     for refusal in report.refusals[:SHOWN]:
         place = refusal.file if refusal.line is None else f"{refusal.file}:{refusal.line}"
         click.echo(f"  {place} {refusal.field}: {refusal.reason}")

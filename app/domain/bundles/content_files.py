@@ -10,8 +10,7 @@ from sqlalchemy import select
 
 from app.domain.bundles.products.known import ids_by_sku
 from app.domain.bundles.reading import FileRow, read_rows
-from app.domain.bundles.report import Refusal
-from app.domain.bundles.task import NO_SITE, ImportTask, field_of
+from app.domain.bundles.task import NO_SITE, ImportTask, refusal_of
 from app.domain.catalogue import content
 from app.domain.catalogue.collections import COLLECTION
 from app.domain.catalogue.content import ContentKind
@@ -112,8 +111,7 @@ def _values(row: FileRow, record: Record, columns: Mapping[str, str], lines: dic
 
 
 def _refuse(task: ImportTask, kind: str, file: str, row: FileRow, problems: Sequence[Problem]) -> None:
-    refusals = [Refusal(file, row.line, field_of(problem.pointer), problem.message) for problem in problems]
-    task.report.refuse(kind, refusals)
+    task.report.refuse(kind, [refusal_of(file, row.line, problem) for problem in problems])
 
 
 def _product_ids(task: ImportTask, listed: ContentFile, file: str, row: FileRow, skus: list[str]) -> tuple[int, ...]:

@@ -10,7 +10,10 @@ from app.domain.shared.problems import Invalid, Problem
 
 MOST_LISTED = 1_000  # Refusals; beyond them only the counts go on.
 MOST_SKIPPED = 100  # Files.
+WITH_CONSEQUENCES = ("other_is_active", "capability_missing")  # Refusals of which many others come.
+PARTS_OF = "parts of "  # Begins the name of a kind that is a part of records which come in without it.
 OTHERS = ("…", "others")  # Dropped values of attributes that are not listed any more.
+MOST_REASONS = 200  # By which refusals are counted.
 MOST_EXAMPLES = 5  # Of one cause for dropped values, and of what became of one kind of record.
 LONGEST_SHOWN_VALUE = 80
 LONGEST_SHOWN_NAME = 200
@@ -52,15 +55,35 @@ class RecordCounts:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A record, or a part of one, that was left out. `line` is None where the whole file is meant."""
+    """A record, or a part of one, that was left out. `line` is None where the whole file is meant; `code` is that of
+    the problem."""
 
     file: str
     line: int | None
     field: str
     reason: str
+    code: str = ""
 
     def as_json(self) -> dict[str, Any]:
         return {"file": self.file, "line": self.line, "field": self.field, "reason": self.reason}
+
+
+@dataclass(slots=True)
+class RefusalReason:
+    """What was left out of one kind of record for one reason, with the first as an example."""
+
+    kind: str
+    code: str
+    example: Refusal
+    count: int = 0
+
+    @property
+    def gravity(self) -> tuple[bool, bool, int]:
+        """Sorts the gravest first: what has others follow, then whole records, then parts of them."""
+        return self.code not in WITH_CONSEQUENCES, self.kind.startswith(PARTS_OF), -self.count
+
+    def as_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "code": self.code, "count": self.count, "example": self.example.as_json()}
 
 
 @dataclass(slots=True)
@@ -81,6 +104,7 @@ class BundleReport:
     counts: dict[str, RecordCounts] = field(default_factory=dict)
     refusals: list[Refusal] = field(default_factory=list)
     refused_in_all: int = 0
+    reasons: dict[tuple[str, str], RefusalReason] = field(default_factory=dict)
     dropped: dict[tuple[str, str], DroppedValues] = field(default_factory=dict)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -93,8 +117,25 @@ class BundleReport:
         self.of(kind).refused += 1
         for refusal in refusals:
             self.refused_in_all += 1
+            self._count_reason(kind, refusal)
             if len(self.refusals) < MOST_LISTED:
                 self.refusals.append(refusal)
+
+    def _count_reason(self, kind: str, refusal: Refusal) -> None:
+        key = kind, refusal.code
+        if key not in self.reasons and len(self.reasons) < MOST_REASONS:
+            self.reasons[key] = RefusalReason(kind, refusal.code, refusal)
+        if key in self.reasons:
+            self.reasons[key].count += 1
+
+    def count_of(self, kind: str, code: str) -> int:
+        """How many of a kind were left out for a reason."""
+        found = self.reasons.get((kind, code))
+        return found.count if found else 0
+
+    @property
+    def gravest_first(self) -> list[RefusalReason]:
+        return sorted(self.reasons.values(), key=lambda reason: reason.gravity)
 
     def drop_value(self, attribute_id: str, code: str, reason: str, example: dict[str, Any]) -> None:
         key = attribute_id[:LONGEST_SHOWN_VALUE], code
@@ -116,6 +157,10 @@ class BundleReport:
         if text not in self.notes:
             self.notes.append(text)
 
+    def note_first(self, text: str) -> None:
+        """What matters more than all that was noted before."""
+        self.notes.insert(0, text)
+
     @property
     def changes(self) -> int:
         """How many records were added, changed or removed."""
@@ -133,6 +178,7 @@ class BundleReport:
             "examples": {kind: counts.examples for kind, counts in self.counts.items() if counts.examples},
             "refused": [refusal.as_json() for refusal in self.refusals],
             "refusedTotal": self.refused_in_all,
+            "refusedByReason": [reason.as_json() for reason in self.gravest_first],
             "droppedValues": [_dropped_json(dropped) for dropped in self.dropped.values()],
             "skipped": [{"file": file, "reason": reason} for file, reason in self.skipped],
             "notes": self.notes,

@@ -29,7 +29,8 @@ def unwatched(_step: str, _done: int, _total: int | None) -> None: ...
 class ImportTask:
     """`transaction` opens what a part commits by; nothing opens one in a dry run. `documents` are the bundle's
     JSON files by their plain names, `skus` the products of the bundle that were taken, with their lines. `taxonomy_id`
-    is the active taxonomy, of which `tree` has the levels. `rows` are those of all its `.jsonl` files.
+    is the active taxonomy, of which `tree` has the levels, `wanted_taxonomy_id` one that the bundle would rather have
+    active. `rows` are those of all its `.jsonl` files.
     `removes`: categories that a tree of the bundle lacks go from the site's; nothing else is ever removed."""
 
     bundle: Bundle
@@ -47,6 +48,7 @@ class ImportTask:
     site_id: int = NO_SITE
     tree: TaxonomyTree = field(default_factory=TaxonomyTree)
     taxonomy_id: str | None = None
+    wanted_taxonomy_id: str | None = None
     password_memory_kib: int = 0
     documents: dict[str, Document] = field(default_factory=dict)
     skus: dict[str, int] = field(default_factory=dict)
@@ -68,11 +70,12 @@ class ImportTask:
         """A record of a JSON document that is left out."""
         self.report.refuse(
             kind,
-            [
-                Refusal(document.name, document.line_of(problem.pointer), field_of(problem.pointer), problem.message)
-                for problem in problems
-            ],
+            [refusal_of(document.name, document.line_of(problem.pointer), problem) for problem in problems],
         )
+
+
+def refusal_of(file: str, line: int, problem: Problem) -> Refusal:
+    return Refusal(file, line, field_of(problem.pointer), problem.message, problem.code)
 
 
 def field_of(pointer: str) -> str:

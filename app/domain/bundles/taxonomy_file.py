@@ -133,6 +133,7 @@ def _activate(
     if current not in (None, taxonomy_id):
         message = f"The taxonomy “{current}” is active on this site; switching is done in the admin."
         task.refuse(PARTS, document, [Problem("other_is_active", message, f"{pointer}/active")])
+        task.wanted_taxonomy_id = taxonomy_id
         return
     if task.site_id and not has_engine(task.site_id):
         message = f"The plan of this site lacks {ENGINE_CAPABILITY}; the taxonomy is not active."

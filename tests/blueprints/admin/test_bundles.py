@@ -113,6 +113,18 @@ def test_a_preview_is_carried_out_by_nobody_but_who_requested_it(app: Flask, adm
     assert count(app, BundleRun) == 1
 
 
+def test_products_without_their_level_are_the_first_thing_to_know_with_the_way_there(
+    app: Flask, admin: PageClient
+) -> None:
+    rows = [product("T-1", taxonomy={"levelId": "tents"}), product("T-2", taxonomy={"levelId": "boots"})]
+    page = admin.client.get(uploaded(app, admin, products=rows)).text
+    notes = page[page.index("To know") : page.index("Left out</h2>")]
+    assert "2 products come without their level" in notes
+    assert 'href="/admin/catalogue/taxonomy">Open Taxonomy</a>' in notes
+    refused = page[page.index("Left out</h2>") :]
+    assert refused.count("The active taxonomy has no level") == 3  # Once for both, then each by itself.
+
+
 def test_a_run_under_way_shows_its_progress_and_can_be_cancelled(app: Flask, admin: PageClient) -> None:
     admin.post(upload_address(admin), {"bundle": archive(products=[product()]), "part": ["catalogue"]})
     waiting = latest_waiting(app)

@@ -11,8 +11,10 @@ import pytest
 
 from app.domain.bundles.importing import import_bundle
 from app.domain.bundles.task import Transaction
+from app.domain.shared.author import Author
 from app.domain.sites import sites
 from app.domain.taxonomy import tasks
+from app.domain.taxonomy.lifecycle.activation import activate
 from app.domain.taxonomy.lifecycle.revisions import revisions
 from app.domain.taxonomy.products.classification import active_taxonomy
 from app.domain.taxonomy.tasks.running import work_off
@@ -144,3 +146,63 @@ def test_an_imported_taxonomy_stands_in_its_log(take: Take):
     logged = revisions(sites.site_at(HOST).id, "shop", 1).items
     assert [(row.revision, row.saved_by) for row in logged] == [(2, "a test"), (1, "a test")]
     assert any("Tarps" in sentence for sentence in logged[0].changes)
+
+
+CARAVANS = product(taxonomy={"levelId": "caravans"})
+OTHER_ACTIVE = {"taxonomies": [TAXONOMY["taxonomies"][0] | {"id": "other", "name": "Other"}]}
+
+
+@pytest.mark.parametrize(
+    ("taxonomy", "dry_run", "why"),
+    [
+        (OTHER_ACTIVE, True, "“shop” is active on this site, while theirs is “other”. Carry this out, make “other”"),
+        (OTHER_ACTIVE, False, "“shop” is active on this site, while theirs is “other”. Make “other” active"),
+        ({"taxonomies": []}, False, "the active taxonomy does not have it. Add these levels to it, or make"),
+    ],
+)
+def test_products_without_their_level_come_first_with_the_count_and_what_to_do(
+    take: Take, taxonomy: dict, dry_run: bool, why: str
+):
+    take(taxonomy=TAXONOMY)
+    rows = [CARAVANS | {"sku": f"T-{number}"} for number in range(3)]
+    report = take(taxonomy=taxonomy, products=rows, dry_run=dry_run)
+    assert report.notes[0].startswith(f"3 products come without their level: {why}")
+    assert "Catalogue › Taxonomy" in report.notes[0]
+
+
+def test_a_site_without_an_active_taxonomy_is_told_to_have_one(take: Take):
+    report = take(products=[CARAVANS])
+    assert report.notes[0].startswith("1 product comes without its level: no taxonomy is active on this site.")
+
+
+def test_a_plan_without_taxonomies_is_named_as_the_reason(take: Take):
+    site = SITE | {"capabilities": []}
+    report = take(site=site, products=[CARAVANS])
+    assert report.notes[0] == "1 product comes without its level: the plan of this site has no taxonomies."
+
+
+def test_all_is_well_once_what_the_note_says_was_done(take: Take):
+    take(taxonomy=TAXONOMY)
+    levels = [{"levelId": "caravans", "name": "Caravans", "attributes": [], "children": []}]
+    files = {
+        "taxonomy": {"taxonomies": [OTHER_ACTIVE["taxonomies"][0] | {"rootLevels": levels}]},
+        "products": [CARAVANS],
+    }
+    take(**files)
+    assert one().taxonomy_level_id is None
+    with transaction():
+        activate(Author(sites.site_at(HOST).id, "Mia", clock()), "other", "Other")
+    assert take(**files).refusals == []
+    assert one().taxonomy_level_id == "caravans"
+
+
+def test_reasons_are_counted_and_the_gravest_stand_first(take: Take):
+    take(taxonomy=TAXONOMY)
+    rows = [CARAVANS | {"sku": f"T-{number}"} for number in range(3)]
+    report = take(taxonomy=OTHER_ACTIVE, products=[*rows, product("T-4", price="x"), product("T-5", price="y")])
+    assert [(reason.kind, reason.code, reason.count) for reason in report.gravest_first] == [
+        ("parts of taxonomies", "other_is_active", 1),
+        ("products", "wrong_type", 2),
+        ("parts of products", "unknown_level", 3),
+    ]
+    assert report.gravest_first[1].example.line == 4

@@ -12,19 +12,27 @@ from app.domain.bundles.products.pictures import keep_pictures
 from app.domain.bundles.products.rows import ImportedProduct, read_product
 from app.domain.bundles.products.seo_names import SeoNames
 from app.domain.bundles.products.stored import StoredProduct
+from app.domain.bundles.products.without_level import explain_missing_levels
 from app.domain.bundles.products.writing import write
 from app.domain.bundles.reading import read_rows
-from app.domain.bundles.report import Refusal, shown
-from app.domain.bundles.task import ImportTask, field_of
+from app.domain.bundles.report import shown
+from app.domain.bundles.task import ImportTask, refusal_of
 from app.domain.catalogue.rules import seo_name_of
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.taxonomy.models import Taxonomy
-from app.domain.taxonomy.products.classification import UNCLASSIFIED, classification, has_engine, hold_active
+from app.domain.taxonomy.products.classification import (
+    UNCLASSIFIED,
+    UNKNOWN_LEVEL,
+    classification,
+    has_engine,
+    hold_active,
+)
 from app.domain.taxonomy.products.current_tree import CurrentTree
 from app.domain.taxonomy.products.former_words import with_former_words
 from app.extensions import db
 
 KIND = "products"
+PARTS = "parts of products"
 FILE = "products.jsonl"
 BATCH = 500
 LARGEST_BATCH = 8 * 1024**2  # Bytes of rows.
@@ -38,6 +46,7 @@ def import_products(task: ImportTask) -> None:
         return
     task.report.of(KIND)
     ProductImport(task, name).run()
+    explain_missing_levels(task, task.report.count_of(PARTS, UNKNOWN_LEVEL))
 
 
 class ProductImport:
@@ -133,7 +142,7 @@ class ProductImport:
     ) -> None:
         counts = self._task.report.of(KIND)
         if candidate.row.complaints:
-            self._refuse(candidate.row.line, candidate.row.complaints, kind="parts of products")
+            self._refuse(candidate.row.line, candidate.row.complaints, kind=PARTS)
         if own is None:
             name = candidate.row.columns.get("seo_name") or self._names.make(seo_name_of(candidate.row.columns["name"]))
             additions.append(addition(candidate, self._task.site_id, name, self._task.clock.now()))
@@ -161,8 +170,7 @@ class ProductImport:
         return problems
 
     def _refuse(self, line: int, problems: Sequence[Problem], kind: str = KIND) -> None:
-        refusals = [Refusal(self._file, line, field_of(problem.pointer), problem.message) for problem in problems]
-        self._task.report.refuse(kind, refusals)
+        self._task.report.refuse(kind, [refusal_of(self._file, line, problem) for problem in problems])
 
 
 def _batches(candidates: Iterable[CheckedRow]) -> Iterator[list[CheckedRow]]:

@@ -20,6 +20,7 @@ from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db
 
 ENGINE_CAPABILITY = "TAXONOMY_ENGINE"
+UNKNOWN_LEVEL = "unknown_level"
 LONGEST_COUNTED_VALUE = 500  # What the index of values holds of a text.
 
 
@@ -41,7 +42,7 @@ UNCLASSIFIED = Classification()
 def classification(tree: TaxonomyTree, level_id: str, raw_values: Mapping[str, Any]) -> Classification:
     """Raises Invalid when the taxonomy has no such level; values that break rules are dropped and reported."""
     if level_id not in tree.levels:
-        raise Invalid.one("unknown_level", f"The active taxonomy has no level “{level_id[:80]}”.", "#/levelId")
+        raise Invalid.one(UNKNOWN_LEVEL, f"The active taxonomy has no level “{level_id[:80]}”.", "#/levelId")
     attributes = tree.applicable_attributes(level_id)
     values, dropped = check_values(attributes, raw_values)
     score = completeness(attributes, values)
