@@ -1,4 +1,4 @@
-"""What htmx asks and what it is answered."""
+"""Requests of htmx and answers to them."""
 
 from __future__ import annotations
 

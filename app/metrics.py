@@ -1,4 +1,4 @@
-"""What the program counts about itself, for Prometheus; the processes share their counts through files.
+"""The program's own metrics, for Prometheus; the processes share their counts through files.
 
 Labels only take values that the program defines (endpoints, methods it serves), never what a client sent.
 """

@@ -1,4 +1,4 @@
-"""What the RQ queues hold and who works on them, in few and bounded calls."""
+"""Jobs and workers of the RQ queues, read in few and bounded calls."""
 
 from __future__ import annotations
 

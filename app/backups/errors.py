@@ -1,4 +1,4 @@
-"""What keeps a backup from being made or restored, in a sentence for the operator."""
+"""Errors that keep a backup from being made or restored, each a sentence for the operator."""
 
 from app.domain.shared.problems import DomainError
 

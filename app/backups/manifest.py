@@ -1,4 +1,4 @@
-"""What a backup says of itself: which release made it, what it holds, and the checksum of every file. Pure."""
+"""The manifest of a backup: the release that made it, its contents, and the checksum of every file. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this release is: its version, and which states of the database it knows."""
+"""The version of this release, and the states of the database that it knows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs without a request: each job is a view without HTTP, called within the application's context."""
+"""Background jobs: each is a view without HTTP, called within the application's context."""
 
 from __future__ import annotations
 

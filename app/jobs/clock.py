@@ -22,7 +22,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What the two clocks of the machine say."""
+    """The readings of the machine's two clocks."""
 
     wall: datetime = field(default_factory=lambda: clock().now())
     monotonic: float = field(default_factory=lambda: clock().monotonic())

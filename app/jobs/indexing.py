@@ -15,11 +15,11 @@ def apply_outbox(site_id: int) -> None:
 
 
 def heal() -> None:
-    """What the scheduler does once a second."""
+    """Heal indexes and unfinished work; the scheduler calls it once a second."""
     healing.heal(work_context())
 
 
 def rebuild(run_id: str) -> bool:
-    """What golden searches say against a new index holds it back, where the site wants that."""
+    """Rebuild; golden searches that the new index would break block it, where the site wants that."""
     indexing = work_context()
     return rebuilding.rebuild(indexing, run_id, examine=partial(golden_check.hold_back, indexing))

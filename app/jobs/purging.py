@@ -1,4 +1,4 @@
-"""What is kept only for a time, and its removal: every night, or now where a person says so."""
+"""The list of records with a retention period, and the jobs that purge them: every night, or now on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every agent reads before it uses a tool."""
+"""Instructions for every agent, read before it uses a tool."""
 
 INSTRUCTIONS = """\
 These tools look after the search, the product taxonomy and the merchandising of one shop. You act as the user whose \

@@ -39,7 +39,7 @@ class Sockets:
 
 
 class Stop(BaseException):
-    """Somebody asked the shop to stop."""
+    """Raised when the shop is to stop."""
 
 
 def main() -> int:

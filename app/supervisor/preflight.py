@@ -1,4 +1,4 @@
-"""What must be so before anything starts; each failure is one sentence that says what to do."""
+"""Checks before anything starts; each failure is one sentence that says what to do."""
 
 from __future__ import annotations
 

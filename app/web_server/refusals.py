@@ -1,4 +1,4 @@
-"""What is refused before the application sees it. Each refusal says why, and that it closes the connection."""
+"""Refusals before the application sees a request. Each says why, and that it closes the connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tap does to an intent. The row is changed, and what happened is written as events."""
+"""The effect of a tap on an intent. The row is changed, and what happened is written as events."""
 
 from __future__ import annotations
 

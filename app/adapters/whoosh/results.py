@@ -1,4 +1,4 @@
-"""What a search answers: total, page, counts and ranges together."""
+"""The results of a search: total, page, counts and ranges together."""
 
 from __future__ import annotations
 

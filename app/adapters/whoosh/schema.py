@@ -1,4 +1,4 @@
-"""What an index holds, in Whoosh's terms. Everything on disk is read and written by these names."""
+"""The schema of an index, in Whoosh's terms. Everything on disk is read and written by these names."""
 
 from __future__ import annotations
 

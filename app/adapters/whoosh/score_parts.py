@@ -1,4 +1,4 @@
-"""What a document's score is made of, word by word and field by field."""
+"""The parts of a document's score, word by word and field by field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What searches would find after some changes, without making them."""
+"""Preview what searches would find after some changes, without making them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What crawlers ask for besides pages: robots.txt and the sitemap."""
+"""Files for crawlers: robots.txt and the sitemap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What templates of the storefront can ask and how they show money and pictures."""
+"""Functions for templates of the storefront, and how these show money and pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What signing in takes and gives."""
+"""Request and answer of signing in."""
 
 from __future__ import annotations
 

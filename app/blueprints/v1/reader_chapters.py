@@ -1,4 +1,4 @@
-"""What the page of the API shows of its description: chapters by tag, operations, bodies, fields. Pure."""
+"""Contents of the page of the API: chapters by tag, operations, bodies, fields. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the owner must know, in the database: alerts, the messages about them, and jobs that keep failing."""
+"""Tables of alerts, the messages about them, and jobs that keep failing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import did, would do or refused, with the place of every refusal."""
+"""The report of an import: what it did, would do or refused, with the place of every refusal."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ MAY_IMPORT = (Role.ADMIN, Role.SUPERADMIN)
 
 
 class Cancelled(Conflict):
-    """Somebody wants the work to end."""
+    """Raised when a user cancels the work."""
 
 
 @dataclass(frozen=True, slots=True)

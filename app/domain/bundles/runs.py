@@ -175,7 +175,7 @@ def export_file(clock: Clock, site_id: int, run_id: str) -> tuple[str, str]:
 
 
 def live_files(clock: Clock) -> Sequence[str]:
-    """Those that somebody may still want."""
+    """Return the files that may still be downloaded or imported."""
     is_live = or_(BundleRun.state.in_(UNFINISHED), BundleRun.kept_until > clock.now())
     query = select(BundleRun.file).where(BundleRun.file.is_not(None), is_live)
     return [file for file in db.session.scalars(query) if file]

@@ -1,4 +1,4 @@
-"""What the parts of one import share."""
+"""The state that the parts of one import share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is for sale, as programs read it: enabled products with variants and pictures, in a few statements a page."""
+"""Products for sale, as programs read them: enabled products with variants and pictures, in a few statements a page."""
 
 from __future__ import annotations
 

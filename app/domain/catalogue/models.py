@@ -1,4 +1,4 @@
-"""What the shop sells and says: products, variants, pictures, collections and pages."""
+"""Tables of the catalogue: products, variants, pictures, collections and pages."""
 
 from __future__ import annotations
 

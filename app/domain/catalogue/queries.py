@@ -1,4 +1,4 @@
-"""What the admin's lists read: a few statements a page, whatever the size of the catalogue."""
+"""Queries for the admin's lists: a few statements a page, whatever the size of the catalogue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a product may be: pure rules, the same for the editor, the bundle import and every other door."""
+"""Validation of a product: pure rules, the same for the editor, the bundle import and every other door."""
 
 from __future__ import annotations
 

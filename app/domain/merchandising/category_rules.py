@@ -1,4 +1,4 @@
-"""What a category may be: its name, address, texts and source rule. The admin and bundles obey the same rules."""
+"""Validation of a category: its name, address, texts and source rule. The admin and bundles obey the same rules."""
 
 from __future__ import annotations
 

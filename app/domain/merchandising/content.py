@@ -1,4 +1,4 @@
-"""What the shop reads of collections and pages."""
+"""Queries of collections and pages for the shop."""
 
 from __future__ import annotations
 

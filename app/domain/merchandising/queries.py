@@ -1,4 +1,4 @@
-"""What the shop reads of its categories."""
+"""Queries of categories for the shop."""
 
 from __future__ import annotations
 

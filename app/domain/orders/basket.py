@@ -1,4 +1,4 @@
-"""What a basket holds, as its shopper is shown it: pure."""
+"""Basket contents as the shopper sees them: pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a list of orders in the admin may ask: pure, read from the address of the page."""
+"""Filters of a list of orders in the admin: pure, read from the address of the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people call an order by."""
+"""Order numbers, as people use them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the shop sells just now: a product without variants, or one of a product's variants."""
+"""Offers, as the shop sells them just now: a product without variants, or one of a product's variants."""
 
 from __future__ import annotations
 

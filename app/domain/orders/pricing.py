@@ -1,4 +1,4 @@
-"""What an order costs: always computed here from the catalogue, never from what a client says."""
+"""The price of an order: always computed here from the catalogue, never from what a client says."""
 
 from __future__ import annotations
 

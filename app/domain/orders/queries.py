@@ -1,4 +1,4 @@
-"""What the admin's pages read of orders: a few statements a page, however many there are."""
+"""Queries of orders for the admin's pages: a few statements a page, however many there are."""
 
 from __future__ import annotations
 

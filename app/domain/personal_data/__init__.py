@@ -1,1 +1,1 @@
-"""What the shop keeps about a person: found, exported and erased."""
+"""Personal data: found, exported and erased."""

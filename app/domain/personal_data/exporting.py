@@ -1,4 +1,4 @@
-"""What the shop keeps about a person: counted for a page, and whole as JSON, piece by piece."""
+"""Export of a person's data: counted for a page, and whole as JSON, piece by piece."""
 
 from __future__ import annotations
 

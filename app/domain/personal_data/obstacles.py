@@ -1,4 +1,4 @@
-"""What must be finished before a person can be erased: each with what to do about it."""
+"""Obstacles to erasing a person: each with what to do about it."""
 
 from __future__ import annotations
 

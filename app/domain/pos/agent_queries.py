@@ -1,4 +1,4 @@
-"""What the pages of the agents read: a few statements a page, however many agents there are."""
+"""Queries for the pages of the agents: a few statements a page, however many agents there are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent may do at a till, and how much of it: pure."""
+"""Permissions and limits of an agent at a till: pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes a location a sound one: pure. The fields of the address are those of the processor's."""
+"""Validation of a location: pure. The fields of the address are those of the processor's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the payment simulator offers besides the port: the card reader, and its events as they are sent."""
+"""Functions of the payment simulator besides the port: the card reader, and its events as they are sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people type about payments: never the number of a card, which the shop must not hold. Pure."""
+"""Text that people type about payments: never the number of a card, which the shop must not hold. Pure."""
 
 from __future__ import annotations
 

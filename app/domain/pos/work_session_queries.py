@@ -1,4 +1,4 @@
-"""What pages and programs read of work sessions."""
+"""Queries of work sessions."""
 
 from __future__ import annotations
 

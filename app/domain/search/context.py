@@ -1,4 +1,4 @@
-"""What indexing and trials of searches are handed."""
+"""The context that indexing and previews of searches are given."""
 
 from __future__ import annotations
 

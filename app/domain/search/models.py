@@ -1,4 +1,4 @@
-"""What search keeps in the database: the outbox, the rebuilds, what reconciliation found, and job slots."""
+"""Tables of search: the outbox, the rebuilds, what reconciliation found, and job slots."""
 
 from __future__ import annotations
 

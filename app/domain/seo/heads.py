@@ -1,4 +1,4 @@
-"""What stands in the head of each kind of page: title, description, robots, canonical, structured data."""
+"""The head of each kind of page: title, description, robots, canonical, structured data."""
 
 from __future__ import annotations
 

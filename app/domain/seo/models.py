@@ -1,4 +1,4 @@
-"""What is written down of how a site presents itself to search engines."""
+"""Tables of how a site presents itself to search engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a site asks of crawlers in its robots.txt (RFC 9309). Pure."""
+"""The robots.txt of a site (RFC 9309). Pure."""
 
 from __future__ import annotations
 

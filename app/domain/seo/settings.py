@@ -1,4 +1,4 @@
-"""What a site decides for its pages in search engines."""
+"""Settings of a site for its pages in search engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages say about themselves in the words of schema.org, as JSON-LD."""
+"""Structured data of pages by schema.org, as JSON-LD."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What any text that people send must satisfy before a database or a page can hold it."""
+"""Validation of any text that people send, before a database or a page can hold it."""
 
 from __future__ import annotations
 

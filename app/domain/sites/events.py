@@ -1,4 +1,4 @@
-"""What other contexts follow up."""
+"""Events of sites for other contexts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a personal access token looks like, how long it holds, and why one holds no more. Pure."""
+"""Form, lifetime and validity of a personal access token. Pure."""
 
 from __future__ import annotations
 

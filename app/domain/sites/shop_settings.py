@@ -1,4 +1,4 @@
-"""What an admin sets for the shop as a whole."""
+"""Settings of the shop as a whole."""
 
 from __future__ import annotations
 

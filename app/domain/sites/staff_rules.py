@@ -1,4 +1,4 @@
-"""What one member of staff may change about another. Pure."""
+"""Rules for changes by one member of staff to another. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the System page says: how a thing stands in a word, and what it is. Pure."""
+"""Facts of the System page: each with its state in a word. Pure."""
 
 from __future__ import annotations
 

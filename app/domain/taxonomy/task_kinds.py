@@ -1,4 +1,4 @@
-"""What tasks there are."""
+"""The kinds of tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What distinguishes one kind of leased work from another, as a declaration."""
+"""Declarations of the kinds of leased work."""
 
 from __future__ import annotations
 

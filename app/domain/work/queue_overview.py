@@ -1,4 +1,4 @@
-"""What a queue holds and who works on it. Pure."""
+"""Overview of a queue: its jobs and its workers. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the list and the editor of a kind of content show, and the form in between."""
+"""List, form and editor of a kind of content."""
 
 from __future__ import annotations
 

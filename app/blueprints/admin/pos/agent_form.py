@@ -1,4 +1,4 @@
-"""What a form says about an agent."""
+"""The form of an agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the shop and the payment processor say differently, until an admin saw to it or both agree again."""
+"""Differences between the shop and the payment processor, until an admin resolved them or both agree again."""
 
 from __future__ import annotations
 

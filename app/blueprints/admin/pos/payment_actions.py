@@ -1,4 +1,4 @@
-"""What staff do about one payment at the processor: ask it now, capture, cancel, refund."""
+"""Actions of staff on one payment at the processor: check it now, capture, cancel, refund."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What crawlers read in vain, and what the shop can do about it."""
+"""The report of pages that crawlers read in vain, with remedies."""
 
 from __future__ import annotations
 

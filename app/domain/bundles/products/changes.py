@@ -1,4 +1,4 @@
-"""What a row of the bundle changes about the shop's record: pure comparison."""
+"""Changes by a row of the bundle to the shop's record: pure comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the database holds of the products of a batch."""
+"""The stored products of a batch."""
 
 from __future__ import annotations
 

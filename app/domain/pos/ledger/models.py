@@ -1,4 +1,4 @@
-"""What the shop and the payment processor say differently."""
+"""Tables of differences between the shop and the payment processor."""
 
 from __future__ import annotations
 

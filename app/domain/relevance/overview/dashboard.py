@@ -1,4 +1,4 @@
-"""What the first page of the admin shows: how much there is, whether search is well, what wants a look."""
+"""The dashboard of the admin: how much there is, whether search is well, what wants a look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search rule must satisfy (contracts: Rules). Pure: the caller says which SKUs the shop has."""
+"""Validation of a search rule (contracts: Rules). Pure: the caller says which SKUs the shop has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What speaks for a suggestion, in words: pure."""
+"""The evidence for a suggestion, in words: pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a synonym may be: pure. Words are compared as search reads them, so that “phones” and “Phone” are one word."""
+"""Validation of a synonym: pure. Words are compared as search reads them, so that “phones” and “Phone” are one word."""
 
 from __future__ import annotations
 

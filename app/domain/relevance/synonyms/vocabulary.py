@@ -1,4 +1,4 @@
-"""What the catalogue of a site says, read from its tables."""
+"""The vocabulary of a site's catalogue, read from its tables."""
 
 from __future__ import annotations
 

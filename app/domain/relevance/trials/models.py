@@ -1,4 +1,4 @@
-"""What a change would do to what shoppers search for."""
+"""Tables of replays: the effect of a change on what shoppers search for."""
 
 from __future__ import annotations
 

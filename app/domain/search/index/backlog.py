@@ -1,4 +1,4 @@
-"""What waits in the outbox, and how an entry ends."""
+"""The backlog of the outbox, and how an entry ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the index holds of a product, a page or a collection: a pure function of the facts about it."""
+"""The document of a product, a page or a collection in the index: a pure function of the facts about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the nightly comparison of index and catalogue found, over the last thirty days. Pure."""
+"""Findings of the nightly comparison of index and catalogue, over the last thirty days. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the home page of a shop shows of its products."""
+"""The products on the home page of a shop."""
 
 from __future__ import annotations
 

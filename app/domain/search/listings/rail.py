@@ -1,4 +1,4 @@
-"""What stands beside and above a listing: filters with their counts, chips for what is chosen, the pager."""
+"""The parts beside and above a listing: filters with their counts, chips for what is chosen, the pager."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search looks for: its words, the alternatives to runs of them, and how many of them must match."""
+"""A search query: its words, the alternatives to runs of them, and how many of them must match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What crawlers read although they may not list it, by parameter and family of bots."""
+"""Report of pages that crawlers read although they may not list them, by parameter and family of bots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What search engines learn of one page: requested as they do, and explained."""
+"""Inspection of one page: requested as search engines do, and explained."""
 
 from __future__ import annotations
 

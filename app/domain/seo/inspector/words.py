@@ -1,4 +1,4 @@
-"""What decided how search engines may treat a page, in words. Pure."""
+"""Explanations of how search engines may treat a page, in words. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a category's editor shows of its landing pages: those that exist now, and the values that could have one."""
+"""Landing pages in a category's editor: those that exist now, and the values that could have one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a site check can find, in words, and what to do about it. Pure."""
+"""Findings of a site check, in words, each with what to do about it. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a page's HTML concerns search engines. Pure."""
+"""Read from a page's HTML what concerns search engines. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages about the sitemap read."""
+"""Queries for the pages about the sitemap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed between two trees of a taxonomy, and how to say it."""
+"""Changes between two trees of a taxonomy, and their wording."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between two trees of a taxonomy, by id: for the review before a save and for the change log."""
+"""Comparison of two trees of a taxonomy by id, for the review before a save and for the change log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is allowed in a taxonomy and yet probably not meant."""
+"""Warnings about what is allowed in a taxonomy and yet probably a mistake."""
 
 from __future__ import annotations
 

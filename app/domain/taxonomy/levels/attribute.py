@@ -1,4 +1,4 @@
-"""What a product of a level can say about itself: typed attributes with rules for their values."""
+"""Typed attributes of a level, with rules for their values."""
 
 from __future__ import annotations
 

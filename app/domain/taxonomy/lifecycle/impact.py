@@ -1,4 +1,4 @@
-"""What a changed tree would leave behind on products, counted before it is saved."""
+"""The impact of a changed tree on products, counted before it is saved."""
 
 from __future__ import annotations
 

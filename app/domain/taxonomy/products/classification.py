@@ -1,4 +1,4 @@
-"""What a product is and what is known about it: its level, its checked values and how complete they are."""
+"""The classification of a product: its level, its checked values and how complete they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a list of products asks about levels and values, as conditions of a query."""
+"""Filters of a list of products by levels and values, as conditions of a query."""
 
 from __future__ import annotations
 
