@@ -16,13 +16,13 @@ from app.domain.shared.problems import Invalid
 from app.domain.sites import activity as log
 from app.domain.sites import activity_choices as choices
 from app.domain.sites.activity import ActivityEntry, FieldChange
-from app.domain.sites.activity_filter import DOORS, ActivityFilter
+from app.domain.sites.activity_filter import ORIGINS, ActivityFilter
 from app.domain.sites.sites import time_zone_of
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 
 WRITTEN_AT_ONCE = 500
-HEADER = ("Entry", "When", "Who", "Door", "Action", "Thing", "Id", "What", "Changes")
+HEADER = ("Entry", "When", "Who", "Origin", "Action", "Thing", "Id", "What", "Changes")
 
 
 @bp.get("/activity")
@@ -62,7 +62,7 @@ def _choices(site_id: int) -> dict[str, list[tuple[str, str]]]:
     return {
         "actions": [("", "Any action"), *((name, name) for name in choices.actions(site_id))],
         "things": [("", "Any thing"), *((name, name.replace("_", " ")) for name in choices.things(site_id))],
-        "doors": [("", "Any door"), *((door.lower(), label) for door, label in DOORS.items())],
+        "origins": [("", "Any origin"), *((origin.lower(), label) for origin, label in ORIGINS.items())],
     }
 
 
@@ -77,7 +77,7 @@ def _lines(entries: Iterator[ActivityEntry], zone: ZoneInfo) -> Iterator[str]:
 def _cells(entry: ActivityEntry, zone: ZoneInfo) -> tuple[str, ...]:
     at = entry.at.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S")
     changes = "; ".join(map(_change, entry.differences))
-    return (str(entry.id), at, entry.actor, entry.door_label, entry.action, *entry.subject, entry.summary, changes)
+    return (str(entry.id), at, entry.actor, entry.origin_label, entry.action, *entry.subject, entry.summary, changes)
 
 
 def _change(difference: FieldChange) -> str:

@@ -16,7 +16,7 @@ from app.domain.shared.local_days import ends_at, starts_at
 from app.domain.shared.money import format_money
 from app.domain.shared.records import existing
 from app.domain.sites import audit
-from app.domain.sites.activity_filter import BY_ITSELF, DOORS, ActivityFilter
+from app.domain.sites.activity_filter import BY_ITSELF, ORIGINS, ActivityFilter
 from app.domain.sites.models import AuditEntry
 from app.domain.sites.sites import currency_of, time_zone_of
 from app.extensions import db
@@ -53,13 +53,13 @@ class ActivityEntry:
     lost_by: str | None
 
     @property
-    def door(self) -> str:
-        """By which door it came in, as the list says it: nothing where that is the admin's pages."""
+    def via(self) -> str:
+        """Return how it came in, such as “through MCP”: nothing for the admin's pages."""
         return WAYS.get(self.origin or "", "")
 
     @property
-    def door_label(self) -> str:
-        return DOORS.get(self.origin or BY_ITSELF, self.origin or "")
+    def origin_label(self) -> str:
+        return ORIGINS.get(self.origin or BY_ITSELF, self.origin or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +153,9 @@ def _conditions(site_id: int, filters: ActivityFilter) -> list[ColumnElement[boo
     conditions += [_holds(AuditEntry.summary, filters.words)] if filters.words else []
     conditions += [AuditEntry.at >= starts_at(filters.first, zone)] if filters.first else []
     conditions += [AuditEntry.at < ends_at(filters.last, zone)] if filters.last else []
-    if filters.door:
-        is_shop = filters.door == BY_ITSELF
-        conditions.append(AuditEntry.origin.is_(None) if is_shop else AuditEntry.origin == filters.door)
+    if filters.origin:
+        is_shop = filters.origin == BY_ITSELF
+        conditions.append(AuditEntry.origin.is_(None) if is_shop else AuditEntry.origin == filters.origin)
     return conditions
 
 

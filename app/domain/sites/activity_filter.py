@@ -12,8 +12,8 @@ from app.domain.shared.problems import Problem
 
 LONGEST_WORDS = 200
 LARGEST_ID = 2_147_483_647
-BY_ITSELF = "shop"  # The door of what the shop did by itself.
-DOORS = {
+BY_ITSELF = "shop"  # The origin of what the shop did by itself.
+ORIGINS = {
     Origin.ADMIN.value: "Admin pages",
     Origin.API.value: "API",
     Origin.COMMAND_LINE.value: "Command line",
@@ -32,7 +32,7 @@ class ActivityFilter:
     action: str = ""
     thing: str = ""
     thing_id: str = ""
-    door: str = ""
+    origin: str = ""
     first: date | None = None
     last: date | None = None
     before: int | None = None
@@ -42,8 +42,8 @@ class ActivityFilter:
     @classmethod
     def read(cls, parameters: Mapping[str, str]) -> ActivityFilter:
         first, last = _day(parameters.get("from")), _day(parameters.get("to"))
-        door = next((door for door in DOORS if door.lower() == parameters.get("door", "").lower()), "")
-        read = {"from": first, "to": last, "door": door, "before": _id(parameters.get("before"))}
+        origin = next((origin for origin in ORIGINS if origin.lower() == parameters.get("origin", "").lower()), "")
+        read = {"from": first, "to": last, "origin": origin, "before": _id(parameters.get("before"))}
         read["after"] = _id(parameters.get("after"))
         return cls(
             words=_text(parameters.get("q")),
@@ -51,7 +51,7 @@ class ActivityFilter:
             action=_text(parameters.get("action")),
             thing=_text(parameters.get("thing")),
             thing_id=_text(parameters.get("id")),
-            door=door,
+            origin=origin,
             first=first,
             last=last,
             before=_id(parameters.get("before")),
@@ -72,7 +72,7 @@ class ActivityFilter:
             "action": changed.action,
             "thing": changed.thing,
             "id": changed.thing_id,
-            "door": changed.door.lower(),
+            "origin": changed.origin.lower(),
             "from": changed.first,
             "to": changed.last,
             "before": changed.before,
@@ -82,7 +82,7 @@ class ActivityFilter:
 
 
 def _unreadable(parameters: Mapping[str, str], read: Mapping[str, object]) -> Iterator[Problem]:
-    labels = {"from": "From", "to": "To", "door": "Door", "before": "Page", "after": "Page"}
+    labels = {"from": "From", "to": "To", "origin": "Origin", "before": "Page", "after": "Page"}
     for name, value in read.items():
         if not value and (text := parameters.get(name, "")):
             yield Problem("invalid_filter", f"{labels[name]}: “{text[:40]}” cannot be looked for.", f"#/{name}")

@@ -49,11 +49,11 @@ def test_a_filter_stays_in_the_form_the_pages_and_the_table(app: Flask, admin: P
     for number in range(60):
         note(app, clock, f"Saved Mug {number}")
     note(app, clock, "Saved Cup")
-    page = admin.get(f"{PAGE}?q=mug&door=mcp&action=product.save")
+    page = admin.get(f"{PAGE}?q=mug&origin=mcp&action=product.save")
     assert page.value("q") == "mug"
     links = [link["href"] for link in page.all("a") if "q=mug" in link.get("href", "")]
     older = next(link for link in links if "before=" in link)
-    assert "/admin/activity.csv?q=mug&action=product.save&door=mcp" in links
+    assert "/admin/activity.csv?q=mug&action=product.save&origin=mcp" in links
     second = text(admin, older)
     assert "Saved Mug 9</summary>" in second and "Saved Mug 10</summary>" not in second
     admin.get(older)
@@ -88,7 +88,7 @@ def test_the_table_has_every_entry_and_no_formula(app: Flask, admin: PageClient,
     answer = admin.client.get("/admin/activity.csv", base_url=admin.base)
     assert answer.headers["Content-Disposition"] == 'attachment; filename="activity-2026-11-20.csv"'
     rows = list(csv.reader(StringIO(answer.text.removeprefix("\ufeff"))))
-    assert rows[0][:4] == ["Entry", "When (Europe/London)", "Who", "Door"]
+    assert rows[0][:4] == ["Entry", "When (Europe/London)", "Who", "Origin"]
     assert [(row[2], row[3], row[7], row[8]) for row in rows[1:]] == [
         ("'@nia", "MCP", "Saved Mug", "price: 1 → 2"),
         ("Mia Moss", "MCP", "'=1+1", "price: 1 → 2"),

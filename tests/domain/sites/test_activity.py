@@ -128,9 +128,9 @@ def test_an_entry_says_by_which_door_the_change_came(site: Site, clock: StoppedC
     for origin in (Origin.ADMIN, Origin.API, Origin.MCP, None):
         clock.move(seconds=1)
         note(site, clock, str(origin), origin=origin)
-    assert [entry.door for entry in activity(site.id).items] == ["", "through MCP", "through the API", ""]
-    assert found(site, door="mcp") == ["MCP"]
-    assert found(site, door="shop") == ["None"]
+    assert [entry.via for entry in activity(site.id).items] == ["", "through MCP", "through the API", ""]
+    assert found(site, origin="mcp") == ["MCP"]
+    assert found(site, origin="shop") == ["None"]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_an_entry_says_by_which_door_the_change_came(site: Site, clock: StoppedC
     [
         ({"from": "2026-02-30"}, "#/from"),
         ({"to": "today"}, "#/to"),
-        ({"door": "window"}, "#/door"),
+        ({"origin": "window"}, "#/origin"),
         ({"before": "x"}, "#/before"),
         ({"from": "2026-03-02", "to": "2026-03-01"}, "#/from"),
     ],
@@ -148,7 +148,7 @@ def test_what_cannot_be_looked_for_is_named(parameters: dict[str, str], place: s
 
 
 @given(
-    st.dictionaries(st.sampled_from(["q", "who", "action", "thing", "id", "door", "from", "to", "before"]), st.text())
+    st.dictionaries(st.sampled_from(["q", "who", "action", "thing", "id", "origin", "from", "to", "before"]), st.text())
 )
 def test_an_address_leads_back_to_its_filter(parameters: dict[str, str]) -> None:
     read = ActivityFilter.read(parameters)
