@@ -35,6 +35,13 @@ def no_backup_beside(instance: Path) -> Iterator[None]:
 
 
 @contextmanager
+def one_backup_in(folder: Path) -> Iterator[None]:
+    """Raises BackupError while another backup is written into the folder."""
+    with _locked(folder, fcntl.LOCK_EX, f"Another backup is being written to {folder}: begin once it is done."):
+        yield
+
+
+@contextmanager
 def _locked(path: Path, kind: int, refusal: str) -> Iterator[None]:
     descriptor = os.open(path, os.O_RDONLY | (0 if path.is_dir() else os.O_CREAT), 0o600)
     try:

@@ -1,9 +1,8 @@
 """Make a backup. It has its name only once it is whole and on the disk; before, it lies in a folder that ends in
-`.part`, which the next backup removes."""
+`.part`, which the next backup into the same place removes."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -17,7 +16,7 @@ from pathlib import Path
 from app.backups.databases import database_of
 from app.backups.disk import copy, sync
 from app.backups.errors import BackupError
-from app.backups.exclusion import no_restore_beside
+from app.backups.exclusion import no_restore_beside, one_backup_in
 from app.backups.manifest import DATABASES, ERASURES, MEDIA, NAME, SECRET_KEY, FileEntry, Manifest, is_allowed
 from app.backups.schema import version
 from app.config import SECRET_KEY_FILE, Config
@@ -40,8 +39,7 @@ def make_backup(config: Config, instance: Path, path: Path, now: datetime, keep:
     target = path / f"shop-{now.astimezone(UTC):%Y%m%d-%H%M%S}.zip" if is_folder else path
     _check_target(target, keep, is_folder)
     try:
-        _remove_unfinished(target.parent)
-        with no_restore_beside(instance), _working_folder(target) as folder:
+        with no_restore_beside(instance), one_backup_in(target.parent), _working_folder(target) as folder:
             manifest = _write(config, instance, folder / target.name, folder, now)
             os.replace(folder / target.name, target)
             sync(target.parent)
@@ -65,30 +63,16 @@ def _check_target(target: Path, keep: int | None, is_folder: bool) -> None:
 
 @contextmanager
 def _working_folder(target: Path) -> Iterator[Path]:
-    """Locked as long as this process lives, so that another backup leaves it alone."""
+    """To be called by the one backup that is written to its parent folder: what lies there was left by killed ones."""
     folder = target.with_name(target.name + PART)
+    for left in {folder, *target.parent.glob(f"shop-*{PART}")}:
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+    folder.mkdir(mode=0o700)
     try:
-        folder.mkdir(mode=0o700)
-    except FileExistsError:
-        raise BackupError(f"Another backup is being written to {target}.") from None
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        os.close(descriptor)
-
-
-def _remove_unfinished(folder: Path) -> None:
-    for left in folder.glob(f"*{PART}"):
-        if not left.is_dir() or not left.name.startswith("shop-"):
-            continue
-        descriptor = os.open(left, os.O_RDONLY)
-        with suppress(BlockingIOError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(left, ignore_errors=True)
-        os.close(descriptor)
 
 
 def _write(config: Config, instance: Path, target: Path, folder: Path, now: datetime) -> Manifest:

@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from app.backups.databases import database_of
 from app.backups.errors import BackupError
+from app.backups.exclusion import one_backup_in
 from app.backups.manifest import read_manifest
 from app.backups.reading import newest_in
 from app.backups.restoring import check_backup
@@ -104,6 +105,16 @@ def test_a_file_that_is_there_is_not_overwritten(shop: Installation, folder: Pat
         shop.back_up(folder / "mine.zip")
     with pytest.raises(BackupError, match="There is no folder"):
         shop.back_up(folder / "nowhere" / "mine.zip")
+
+
+def test_one_backup_at_a_time_is_written_to_a_folder(shop: Installation, folder: Path) -> None:
+    half_written = folder / "shop-20261122-195900.zip.part"
+    half_written.mkdir()
+    with one_backup_in(folder), pytest.raises(BackupError, match="Another backup is being written"):
+        shop.back_up(folder)
+    assert half_written.is_dir(), "it may be the other's"
+    shop.back_up(folder)
+    assert not half_written.exists()
 
 
 def test_a_shop_in_use_is_not_replaced(shop: Installation, folder: Path) -> None:

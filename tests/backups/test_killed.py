@@ -19,6 +19,7 @@ from tests.processes import plain_environment
 
 KILLED = -9
 MOST_STEPS = 80
+STEP_INSIDE = 3  # Of a backup: its folder is made by then, and the file is not whole.
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +59,15 @@ def test_a_killed_backup_is_never_taken_for_a_whole_one(model: Path, tmp_path: P
     assert not was_killed and step > 5
     assert list(folder.iterdir()) == [], "the next backup removes what a killed one left"
     assert whole >= 2, "once it has its name, it is whole"
+
+
+def test_a_killed_backup_to_a_file_of_its_own_name_is_repeated(model: Path, tmp_path: Path) -> None:
+    """It holds the database and the secret key."""
+    shop = Installation(model / "shop")
+    assert killed_at("back up", STEP_INSIDE, model / "shop", tmp_path / "mine.zip")
+    assert (tmp_path / "mine.zip.part").is_dir() and not (tmp_path / "mine.zip").exists()
+    check_backup(shop.config, shop.back_up(tmp_path / "mine.zip"))
+    assert not (tmp_path / "mine.zip.part").exists()
 
 
 def test_a_killed_restore_is_finished_by_the_next(model: Path, tmp_path: Path) -> None:
