@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import delete, select
-
 from app.domain.bundles.pos_file import agents_of
 from app.domain.bundles.task import ImportTask
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Record, Text, Texts
-from app.domain.sites import accounts
-from app.domain.sites.models import RoleGrant, User
+from app.domain.sites import accounts, staff
+from app.domain.sites.models import User
 from app.domain.sites.passwords import password_problems
 from app.domain.sites.roles import Role
 from app.domain.sites.staff_rules import NOT_ADDABLE, StaffRights, may_adopt, role_problems
-from app.extensions import db
 
 FILE = "users.json"
 KIND = "users"
@@ -74,7 +71,7 @@ def _import_user(task: ImportTask, fields: dict[str, Any], at: str) -> None:
     wanted = {Role(role) for role in fields["roles"]}
     if fields["email"] in agents_of(task):
         wanted.add(Role.POS_AGENT)
-    if user is not None and _roles(user, task.site_id) == wanted:
+    if user is not None and staff.holds_just(user, task.site_id, wanted):
         counts.note("unchanged", fields["email"])
         return
     if task.importer.user_id is not None and (problems := _forbidden(task, user, wanted)):
@@ -86,7 +83,7 @@ def _import_user(task: ImportTask, fields: dict[str, Any], at: str) -> None:
     else:
         counts.note("changed", fields["email"])
     if not task.dry_run and user is not None:
-        _set_roles(user, task.site_id, wanted)
+        staff.set_roles(task.author, user, wanted)
 
 
 def _forbidden(task: ImportTask, user: User | None, wanted: set[Role]) -> list[Problem]:
@@ -108,19 +105,3 @@ def _create(task: ImportTask, fields: dict[str, Any]) -> User:
         task.report.note("Users without a password cannot sign in until one is set.")
     memory_kib = task.password_memory_kib
     return accounts.create_user(task.clock, memory_kib, fields["email"], fields["displayName"], password)
-
-
-def _roles(user: User, site_id: int) -> set[Role]:
-    query = select(RoleGrant.role).where(RoleGrant.user_id == user.id, RoleGrant.site_id == site_id)
-    return {Role(role) for role in db.session.scalars(query)}
-
-
-def _set_roles(user: User, site_id: int, wanted: set[Role]) -> None:
-    for role in sorted(_roles(user, site_id) - wanted):
-        db.session.execute(
-            delete(RoleGrant).where(
-                RoleGrant.user_id == user.id, RoleGrant.site_id == site_id, RoleGrant.role == role.value
-            )
-        )
-    for role in sorted(wanted):
-        accounts.grant(user, site_id, role)

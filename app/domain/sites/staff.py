@@ -63,7 +63,7 @@ def invite(
     user = adopted or accounts.create_user(clock, memory_kib, email, one_line(name), password)
     for role in roles:
         accounts.grant(user, actor.site_id, Role(role))
-    _note(clock, actor, user, "user.add", f"Added {user.display_name}", after={"roles": sorted(roles)})
+    _note_added(_author(clock, actor), user, roles)
     return user, adopted is not None
 
 
@@ -94,20 +94,35 @@ def change(
         raise Invalid(problems)
     user = _user(actor.site_id, user_id)
     before = _facts(found.display_name, [role.value for role in found.roles], found.enabled)
-    held = _set_roles(user, actor.site_id, {Role(role) for role in roles})
+    held = _replace_roles(clock, user, actor.site_id, {Role(role) for role in roles})
     if found.rights.may_change_account:
         user.display_name, user.enabled = one_line(name), enabled
     after = _facts(user.display_name, held, user.enabled)
-    if not user.enabled or not set(held).issuperset(found.roles):
-        api_sessions.end_of_user(clock, user.id)
-    if not held:
-        personal_tokens.revoke_tokens_of(clock, user.id, actor.site_id)
     if not user.enabled:
+        api_sessions.end_of_user(clock, user.id)
         close_sessions_of(user.id)
         personal_tokens.revoke_tokens_of(clock, user.id)
     if after != before:
-        _note(clock, actor, user, "user.change", f"Changed {user.display_name}", before, after)
+        _note_changed(_author(clock, actor), user, before, after)
     return user, after != before
+
+
+def holds_just(user: User, site_id: int, roles: Collection[Role]) -> bool:
+    """Whether `set_roles` would change nothing."""
+    here, elsewhere = _grants(user.id, site_id)
+    return here | elsewhere == {*roles} | elsewhere
+
+
+def set_roles(author: Author, user: User, roles: Collection[Role]) -> None:
+    """Make these the user's roles on the author's site, and log it. Whether the author may is the caller's to check.
+    Raises Conflict."""
+    held_before = accounts.roles_of(user.id, author.site_id)
+    before = _facts(user.display_name, held_before, user.enabled)
+    held = _replace_roles(author.clock, user, author.site_id, {*roles})
+    if not held_before:
+        _note_added(author, user, held)
+    elif (after := _facts(user.display_name, held, user.enabled)) != before:
+        _note_changed(author, user, before, after)
 
 
 def reset_password(clock: Clock, memory_kib: int, actor: SignedIn, user_id: int, password: str) -> User:
@@ -117,7 +132,7 @@ def reset_password(clock: Clock, memory_kib: int, actor: SignedIn, user_id: int,
         raise Forbidden(found.rights.why_not or "You cannot change this user.")
     user = _user(actor.site_id, user_id)
     accounts.set_password(memory_kib, user, password)
-    _note(clock, actor, user, "user.password", f"Set a new password for {user.display_name}")
+    _note(_author(clock, actor), user, "user.password", f"Set a new password for {user.display_name}")
     return user
 
 
@@ -155,21 +170,45 @@ def _user(site_id: int, user_id: int) -> User:
     return existing(user, "There is no such user of this shop.")
 
 
-def _set_roles(user: User, site_id: int, wanted: set[Role]) -> list[Role]:
-    """The roles that count on the site afterwards; a superadmin's may stand on another site and stays there."""
+def _replace_roles(clock: Clock, user: User, site_id: int, wanted: set[Role]) -> list[Role]:
+    """The roles that count on the site afterwards; a superadmin's may stand on another site and stays there. Who lost
+    a role signs in to the till anew, and access tokens of who lost all are revoked. Raises Conflict."""
+    before = accounts.roles_of(user.id, site_id)
     user.grants = [grant for grant in user.grants if grant.site_id != site_id or Role(grant.role) in wanted]
-    held = accounts.roles_among(((grant.role, grant.site_id) for grant in user.grants), site_id)
-    user.grants += [RoleGrant(user_id=user.id, site_id=site_id, role=role.value) for role in sorted(wanted - held)]
+    kept = accounts.roles_among(((grant.role, grant.site_id) for grant in user.grants), site_id)
+    user.grants += [RoleGrant(user_id=user.id, site_id=site_id, role=role.value) for role in sorted(wanted - kept)]
     flush_or_conflict("Another user changed this user’s roles at the same moment. Nothing was saved.")
-    return sorted(held | wanted)
+    held = kept | wanted
+    if not held.issuperset(before):
+        api_sessions.end_of_user(clock, user.id)
+    if not held:
+        personal_tokens.revoke_tokens_of(clock, user.id, site_id)
+    return sorted(held)
+
+
+def _grants(user_id: int, site_id: int) -> tuple[set[Role], set[Role]]:
+    """The roles that were given on the site, and of those elsewhere what counts here, too."""
+    query = select(RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id == user_id)
+    grants = [(Role(role), granted_at) for role, granted_at in db.session.execute(query)]
+    here = {role for role, granted_at in grants if granted_at == site_id}
+    return here, {role for role, granted_at in grants if granted_at != site_id and role is Role.SUPERADMIN}
 
 
 def _facts(name: str, roles: Collection[str], enabled: bool) -> dict[str, object]:
     return {"displayName": name, "roles": sorted(roles), "enabled": enabled}
 
 
-def _note(
-    clock: Clock, actor: SignedIn, user: User, action: str, summary: str, before: object = None, after: object = None
-) -> None:
-    author = Author(actor.site_id, actor.display_name, clock, Origin.ADMIN)
+def _author(clock: Clock, actor: SignedIn) -> Author:
+    return Author(actor.site_id, actor.display_name, clock, Origin.ADMIN)
+
+
+def _note_added(author: Author, user: User, roles: Collection[str]) -> None:
+    _note(author, user, "user.add", f"Added {user.display_name}", after={"roles": sorted(roles)})
+
+
+def _note_changed(author: Author, user: User, before: object, after: object) -> None:
+    _note(author, user, "user.change", f"Changed {user.display_name}", before, after)
+
+
+def _note(author: Author, user: User, action: str, summary: str, before: object = None, after: object = None) -> None:
     audit.record(author, action, ("user", str(user.id)), summary, before, after)

@@ -24,9 +24,9 @@ from app.domain.catalogue.models import Product
 from app.domain.search.context import SearchContext
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author, Origin
-from app.domain.shared.problems import Conflict, Invalid, NotFound
-from app.domain.sites import accounts, sites
-from app.domain.sites.models import AuditEntry, RoleGrant
+from app.domain.shared.problems import Conflict, Invalid, NotFound, Unauthenticated
+from app.domain.sites import accounts, personal_tokens, sites, staff
+from app.domain.sites.models import AuditEntry, RoleGrant, User
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings, settings_of
 from app.domain.work import leases
@@ -35,7 +35,7 @@ from app.extensions import db
 from app.ports import images
 from app.transaction import transaction
 from tests.domain.bundles.conftest import HOST, SITE, count, product, write_bundle
-from tests.factories import make_site, make_user
+from tests.factories import make_site, make_token, make_user
 from tests.fakes.clock import StoppedClock
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -279,6 +279,46 @@ def test_a_file_of_an_admin_gives_nobody_more_than_the_admin_may(shop: Shop, bun
     assert accounts.find_user("eve@shop.test") is None
     assert accounts.roles_of(root, shop.site_id) == {Role.SUPERADMIN}
     assert accounts.roles_of(shop.user_id, shop.site_id) == {Role.ADMIN}
+
+
+def test_roles_that_a_file_gives_and_takes_are_in_the_activity_log(shop: Shop, bundle: Callable[..., Path]):
+    with transaction():
+        nia = make_user(sites.site_at(HOST), Role.MERCHANDISER, email="nia@shop.test")
+        token = make_token(sites.site_at(HOST), nia).text
+    users = [{"email": "nia@shop.test", "roles": []}, {"email": "oz@shop.test", "roles": ["ADMIN"]}]
+    assert count_of_users(shop.tried(bundle(users=users))) == (1, 1)
+    assert personal_tokens.caller_of(shop.context.clock, token)
+    shop.imported(bundle(users=users))
+    logged = select(AuditEntry).where(AuditEntry.action.in_(("user.add", "user.change"))).order_by(AuditEntry.id)
+    changed, added = db.session.scalars(logged).all()
+    assert (changed.action, changed.actor, changed.before["roles"], changed.after["roles"]) == (
+        "user.change",
+        "Mia",
+        ["MERCHANDISER"],
+        [],
+    )
+    assert (added.action, added.after) == ("user.add", {"roles": ["ADMIN"]})
+    with transaction():
+        accounts.grant(db.session.get_one(User, nia.id), shop.site_id, Role.MERCHANDISER)
+    with pytest.raises(Unauthenticated):
+        personal_tokens.caller_of(shop.context.clock, token)
+
+
+def test_a_superadmin_of_all_sites_is_not_made_one_again(shop: Shop, bundle: Callable[..., Path]):
+    with transaction():
+        make_user(make_site("other.test"), Role.SUPERADMIN, email="root@shop.test")
+        accounts.grant(accounts.get_user("mia@shop.test"), shop.site_id, Role.SUPERADMIN)
+    users = bundle(users=[{"email": "root@shop.test", "roles": ["SUPERADMIN", "MERCHANDISER"]}])
+    assert count_of_users(shop.imported(users)) == (0, 1)
+    assert count_of_users(shop.imported(users)) == (0, 0)
+    root = accounts.get_user("root@shop.test")
+    assert staff.holds_just(root, shop.site_id, {Role.SUPERADMIN, Role.MERCHANDISER})
+    assert len(root.grants) == 2
+
+
+def count_of_users(run: RunSummary) -> tuple[int, int]:
+    counts = report(run)["counts"]["users"]
+    return counts["added"], counts["changed"]
 
 
 def test_what_one_user_previewed_is_not_carried_out_with_the_rights_of_another(shop: Shop, bundle: Callable[..., Path]):
