@@ -56,13 +56,15 @@ class Bundle:
 
 
 @contextmanager
-def open_bundle(path: Path) -> Iterator[Bundle]:
-    """Raises BrokenBundle for what is not a readable bundle."""
+def open_bundle(path: Path, name: str | None = None) -> Iterator[Bundle]:
+    """`name` is what people call the file, where it lies under another. Raises BrokenBundle for what is not a readable
+    bundle."""
+    name = name or path.name
     if path.is_dir():
         yield Bundle(_folder_files(path))
     elif path.is_file():
-        with _zip(path) as archive:
-            yield Bundle(_zip_files(archive, path.name, path.stat().st_size))
+        with _zip(path, name) as archive:
+            yield Bundle(_zip_files(archive, name, path.stat().st_size))
     else:
         raise BrokenBundle.at(str(path), "There is no such folder or .zip file.")
 
@@ -108,13 +110,13 @@ class _ArchiveFile(io.FileIO):
 
 
 @contextmanager
-def _zip(path: Path) -> Iterator[zipfile.ZipFile]:
+def _zip(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
     with ExitStack() as opened:
         try:
             file = opened.enter_context(_ArchiveFile(path))
             archive = opened.enter_context(zipfile.ZipFile(cast(IO[bytes], file)))
         except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError, UnicodeDecodeError) as error:
-            raise BrokenBundle.at(path.name, f"This is not a readable .zip file: {error}.") from error
+            raise BrokenBundle.at(name, f"This is not a readable .zip file: {str(error).rstrip('.')}.") from error
         yield archive
 
 

@@ -59,11 +59,13 @@ def import_bundle(
     parts: frozenset[Part] = EVERYTHING,
     removes: bool = True,
     watch: Watch = unwatched,
+    name: str | None = None,
 ) -> BundleReport:
     """Take a folder or .zip into the site of `host`, or of the primary domain in site.json; a site that is not there
-    is made. `removes` as in ImportTask. `watch` is called between the parts and batches, and ends the work by raising.
-    Raises BrokenBundle before anything is written, and Invalid when no site is named."""
-    with open_bundle(path) as bundle:
+    is made. `removes` as in ImportTask, `name` as in open_bundle. `watch` is called between the parts and
+    batches, and ends the work by raising. Raises BrokenBundle before anything is written, and Invalid when no site is
+    named."""
+    with open_bundle(path, name) as bundle:
         watch(READING, 0, None)
         chosen = [name for name in (*DOCUMENTS, *ROWS) if is_chosen(name, parts)]
         rows = check_size(bundle, filter(None, map(bundle.find, chosen)))
@@ -80,6 +82,7 @@ def import_bundle(
             dry_run=dry_run,
             parts=parts,
             removes=removes,
+            name=name or "a bundle",
             watch=watch,
             rows=rows,
             password_memory_kib=password_memory_kib,
@@ -150,5 +153,5 @@ def _import(task: ImportTask, chosen: Collection[str]) -> None:
 def _note_in_log(task: ImportTask) -> None:
     counts = {kind: counts.as_json() for kind, counts in task.report.counts.items()}
     with task.transaction():
-        summary = f"Imported a bundle into {task.report.host}"
+        summary = f"Imported {task.name} into {task.report.host}"
         audit.record(task.author, IMPORTED, ("site", str(task.site_id)), summary, after=counts)

@@ -61,6 +61,7 @@ class _Order:
     site_id: int
     source_site_id: int | None
     file: str
+    name: str
 
 
 @dataclass(slots=True)
@@ -128,6 +129,7 @@ def _order(context: SearchContext, settings: BundleSettings, claim: Claim[Bundle
         site_id=row.site_id,
         source_site_id=row.source_site_id,
         file=row.file,
+        name=row.name,
     )
 
 
@@ -151,6 +153,7 @@ def _carry_out(context: SearchContext, settings: BundleSettings, order: _Order, 
         parts=order.parts,
         removes=order.removes,
         watch=watch,
+        name=order.name,
     )
     if not order.is_dry_run:
         context.commit(lambda: _follow_up(context, order, report))

@@ -42,6 +42,7 @@ class ImportTask:
     dry_run: bool = False
     parts: frozenset[Part] = EVERYTHING
     removes: bool = True
+    name: str = "a bundle"
     watch: Watch = unwatched
     rows: int | None = None
     rows_done: int = 0

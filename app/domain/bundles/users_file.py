@@ -75,7 +75,8 @@ def _import_user(task: ImportTask, fields: dict[str, Any], at: str) -> None:
         counts.note("unchanged", fields["email"])
         return
     if task.importer.user_id is not None and (problems := _forbidden(task, user, wanted)):
-        raise Invalid([Problem(problem.code, problem.message, at) for problem in problems])
+        who = fields["email"]
+        raise Invalid([Problem(problem.code, f"{who}: {problem.message}", f"{at}/roles") for problem in problems])
     if user is None:
         counts.note("added", fields["email"])
         if not task.dry_run:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from markupsafe import escape
 from sqlalchemy import func, select
 
 from app.domain.bundles.models import BundleRun
@@ -96,6 +97,7 @@ def test_a_file_is_looked_at_then_taken(app: Flask, admin: PageClient) -> None:
     admin.post(f"{here}/confirm", {})
     done = worked(app)
     assert "What changed" in admin.client.get(done).text
+    assert "Imported shop.zip into localhost" in admin.client.get("/admin/activity").text
     assert count(app) == 1
     report = admin.client.get(f"{done}/report.json")
     assert report.json["counts"]["products"]["added"] == 1
@@ -163,8 +165,8 @@ def test_what_cannot_be_taken_is_said_at_once_and_leaves_no_file(
 def test_a_file_that_is_no_bundle_is_said_to_be_none(app: Flask, admin: PageClient) -> None:
     admin.post(upload_address(admin), {"bundle": (io.BytesIO(b"not a zip"), EVIL), "part": ["catalogue"]})
     page = admin.client.get(worked(app)).text
-    assert "not a readable .zip file" in page and "Ended early" in page
-    assert EVIL not in page and "&lt;img" in page
+    assert ": This is not a readable .zip file: File is not a zip file.<" in page and "Ended early" in page
+    assert EVIL not in page and f"{escape(EVIL)}: This is not a readable" in page
 
 
 def test_an_upload_with_the_permit_of_another_user_is_refused(app: Flask, admin: PageClient, signed_in) -> None:

@@ -275,6 +275,8 @@ def test_a_file_of_an_admin_gives_nobody_more_than_the_admin_may(shop: Shop, bun
     tried = shop.tried(bundle(users=users))
     counts = report(tried)["counts"]["users"]
     assert (counts["added"], counts["refused"]) == (1, 4)
+    assert [one["field"] for one in report(tried)["refused"]] == [f"{index}/roles" for index in range(4)]
+    assert report(tried)["refused"][0]["reason"].startswith("eve@shop.test: You cannot give the role")
     assert report(shop.work(shop.confirmed(tried)))["counts"]["users"] == counts
     assert accounts.find_user("eve@shop.test") is None
     assert accounts.roles_of(root, shop.site_id) == {Role.SUPERADMIN}
