@@ -4,7 +4,7 @@ arguments becomes problems in the shop's words, each at its place."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -59,13 +59,23 @@ class Answer(BaseModel):
 Read = TypeVar("Read", bound=Arguments)
 
 
-def read_arguments(record: type[Read], sent: Mapping[str, Any]) -> Read:
-    """Raises Invalid with every problem, and Malformed for what no JSON should hold."""
+def read_arguments(record: type[Read], sent: Mapping[str, Any], further: Iterable[Problem] = ()) -> Read:
+    """Raises Invalid with every problem, `further` ones included, and Malformed for what no JSON should hold."""
     text = _sound(sent)
+    others = list(further)
     try:
-        return record.model_validate_json(text)
+        read = record.model_validate_json(text)
     except ValidationError as error:
-        raise Invalid(list(_problems(error))) from None
+        raise Invalid(_joined(list(_problems(error)), others)) from None
+    if others:
+        raise Invalid(others)
+    return read
+
+
+def _joined(problems: list[Problem], others: list[Problem]) -> list[Problem]:
+    """All of them; one that is among both, such as a missing field, once."""
+    reported = {(problem.code, problem.pointer) for problem in problems}
+    return problems + [problem for problem in others if (problem.code, problem.pointer) not in reported]
 
 
 def _sound(sent: Mapping[str, Any]) -> str:

@@ -69,8 +69,7 @@ def _answer(tool: Tool, token: str, sent: Mapping[str, Any]) -> dict[str, Any]:
     caller = caller_of(token)
     _check_permission(caller, tool.permission)
     refuse_beyond(user_key(CALLS[0], caller.site_id, caller.user_id), CALLS[1])
-    arguments = read_arguments(tool.arguments, sent)
-    action = _action(tool, caller, arguments)
+    action, arguments = _read(tool, caller, sent)
     call = Call(caller, isinstance(arguments, WriteArguments) and arguments.dry_run)
     with _writing(action, call):
         return tool.run(call, arguments).as_json()
@@ -82,30 +81,27 @@ def _writing(action: Action, call: Call) -> AbstractContextManager[None]:
     return rehearsal() if call.dry_run else transaction()
 
 
-def _action(tool: Tool, caller: Caller, arguments: Arguments) -> Action:
-    """The one that is wanted, once it has the fields that it needs and no others. Raises Forbidden, Invalid."""
-    if not tool.actions:
-        return READING
-    wanted: str = arguments.action  # type: ignore[attr-defined]
-    action = tool.actions[wanted]
+def _read(tool: Tool, caller: Caller, sent: Mapping[str, Any]) -> tuple[Action, Arguments]:
+    """The action that is wanted, and arguments with the fields that it needs and no others. Raises Forbidden, and
+    Invalid with every problem of the fields as such and of the action's need of them."""
+    wanted = sent.get(tool.chosen_by, tool.default_action)
+    action = tool.actions.get(wanted) if isinstance(wanted, str) else None
+    if action is None:
+        return READING, read_arguments(tool.arguments, sent)
     if action.permission:
         _check_permission(caller, action.permission)
-    if problems := list(_field_problems(wanted, action, arguments)):
-        raise Invalid(problems)
-    return action
+    label = f"The {tool.chosen_by} {wanted}"
+    return action, read_arguments(tool.arguments, sent, _field_problems(tool, label, action, sent))
 
 
-def _field_problems(wanted: str, action: Action, arguments: Arguments) -> Iterator[Problem]:
-    given = {
-        field.alias or name
-        for name, field in type(arguments).model_fields.items()
-        if name in arguments.model_fields_set and getattr(arguments, name) is not None
-    } - {"action", "dryRun"}
+def _field_problems(tool: Tool, action_label: str, action: Action, sent: Mapping[str, Any]) -> Iterator[Problem]:
+    known = {field.alias for field in tool.arguments.model_fields.values()} - {tool.chosen_by, "dryRun"}
+    given = {name for name, value in sent.items() if name in known and value is not None}
     for name in action.needs:
         if name not in given:
-            yield Problem("required", f"The action {wanted} needs the field “{name}”.", f"#/{name}")
+            yield Problem("required", f"{action_label} needs the field “{name}”.", f"#/{name}")
     for name in sorted(given.difference(action.needs, action.takes)):
-        yield Problem("unknown_field", f"The action {wanted} takes no field “{name}”.", f"#/{name}")
+        yield Problem("unknown_field", f"{action_label} takes no field “{name}”.", f"#/{name}")
 
 
 def _check_permission(caller: Caller, permission: Permission) -> None:

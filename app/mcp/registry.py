@@ -58,8 +58,8 @@ RunFunction = TypeVar("RunFunction", bound=Callable[..., Answer])
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`actions` are by the values of the argument `action`; without any, the tool only reads. `is_destructive`: it can
-    take away what somebody made."""
+    """`actions` are by the values of the argument `chosen_by`; without any, the tool only reads. `is_destructive`: it
+    can take away what somebody made."""
 
     name: str
     title: str
@@ -71,6 +71,13 @@ class Tool:
     actions: Mapping[str, Action] = field(default_factory=lambda: MappingProxyType({}))
     is_destructive: bool = False
     is_idempotent: bool = True
+    chosen_by: str = "action"
+
+    @property
+    def default_action(self) -> object:
+        """The action of a call that names none; no text where it must name one."""
+        field = self.arguments.model_fields.get(self.chosen_by)
+        return field.default if field else None
 
     @property
     def only_reads(self) -> bool:
@@ -88,6 +95,7 @@ def tool(
     *,
     is_destructive: bool = False,
     is_idempotent: bool = True,
+    chosen_by: str = "action",
 ) -> Callable[[RunFunction], RunFunction]:
     """Register a function `(call, arguments) -> answer`; its docstring is the description that agents read. What an
     action that writes does stands within one transaction, which a dry run takes back."""
@@ -101,9 +109,8 @@ def tool(
             raise RuntimeError(f"The tool {name} writes, so it takes WriteArguments.")
         paragraphs = (inspect.getdoc(run) or "").split("\n\n")
         description = "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
-        _TOOLS[name] = Tool(
-            name, title, description, permission, run, arguments, answer, actions, is_destructive, is_idempotent
-        )
+        flags = (is_destructive, is_idempotent, chosen_by)
+        _TOOLS[name] = Tool(name, title, description, permission, run, arguments, answer, actions, *flags)
         return run
 
     return register

@@ -41,4 +41,4 @@ def test_a_tools_words_are_for_agents_that_know_nothing_of_the_shop(tool: Any) -
     assert len(tool.description) > 80
     assert tool.title and tool.name[0].islower()
     for wanted in tool.actions:
-        assert wanted in str(tool.arguments.model_fields["action"].description)
+        assert wanted in str(tool.arguments.model_fields[tool.chosen_by].description)

@@ -113,6 +113,20 @@ def test_an_action_gets_the_fields_that_it_needs_and_no_others(agent: Agent) -> 
     assert (told.codes, told.pointers) == (["unknown_field"], ["#/terms"])
 
 
+def test_what_the_action_needs_is_said_along_with_what_is_wrong_by_itself(agent: Agent) -> None:
+    told = agent.call("manageProductRanking", action="pin", positon=1, note=7, redirectUrl="/x", part="note")
+    assert dict(zip(told.pointers, told.codes, strict=True)) == {
+        "#/note": "wrong_type",
+        "#/positon": "unknown_field",
+        "#/term": "required",
+        "#/products": "required",
+        "#/part": "unknown_field",
+        "#/redirectUrl": "unknown_field",
+    }
+    told = agent.call(TOOL, action="clear")
+    assert (told.codes, told.pointers) == (["required"], ["#/product"])
+
+
 @pytest.mark.parametrize("number", [100.9, "1_000", "5", True, 3.0, [1]])
 def test_what_is_no_whole_number_is_none(agent: Agent, number: Any) -> None:
     told = agent.call("manageProductTaxonomy", action="set", product="MUG-01", revision=number)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from flask import Flask
@@ -43,7 +43,9 @@ def test_each_role_may_use_the_tools_of_its_rows(agent_of: Callable[..., Agent],
 
 
 @pytest.mark.parametrize("tool", all_tools().values(), ids=all_tools().keys())
-def test_actions_name_fields_that_there_are(tool: Tool) -> None:
+def test_actions_are_those_of_the_schema_and_name_fields_that_there_are(tool: Tool) -> None:
+    if tool.actions:
+        assert set(get_args(tool.arguments.model_fields[tool.chosen_by].annotation)) == set(tool.actions)
     fields = {field.alias for field in tool.arguments.model_fields.values()}
     for action in tool.actions.values():
         assert fields.issuperset((*action.needs, *action.takes))

@@ -77,6 +77,14 @@ def test_the_overview_has_figures_and_the_first_of_every_list(agent: Agent) -> N
     assert told["notes"] == []
 
 
+@pytest.mark.parametrize("report", [None, "overview", "days"])
+def test_what_a_report_does_not_do_is_refused(agent: Agent, report: str | None) -> None:
+    chosen = {"report": report} if report else {}
+    told = agent.call(TOOL, **chosen, words="tent", sort="ordered", pageNumber=2)
+    assert (told.codes, told.pointers) == (["unknown_field"] * 3, ["#/pageNumber", "#/sort", "#/words"])
+    assert f"The report {report or 'overview'} takes no field “words”." in told.text
+
+
 def test_a_list_is_filtered_sorted_and_paged(agent: Agent) -> None:
     def words(**sent: Any) -> list[str]:
         return [one["search"] for one in agent.call(TOOL, report="top", **sent).body["lists"][0]["searches"]]

@@ -19,7 +19,7 @@ from app.domain.shared.paging import Paged
 from app.domain.shared.times import rfc3339
 from app.mcp.arguments import Answer, Arguments
 from app.mcp.paging import PageNumber, PagingShape, paging_of
-from app.mcp.registry import Call, tool
+from app.mcp.registry import Call, reads, tool
 from app.permissions import Permission
 
 NO_TRACKING = "Searches are not counted: “Count search words by day” is off under Search settings."
@@ -99,7 +99,17 @@ class InsightsAnswer(Answer):
     days: list[DayShape] = Field(description="For days, the oldest first.")
 
 
-@tool("searchInsights", "What shoppers search for", Permission.MANAGE_SEARCH)
+@tool(
+    "searchInsights",
+    "What shoppers search for",
+    Permission.MANAGE_SEARCH,
+    {
+        "overview": reads(takes=("days",)),
+        "days": reads(takes=("days",)),
+        **{name.value: reads(takes=("days", "words", "sort", "pageNumber")) for name in ListName},
+    },
+    chosen_by="report",
+)
 def search_insights(call: Call, sent: InsightsArguments) -> InsightsAnswer:
     """Read what shoppers search for and what comes of it: top searches, those that find nothing, those that are rarely
     clicked, and trends, over 7, 30 or 90 days. Only words and daily counts are kept, never who searched. Follow a
