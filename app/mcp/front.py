@@ -11,15 +11,19 @@ from urllib.parse import urlsplit
 import anyio
 import structlog
 from flask import Flask
+from sqlalchemy.exc import OperationalError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.database_errors import is_busy_or_away
 from app.domain.shared import strict_json
 from app.domain.shared.problems import DomainError, Forbidden, Unauthenticated
 from app.domain.sites.sites import site_by_host
 from app.environment import LOCAL_HOSTS
+from app.log_redaction import error_summary
 from app.mcp.callers import caller_of
+from app.mcp.calls import BUSY
 from app.mcp.threads import Threads
 
 log = structlog.get_logger()
@@ -28,6 +32,7 @@ PATH, HEALTH = "/mcp", "/healthz"
 LARGEST_BODY = 8 * 1024 * 1024  # Bytes: a taxonomy of 2,000 levels with long lists of values.
 MOST_MARKS = 400_000  # Brackets and commas of one body; each may take 200 bytes to keep.
 ADMITTED_AT_ONCE = 4
+SECONDS_TO_RETRY = "5"
 CHALLENGE = 'Bearer realm="shop"'
 PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603  # JSON-RPC 2.0 section 5.1.
 
@@ -93,11 +98,17 @@ class Front:
     def _admit(self, headers: Mapping[str, str]) -> None:
         """Raises Refusal. In a thread and a context of its own: the database is read."""
         with self._app.app_context():
-            _check_hosts(headers)
             try:
+                _check_hosts(headers)
                 caller_of(sent_token(headers))
-            except (Unauthenticated, Forbidden) as error:
+            except Unauthenticated as error:
                 raise _unauthenticated(error, "authorization" in headers) from None
+            except Forbidden as error:
+                raise _insufficient(error) from None
+            except OperationalError as error:
+                if not is_busy_or_away(error):
+                    raise
+                raise _busy(error) from None
 
 
 def sent_token(headers: Mapping[str, str]) -> str:
@@ -111,6 +122,17 @@ def sent_token(headers: Mapping[str, str]) -> str:
 def _unauthenticated(error: DomainError, was_sent: bool) -> Refusal:
     challenge = f'{CHALLENGE}, error="invalid_token"' if was_sent else CHALLENGE  # RFC 6750 section 3.1.
     return Refusal(401, error.code, error.message, headers={"WWW-Authenticate": challenge})
+
+
+def _insufficient(error: Forbidden) -> Refusal:
+    """Another token of the same kind would be refused as well, so the client is not sent for one (RFC 6750)."""
+    challenge = f'{CHALLENGE}, error="insufficient_scope"'
+    return Refusal(403, error.code, error.message, headers={"WWW-Authenticate": challenge})
+
+
+def _busy(error: OperationalError) -> Refusal:
+    log.warning("database_unavailable", error=error_summary(error))
+    return Refusal(503, "database_unavailable", BUSY, INTERNAL_ERROR, {"Retry-After": SECONDS_TO_RETRY})
 
 
 def _check_shape(request: Request) -> None:

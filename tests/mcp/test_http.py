@@ -15,8 +15,11 @@ import pytest
 from flask import Flask
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
 from structlog.typing import EventDict
 
+from app.domain.sites.api_sessions import Audience
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.extensions import db
@@ -107,6 +110,33 @@ def test_without_a_token_that_holds_nothing_is_read(port: int, token: str) -> No
     assert code_of(send(port, "a.b.c", b"not even JSON")) == (401, "token_invalid")
     assert send(port, "a.b.c")[2]["www-authenticate"] == 'Bearer realm="shop", error="invalid_token"'
     assert send(port, None, Authorization=f"Basic {token}")[0] == 401
+
+
+def test_a_tills_token_is_refused_and_no_other_is_called_for(app: Flask, port: int, site_id: int) -> None:
+    with app.app_context():
+        site = db.session.get_one(Site, site_id)
+        with transaction():
+            user = make_user(site, Role.ADMIN, Role.POS_AGENT)
+        answer = send(port, token_for(app, user, site, Audience.POS))
+    assert code_of(answer) == (403, "forbidden")
+    assert answer[2]["www-authenticate"] == 'Bearer realm="shop", error="insufficient_scope"'
+
+
+def test_a_busy_database_is_a_matter_of_waiting(app: Flask, port: int, token: str, log_lines: list[EventDict]) -> None:
+    with app.app_context():
+        engine = db.engine
+
+    def away(*_: Any) -> None:
+        raise OperationalError("select 1", {}, Exception("away"), connection_invalidated=True)
+
+    event.listen(engine, "before_cursor_execute", away)
+    try:
+        answer = send(port, token)
+    finally:
+        event.remove(engine, "before_cursor_execute", away)
+    assert code_of(answer) == (503, "database_unavailable")
+    assert answer[2]["retry-after"] == "5"
+    assert not [line for line in log_lines if line["event"] == "unexpected_error"]
 
 
 def test_health_needs_no_token(port: int) -> None:
