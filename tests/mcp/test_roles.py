@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, get_args
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, get_args
 
 import pytest
 from flask import Flask
@@ -12,7 +12,10 @@ from app.domain.sites.api_sessions import Audience
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.extensions import db
-from app.mcp.registry import Tool, all_tools
+from app.mcp import registry
+from app.mcp.arguments import Answer, Arguments
+from app.mcp.registry import Call, Tool, all_tools, reads, tool
+from app.permissions import Permission
 from app.transaction import transaction
 from tests.factories import make_user
 from tests.mcp.agent import Agent, token_for
@@ -29,6 +32,28 @@ MATRIX: dict[str, tuple[dict[str, Any], frozenset[Role]]] = {
     "searchInsights": ({}, MANAGERS),
     "taxonomyImpact": ({"taxonomyId": "none"}, MANAGERS),
 }
+
+
+class GuardedArguments(Arguments):
+    action: Literal["look", "dismiss"]
+
+
+class GuardedAnswer(Answer):
+    done: bool
+
+
+@pytest.fixture
+def guarded_tool() -> Iterator[str]:
+    """A tool of which merchandisers may use one action and superadmins both."""
+    actions = {"look": reads(), "dismiss": reads(permission=Permission.MANAGE_SITES)}
+
+    @tool("guarded", "Guarded", Permission.MANAGE_SEARCH, actions)
+    def guarded(call: Call, sent: GuardedArguments) -> GuardedAnswer:
+        """Look or dismiss."""
+        return GuardedAnswer(done=True)
+
+    yield "guarded"
+    del registry._TOOLS["guarded"]
 
 
 def test_every_tool_has_a_row() -> None:
@@ -49,6 +74,27 @@ def test_actions_are_those_of_the_schema_and_name_fields_that_there_are(tool: To
     fields = {field.alias for field in tool.arguments.model_fields.values()}
     for action in tool.actions.values():
         assert fields.issuperset((*action.needs, *action.takes))
+
+
+def test_an_action_may_need_more_than_its_tool(agent_of: Callable[..., Agent], guarded_tool: str) -> None:
+    told = agent_of(Role.MERCHANDISER).calls((guarded_tool, {"action": "look"}), (guarded_tool, {"action": "dismiss"}))
+    assert [one.body.get("code", "done") for one in told] == ["done", "forbidden"]
+    assert agent_of(Role.SUPERADMIN).call(guarded_tool, action="dismiss").body == {"done": True}
+
+
+def test_changing_landing_pages_is_merchandising_on_top_of_search() -> None:
+    """No role has one without the other today, so only the declarations show it."""
+    needed = {
+        (name, wanted): action.permission
+        for name, tool in all_tools().items()
+        for wanted, action in tool.actions.items()
+        if action.permission
+    }
+    assert needed == {
+        ("manageProductRanking", "setLanding"): Permission.MANAGE_MERCHANDISING,
+        ("manageProductRanking", "inheritLanding"): Permission.MANAGE_MERCHANDISING,
+        ("productRanking", "landing"): Permission.MANAGE_MERCHANDISING,
+    }
 
 
 def test_a_tills_token_opens_nothing(app: Flask, site_id: int) -> None:
