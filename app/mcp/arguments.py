@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -56,6 +56,7 @@ class Answer(BaseModel):
         return self.model_dump(mode="json", by_alias=True)
 
 
+DryRun = Annotated[bool, Field(description="True where dryRun was sent, so that nothing was written.")]
 Read = TypeVar("Read", bound=Arguments)
 
 

@@ -102,6 +102,19 @@ def test_a_level_that_is_not_there_is_refused(agent: Agent, stored: Callable[[],
     assert stored()[0] == "tents"
 
 
+def test_nothing_is_listed_as_missing_of_a_level_that_is_not_there(agent: Agent) -> None:
+    told = agent.call(TOOL, action="listMissing", levelId="boats")
+    assert (told.codes, told.pointers) == (["unknown_level"], ["#/levelId"])
+
+
+@pytest.mark.parametrize(
+    "reading", [{"action": "get", "product": "TENT-2"}, {"action": "findLevels"}, {"action": "listMissing"}]
+)
+def test_an_answer_says_whether_it_was_a_dry_run(agent: Agent, reading: dict[str, Any]) -> None:
+    assert agent.call(TOOL, **reading, dryRun=True).body["dryRun"] is True
+    assert agent.call(TOOL, **reading).body["dryRun"] is False
+
+
 def test_a_stale_revision_is_refused_with_the_current_one(agent: Agent) -> None:
     assert not agent.call(TOOL, action="set", product="TENT-2", attributes={"free": True}, revision=1).is_error
     told = agent.call(TOOL, action="set", product="TENT-2", attributes={"free": False}, revision=1)

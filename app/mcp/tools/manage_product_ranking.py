@@ -18,7 +18,7 @@ from app.domain.search.serving.versions import serving_state
 from app.domain.seo.landing import saving
 from app.domain.seo.landing.rules import MOST_OVERRIDES, MOST_RULES
 from app.domain.shared.problems import Invalid
-from app.mcp.arguments import Answer, Arguments, WriteArguments
+from app.mcp.arguments import Answer, Arguments, DryRun, WriteArguments
 from app.mcp.landing_shapes import (
     LandingBeforeShape,
     LandingShape,
@@ -128,7 +128,7 @@ class ManageRankingAnswer(Answer):
     warnings: list[str]
     preview: PreviewShape | None = Field(description="With dryRun: what shoppers would find, before and after.")
     undo: str | None = Field(description=UNDO)
-    dry_run: bool = Field(description="True where nothing was written.")
+    dry_run: DryRun
 
 
 @tool(

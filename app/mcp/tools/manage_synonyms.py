@@ -17,7 +17,7 @@ from app.domain.relevance.trials.proposal import SynonymProposal
 from app.domain.search.serving.models import ServedConfiguration
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.search.serving.versions import serving_state
-from app.mcp.arguments import Answer, WriteArguments
+from app.mcp.arguments import Answer, DryRun, WriteArguments
 from app.mcp.paging import PageNumber, PageSize, PagingShape, paging_of
 from app.mcp.registry import Call, reads, tool, writes
 from app.mcp.rule_shapes import PreviewShape, preview
@@ -103,7 +103,7 @@ class SynonymsAnswer(Answer):
     changed: bool
     preview: PreviewShape | None = Field(description="With dryRun: what shoppers would find, before and after.")
     undo: str | None = Field(description=UNDO)
-    dry_run: bool = Field(description="True where nothing was written.")
+    dry_run: DryRun
 
 
 @tool(

@@ -18,10 +18,10 @@ from app.domain.taxonomy.products.changing import (
     set_classification,
     taxonomy_in_use,
 )
-from app.domain.taxonomy.products.classification import Classification
+from app.domain.taxonomy.products.classification import Classification, check_level
 from app.domain.taxonomy.products.panel import attribute_label, path_label, value_hint
 from app.domain.taxonomy.products.worklist import PAGE_SIZE, WorkOrder, WorkRow, work_rows, work_summary
-from app.mcp.arguments import Answer, WriteArguments
+from app.mcp.arguments import Answer, DryRun, WriteArguments
 from app.mcp.paging import PageNumber, PagingShape, paging_of
 from app.mcp.registry import Call, reads, tool, writes
 from app.permissions import Permission
@@ -156,7 +156,7 @@ class TaxonomyAnswer(Answer):
     levels: list[LevelAnswer] = Field(default_factory=list, description="What findLevels found.")
     more_levels: int = Field(default=0, description="How many levels it found beyond those.")
     incomplete: IncompletePage | None = Field(default=None, description="The list of listMissing without a product.")
-    dry_run: bool = Field(default=False, description="True where nothing was written.")
+    dry_run: DryRun
 
 
 @tool(
@@ -204,19 +204,22 @@ def _levels(call: Call, sent: TaxonomyArguments) -> TaxonomyAnswer:
         taxonomy_name=taxonomy.name,
         levels=[_level(taxonomy.tree, level.id) for level in found.levels],
         more_levels=found.more,
+        dry_run=call.dry_run,
     )
 
 
 def _incomplete(call: Call, sent: TaxonomyArguments) -> TaxonomyAnswer:
     taxonomy = taxonomy_in_use(call.author.clock, call.site_id)
     level_id = sent.level_id or ""
+    if level_id:
+        check_level(taxonomy.tree, level_id)
     page = work_rows(call.site_id, taxonomy.tree, level_id, WorkOrder.NAME, sent.page_number)
     listed = IncompletePage(
         items=[_incomplete_product(row) for row in page.items],
         paging=paging_of(page),
         unclassified=work_summary(call.site_id, taxonomy.tree, level_id).unclassified,
     )
-    return TaxonomyAnswer(taxonomy_id=taxonomy.id, taxonomy_name=taxonomy.name, incomplete=listed)
+    return TaxonomyAnswer(taxonomy_id=taxonomy.id, taxonomy_name=taxonomy.name, incomplete=listed, dry_run=call.dry_run)
 
 
 def _incomplete_product(row: WorkRow) -> IncompleteAnswer:

@@ -9,7 +9,7 @@ from pydantic import Field, WithJsonSchema
 from app.domain.catalogue import terms
 from app.domain.catalogue.product_reference import product_referred_to
 from app.domain.catalogue.search_terms import LONGEST_TERM, MOST_TERMS
-from app.mcp.arguments import Answer, WriteArguments
+from app.mcp.arguments import Answer, DryRun, WriteArguments
 from app.mcp.registry import Call, reads, tool, writes
 from app.permissions import Permission
 
@@ -46,7 +46,7 @@ class SearchTermsAnswer(Answer):
     before: list[str] = Field(description="The terms before the call.")
     terms: list[str] = Field(description="The terms now; with dryRun, those that the product would have.")
     changed: bool
-    dry_run: bool = Field(description="True where nothing was written.")
+    dry_run: DryRun
 
 
 @tool(

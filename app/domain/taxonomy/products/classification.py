@@ -39,10 +39,15 @@ class Classification:
 UNCLASSIFIED = Classification()
 
 
-def classification(tree: TaxonomyTree, level_id: str, raw_values: Mapping[str, Any]) -> Classification:
-    """Raises Invalid when the taxonomy has no such level; values that break rules are dropped and reported."""
+def check_level(tree: TaxonomyTree, level_id: str) -> None:
+    """Raises Invalid when the taxonomy has no such level."""
     if level_id not in tree.levels:
         raise Invalid.one(UNKNOWN_LEVEL, f"The active taxonomy has no level “{level_id[:80]}”.", "#/levelId")
+
+
+def classification(tree: TaxonomyTree, level_id: str, raw_values: Mapping[str, Any]) -> Classification:
+    """Raises Invalid when the taxonomy has no such level; values that break rules are dropped and reported."""
+    check_level(tree, level_id)
     attributes = tree.applicable_attributes(level_id)
     values, dropped = check_values(attributes, raw_values)
     score = completeness(attributes, values)
