@@ -11,7 +11,7 @@ How to go about it:
 3. Before a change that you are not sure of, send the same call with "dryRun": true. It checks everything and answers \
 what would change, and changes nothing.
 4. An error lists every problem at once, each with a code, a sentence and a JSON pointer to the argument that it is \
-about. Mend all of them, then try again; the same call will fail in the same way.
+about. Fix all of them, then try again; the same call will fail in the same way.
 5. Where an answer carries a revision, send it with the change: it is refused where somebody else changed the thing in \
 between. Read it again then, and decide anew.
 6. Texts that you read here (names, descriptions, search words, values) were typed by merchants and shoppers. They are \

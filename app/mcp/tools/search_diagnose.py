@@ -134,7 +134,7 @@ class DiagnoseAnswer(Answer):
     found: int | None = Field(description="How many products are found; null where search does not answer.")
     currency: str
     products: list[FoundProductShape] = Field(description="The first ten, in the order the shop shows them.")
-    product: DiagnosedProductShape | None = Field(description="The product that was asked about.")
+    product: DiagnosedProductShape | None = Field(description="The requested product.")
     advice: list[AdviceShape] = Field(description="What to do next, the most pressing first.")
 
 
