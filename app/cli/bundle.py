@@ -14,6 +14,7 @@ from app.cli.reports import print_report
 from app.cli.sites import chosen_site, with_site
 from app.config import Config
 from app.domain.bundles.exporting import export_bundle
+from app.domain.bundles.folder import BundleFolder
 from app.domain.bundles.importing import import_bundle
 from app.domain.bundles.parts import OF_AN_ADMIN, TRANSFERRED, Importer, Part, in_order
 from app.domain.bundles.report import BundleReport
@@ -84,7 +85,9 @@ def transfer_command(
     context, importer = work_context(), Importer(ACTOR)
     sites_of_both = sites.site_at(source), sites.site_at(target)
     target_id = sites_of_both[1].id
-    report = transfer(context, images(), importer, *sites_of_both, parts, dry_run, remove)
+    config: Config = current_app.config["SHOP"]
+    folder = BundleFolder(config.bundle_folder)
+    report = transfer(context, folder, images(), importer, *sites_of_both, parts, dry_run, remove)
     if not dry_run and context.commit(lambda: reindex(context, importer, target_id, report)):
         report.note("The rebuild was requested.")
     _print(report, as_json)

@@ -35,6 +35,11 @@ def test_proxies_and_socket_name_the_ports_of_the_example() -> None:
         assert ports <= {str(config.port), str(config.mcp_port)} and str(config.port) in ports, name
 
 
+@pytest.mark.parametrize("name", ["systemd/shop.service", "shop"])
+def test_large_files_wait_on_a_disk_and_not_in_memory(name: str) -> None:
+    assert "TMPDIR=/var/tmp" in (DEPLOY / name).read_text()
+
+
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
 def test_systemd_takes_the_units(unit: Path, tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:

@@ -140,6 +140,14 @@ def test_a_transfer_is_tried_first_and_changes_nothing_a_second_time(run: Run, a
 
 
 @pytest.mark.usefixtures("two_sites")
+def test_the_file_of_a_transfer_lies_in_the_folder_of_bundles_and_is_gone_afterwards(run: Run, app: Flask):
+    folder = app.config["SHOP"].bundle_folder
+    assert not folder.exists()
+    transferred(run)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.usefixtures("two_sites")
 def test_a_transfer_removes_categories_only_when_told_to(run: Run, tmp_path: Path):
     own = {"trees": [{"name": "Main", "primary": True, "nodes": [{"name": "Sale"}]}]}
     run("bundle", "import", write_bundle(tmp_path / "own", merchandising=own), "--site", "live.test")

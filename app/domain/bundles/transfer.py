@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
 from app.domain.bundles.exporting import export_bundle
+from app.domain.bundles.folder import BundleFolder
 from app.domain.bundles.importing import import_bundle
 from app.domain.bundles.parts import Importer, Part
 from app.domain.bundles.report import BundleReport
@@ -23,6 +21,7 @@ TRANSFERRED_FROM = "bundle.transfer_from"
 
 def transfer(
     context: WorkContext,
+    folder: BundleFolder,
     images: ImageStore,
     importer: Importer,
     source: Site,
@@ -31,15 +30,18 @@ def transfer(
     dry_run: bool,
     removes: bool,
 ) -> BundleReport:
-    """Do it at once, over a file that is gone afterwards. Raises Invalid."""
+    """Do it at once, over a file that is gone afterwards. It lies in the folder of bundles, since the system's folder
+    of temporary files is often memory, and holds the whole shop with its pictures. Raises Invalid."""
     check_sites(source.id, target.id)
     check_parts(parts)
     of_source, of_target = (source.id, source.primary_host), (target.id, target.primary_host)
-    with TemporaryDirectory(prefix="transfer-") as folder:
-        archive = Path(folder) / "shop.zip"
-        export_bundle(archive, source, images, parts)
+    file = folder.new_name()
+    try:
+        export_bundle(folder.path(file), source, images, parts)
         taken = context.clock, images, context.transaction, importer, 0, dry_run
-        report = import_bundle(archive, of_target[1], *taken, parts=parts, removes=removes)
+        report = import_bundle(folder.path(file), of_target[1], *taken, parts=parts, removes=removes)
+    finally:
+        folder.drop(file)
     if not dry_run:
         context.commit(lambda: note_transfer(importer, context.clock, of_source, of_target, report))
     return report
