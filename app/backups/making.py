@@ -18,8 +18,8 @@ from app.backups.disk import copy, sync
 from app.backups.errors import BackupError
 from app.backups.exclusion import no_restore_beside, one_backup_in
 from app.backups.manifest import DATABASES, ERASURES, MEDIA, NAME, SECRET_KEY, FileEntry, Manifest, is_allowed
-from app.backups.schema import version
 from app.config import SECRET_KEY_FILE, Config
+from app.release import known_revisions, version
 
 PART = ".part"
 DATED = re.compile(r"shop-\d{8}-\d{6}\.zip", re.ASCII)
@@ -89,7 +89,8 @@ def _write(config: Config, instance: Path, target: Path, folder: Path, now: date
         for name, path in _kept_files(config, instance, database.kind):
             with suppress(FileNotFoundError):  # Removed meanwhile: nothing showed it any more.
                 files[name] = _add(archive, name, path)
-        manifest = Manifest(version(), now, database.kind, contents, key_fingerprint(config), files)
+        is_later = contents.revision not in known_revisions()
+        manifest = Manifest(version(), now, database.kind, contents, key_fingerprint(config), files, is_later)
         archive.writestr(NAME, manifest.as_json(), zipfile.ZIP_DEFLATED)
     sync(target)
     return manifest

@@ -39,7 +39,8 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """`key` is a fingerprint of SECRET_KEY, which says nothing about it."""
+    """`key` is a fingerprint of SECRET_KEY, which says nothing about it; `is_of_later_release` says that the release of
+    `version` did not know the database: a later one had upgraded it."""
 
     version: str
     created_at: datetime
@@ -47,6 +48,7 @@ class Manifest:
     contents: Contents
     key: str
     files: Mapping[str, FileEntry]
+    is_of_later_release: bool = False
 
     @property
     def database_file(self) -> str:
@@ -99,4 +101,5 @@ def _manifest(fields: dict[str, Any]) -> Manifest:
         contents=Contents(str(contents["revision"]), tuple(map(str, contents["sites"])), dict(contents["rows"])),
         key=str(fields["key"]),
         files={str(name): FileEntry(int(file["bytes"]), str(file["sha256"])) for name, file in fields["files"].items()},
+        is_of_later_release=bool(fields.get("is_of_later_release")),
     )

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from sqlalchemy import make_url
 
-from app.backups import schema
+from app import release
+from app.backups import migrating
 from app.backups.databases import Database, database_of
 from app.backups.disk import sync
 from app.backups.errors import BackupError, DatabaseInDoubt
@@ -78,14 +79,24 @@ def _checked(config: Config, backup: Backup) -> Restored:
     kind = make_url(config.database_url).get_backend_name()
     if manifest.database != kind:
         raise BackupError(f"The backup is of a {manifest.database} database; DATABASE_URL names one of {kind}.")
-    if manifest.contents.revision not in schema.known_revisions():
-        raise BackupError(
-            f"The backup was made by version {manifest.version} of the shop; this is {schema.version()}, which does "
-            f"not know its database ({manifest.contents.revision}): install that version or a newer one."
-        )
+    if manifest.contents.revision not in release.known_revisions():
+        raise BackupError(_unknown_database(manifest))
     backup.verify()
-    is_migrated = manifest.contents.revision != schema.head()
+    is_migrated = manifest.contents.revision != release.newest_revision()
     return Restored(backup.path, manifest, is_migrated, manifest.key == key_fingerprint(config))
+
+
+def _unknown_database(manifest: Manifest) -> str:
+    database = f"its database ({manifest.contents.revision})"
+    if manifest.is_of_later_release:
+        return (
+            f"The backup was made by version {manifest.version} of the shop after a later release had upgraded "
+            f"{database}: install that later release to restore it."
+        )
+    return (
+        f"The backup was made by version {manifest.version} of the shop; this is {release.version()}, which does "
+        f"not know {database}: install that version or a newer one."
+    )
 
 
 class _Restoring:
@@ -99,7 +110,7 @@ class _Restoring:
         self._media = config.media_dir.absolute()
         self._new_media = self._media.with_name(self._media.name + UNPACKED)
         self._work = database.folder / f"database{UNPACKED}"
-        self._upgrade: Callable[[str], None] | None = partial(schema.upgrade, config) if is_migrated else None
+        self._upgrade: Callable[[str], None] | None = partial(migrating.upgrade, config) if is_migrated else None
         self._moved: list[str] = []
         self._is_begun = False
 

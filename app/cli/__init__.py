@@ -5,7 +5,6 @@ from __future__ import annotations
 from flask import Flask
 from flask_migrate import Migrate
 
-from app.backups.schema import MIGRATIONS
 from app.cli import (
     alerts,
     backup,
@@ -23,6 +22,7 @@ from app.cli import (
     users,
 )
 from app.extensions import db
+from app.release import MIGRATIONS
 
 
 def register(app: Flask) -> None:

@@ -33,6 +33,8 @@ def backup_command(path: Path, keep: int | None) -> None:
     config: Config = current_app.config["SHOP"]
     made = make_backup(config, INSTANCE.absolute(), path, clock().now(), keep)
     click.echo(f"Backed up to {made.path}: {_summary(made.manifest)}")
+    if made.manifest.is_of_later_release:
+        click.echo("Its database is of a later release, and only that one can restore it.")
     if SECRET_KEY in made.manifest.files:
         click.echo("It holds the secret key of the shop: only this user can read the file, keep it so.")
     for removed in made.removed:

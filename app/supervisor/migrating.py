@@ -11,7 +11,7 @@ from alembic.migration import MigrationContext
 from alembic.script import Script, ScriptDirectory
 from sqlalchemy import Engine
 
-from app.backups.schema import MIGRATIONS, head, known_revisions
+from app.release import MIGRATIONS, known_revisions, newest_revision
 
 NOTE = "older-releases.json"
 
@@ -33,18 +33,18 @@ def lives_with(instance: Path, revision: str | None) -> bool:
         revision is not None
         and revision not in known_revisions()
         and note.exists()
-        and json.loads(note.read_text()) == {"database": revision, "livesWith": head()}
+        and json.loads(note.read_text()) == {"database": revision, "livesWith": newest_revision()}
     )
 
 
 def note_upgrade(instance: Path, before: str | None) -> None:
     """To be called before the migrations, with the revision of then."""
-    if before in (None, head()):
+    if before in (None, newest_revision()):
         return
     if needs_a_stop(before):
         (instance / NOTE).unlink(missing_ok=True)
     else:
-        (instance / NOTE).write_text(json.dumps({"database": head(), "livesWith": before}))
+        (instance / NOTE).write_text(json.dumps({"database": newest_revision(), "livesWith": before}))
 
 
 def _pending(revision: str | None) -> Sequence[Script]:

@@ -16,9 +16,9 @@ from app.backups.exclusion import one_backup_in
 from app.backups.manifest import read_manifest
 from app.backups.reading import newest_in
 from app.backups.restoring import check_backup
-from app.backups.schema import MIGRATIONS
 from app.extensions import db
 from app.instance_claim import check_restored
+from app.release import MIGRATIONS
 from tests.backups.installation import DATED, Installation
 from tests.surroundings import missing
 

@@ -16,9 +16,10 @@ from sqlalchemy import text
 
 from app.backups.errors import BackupError
 from app.backups.exclusion import no_backup_beside, no_restore_beside
-from app.backups.schema import MIGRATIONS, head
 from app.extensions import db
 from app.instance_claim import claim_folder
+from app.release import MIGRATIONS, newest_revision
+from app.transaction import transaction
 from tests.backups.installation import DATED, Installation
 
 
@@ -126,6 +127,17 @@ def test_a_backup_of_another_release(shop: Installation, backup: Path, changed: 
     is_refused(shop, backup, words)
 
 
+def test_a_backup_of_a_database_that_a_later_release_upgraded_names_that_release(
+    shop: Installation, tmp_path: Path
+) -> None:
+    known = shop.digest()
+    with shop.opened(), transaction():
+        db.session.execute(text("UPDATE alembic_version SET version_num = 'of tomorrow'"))
+    backup = shop.back_up(tmp_path / "later.zip")
+    assert shop.digest() != known
+    is_refused(shop, backup, r"after a later release had upgraded its database \(of tomorrow\): install that later")
+
+
 def test_a_backup_of_another_kind_of_database(shop: Installation, backup: Path) -> None:
     elsewhere = Installation(shop.instance)
     elsewhere.config = replace(elsewhere.config, database_url="postgresql+psycopg://shop@localhost/shop")
@@ -177,4 +189,4 @@ def test_an_older_database_is_brought_up_to_date(shop: Installation, tmp_path: P
     old_backup = older.back_up(tmp_path / "old.zip")
     shop.restore(old_backup)
     with shop.opened():
-        assert db.session.scalar(text("SELECT version_num FROM alembic_version")) == head()
+        assert db.session.scalar(text("SELECT version_num FROM alembic_version")) == newest_revision()

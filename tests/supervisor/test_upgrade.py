@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.backups.schema import head
+from app.release import newest_revision
 from tests.faults.deeds import until
 from tests.processes import RunningShop, free_port
 from tests.supervisor.test_running_shop import descendants
@@ -39,7 +39,7 @@ class Releases:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._migrations: list[Path] = sorted((ROOT / "migrations" / "versions").glob("*.py"))
-        self._last = head()
+        self._last = newest_revision()
 
     @property
     def current(self) -> Path:

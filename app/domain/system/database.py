@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
-from alembic.config import Config as AlembicConfig
-from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
 from app.extensions import db
+from app.release import known_revisions, newest_revision
 
-MIGRATIONS = Path(__file__).parents[3] / "migrations"
 NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 SIZES = {
     "sqlite": "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
@@ -36,6 +32,11 @@ class DatabaseFacts:
     def is_up_to_date(self) -> bool:
         return self.revision == self.newest
 
+    @property
+    def is_of_later_release(self) -> bool:
+        """Of one that upgraded it before this one came back."""
+        return self.revision is not None and self.revision not in known_revisions()
+
 
 def database_facts() -> DatabaseFacts:
     """Raises SQLAlchemyError."""
@@ -43,16 +44,6 @@ def database_facts() -> DatabaseFacts:
     version = str(db.session.scalar(text(VERSIONS[dialect])))
     size = int(db.session.scalar(text(SIZES[dialect])) or 0)
     return DatabaseFacts(NAMES[dialect], version.partition(" ")[0], size, _revision(), newest_revision())
-
-
-@cache
-def newest_revision() -> str | None:
-    """Of the migrations that lie beside the code; None where there are none."""
-    if not MIGRATIONS.is_dir():
-        return None
-    settings = AlembicConfig()
-    settings.set_main_option("script_location", str(MIGRATIONS))
-    return ScriptDirectory.from_config(settings).get_current_head()
 
 
 def _revision() -> str | None:

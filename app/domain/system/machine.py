@@ -15,12 +15,17 @@ from app.domain.retention.models import ONLY, StoredReading
 from app.domain.system.database import DatabaseFacts, database_facts
 from app.domain.system.facts import Health, Line, size_text
 from app.domain.system.models import JobRun
-from app.domain.system.version import shop_version
 from app.extensions import db
+from app.release import version
 
 SILENT_AFTER = timedelta(minutes=3)  # The scheduler notes the clock every minute.
 MB = 1_000_000
 BEGIN_SHOP = "Start the shop with `make run`, or the scheduler alone with `flask --app wsgi scheduler`; read its log."
+
+LATER_RELEASE = (
+    "A later release upgraded it, and this one came back. No migration leads back; a backup made now can be restored "
+    "by the later release alone. Install that again once it is corrected."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +43,10 @@ def machine_lines(now: datetime, surroundings: Surroundings, runs: Mapping[str, 
     """Raises SQLAlchemyError."""
     reading = db.session.get(StoredReading, ONLY)
     return [
-        Line("Shop", f"Version {shop_version()}", Health.PLAIN, f"Python {platform.python_version()}"),
+        Line("Shop", f"Version {version()}", Health.PLAIN, f"Python {platform.python_version()}"),
         _scheduler(now, reading),
         _clock(reading),
-        _database(database_facts()),
+        database_line(database_facts()),
         *_disks(surroundings),
         *_folders(surroundings, runs.get("measure")),
         _safeguard("Backups", "the newest is from", surroundings.has_backups, "BACKUP_DIR", runs.get("check-backup")),
@@ -73,13 +78,15 @@ def _clock(reading: StoredReading | None) -> Line:
     return Line("Clock", "In doubt", Health.WARN, known.description, advice=advice)
 
 
-def _database(facts: DatabaseFacts) -> Line:
+def database_line(facts: DatabaseFacts) -> Line:
     detail = f"{facts.name} {facts.version}, {size_text(facts.size)}, migration {facts.revision or 'none'}"
     if facts.revision is None:
         advice = "Its tables were not made by migrations; `flask --app wsgi db upgrade` does on a new one."
         return Line("Database", "Unversioned", Health.WARN, detail, advice=advice)
     if facts.is_up_to_date:
         return Line("Database", "Up to date", Health.GOOD, detail)
+    if facts.is_of_later_release:
+        return Line("Database", "Of a later release", Health.WARN, detail, advice=LATER_RELEASE)
     advice = f"This version wants the migration {facts.newest}: run `flask --app wsgi db upgrade`."
     return Line("Database", "Other version", Health.WARN, detail, advice=advice)
 

@@ -9,12 +9,13 @@ import pytest
 
 from app.domain.search.engine import IndexName
 from app.domain.system import job_runs
-from app.domain.system.database import database_facts
+from app.domain.system.database import DatabaseFacts, database_facts
 from app.domain.system.facts import Health, JobFacts, job_state, size_text
-from app.domain.system.version import shop_version
+from app.domain.system.machine import database_line
 from app.jobs.measuring import folder_size, measure
 from app.jobs.scheduled import look, run_scheduled
 from app.ports import search_engine
+from app.release import known_revisions, newest_revision, version
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 
@@ -104,7 +105,18 @@ def test_the_database_says_what_it_is(database_kind: str) -> None:
     assert facts.size > 10_000
     assert facts.version[0].isdigit()
     assert facts.newest is not None
-    assert shop_version()[0].isdigit()
+    assert version()[0].isdigit()
+
+
+def test_a_database_of_a_later_release_is_not_to_be_upgraded_by_this_one() -> None:
+    """Its command would not find the migration."""
+    line = database_line(DatabaseFacts("SQLite", "3.40.1", 5_000_000, "of tomorrow", newest_revision()))
+    assert (line.word, line.health) == ("Of a later release", Health.WARN)
+    assert "db upgrade" not in line.advice
+    older = database_line(
+        DatabaseFacts("SQLite", "3.40.1", 5_000_000, min(known_revisions() - {newest_revision()}), newest_revision())
+    )
+    assert (older.word, "db upgrade" in older.advice) == ("Other version", True)
 
 
 @pytest.mark.usefixtures("context")

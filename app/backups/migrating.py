@@ -1,33 +1,14 @@
-"""The version of this release, and the states of the database that it knows."""
+"""Bring the database of an older backup up to date."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-import tomllib
-from pathlib import Path
-
-from alembic.script import ScriptDirectory
 
 from app.backups.errors import BackupError
 from app.config import Config
-
-ROOT = Path(__file__).parents[2]
-MIGRATIONS = ROOT / "migrations"
-
-
-def version() -> str:
-    found: str = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    return found
-
-
-def known_revisions() -> frozenset[str]:
-    return frozenset(script.revision for script in ScriptDirectory(str(MIGRATIONS)).walk_revisions())
-
-
-def head() -> str | None:
-    return ScriptDirectory(str(MIGRATIONS)).get_current_head()
+from app.release import ROOT
 
 
 def upgrade(config: Config, database_url: str) -> None:

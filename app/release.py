@@ -1,0 +1,34 @@
+"""What this release is: its version, and which migrations lie beside its code."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+
+from alembic.script import ScriptDirectory
+
+ROOT = Path(__file__).parents[1]
+MIGRATIONS = ROOT / "migrations"
+
+
+@cache
+def version() -> str:
+    """As pyproject.toml beside the code says it."""
+    try:
+        return str(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"])
+    except (OSError, tomllib.TOMLDecodeError, KeyError):
+        return "unknown"
+
+
+@cache
+def newest_revision() -> str | None:
+    """None where there are no migrations."""
+    return ScriptDirectory(str(MIGRATIONS)).get_current_head() if MIGRATIONS.is_dir() else None
+
+
+@cache
+def known_revisions() -> frozenset[str]:
+    """Of a database in another state a later release made its tables."""
+    scripts = ScriptDirectory(str(MIGRATIONS)).walk_revisions() if MIGRATIONS.is_dir() else ()
+    return frozenset(script.revision for script in scripts)
