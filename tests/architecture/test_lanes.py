@@ -14,6 +14,12 @@ BULK = {
     "POST /admin/catalogue/product/<product_id>/images",
     "POST /admin/catalogue/products/classify",
     "POST /admin/settings/import-export/upload/<permit>",
+    "GET /admin/settings/import-export/<bundle_run_id>/report.csv",
+    "GET /admin/settings/import-export/<bundle_run_id>/report.json",
+    "GET /admin/activity.csv",
+    "POST /admin/personal-data/erase",
+    "POST /admin/personal-data/export",
+    "GET /admin/pos/transactions.csv",
     *(
         f"{method} {TAXONOMY}/{act}"
         for method in ("GET", "POST")
