@@ -11,12 +11,14 @@ from app.cli.refusals import reports_refusals
 from app.cli.sites import chosen_site, with_site
 from app.domain.shared.problems import Invalid
 from app.domain.sites import accounts, audit, personal_tokens
+from app.domain.sites.models import Site, User
 from app.domain.sites.personal_token_rules import DEFAULT_LIFETIME
 from app.domain.sites.roles import Role
 from app.ports import clock
 from app.transaction import transaction
 
 group = AppGroup("user", help="People who sign in.")
+with_users_site = click.option("--site", "host", help="Host of the site; may be left out where the user has one only.")
 ROLES = click.Choice([role.value for role in Role])
 
 
@@ -60,43 +62,50 @@ def set_password_command(email: str, password: str) -> None:
 
 @group.command("token")
 @click.argument("email")
-@with_site
+@with_users_site
 @click.option("--name", required=True, help="What the token is for, such as the program that gets it.")
 @click.option("--days", default=DEFAULT_LIFETIME, show_default=True, help="How long it holds, at most a year.")
 @reports_refusals
 def token_command(email: str, host: str | None, name: str, days: int) -> None:
     """Make an access token, by which a program acts as the user on the site. It is printed once."""
     with transaction():
-        site = chosen_site(host)
-        author = command_author(site.id)
-        issued = personal_tokens.make_token(author, accounts.get_user(email).id, name, days)
+        user = accounts.get_user(email)
+        site = _site_of(user, host)
+        issued = personal_tokens.make_token(command_author(site.id), user.id, name, days)
         click.echo(f"For {email} on {site.name} until {issued.listed.expires_at:%Y-%m-%d}; not shown again:", err=True)
     click.echo(issued.text)
 
 
 @group.command("tokens")
 @click.argument("email")
-@with_site
+@with_users_site
 @reports_refusals
 def tokens_command(email: str, host: str | None) -> None:
     """The access tokens of a user for a site: name, beginning, status, end and last use."""
-    for token in personal_tokens.tokens_of(clock(), chosen_site(host).id, accounts.get_user(email).id):
+    user = accounts.get_user(email)
+    for token in personal_tokens.tokens_of(clock(), _site_of(user, host).id, user.id):
         used = f"{token.last_used_at:%Y-%m-%d}" if token.last_used_at else "never used"
         click.echo("\t".join([token.name, f"{token.beginning}…", token.status, f"{token.expires_at:%Y-%m-%d}", used]))
 
 
 @group.command("revoke-token")
 @click.argument("email")
-@with_site
+@with_users_site
 @click.option("--name", required=True, help="As `user tokens` lists it.")
 @reports_refusals
 def revoke_token_command(email: str, host: str | None, name: str) -> None:
     """Revoke an access token; whatever uses it is out at its next call."""
     with transaction():
-        site, user = chosen_site(host), accounts.get_user(email)
-        author = command_author(site.id)
+        user = accounts.get_user(email)
+        author = command_author(_site_of(user, host).id)
         personal_tokens.revoke_token(author, user.id, personal_tokens.active_token(author, user.id, name).id)
     click.echo(f"“{name}” is revoked")
+
+
+def _site_of(user: User, host: str | None) -> Site:
+    """The site of a host, or the only one that the user works for. Raises NotFound, Invalid."""
+    own = accounts.reachable_sites(user.id)
+    return chosen_site(own[0].host or None if host is None and len(own) == 1 else host)
 
 
 def _memory_kib() -> int:
