@@ -28,13 +28,16 @@ def needs_a_stop(revision: str | None) -> bool:
 
 def lives_with(instance: Path, revision: str | None) -> bool:
     """Whether that revision is of a later release, which noted that this one lives with it."""
-    note = instance / NOTE
-    return (
-        revision is not None
-        and revision not in known_revisions()
-        and note.exists()
-        and json.loads(note.read_text()) == {"database": revision, "livesWith": newest_revision()}
-    )
+    is_later = revision is not None and revision not in known_revisions()
+    return is_later and _noted(instance) == {"database": revision, "livesWith": newest_revision()}
+
+
+def _noted(instance: Path) -> object:
+    """None where nothing was, and where a power cut left part of it."""
+    try:
+        return json.loads((instance / NOTE).read_text())
+    except (FileNotFoundError, ValueError):
+        return None
 
 
 def note_upgrade(instance: Path, before: str | None) -> None:
