@@ -12,7 +12,7 @@ from itsdangerous import BadData, URLSafeSerializer
 from app.config import Config
 
 ADDRESS = "/admin/settings/import-export/upload/"  # What follows is the permit.
-LASTS = timedelta(hours=12)
+LASTS = timedelta(hours=1)
 LONGEST = 300
 
 

@@ -61,14 +61,17 @@ class BundleFolder:
         if name is not None:
             self.path(name).unlink(missing_ok=True)
 
-    def sweep(self, kept: Collection[str], written_before: float) -> int:
-        """Remove what is not to be kept and was written before a moment (seconds since 1970); how many files."""
+    def sweep(self, kept: Collection[str], ended: Collection[str], written_before: float) -> int:
+        """Remove what is not to be kept, and has ended or was written before a moment (seconds since 1970); how many
+        files."""
         if not self._folder.is_dir():
             return 0
         old = [
             entry.path
             for entry in os.scandir(self._folder)
-            if entry.name not in kept and entry.is_file() and entry.stat().st_mtime < written_before
+            if entry.name not in kept
+            and entry.is_file()
+            and (entry.name in ended or entry.stat().st_mtime < written_before)
         ]
         for path in old:
             Path(path).unlink(missing_ok=True)

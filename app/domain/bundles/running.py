@@ -13,7 +13,7 @@ from app.domain.bundles.importing import REBUILD_ADVISED, import_bundle
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.parts import Importer, Part
 from app.domain.bundles.report import BundleReport
-from app.domain.bundles.runs import BUNDLE_RUN, CANCELLED, FILE_KEPT, Action, live_files
+from app.domain.bundles.runs import BUNDLE_RUN, CANCELLED, FILE_KEPT, Action, ended_files, live_files
 from app.domain.bundles.task import Watch
 from app.domain.bundles.transfer import note_transfer
 from app.domain.catalogue.image_store import ImageStore
@@ -95,8 +95,8 @@ def run(context: SearchContext, settings: BundleSettings, run_id: str) -> bool:
 def sweep(context: SearchContext, folder: BundleFolder) -> int:
     """Remove the files that nobody can want any more; how many."""
     read_afresh()
-    live = frozenset(live_files(context.clock))
-    return folder.sweep(live, context.clock.now().timestamp() - UNCLAIMED)
+    live, ended = frozenset(live_files(context.clock)), frozenset(ended_files(context.clock))
+    return folder.sweep(live, ended, context.clock.now().timestamp() - UNCLAIMED)
 
 
 def _run(context: SearchContext, settings: BundleSettings, claim: Claim[BundleRun]) -> None:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import ColumnElement, or_, select, update
 
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.parts import Part, in_order
@@ -97,22 +97,27 @@ def request_export(author: Author, user_id: int, name: str, parts: frozenset[Par
 
 
 def request_import(author: Author, user_id: int, name: str, file: str, parts: frozenset[Part]) -> BundleRun:
-    """Have a received file tried. Raises Invalid, Conflict."""
+    """Have a received file tried; it takes the place of earlier previews. Raises Invalid, Conflict."""
     if not parts:
         raise Invalid.one("no_parts", "Choose at least one part.", "#/parts")
     name = one_line(name)[:LONGEST_NAME] or "A file"
-    return _request(author, user_id, Action.IMPORT, parts, name=name, file=file, is_dry_run=True)
+    run = _request(author, user_id, Action.IMPORT, parts, name=name, file=file, is_dry_run=True)
+    _end_earlier(author)
+    return run
 
 
 def request_transfer(
     author: Author, user_id: int, source: tuple[int, str], file: str, parts: frozenset[Part]
 ) -> BundleRun:
-    """Have a transfer from the source, a site by its id and host, tried. Raises Invalid, Conflict."""
+    """Have a transfer from the source, a site by its id and host, tried; it takes the place of earlier previews. Raises
+    Invalid, Conflict."""
     source_id, host = source
     check_sites(source_id, author.site_id)
     check_parts(parts)
     columns = {"name": host, "file": file, "source_site_id": source_id, "is_dry_run": True}
-    return _request(author, user_id, Action.TRANSFER, parts, **columns)
+    run = _request(author, user_id, Action.TRANSFER, parts, **columns)
+    _end_earlier(author)
+    return run
 
 
 def confirm(author: Author, user_id: int, run_id: str, removes: bool) -> BundleRun:
@@ -181,6 +186,13 @@ def live_files(clock: Clock) -> Sequence[str]:
     return [file for file in db.session.scalars(query) if file]
 
 
+def ended_files(clock: Clock) -> Sequence[str]:
+    """Those that were wanted, and are not any more, unless they are among the live ones."""
+    is_ended = BundleRun.state.not_in(UNFINISHED) & (BundleRun.kept_until <= clock.now())
+    query = select(BundleRun.file).where(BundleRun.file.is_not(None), is_ended)
+    return [file for file in db.session.scalars(query) if file]
+
+
 def runs_of(site_ids: Collection[int]) -> ColumnElement[bool]:
     """Whose files may hold something of these sites: a transfer's is of its source, too."""
     return or_(BundleRun.site_id.in_(site_ids), BundleRun.source_site_id.in_(site_ids))
@@ -201,6 +213,13 @@ def _request(author: Author, user_id: int, action: Action, parts: frozenset[Part
     _note(author, run, "request", f"Requested{tried} {what}: {', '.join(listed)}")
     publish(WorkRequested(BUNDLE_RUN.name, run.id))
     return run
+
+
+def _end_earlier(author: Author) -> None:
+    """Keep the file of no earlier preview: a new one takes its place, so that a site has one such file at a time."""
+    is_earlier = (BundleRun.site_id == author.site_id) & BundleRun.action.in_((Action.IMPORT, Action.TRANSFER))
+    is_kept = BundleRun.state.not_in(UNFINISHED) & (BundleRun.kept_until > author.now())
+    db.session.execute(update(BundleRun).where(is_earlier, is_kept).values(kept_until=author.now()))
 
 
 def _note(author: Author, run: BundleRun, act: str, summary: str) -> None:

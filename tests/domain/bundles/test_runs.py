@@ -238,6 +238,30 @@ def test_files_that_nobody_can_want_are_swept(shop: Shop, clock: StoppedClock):
     assert [path.name for path in shop.files()] == [runs.export_file(clock, shop.site_id, done.id)[0]]
 
 
+def test_a_new_preview_takes_the_place_of_those_before(shop: Shop, bundle: Callable[..., Path], staging_id: int):
+    kept = exported(shop)
+    first = shop.tried(bundle(products=[product()]))
+    with transaction():
+        runs.cancel(shop.author, shop.confirmed(first))
+    second = shop.tried(bundle(products=[product("T-2")]))
+    assert [shop.shown(run.id).may_follow for run in (first, second)] == [False, True]
+    assert len(shop.files()) == 2
+    third = shop.work(requested_transfer(shop, staging_id))
+    assert [shop.shown(run.id).may_follow for run in (second, third)] == [False, True]
+    assert len(shop.files()) == 2
+    assert shop.shown(kept.id).has_file
+    with pytest.raises(Conflict, match="file is gone"):
+        shop.confirmed(first)
+
+
+def test_a_refused_request_leaves_the_preview_before(shop: Shop, bundle: Callable[..., Path]):
+    tried = shop.tried(bundle(products=[product()]))
+    waiting = shop.confirmed(tried)
+    with pytest.raises(Conflict, match="under way"):
+        shop.request(bundle(products=[product("T-2")]))
+    assert shop.work(waiting).error is None
+
+
 def test_an_export_of_an_admin_has_no_hosts_and_no_password(shop: Shop):
     file, _ = runs.export_file(shop.context.clock, shop.site_id, exported(shop).id)
     with zipfile.ZipFile(shop.folder.existing(file)) as archive:
