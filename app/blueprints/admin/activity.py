@@ -60,7 +60,7 @@ def activity_table() -> Response:
 
 def _choices(site_id: int) -> dict[str, list[tuple[str, str]]]:
     return {
-        "actions": [("", "Any action"), *((name, name) for name in choices.actions(site_id))],
+        "actions": [("", "Any action"), *((name, choices.label_of(name)) for name in choices.actions(site_id))],
         "things": [("", "Any thing"), *((name, name.replace("_", " ")) for name in choices.things(site_id))],
         "origins": [("", "Any origin"), *((origin.lower(), label) for origin, label in ORIGINS.items())],
     }

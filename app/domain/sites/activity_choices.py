@@ -18,6 +18,13 @@ def actions(site_id: int) -> list[str]:
     return _values(site_id, "action")
 
 
+def label_of(action: str) -> str:
+    """An action in words: `pos_agent.enable` is “POS agent: enable”."""
+    thing, _, act = action.replace("_", " ").partition(".")
+    thing = thing[:1].upper() + thing[1:]
+    return f"{thing}: {act}".replace("Pos ", "POS ", 1) if act else thing
+
+
 def things(site_id: int) -> list[str]:
     return _values(site_id, "subject_type")
 

@@ -156,6 +156,20 @@ def test_an_address_leads_back_to_its_filter(parameters: dict[str, str]) -> None
     assert replace(ActivityFilter.read(query), problems=()) == replace(read, problems=())
 
 
+@pytest.mark.parametrize(
+    ("action", "label"),
+    [
+        ("bundle.import", "Bundle: import"),
+        ("pos_agent.enable", "POS agent: enable"),
+        ("token.revoke_all", "Token: revoke all"),
+        ("odd", "Odd"),
+        ("", ""),
+    ],
+)
+def test_an_action_has_words_for_people(action: str, label: str) -> None:
+    assert choices.label_of(action) == label
+
+
 def test_choices_are_those_that_stand_in_the_log(site: Site, clock: StoppedClock) -> None:
     assert choices.actions(site.id) == []
     for action, thing in (("b.do", "cup"), ("a.do", "mug"), ("b.do", "cup")):
