@@ -13,7 +13,15 @@ from flask import Flask
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from app.database_errors import is_busy_or_away
-from app.domain.shared.problems import DomainError, Forbidden, Invalid, Problem, TooManyRequests
+from app.domain.shared.problems import (
+    DomainError,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Problem,
+    StaleRevision,
+    TooManyRequests,
+)
 from app.domain.shared.rate_limit import Rate
 from app.errors import STORAGE_FAILS
 from app.extensions import db
@@ -31,6 +39,7 @@ log = structlog.get_logger()
 CALLS = ("mcp", Rate(120))  # A minute, of a user on a site.
 NOT_ALLOWED = "Your role on this site does not allow this."
 BUSY = "The database is busy. Nothing was saved. Try again in a moment."
+REFERENCES = ("product", "category", "id", "taxonomyId", "term")  # Arguments that name a thing; an action takes one.
 READING = Action(writes=False)
 
 
@@ -49,20 +58,31 @@ def perform(app: Flask, tool: Tool, token: str, sent: Mapping[str, Any]) -> Outc
         try:
             outcome = Outcome(False, _answer(tool, token, sent), "")
         except DomainError as error:
-            outcome = refusal(error)
+            outcome = refusal(error, sent)
         except Exception as error:
             outcome = _trouble(tool, error, request_id)
         log.info("tool_call", tool=tool.name, refused=outcome.body["code"] if outcome.is_error else None)
         return outcome
 
 
-def refusal(error: DomainError) -> Outcome:
+def refusal(error: DomainError, sent: Mapping[str, Any]) -> Outcome:
     """As a problem document has it (RFC 9457)."""
-    problems = error.problems if isinstance(error, Invalid) else (Problem(error.code, error.message),)
+    problem = Problem(error.code, error.message, _pointer(error, sent))
+    problems = error.problems if isinstance(error, Invalid) else (problem,)
     details = dict(error.details)
     if isinstance(error, TooManyRequests):
         details["retryAfter"] = error.retry_after
     return _refused(error.code, error.message, problems, details)
+
+
+def _pointer(error: DomainError, sent: Mapping[str, Any]) -> str:
+    """The argument that an error of the domain is about, which knows no arguments."""
+    if isinstance(error, StaleRevision) and "revision" in sent:
+        return "#/revision"
+    if isinstance(error, NotFound):
+        named = [name for name in REFERENCES if sent.get(name) is not None]
+        return f"#/{named[0]}" if len(named) == 1 else "#"
+    return "#"
 
 
 def _answer(tool: Tool, token: str, sent: Mapping[str, Any]) -> dict[str, Any]:

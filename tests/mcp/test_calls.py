@@ -127,6 +127,23 @@ def test_what_the_action_needs_is_said_along_with_what_is_wrong_by_itself(agent:
     assert (told.codes, told.pointers) == (["required"], ["#/product"])
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "pointer"),
+    [
+        (TOOL, {"action": "get", "product": "none"}, "#/product"),
+        ("manageSynonyms", {"action": "reject", "id": "7", "revision": 1}, "#/id"),
+        ("manageProductRanking", {"action": "remove", "term": "none"}, "#/term"),
+        ("manageProductRanking", {"action": "inheritLanding", "category": "none"}, "#/category"),
+        ("taxonomyImpact", {"taxonomyId": "none"}, "#/taxonomyId"),
+    ],
+)
+def test_what_is_not_found_is_named_by_its_argument(
+    agent: Agent, name: str, arguments: dict[str, Any], pointer: str
+) -> None:
+    told = agent.call(name, **arguments)
+    assert (told.codes, told.pointers) == (["not_found"], [pointer])
+
+
 @pytest.mark.parametrize("number", [100.9, "1_000", "5", True, 3.0, [1]])
 def test_what_is_no_whole_number_is_none(agent: Agent, number: Any) -> None:
     told = agent.call("manageProductTaxonomy", action="set", product="MUG-01", revision=number)

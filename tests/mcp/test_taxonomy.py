@@ -119,6 +119,7 @@ def test_a_stale_revision_is_refused_with_the_current_one(agent: Agent) -> None:
     assert not agent.call(TOOL, action="set", product="TENT-2", attributes={"free": True}, revision=1).is_error
     told = agent.call(TOOL, action="set", product="TENT-2", attributes={"free": False}, revision=1)
     assert (told.body["code"], told.body["currentRevision"]) == ("stale_revision", 2)
+    assert told.pointers == ["#/revision"]
 
 
 def test_levels_are_found_by_words(agent: Agent) -> None:
