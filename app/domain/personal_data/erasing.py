@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -16,7 +16,7 @@ from app.domain.orders.models import Order
 from app.domain.personal_data.erasure_list import ErasureList, Erasures, KnownBy, line_of
 from app.domain.personal_data.holdings import ERASED, HOLDINGS, Holding
 from app.domain.personal_data.obstacles import Obstacle, obstacles
-from app.domain.personal_data.people import Person, person_at, person_of
+from app.domain.personal_data.people import Person, person_at
 from app.domain.personal_data.traces import replace_everywhere, replace_in_own_records
 from app.domain.shared.author import Author
 from app.domain.shared.mailing import Mailer
@@ -121,13 +121,16 @@ def brought_back(stores: OutsideStores, author: Author) -> Iterator[Person]:
         person = at and person_at(author.site_id, email, at + SECOND)
         if person:
             yield person
-    nameless = select(Order).where(
-        Order.site_id == author.site_id, Order.contact_email == "", Order.contact_name.not_in(("", ERASED))
-    )
-    for order in db.session.scalars(nameless).all():
-        at = erased.erased_at(author.site_id, KnownBy.ORDER, order.id)
+    for order_id in _nameless_orders(author.site_id):
+        at = erased.erased_at(author.site_id, KnownBy.ORDER, order_id)
         if at:
-            yield person_of(order, at + SECOND)
+            yield Person(author.site_id, None, order_id, at + SECOND)
+
+
+def _nameless_orders(site_id: int) -> Sequence[str]:
+    """The ids of orders without an address, which name a person all the same. Baskets are among them: they are many."""
+    is_nameless = (Order.contact_email == "") & Order.contact_name.not_in(("", ERASED))
+    return db.session.scalars(select(Order.id).where(Order.site_id == site_id, is_nameless)).all()
 
 
 def _end_bundles(author: Author, person: Person) -> list[str]:
