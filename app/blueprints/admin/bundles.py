@@ -193,9 +193,11 @@ def _choices(parts: Collection[Part], chosen: Collection[str]) -> Iterator[PartC
 
 def _run_page(run_id: str, errors: FieldErrors) -> str:
     template = "admin/bundles/_run.html" if wants_fragment() else "admin/bundles/run.html"
-    run = runs.summary_of(ports.clock(), runs.run_of(current_user.site_id, run_id))
+    record = runs.run_of(current_user.site_id, run_id)
+    run, was_followed = runs.summary_of(ports.clock(), record), record.is_dry_run and runs.was_followed(record)
     report = running.report_of(run_id) if run.is_done and not run.is_refused else None
-    return render_template(template, run=run, report=report, errors=errors, labels=LABELS, shown=REFUSALS_SHOWN)
+    shown = {"run": run, "was_followed": was_followed, "report": report, "shown": REFUSALS_SHOWN}
+    return render_template(template, **shown, errors=errors, labels=LABELS)
 
 
 def _refused(refused: DomainError, form: str) -> tuple[str, int]:

@@ -126,7 +126,7 @@ def confirm(author: Author, user_id: int, run_id: str, removes: bool) -> BundleR
     tried = run_of(author.site_id, run_id, to_change=True)
     if tried.user_id != user_id:
         raise Conflict(OF_ANOTHER)
-    if not _may_follow(author.clock, tried) or _is_done(tried):
+    if not _may_follow(author.clock, tried) or was_followed(tried):
         raise Conflict("This was done already, or its file is gone. Begin again.")
     columns: dict[str, Any] = {"file": tried.file, "name": tried.name, "source_site_id": tried.source_site_id}
     columns |= {"removes": removes, "follows": tried.id, "kept_until": tried.kept_until}
@@ -198,6 +198,12 @@ def runs_of(site_ids: Collection[int]) -> ColumnElement[bool]:
     return or_(BundleRun.site_id.in_(site_ids), BundleRun.source_site_id.in_(site_ids))
 
 
+def was_followed(tried: BundleRun) -> bool:
+    """Whether a dry run was carried out already."""
+    done = select(BundleRun.id).where(BundleRun.site_id == tried.site_id, BundleRun.follows == tried.id)
+    return db.session.scalar(done.where(was_carried_out()).limit(1)) is not None
+
+
 def was_carried_out() -> ColumnElement[bool]:
     return (BundleRun.state == State.DONE) & BundleRun.error.is_(None)
 
@@ -235,8 +241,3 @@ def _has_file(clock: Clock, run: BundleRun) -> bool:
 
 def _may_follow(clock: Clock, run: BundleRun) -> bool:
     return run.is_dry_run and _has_file(clock, run)
-
-
-def _is_done(tried: BundleRun) -> bool:
-    done = select(BundleRun.id).where(BundleRun.site_id == tried.site_id, BundleRun.follows == tried.id)
-    return db.session.scalar(done.where(was_carried_out()).limit(1)) is not None
