@@ -16,10 +16,11 @@ LOCAL = ("127.0.0.1", "::1")  # A proxy speaks for many.
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`seconds_to_ask` go from connecting, or the last answer, to the end of the next request's head; `seconds_in_all`
-    from the same moment to the last byte of the answer that the client takes; `seconds_to_send` are those of a body."""
+    """`seconds_to_request` go from connecting, or the last answer, to the end of the next request's head;
+    `seconds_in_all` from the same moment to the last byte of the answer that the client takes; `seconds_to_send` are
+    those of a body."""
 
-    seconds_to_ask: float = 15
+    seconds_to_request: float = 15
     seconds_to_send: float = 20
     seconds_in_all: float = 120
     seconds_between_looks: float = 5
@@ -40,10 +41,9 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.since = self.loop.time()
-        if self._is_one_too_many():
-            self._end("too_many")
-        else:
-            self._look_later()
+        self._look_later()
+        if (one_too_many := self._one_too_many()) is not None:
+            one_too_many._end("too_many")
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -58,22 +58,31 @@ class Connection(H11Protocol):
     def address(self) -> str:
         return self.client[0] if self.client else ""
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request's head has come since the connection began, or since its last answer."""
+        return self.cycle is None or self.cycle.response_complete
+
     def _look_later(self) -> None:
         self.look = self.loop.call_later(self.limits.seconds_between_looks, self._look)
 
     def _look(self) -> None:
-        is_asking = self.cycle is None or self.cycle.response_complete
-        longest = self.limits.seconds_to_ask if is_asking else self.limits.seconds_in_all
+        longest = self.limits.seconds_to_request if self.is_idle else self.limits.seconds_in_all
         if self.loop.time() - self.since > longest:
             self._end("too_slow")
         else:
             self._look_later()
 
-    def _is_one_too_many(self) -> bool:
-        if len(self.connections) > self.limits.most_connections:
-            return True
-        ours = [each.address for each in self.connections if isinstance(each, Connection)]
-        return self.address not in LOCAL and ours.count(self.address) > self.limits.most_of_one_address
+    def _one_too_many(self) -> Connection | None:
+        """The connection to end for this new one: itself where its address has too many, else the one that is idle for
+        the longest, so that silent clients keep nobody out."""
+        known = [each for each in self.connections if isinstance(each, Connection)]
+        mine = sum(each.address == self.address for each in known)
+        if self.address not in LOCAL and mine > self.limits.most_of_one_address:
+            return self
+        if len(known) <= self.limits.most_connections:
+            return None
+        return min((each for each in known if each.is_idle), key=lambda each: each.since, default=self)
 
     def _end(self, reason: str) -> None:
         self.transport.abort()

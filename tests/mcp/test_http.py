@@ -34,7 +34,7 @@ TOOL = "manageProductSearchTerms"
 GET = {"action": "get", "product": "MUG-01"}
 LIST = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
 LIMITS = Limits(
-    seconds_to_ask=0.5, seconds_to_send=0.5, seconds_in_all=60, seconds_between_looks=0.05, most_connections=12
+    seconds_to_request=0.5, seconds_to_send=0.5, seconds_in_all=60, seconds_between_looks=0.05, most_connections=12
 )
 LONGEST = 60  # Seconds, on a busy machine.
 pytestmark = pytest.mark.usefixtures("mug")
@@ -203,10 +203,10 @@ def test_a_client_that_asks_for_nothing_is_cut_off(port: int, begun: bytes) -> N
         assert ended(slow)
 
 
-def test_many_silent_connections_keep_nobody_out_for_long(port: int, token: str) -> None:
+def test_many_silent_connections_keep_nobody_out(port: int, token: str) -> None:
     silent = [socket.create_connection(("127.0.0.1", port), LONGEST) for _ in range(LIMITS.most_connections + 3)]
-    assert all(ended(each) for each in silent)
     assert send(port, token)[0] == 200
+    assert all(ended(each) for each in silent)
     for each in silent:
         each.close()
 
