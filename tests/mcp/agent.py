@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 from flask import Flask
@@ -42,6 +44,15 @@ def token_for(app: Flask, user: User, site: Site, audience: Audience = Audience.
     return access_tokens.issue(granted.caller, clock().now())
 
 
+Result = TypeVar("Result")
+
+
+def talked(talk: Callable[..., Awaitable[Result]], *arguments: Any) -> Result:
+    """What a conversation comes to, in a thread of its own: in this one the tests' browser keeps its event loop."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(anyio.run, talk, *arguments).result()
+
+
 class Agent:
     def __init__(self, app: Flask, token: str) -> None:
         self._server = make_server(app, lambda _context: token)
@@ -54,14 +65,14 @@ class Agent:
             async with Client(self._server) as client:
                 return [told_of(await client.call_tool(name, arguments)) for name, arguments in calls]
 
-        return anyio.run(talk)
+        return talked(talk)
 
     def tools(self) -> dict[str, Any]:
         async def talk() -> dict[str, Any]:
             async with Client(self._server) as client:
                 return {tool.name: tool for tool in (await client.list_tools()).tools}
 
-        return anyio.run(talk)
+        return talked(talk)
 
 
 def told_of(result: Any) -> Told:

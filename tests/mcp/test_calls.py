@@ -27,7 +27,7 @@ from app.permissions import Permission
 from app.transaction import transaction
 from tests.factories import make_product, make_site, make_user
 from tests.fakes.clock import StoppedClock
-from tests.mcp.agent import Agent, token_for
+from tests.mcp.agent import Agent, talked, token_for
 from tests.page_client import PageClient
 
 TOOL = "manageProductSearchTerms"
@@ -234,7 +234,7 @@ def test_a_dismissed_users_next_call_is_refused_within_one_conversation(app: Fla
         with app.app_context(), transaction():
             accounts.get_user("gone@shop.test").enabled = False
 
-    assert anyio.run(talk) == [False, True]
+    assert talked(talk) == [False, True]
 
 
 def test_a_token_acts_on_its_own_site_alone(app: Flask, mug: int) -> None:
@@ -285,7 +285,7 @@ def test_calls_at_once_have_a_database_session_each(app: Flask, site_id: int) ->
                 group.start_soon(add, client, number)
         return codes
 
-    assert anyio.run(talk) == ["done"] * 12
+    assert talked(talk) == ["done"] * 12
     with app.app_context():
         assert len(db.session.scalars(select(Product.search_terms)).one()) == 13
 

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import anyio
 import httpx2
 import pytest
 from flask import Flask
@@ -28,7 +27,7 @@ from app.mcp.http import http_server
 from app.mcp.slow_clients import Limits
 from app.transaction import transaction
 from tests.factories import make_user
-from tests.mcp.agent import token_for
+from tests.mcp.agent import talked, token_for
 
 TOOL = "manageProductSearchTerms"
 GET = {"action": "get", "product": "MUG-01"}
@@ -91,7 +90,7 @@ def test_the_sdks_client_lists_and_calls_tools(port: int, token: str) -> None:
             names = [tool.name for tool in (await client.list_tools()).tools]
             return names, await client.call_tool(TOOL, GET)
 
-    names, told = anyio.run(talk)
+    names, told = talked(talk)
     assert TOOL in names
     assert told.structured_content["terms"] == ["beaker"]
 

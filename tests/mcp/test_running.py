@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import anyio
 import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.mcp.agent import Told, told_of
+from tests.mcp.agent import Told, talked, told_of
 from tests.processes import RunningShop, free_port
 from tests.surroundings import ROOT
 
@@ -68,9 +67,9 @@ async def _over_stdio(shop: RunningShop, token: str, sent: dict[str, Any]) -> To
 
 def test_both_doors_lead_to_the_same_shop(shop: RunningShop, token: str) -> None:
     """The first call comes while the server starts: it waits."""
-    added = anyio.run(_over_http, address_of(shop), token, {"action": "add", "product": SKU, "terms": ["over http"]})
+    added = talked(_over_http, address_of(shop), token, {"action": "add", "product": SKU, "terms": ["over http"]})
     assert not added.is_error, added.text
-    added = anyio.run(_over_stdio, shop, token, {"action": "add", "product": SKU, "terms": ["over stdio"]})
+    added = talked(_over_stdio, shop, token, {"action": "add", "product": SKU, "terms": ["over stdio"]})
     assert added.body["terms"][-2:] == ["over http", "over stdio"]
 
 
@@ -104,7 +103,7 @@ def test_standard_output_carries_nothing_but_the_protocol(shop: RunningShop, tok
 
 def test_a_server_that_died_is_started_again_and_no_call_is_refused(shop: RunningShop, token: str) -> None:
     os.kill(server_of(shop), signal.SIGKILL)
-    told = anyio.run(_over_http, address_of(shop), token, {"action": "get", "product": SKU})
+    told = talked(_over_http, address_of(shop), token, {"action": "get", "product": SKU})
     assert not told.is_error
 
 
