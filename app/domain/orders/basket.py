@@ -12,8 +12,8 @@ MOST_LINES = 50
 
 
 class Availability(StrEnum):
-    """Whether a line can be bought as it stands: FEWER are left than it asks for, none are (SOLD_OUT), or the shop does
-    not sell it any more (GONE)."""
+    """Whether a line can be bought as it stands: FEWER are left than its quantity, none are (SOLD_OUT), or the shop
+    does not sell it any more (GONE)."""
 
     GOOD = "good"
     FEWER = "fewer"
@@ -23,9 +23,9 @@ class Availability(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BasketLine:
-    """Prices in minor units: `price` is today's, `price_before` the one the shopper saw last where that is another.
-    `left` counts what is in stock, None where nobody counts. `seo_name` leads to its page, and `product_id` is None,
-    where it is gone."""
+    """A line of a basket. Prices in minor units: `price` is today's, `price_before` the one the shopper saw last where
+    that is another. `left` counts what is in stock, None where stock is not counted. `seo_name` leads to its page, and
+    `product_id` is None, where it is gone."""
 
     id: int
     sku: str
@@ -49,7 +49,7 @@ class BasketLine:
 
     @property
     def most(self) -> int:
-        """How many of it a shopper can ask for."""
+        """The largest quantity of the line that a shopper can order."""
         return MOST_OF_ONE if self.left is None else min(MOST_OF_ONE, self.left)
 
     @property
@@ -59,7 +59,7 @@ class BasketLine:
 
     @property
     def trouble(self) -> str:
-        """What keeps it from being bought, for the shopper; empty where nothing does."""
+        """The reason why the line cannot be bought, in words for the shopper; empty where it can."""
         if self.availability is Availability.FEWER:
             return f"Only {self.left} left: please take fewer."
         if self.availability is Availability.SOLD_OUT:
@@ -91,8 +91,8 @@ class Basket:
 
     @property
     def seen(self) -> str:
-        """Stands for exactly what is in it and what that costs: who orders sends it along, so that nobody buys what
-        another tab or a new price made of the basket meanwhile."""
+        """A digest of exactly what is in the basket and what that costs. The shopper sends it along with the order, so
+        as not to buy what another tab or a new price made of the basket meanwhile."""
         shown = repr([(line.id, line.sku, line.quantity, line.price) for line in self.lines])
         return hashlib.sha256(shown.encode()).hexdigest()[:24]
 

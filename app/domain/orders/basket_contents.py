@@ -36,7 +36,7 @@ class BasketChange:
 
 
 def basket_of(site_id: int, token: str | None) -> Basket:
-    """What the basket holds, at today's prices; an empty one where there is none."""
+    """Return the basket at today's prices; an empty one where there is none."""
     order = db.session.scalar(_basket(site_id, token)) if token else None
     return contents_of(site_id, order) if order else Basket()
 
@@ -51,7 +51,7 @@ def add(
     clock: Clock, site_id: int, token: str | None, sku: str, quantity: int, may_begin: Callable[[], bool] = lambda: True
 ) -> BasketChange:
     """Put something into the basket, or into a new one where the token names none: tokens are made here only, so that
-    nobody can make somebody use one they know. Raises NotFound, Invalid, Conflict for what is sold out, and
+    no one can make another shopper use one they know. Raises NotFound, Invalid, Conflict for what is sold out, and
     TooManyRequests where a new basket is needed that `may_begin` refuses."""
     _check_quantity(quantity, 1)
     offer = offer_of(site_id, sku)
@@ -83,7 +83,7 @@ def change(clock: Clock, site_id: int, token: str | None, line_id: int, quantity
 
 
 def token_hash(token: str) -> str:
-    """What the database keeps of a token: who reads it cannot become anybody."""
+    """Return the hash of a token, which the database keeps: a reader of it cannot take over a basket."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
@@ -107,7 +107,7 @@ def _basket(site_id: int, token: str | None, to_change: bool = False) -> Select[
 
 
 def _locked(query: Select[Order]) -> Select[Order]:
-    """Who changes a basket takes turns with everybody else who does, and sees what they left."""
+    """Lock the basket of a query: changes of a basket take turns, and each sees what the one before left."""
     return query.with_for_update().execution_options(populate_existing=True)
 
 

@@ -36,7 +36,7 @@ class WantedLine:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who fills a basket, and where; `location_id` is the one that clients name."""
+    """The user who fills a basket, and where; `location_id` is the one that clients name."""
 
     user_id: int
     channel: str
@@ -110,8 +110,8 @@ def _is_of_storefront(order: Order) -> bool:
 
 
 def _checked(site_id: int, wanted: Sequence[WantedLine]) -> Mapping[str, Offer]:
-    """What the lines name. Raises Invalid with every line that names nothing for sale or more than one basket holds,
-    and Conflict with every line of which there is not enough."""
+    """Return the offers that the lines name, by SKU. Raises Invalid with every line that names nothing for sale or more
+    than one basket holds, and Conflict with every line of which there is not enough."""
     offers = offers_by_sku(site_id, list(dict.fromkeys(line.sku for line in wanted)))
     sums = _running_sums(wanted)
     problems = [
@@ -129,7 +129,7 @@ def _checked(site_id: int, wanted: Sequence[WantedLine]) -> Mapping[str, Offer]:
 
 
 def _running_sums(wanted: Sequence[WantedLine]) -> list[int]:
-    """How many of its SKU are wanted up to each line: one that is named twice is one line."""
+    """Return, for each line, how many of its SKU are wanted up to it: one that is named twice is one line."""
     sums: dict[str, int] = {}
     result = []
     for line in wanted:

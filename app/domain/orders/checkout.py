@@ -27,7 +27,7 @@ SHORTEST_SECRET = 32  # Characters: those of `secrets.token_urlsafe`, 256 bits, 
 
 
 class BasketChanged(Conflict):
-    """What would be bought is not what the shopper saw: prices changed, or something is gone."""
+    """The basket differs from the one the shopper saw: prices changed, or something is gone."""
 
     code = "basket_changed"
 
@@ -49,9 +49,10 @@ def place(
     `Basket.seen` that the shopper agreed to, `address` the network address they come from, `form` the secret of the
     form they sent, by which the same form sent twice is known.
 
-    The basket's token names nothing any more: somebody may have given the shopper a basket of their own, and must not
-    read who ordered from it. The basket is locked first and what it holds after that, always in the same order, so that
-    of two buyers of the last one the second is refused. Raises NotFound, Invalid, BasketChanged, TooManyRequests."""
+    The basket's token names nothing any more: an attacker may have given the shopper a basket of their own, and must
+    not read who ordered from it. The basket is locked first and what it holds after that, always in the same order, so
+    that of two buyers of the last one the second is refused. Raises NotFound, Invalid, BasketChanged,
+    TooManyRequests."""
     new_token = _token_of_order(token, form)
     order = order_by_token(site_id, token, to_change=True)
     if order is None:
@@ -73,7 +74,7 @@ def place(
 
 
 def _token_of_order(token: str, form: str) -> str:
-    """Who knows only the basket's token cannot guess it."""
+    """Return the token of an order. It cannot be guessed from the basket's token alone."""
     secret = form if len(form) >= SHORTEST_SECRET else secrets.token_urlsafe()
     return urlsafe_b64encode(sha256(f"order {secret} {token}".encode()).digest()).decode().rstrip("=")
 

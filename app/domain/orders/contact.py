@@ -1,4 +1,4 @@
-"""Who collects an order, as they typed it: pure."""
+"""The contact who collects an order, as typed: pure."""
 
 from __future__ import annotations
 

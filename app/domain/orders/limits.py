@@ -1,5 +1,5 @@
-"""How much one visitor may order without having paid for any of it: an order takes its stock at once, so that a program
-which orders all day would empty the shop. People do not meet these limits."""
+"""Limits on what one visitor may order without having paid for any of it: an order takes its stock at once, so that a
+program which orders all day would empty the shop. People do not meet these limits."""
 
 from __future__ import annotations
 

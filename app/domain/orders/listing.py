@@ -14,8 +14,8 @@ OVERDUE_AFTER = timedelta(days=14)
 
 
 class OrderFilter(StrEnum):
-    """What a list is of. OVERDUE is no state of its own: those that are to hand over for longer than OVERDUE_AFTER.
-    UNSUBMITTED are baskets that were paid and are no orders yet, unless their money went back."""
+    """The filter of a list of orders. OVERDUE is no state of its own: those that are to hand over for longer than
+    OVERDUE_AFTER. UNSUBMITTED are baskets that were paid and are no orders yet, unless their money went back."""
 
     ALL = ""
     SUBMITTED = "SUBMITTED"
@@ -35,7 +35,7 @@ class Channel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OrderList:
-    """One page of orders as an address asks for it. What is invalid in an address is ignored."""
+    """One page of orders as an address requests it. What is invalid in an address is ignored."""
 
     words: str = ""
     status: OrderFilter = OrderFilter.ALL

@@ -42,7 +42,7 @@ class Offer:
 
     @property
     def stock(self) -> int | None:
-        """What is left; None where nobody counts."""
+        """The number that is left; None where stock is not counted."""
         return self.variant.stock if self.variant else self.product.stock
 
     @property
@@ -51,8 +51,8 @@ class Offer:
 
 
 def offer_of(site_id: int, sku: str) -> Offer:
-    """What a SKU names. Raises NotFound for what is not sold, Invalid for a product of which a variant must be
-    chosen."""
+    """Return the offer that a SKU names. Raises NotFound for what is not sold, Invalid for a product of which a variant
+    must be chosen."""
     of_variant = select(Variant.product_id).where(Variant.site_id == site_id, Variant.sku == sku)
     product_id = db.session.scalar(of_variant)
     named = Product.id == product_id if product_id is not None else Product.sku == sku
@@ -66,8 +66,8 @@ def offer_of(site_id: int, sku: str) -> Offer:
 
 
 def offers_by_sku(site_id: int, skus: Collection[str]) -> dict[str, Offer]:
-    """What each of the SKUs names, in a few statements; none for what is not sold. One of a product with variants
-    `needs_variant`."""
+    """Return the offers that the SKUs name, by SKU, in a few statements; none for what is not sold. One of a product
+    with variants `needs_variant`."""
     of_variant = select(Variant.product_id).where(Variant.site_id == site_id, Variant.sku.in_(skus))
     named = or_(Product.sku.in_(skus), Product.id.in_(of_variant))
     products = db.session.scalars(_enabled(site_id).where(named)).all() if skus else []
@@ -79,8 +79,8 @@ def offers_by_sku(site_id: int, skus: Collection[str]) -> dict[str, Offer]:
 def offers_of(
     site_id: int, lines: Iterable[OrderLine], to_sell: bool = False, hidden_too: bool = False
 ) -> dict[int, Offer]:
-    """What the lines of an order are offered as, by the line's id; none for what is not sold any more. `to_sell` locks
-    the products until the transaction ends, in the order of their ids. Who changes a variant's stock locks its product,
+    """Return the offers of the lines of an order, by the line's id; none for what is not sold any more. `to_sell` locks
+    the products until the transaction ends, in the order of their ids. A change of a variant's stock locks its product,
     so that this lock is the variants', too. `hidden_too` finds what is sold already and hidden since."""
     wanted = list(lines)
     ids = {line.product_id for line in wanted if line.product_id is not None}

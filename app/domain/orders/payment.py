@@ -37,8 +37,8 @@ class PaymentInProgress(Conflict):
 
 
 class PaidMark(StrEnum):
-    """What `mark_paid` found. TWICE: another transaction had paid the order, so money must go back. GONE: there is no
-    such order any more."""
+    """The result of `mark_paid`. TWICE: another transaction had paid the order, so money must go back. GONE: there is
+    no such order any more."""
 
     PAID = "paid"
     KNOWN = "known"
@@ -125,7 +125,7 @@ def _was_noted(order: Order, transaction_id: str) -> bool:
 
 
 def _doubt(order: Order) -> str:
-    """What staff must look at, in words."""
+    """Return the doubt that staff must look at, in words; empty where there is none."""
     if order.status == CANCELLED:
         return "; it had been cancelled"
     return f"; its total is {_money(order, order.total)}" if order.paid_amount != order.total else ""

@@ -50,7 +50,7 @@ def out_of_stock(problems: list[Problem]) -> Conflict:
 
 
 def shortage(place: int, name: str, sku: str, quantity: int, stock: int | None) -> Problem | None:
-    """What keeps a line from being sold; None where nothing does."""
+    """Return the problem that keeps a line from being sold; None where nothing does."""
     found = availability(stock, quantity)
     if found is Availability.GOOD:
         return None

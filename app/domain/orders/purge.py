@@ -1,4 +1,4 @@
-"""How long abandoned baskets are kept, and the contact in old orders."""
+"""Retention of abandoned baskets, and of the contact in old orders."""
 
 from __future__ import annotations
 

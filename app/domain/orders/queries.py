@@ -67,7 +67,8 @@ COLUMNS = (
 
 
 def orders(clock: Clock, site_id: int, filters: OrderList, is_over: ColumnElement[bool] = NEVER) -> Paged[OrderRow]:
-    """Newest first, in three statements. `is_over`: of a paid basket, that nobody waits for it any more."""
+    """Return the orders of a list, newest first, in three statements. `is_over`: of a paid basket, that no customer
+    waits for it any more."""
     overdue = _overdue(clock)
     conditions = _conditions(site_id, filters, overdue, is_over)
     total = db.session.scalar(select(func.count()).select_from(Order).where(*conditions)) or 0
@@ -90,14 +91,14 @@ def owner_of(order: Order) -> str | None:
 
 
 def is_overdue(clock: Clock, order: Order) -> bool:
-    """It is to hand over for long, and perhaps nobody comes for it."""
+    """Whether the order is to hand over for long, so that perhaps no customer comes for it."""
     placed_at = order.submitted_at if order.status == OrderFilter.SUBMITTED else None
     return placed_at is not None and placed_at < clock.now() - OVERDUE_AFTER
 
 
 def counts(clock: Clock, site_id: int, is_over: ColumnElement[bool] = NEVER) -> dict[OrderFilter, int]:
-    """How many orders there are in each state, and in all, and how many of those to hand over are overdue. `is_over` as
-    of `orders`."""
+    """Return how many orders there are in each state, and in all, and how many of those to hand over are overdue.
+    `is_over` as of `orders`."""
     query = select(Order.status, func.count()).where(Order.site_id == site_id, IS_ORDER)
     by_status = {status: number for status, number in db.session.execute(query.group_by(Order.status))}
     baskets = by_status.pop(OPEN, 0)
@@ -116,7 +117,7 @@ def _count(site_id: int, condition: ColumnElement[bool]) -> int:
 
 
 def history(site_id: int, order_id: str) -> Sequence[Happening]:
-    """What became of an order, oldest first."""
+    """Return the events of an order, oldest first."""
     query = select(AuditEntry.at, AuditEntry.actor, AuditEntry.summary).where(
         AuditEntry.site_id == site_id, AuditEntry.subject_type == "order", AuditEntry.subject_id == order_id
     )

@@ -40,8 +40,8 @@ def order_of(site_id: int, order_id: str, to_change: bool = False) -> Order:
 
 
 def shown_order(site_id: int, order_id: str) -> Order:
-    """An order, or a basket of a till, which staff may look at; a shopper's own basket is nobody else's business.
-    Raises NotFound."""
+    """Return an order, or a basket of a till, which staff may look at; a shopper's own basket is private. Raises
+    NotFound."""
     order = find_record(Order, site_id, order_id, options=[selectinload(Order.lines)])
     is_shown = order is not None and (order.status != OPEN or order.owner_id is not None or order.channel == "POS")
     return existing(order if is_shown else None, "There is no such order on this site.")

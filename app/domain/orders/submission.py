@@ -75,7 +75,7 @@ def _take_stock(author: Author, order: Order) -> list[str]:
 
 
 def _take(author: Author, order: Order, line: OrderLine, offer: Offer | None) -> int:
-    """How many of the line are missing: all of what is gone from the catalogue."""
+    """Take the line from stock and return how many of it are missing: all of what is gone from the catalogue."""
     return line.quantity if offer is None else take(author.clock, line, offer, order.number or 0)
 
 

@@ -1,4 +1,4 @@
-"""Who may work at which till: the agent, the location and the work session of a caller, read by one query."""
+"""Access to tills: the agent, the location and the work session of a caller, read by one query."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ADMINS = frozenset((Role.ADMIN, Role.SUPERADMIN))
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What the database says of a user at a location: `assigned` when the agent may work there. `session` is the work
-    session, None where the caller opened none, as a program that manages the shop."""
+    """The records on a user at a location: `assigned` when the agent may work there. `session` is the work session,
+    None where the caller opened none, as a program that manages the shop."""
 
     agent: PosAgent | None
     location: PosLocation | None

@@ -82,7 +82,7 @@ def _status(agent: PosAgent, user: User, has_role: bool) -> AgentStatus:
 
 
 def _with_role(site_id: int, user_ids: Sequence[int]) -> set[int]:
-    """Who may work at a till of the site; a superadmin may anywhere."""
+    """Return which of the users may work at a till of the site; a superadmin may anywhere."""
     counts = or_(RoleGrant.site_id == site_id, RoleGrant.role == Role.SUPERADMIN.value)
     roles = RoleGrant.role.in_([role.value for role in TILL_ROLES])
     return set(db.session.scalars(select(RoleGrant.user_id).where(RoleGrant.user_id.in_(user_ids), counts, roles)))

@@ -14,7 +14,7 @@ LARGEST_LIMIT = 99_999_999  # The longest amount that a processor takes has eigh
 
 @dataclass(frozen=True, slots=True)
 class AgentFields:
-    """What an admin decides about an agent. `max_transaction_amount` in minor units, None is the site's limit;
+    """The fields of an agent that an admin sets. `max_transaction_amount` in minor units, None is the site's limit;
     `location_ids` are the processor's."""
 
     display_name: str

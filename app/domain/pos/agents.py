@@ -41,7 +41,8 @@ def agent_of(site_id: int, agent_id: int) -> PosAgent:
 
 
 def locations_of(site_id: int, roles: Collection[Role], agent: PosAgent | None) -> Sequence[PosLocation]:
-    """Where somebody may work, by name: admins at every location of the shop, agents where they were assigned."""
+    """Return the locations at which a user may work, by name: admins at every location of the shop, agents where they
+    were assigned."""
     if ADMINS.intersection(roles):
         return locations(site_id, enabled_only=True)
     if agent is None or not agent.enabled:

@@ -118,7 +118,8 @@ def note_unsubmitted(clock: Clock, site_id: int, order_id: str, reason: str) -> 
 
 
 def alerts_of_refunded() -> list[tuple[int | None, str]]:
-    """The site and basket of every open alert about a paid basket whose money went back: it needs nobody any more."""
+    """The site and basket of every open alert about a paid basket whose money went back: it needs no action any
+    more."""
     alerts = {alert.subject: alert.site_id for alert in open_about(Cause.PAID_BASKET_OPEN)}
     query = select(Order.id).where(Order.id.in_(alerts), is_refunded())
     return [(alerts[order_id], order_id) for order_id in db.session.scalars(query)]

@@ -1,4 +1,4 @@
-"""What staff do about one payment from the admin: asking the processor now, capturing what a card holds, cancelling.
+"""Actions of staff on one payment in the admin: querying the processor now, capturing what a card holds, cancelling.
 Call these outside a transaction; errors of the processor are raised as they come."""
 
 from __future__ import annotations

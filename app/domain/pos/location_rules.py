@@ -24,7 +24,7 @@ PARTS = {
 
 @dataclass(frozen=True, slots=True)
 class LocationFields:
-    """What an admin decides about a location. `processor_account_id` None is the site's own account."""
+    """The fields of a location that an admin sets. `processor_account_id` None is the site's own account."""
 
     display_name: str
     address: Address

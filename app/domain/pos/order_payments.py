@@ -16,7 +16,7 @@ from app.extensions import db
 
 
 class OrderPaymentState(StrEnum):
-    """How the card payment of an order stands, in the words of pages; UNPAID without one."""
+    """The state of an order's card payment, in the words of pages; UNPAID without one."""
 
     UNPAID = ""
     PAID = "Paid by card"
@@ -97,7 +97,7 @@ def statuses_of(site_id: int, transaction_ids: Collection[str]) -> Mapping[str, 
 
 
 def is_refunded() -> ColumnElement[bool]:
-    """As a condition on orders: all that a card paid for one went back, so that nobody waits for it."""
+    """Return a condition on orders: all that a card paid for one went back, so that no customer waits for it."""
     payment = select(PosTransaction.status).where(PosTransaction.id == Order.payment_lock).scalar_subquery()
     return and_(Order.paid_at.is_not(None), payment.is_not_distinct_from(TransactionStatus.REFUNDED.value))
 

@@ -67,7 +67,7 @@ class IntentRequest:
 
 @dataclass(frozen=True, slots=True)
 class CardDetails:
-    """What a card-present receipt must show. `emv` holds the fields of the chip, by the names of receipts:
+    """The details that a card-present receipt must show. `emv` holds the fields of the chip, by the names of receipts:
     applicationPreferredName, dedicatedFileName (AID), authorizationCode, cardholderVerificationMethod, accountType."""
 
     brand: str = ""
@@ -80,8 +80,8 @@ class CardDetails:
 
 @dataclass(frozen=True, slots=True)
 class PaymentError:
-    """Why the last try of an intent failed: the processor's code, and the issuer's where that declined. `charge_id` is
-    of the charge that failed, which tells one try from the next."""
+    """The reason why the last try of an intent failed: the processor's code, and the issuer's where that declined.
+    `charge_id` is of the charge that failed, which distinguishes one try from the next."""
 
     code: str
     decline_code: str = ""
@@ -108,7 +108,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Refund:
-    """`metadata` names the shop's own refund (`refundId`), which tells it from one that was made elsewhere."""
+    """`metadata` names the shop's own refund (`refundId`), which distinguishes it from one that was made elsewhere."""
 
     id: str
     intent_id: str
@@ -165,7 +165,7 @@ class Rejected(ProcessorError):
 
 
 class KeyReused(Rejected):
-    """The key was used for another request, whose outcome this refusal does not tell."""
+    """The key was used for another request, whose outcome this refusal does not reveal."""
 
     def __init__(self) -> None:
         super().__init__("This idempotency key was used for another request.", "idempotency_mismatch")
@@ -192,7 +192,7 @@ class Busy(ProcessorError):
 
 
 class OutcomeUnknown(ProcessorError):
-    """No answer, or none that tells: it may have been done. Repeat with the same key, or look."""
+    """No answer, or no conclusive one: it may have been done. Repeat with the same key, or look."""
 
     code = "processor_timeout"
 

@@ -1,4 +1,4 @@
-"""How long the till's records are kept that only serve for a time. Payments stay: they are the shop's books."""
+"""Retention of the till's records that only serve for a time. Payments stay: they are the shop's books."""
 
 from __future__ import annotations
 

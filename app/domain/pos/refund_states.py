@@ -1,5 +1,5 @@
-"""What becomes of a refund, and of its payment: whatever the processor answers, announces or forgets. Call these within
-a transaction; the payment's row is locked first, so that sums are never taken twice."""
+"""The states of a refund, and of its payment: whatever the processor answers, announces or forgets. Call these within a
+transaction; the payment's row is locked first, so that sums are never taken twice."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RefundState(StrEnum):
 
     @classmethod
     def of(cls, status: RefundStatus) -> RefundState:
-        """Return the state of a refund that the processor was just asked about."""
+        """Return the state of a refund as the processor has just reported it."""
         return _OF_PROCESSOR[status]
 
 
@@ -83,8 +83,8 @@ def settle_refund(
     error: str | None = None,
     is_expected: bool = False,
 ) -> None:
-    """Note what is known of a refund now, and let its payment follow. A failed one stays failed. `is_expected`: whoever
-    requested the refund sees at once that it failed, so no alert is raised."""
+    """Note what is known of a refund now, and let its payment follow. A failed one stays failed. `is_expected`: the
+    user who requested the refund sees at once that it failed, so no alert is raised."""
     refund = db.session.get_one(PosRefund, refund_id)
     known = _locked(refund.transaction_id)
     db.session.refresh(refund)
@@ -105,8 +105,8 @@ def settle_refund(
 
 
 def leave_to_people(author: Author, refund_id: str) -> None:
-    """Nothing that the shop can read tells whether a refund was made. An admin hears of it once; the processor's news
-    may still tell."""
+    """Leave a refund to an admin: nothing that the shop can read says whether it was made. An admin hears of it once;
+    the processor's news may still say."""
     is_news = db.session.get_one(PosRefund, refund_id).error != UNCLEAR
     settle_refund(author, refund_id, RefundState.UNKNOWN, error=UNCLEAR)
     refund = db.session.get_one(PosRefund, refund_id)
@@ -119,7 +119,8 @@ def leave_to_people(author: Author, refund_id: str) -> None:
 
 
 def refund_seen(author: Author, transaction_id: str, seen: Refund) -> None:
-    """The processor told of a refund: one of ours, perhaps before its own answer came, or one made elsewhere."""
+    """Note a refund that the processor reported: one of ours, perhaps before its own answer came, or one made
+    elsewhere."""
     known = _locked(transaction_id)
     refunds = _refunds_of(known.id)
     known_by_id = [refund for refund in refunds if refund.processor_refund_id == seen.id]
@@ -183,7 +184,7 @@ def _alert(author: Author, known: PosTransaction, refund: PosRefund, is_expected
 
 
 def _end_unclear(author: Author, known: PosTransaction) -> None:
-    """What nobody could tell of the payment's refunds is known now."""
+    """End the anomaly and the alert of unclear refunds once all refunds of the payment are known."""
     unclear = any(refund.error == UNCLEAR for refund in _refunds_of(known.id))
     if known.anomaly == REFUND_UNCLEAR and not unclear:
         end_alert(author.clock, Cause.PAYMENT_ANOMALY, known.site_id, known.id)

@@ -42,8 +42,9 @@ NO_SUCH_PAYMENT = "There is no such payment."
 
 @dataclass(frozen=True, slots=True)
 class RefundRequest:
-    """`amount` None is all that is left. `key` makes repetitions of one request the same refund. `agent` is who asks at
-    a till, None an admin; `location_id` the location that the payment must be of, None for any."""
+    """A request for a refund. `amount` None is all that is left. `key` makes repetitions of one request the same
+    refund. `agent` is the one who requests it at a till, None an admin; `location_id` the location that the payment
+    must be of, None for any."""
 
     transaction_id: str
     amount: int | None
@@ -90,7 +91,7 @@ def request_refund(
 
 
 def _check_not_failed(refund_id: str) -> None:
-    """Raises ProcessorError: who asks again hears what was said first."""
+    """Check that the refund has not failed. Raises ProcessorError: a repeated request gets the first answer."""
     refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
     if refund.status == RefundState.FAILED:
         raise ProcessorError(refund.error or "The payment processor did not make the refund.")

@@ -12,7 +12,7 @@ from app.domain.pos.processor import CardDetails, IntentStatus, PaymentError
 
 
 class Answer(StrEnum):
-    """What becomes of the reader's answer."""
+    """The fate of the reader's answer."""
 
     ARRIVES = "arrives"
     IS_LOST = "is lost"
@@ -20,7 +20,7 @@ class Answer(StrEnum):
 
 
 class Delivery(StrEnum):
-    """How the news of a payment reaches the shop."""
+    """The way in which the news of a payment reaches the shop."""
 
     ONCE = "once"
     LATE = "late"

@@ -24,7 +24,7 @@ OVER = {
 
 @dataclass(frozen=True, slots=True)
 class PresentedCard:
-    """What the reader answers: the intent after the tap, which may have been declined."""
+    """The reader's answer: the intent after the tap, which may have been declined."""
 
     transaction_id: str
     intent: Intent

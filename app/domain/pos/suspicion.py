@@ -1,5 +1,5 @@
-"""What an agent’s session does that its agent would hardly do; ASVS 5 section 7.4. The session ends, the activity log
-says why, and the pages of the agents show it."""
+"""Suspicious use of an agent’s session, which its agent would hardly make; ASVS 5 section 7.4. The session ends, the
+activity log says why, and the pages of the agents show it."""
 
 from __future__ import annotations
 

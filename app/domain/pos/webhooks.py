@@ -40,7 +40,7 @@ log = structlog.get_logger()
 
 
 class EventOutcome(StrEnum):
-    """What became of an event. WAITING is tried again by the next check."""
+    """The outcome of an event. WAITING is tried again by the next check."""
 
     APPLIED = "applied"
     DUPLICATE = "duplicate"
@@ -55,7 +55,8 @@ class EventOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _News:
-    """What an event is about. `snapshot` and `refund` are what it said itself, where that is still at hand."""
+    """The payment that an event is about. `snapshot` and `refund` are what it said itself, where that is still at
+    hand."""
 
     row_id: int
     site_id: int
@@ -69,7 +70,7 @@ class _News:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What the processor said, or why it did not."""
+    """The processor's answer, or the error in its place."""
 
     intent: Intent | None = None
     refund: Refund | None = None
@@ -151,7 +152,8 @@ def _outcome_at_once(
 
 
 def _payload(event: ProcessorEvent) -> dict[str, object]:
-    """What following it later takes. Nothing else is kept: events name customers, also of payments made elsewhere."""
+    """Return the part of an event that is needed to follow it later. Nothing else is kept: events name customers, also
+    of payments made elsewhere."""
     return {"refundId": event.refund.id} if event.refund else {}
 
 
@@ -185,7 +187,7 @@ def _follow(context: WorkContext, news: _News, read: _Read) -> EventOutcome:
 
 
 def _apply(clock: Clock, news: _News, read: _Read) -> EventOutcome:
-    """What the event said itself serves only where the processor cannot be read."""
+    """Apply an event to its payment. What the event said itself serves only where the processor cannot be read."""
     known = db.session.get_one(PosTransaction, news.transaction_id, populate_existing=True)
     intent = read.intent or _trusted_snapshot(known, news.snapshot)
     refund = news.refund if read.error else read.refund

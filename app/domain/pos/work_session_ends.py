@@ -1,7 +1,7 @@
-"""How work sessions end: with the API session of the same id, which knows when and why.
+"""The end of work sessions: with the API session of the same id, which knows when and why.
 
-What ended is read from the API sessions, so an end that nobody reported, such as the time that is up, is found at the
-next look: after a change in the transaction that made it, else by the job `pos-sessions`.
+What ended is read from the API sessions, so an end without a report, such as the time that is up, is found at the next
+look: after a change in the transaction that made it, else by the job `pos-sessions`.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class SessionReport:
 
     @property
     def cash_difference(self) -> int | None:
-        """What the drawer holds more than at the beginning; None before both are known."""
+        """The sum that the drawer holds more than at the beginning; None before both are known."""
         if self.opening_float is None or self.counted_cash is None:
             return None
         return self.counted_cash - self.opening_float

@@ -30,8 +30,8 @@ CLOSED = "This work session was closed already."
 
 
 def open_with(clock: Clock, caller: ApiCaller, device: Device, user_agent: str, ip: str) -> PosAgent | None:
-    """The agent that just signed in, None for who is none. A work session begins for a till, and for whoever is an
-    agent. Raises Forbidden where a disabled agent signs in at a till."""
+    """Begin the work session of a user who just signed in and return the agent, None for a user who is none. A work
+    session begins for a till, and for every agent. Raises Forbidden where a disabled agent signs in at a till."""
     agent = find_agent(caller.site_id, caller.user_id)
     is_for_till = caller.audience is Audience.POS
     if is_for_till and agent is not None and not agent.enabled and not ADMINS & caller.roles:

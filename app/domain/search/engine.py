@@ -1,4 +1,4 @@
-"""The port to a search engine: what a shop asks of one, in the shop's own words.
+"""The port to a search engine: what a shop requires of one, in the shop's own words.
 
 No type, path or query syntax of an engine crosses this port, so an engine that runs in this
 process on files and one that runs on a cluster with aliases fit alike. Every call names the site:
@@ -114,17 +114,17 @@ class Pin:
 class SearchRequest:
     """Everything one page of results needs, answered in one call.
 
-    `scope` narrows the listing itself (a category, say) and never loosens. `filters` and `ranges` are
-    what the shopper chose: OR within one, AND between them; the counts of a facet leave its own filter
-    out, and name its MOST_FACET_VALUES commonest values. `first` names documents that lead the FEATURED order, in
-    their order. `page` is 1-based and ends at RESULT_WINDOW; `per_page` 0 asks for total and counts alone.
+    `scope` narrows the listing itself (a category, say) and never loosens. `filters` and `ranges` are what the shopper
+    chose: OR within one, AND between them; the counts of a facet leave its own filter out, and name its
+    MOST_FACET_VALUES commonest values. `first` names documents that lead the FEATURED order, in their order. `page` is
+    1-based and ends at RESULT_WINDOW; `per_page` 0 requests total and counts alone.
 
     `alternatives` widen what matches the words; words among `optional` add to a score but need not match. `pins`,
     `boosts` and `buries` (document ids, boosts in their order) shape the order by relevance alone: pins that pass
     scope and filters stand at their positions, boosts follow, buries come last. A pinned document belongs to the
     results, and to their counts, although it lacks the words; boosts and buries add nothing.
 
-    `explain` asks for the explanation of each hit as well. `fresh` asks for a state that has every change applied
+    `explain` requests the explanation of each hit as well. `fresh` requests a state that has every change applied
     before the call; otherwise an answer may come from the state before while the engine loads the latest.
     """
 
@@ -163,9 +163,9 @@ class FieldMatch:
 
 @dataclass(frozen=True, slots=True)
 class ScorePart:
-    """What some words add to a score through one field. `kind` says what was counted: `word`, `alternative` (in place
-    of the words of the search), `beginning` (a longer word), `side_by_side`, `code` or `level` (the kind of product
-    that the words name)."""
+    """The part of a score that some words add through one field. `kind` names what was counted: `word`, `alternative`
+    (in place of the words of the search), `beginning` (a longer word), `side_by_side`, `code` or `level` (the kind of
+    product that the words name)."""
 
     kind: str
     field: str | None
@@ -175,8 +175,9 @@ class ScorePart:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a document is, or is not, among the results. `rank` is 1-based, None when it is not found. `parts`, largest
-    first, sum up to the score. `placed` is `pinned`, `boosted` or `buried` where a request put it in its place."""
+    """The explanation why a document is, or is not, among the results. `rank` is 1-based, None when it is not found.
+    `parts`, largest first, sum up to the score. `placed` is `pinned`, `boosted` or `buried` where a request placed
+    it."""
 
     tokens: tuple[str, ...]
     indexed: bool
@@ -190,7 +191,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """`explanation` comes with a request that asks for it."""
+    """A hit of a search. `explanation` comes with a request for it."""
 
     id: str
     score: float
@@ -257,7 +258,8 @@ class TrialsUnsupported(DomainError):
 
 
 class Searching(Protocol):
-    """What answers searches: the live index, or one index of one site as it is to become."""
+    """The read side of an engine, which answers searches: the live index, or one index of one site as it is to
+    become."""
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
         """Raises SearchUnavailable when there is no index or it cannot be read."""
@@ -295,7 +297,7 @@ class Generation(Protocol):
 
 class SearchEngine(Searching, Protocol):
     def status(self, site_id: int, index: IndexName) -> EngineStatus:
-        """Whether the index is there and as it was written: by cheap signs, so that it can be asked each second. One
+        """Whether the index is there and as it was written: by cheap signs, so that it can be called each second. One
         that is damaged is UNREACHABLE for every process, although a process may go on with what it has open."""
         ...
 

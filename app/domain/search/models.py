@@ -67,7 +67,7 @@ class RebuildRun(LeasedWork, Base):
 
 
 class ReconcileReport(Base):
-    """What one reconciliation found and repaired."""
+    """The report of one reconciliation: what it found and repaired."""
 
     __tablename__ = "reconcile_reports"
     __table_args__ = (Index(None, "site_id", "at"),)

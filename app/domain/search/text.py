@@ -1,4 +1,4 @@
-"""How the shop reads words, the same for what it indexes and for what people type.
+"""The shop's reading of words, the same for what it indexes and for what people type.
 
 Typed text is data: it is capped, folded and cut into words here and never reaches a query parser.
 """
@@ -57,14 +57,14 @@ def words(text: str) -> list[str]:
 
 
 def request_words(values: Iterable[str]) -> str:
-    """What a page of results takes for its words among all that its address says: the first that is not blank, capped,
-    with single spaces."""
+    """Return the words of a page of results among all values in its address: the first that is not blank, capped, with
+    single spaces."""
     first = next((value for value in values if value.strip()), "")
     return " ".join(first.split())[:MAX_CHARACTERS].rstrip()
 
 
 def query_words(text: str) -> tuple[str, ...]:
-    """What a shopper asks for: at most 16 different words out of the first 200 characters."""
+    """Return the words of a shopper's query: at most 16 different words out of the first 200 characters."""
     return tuple(dict.fromkeys(words(text[:MAX_CHARACTERS])))[:MAX_WORDS]
 
 

@@ -1,5 +1,5 @@
-"""What a taxonomy keeps in the database: its tree as one document saved whole, its earlier revisions, unsaved drafts,
-and the work on products that follows from it."""
+"""Tables of a taxonomy: its tree as one document saved whole, its earlier revisions, unsaved drafts, and the work on
+products that follows from it."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class LevelsValue(TypeDecorator[list[dict[str, Any]]]):
 
 
 class Taxonomy(Base, ShopConfiguration):
-    """Which one is active is the site setting `taxonomy-active-id`. `root_levels` is the tree as JSON, in the
-    specification's field names; app/domain/taxonomy/levels/tree.py reads it."""
+    """A taxonomy of a site. The site setting `taxonomy-active-id` names the active one. `root_levels` is the tree as
+    JSON, in the specification's field names; app/domain/taxonomy/levels/tree.py reads it."""
 
     __tablename__ = "taxonomies"
 
@@ -63,8 +63,8 @@ class Taxonomy(Base, ShopConfiguration):
 
 class TaxonomyRevision(Base):
     """A taxonomy as it was after one save: the change log, and what an unsaved draft is based on. `changes` are the
-    sentences that tell what differs from the revision before; `renames` are the values that this save gave another
-    name (ValueRename as JSON), by which words of earlier revisions can be followed."""
+    sentences on what differs from the revision before; `renames` are the values that this save gave another name
+    (ValueRename as JSON), by which words of earlier revisions can be followed."""
 
     __tablename__ = "taxonomy_revisions"
     __table_args__ = (
@@ -85,7 +85,7 @@ class TaxonomyRevision(Base):
 
 
 class TaxonomyDraft(Base):
-    """What one person changed in the editor and has not saved. `steps` are the edits in order, of which the first
+    """The changes in the editor that one user has not saved. `steps` are the edits in order, of which the first
     `applied` hold and the others can be done again; app/domain/taxonomy/editor/steps.py says what a step is. `version`
     rises with every change of the draft."""
 

@@ -30,8 +30,8 @@ class LevelChoice:
 @dataclass(frozen=True, slots=True)
 class ProductListPage:
     """`level_names` gives the names of the levels by id; without an active taxonomy there are none, nor attributes.
-    `values` are those from which one can choose of the attribute that is asked for, as they are held and as they are
-    shown; empty where anything may be held. `task` is what goes on in the background, or comes next."""
+    `values` are those from which one can choose of the requested attribute, as they are held and as they are shown;
+    empty where anything may be held. `task` is what goes on in the background, or comes next."""
 
     filters: ProductList
     found: Paged[ProductRow]

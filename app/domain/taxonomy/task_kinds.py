@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What a task does with each of its products, and its `parameters`:
+    """The change that a task makes to each of its products, and its `parameters`:
 
     - RECOMPUTE: its completeness by the active taxonomy. None.
     - RENAME_VALUES: other words for values that it holds. `taxonomyId`, `since` (when that was saved), and `renames`

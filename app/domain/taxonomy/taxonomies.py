@@ -21,7 +21,8 @@ def taxonomy_of(site_id: int, taxonomy_id: str, to_change: bool = False) -> Taxo
 
 
 def active_id(site_id: int) -> str | None:
-    """What the site's setting names, whatever the plan allows, and even when there is no such taxonomy any more."""
+    """Return the id in the site's setting, whatever the plan allows, and even when there is no such taxonomy any
+    more."""
     configured: str | None = settings_of(site_id)[ACTIVE]
     return configured
 
@@ -33,7 +34,7 @@ def is_active(taxonomy: Taxonomy) -> bool:
 
 
 def name_problems(name: str, description: str, pointer: str = "#") -> list[Problem]:
-    """What is wrong with the own texts of a taxonomy, which stands at `pointer`."""
+    """Return the problems of the own texts of a taxonomy, which stands at `pointer`."""
     return [
         *line_problems(name, "The taxonomy’s name", LONGEST_NAME, f"{pointer}/name", required=True),
         *block_problems(description, "The description", LONGEST_DESCRIPTION, f"{pointer}/description"),

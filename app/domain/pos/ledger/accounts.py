@@ -1,4 +1,4 @@
-"""Which accounts of the payment processor belong to which site."""
+"""The payment processor's accounts by site."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class LedgerRow:
 
 
 def differences_of(row: LedgerRow, intent: Intent) -> list[Difference]:
-    """What the shop and the processor say differently about one payment."""
+    """Return the differences between the shop and the processor about one payment."""
     found = {
         DifferenceKind.AMOUNT: (format_money(row.amount, row.currency), format_money(intent.amount, row.currency)),
         DifferenceKind.CURRENCY: (row.currency.upper(), intent.currency.upper()),
@@ -46,7 +46,8 @@ def differences_of(row: LedgerRow, intent: Intent) -> list[Difference]:
 
 
 def _refunded(row: LedgerRow, intent: Intent) -> int:
-    """What is compared of a payment that took no money here is its status."""
+    """Return the refunded sum by the processor, or the shop's own for a payment that took no money here: only its
+    status is compared."""
     return intent.refunded if row.status in PAID_STATUSES else row.refunded
 
 
@@ -75,8 +76,8 @@ def without_intent(rows: Iterable[LedgerRow], listed: Collection[str]) -> list[D
 
 
 def _expected_status(ours: TransactionStatus, theirs: IntentStatus) -> TransactionStatus:
-    """Our status where it says what the processor's does: refunds follow success, FAILED took no money, and what nobody
-    knows yet is no difference while the processor took nothing."""
+    """Return our status where it says what the processor's does: refunds follow success, FAILED took no money, and an
+    unknown outcome is no difference while the processor took nothing."""
     read = OF_INTENT[theirs]
     if read is TransactionStatus.SUCCEEDED and ours in PAID_STATUSES:
         return ours

@@ -1,4 +1,4 @@
-"""What the shop and the payment processor say differently: noted once, alerted, and settled by an admin or by agreeing
+"""Differences between the shop and the payment processor: noted once, alerted, and settled by an admin or by agreeing
 again."""
 
 from __future__ import annotations

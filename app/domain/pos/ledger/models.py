@@ -14,7 +14,7 @@ UNSETTLED = text("settled_at is null")
 
 
 class LedgerDifference(Base):
-    """What the shop and the processor say differently about one payment, until an admin settled it or both agree again.
+    """A difference between the shop and the processor about one payment, until an admin settled it or both agree again.
     `ours` and `theirs` are words for people; `corrected`: the shop took over what the processor says."""
 
     __tablename__ = "pos_ledger_differences"

@@ -1,4 +1,4 @@
-"""What is odd about a payment and no rule can settle: the words for people, and that an admin saw to it."""
+"""Anomalies of payments that no rule can settle: their words for people, and their resolution by an admin."""
 
 from __future__ import annotations
 

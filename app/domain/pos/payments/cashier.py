@@ -1,4 +1,4 @@
-"""Who takes a payment, where, and which payments they may act on."""
+"""The cashier of a payment, the location, and the payments that a cashier may act on."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ NO_INTENT = "This location has no such payment, or it is another agent’s."
 
 @dataclass(frozen=True, slots=True)
 class Cashier:
-    """`location_id` is the key of the row. `agent_id` None is an admin who is no agent: they settle every payment of
-    the location, and create none. `basket_id` is a basket that they were found to be allowed to use, whoever owns
-    it."""
+    """A user at a location, who takes or settles payments. `location_id` is the key of the row. `agent_id` None is an
+    admin who is no agent: they settle every payment of the location, and create none. `basket_id` is a basket that they
+    were found to be allowed to use, of any owner."""
 
     author: Author
     user_id: int
@@ -35,7 +35,7 @@ class Cashier:
 
 @dataclass(frozen=True, slots=True)
 class PaymentRef:
-    """What a call to the processor needs to know of a payment, read before it, so that nothing of the database is held
+    """The data of a payment that a call to the processor needs, read before it, so that nothing of the database is held
     meanwhile."""
 
     transaction_id: str
@@ -45,7 +45,7 @@ class PaymentRef:
 
 
 def payment_of_intent(cashier: Cashier, intent_id: str) -> PosTransaction:
-    """The payment of an intent of this location, whoever took it. Raises NotFound."""
+    """Return the payment of an intent of this location, whichever agent took it. Raises NotFound."""
     query = select(PosTransaction).where(
         PosTransaction.site_id == cashier.author.site_id,
         PosTransaction.location_id == cashier.location_id,

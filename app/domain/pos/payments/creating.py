@@ -45,7 +45,7 @@ CREATED_AGAIN_WITHIN = timedelta(hours=23)  # Processors keep a key for a day.
 
 @dataclass(frozen=True, slots=True)
 class PaymentRequest:
-    """What is to be paid. `amount` None is what is due for the order, `currency` None the site's. `key` makes
+    """A request for a payment. `amount` None is what is due for the order, `currency` None the site's. `key` makes
     repetitions of one request the same payment."""
 
     amount: int | None

@@ -42,7 +42,7 @@ class KeyedRequest:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a key stands for. `is_in_progress`: the first request under it may still be being answered."""
+    """The record claimed under a key. `is_in_progress`: the first request under it may still be being answered."""
 
     record_id: str
     is_new: bool

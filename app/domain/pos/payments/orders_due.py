@@ -27,7 +27,7 @@ def payable_order(cashier: Cashier, order_id: str) -> Order:
 
 
 def _may_be_paid_to(cashier: Cashier, order: Order) -> bool:
-    """A shopper's own basket is nobody else's business until it is ordered."""
+    """Whether the cashier may take a payment for the order. A shopper's own basket is private until it is ordered."""
     if order.owner_id is None:
         return order.status != OPEN
     return cashier.is_admin or order.owner_id == cashier.user_id or order.id == cashier.basket_id
@@ -44,7 +44,7 @@ def _under_way(transaction_id: str) -> Conflict:
 
 
 def amount_due(order: Order | None, requested: int | None) -> int:
-    """What the shop itself says is due. Raises Unprocessable where the client says otherwise."""
+    """Return the amount due by the shop's own figures. Raises Unprocessable where the client gives another."""
     if order is None:
         if requested is None:
             raise Unprocessable("Say how much is to be paid.", "amount_invalid")

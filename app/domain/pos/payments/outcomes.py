@@ -1,5 +1,5 @@
-"""What reading an intent, or learning nothing, means for its transaction: pure. Source of the rules: the state table
-in docs/payments.md."""
+"""Outcomes for a transaction of reading its intent, or of an unknown outcome: pure. Source of the rules: the state
+table in docs/payments.md."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Outcome:
 
 
 def of_intent(known: Recorded, intent: Intent, now: datetime) -> Outcome:
-    """What a transaction becomes when its intent was just read."""
+    """Return the outcome for a transaction whose intent was just read."""
     if known.processor_intent_id not in (None, intent.id):
         return Outcome(_changed(known, {"anomaly": known.anomaly or SECOND_INTENT}), f"Another intent: {intent.id}")
     before = TransactionStatus(known.status)
@@ -59,7 +59,7 @@ def of_intent(known: Recorded, intent: Intent, now: datetime) -> Outcome:
 
 
 def of_refunds(known: Recorded, refunded: int) -> Outcome:
-    """What a paid transaction becomes when `refunded` of it was given back in all."""
+    """Return the outcome for a paid transaction of which `refunded` was given back in all."""
     if TransactionStatus(known.status) not in PAID_STATUSES:
         return Outcome()
     status = by_refunds(known.captured_amount, refunded)
@@ -118,7 +118,8 @@ def _attempt(known: Recorded, intent: Intent) -> dict[str, object]:
 def _money(
     known: Recorded, intent: Intent, before: TransactionStatus, after: TransactionStatus, now: datetime
 ) -> dict[str, object]:
-    """What was given back is never taken back here: the intent may have been read before the refund."""
+    """Return the charge and the sums to store. The refunded sum never falls here: the intent may have been read before
+    the refund."""
     charge: dict[str, object] = {"processor_charge_id": intent.charge_id} if intent.charge_id else {}
     if after not in PAID_STATUSES:
         return charge

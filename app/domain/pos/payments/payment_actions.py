@@ -42,7 +42,7 @@ class PaymentState:
 
     @property
     def intent_status(self) -> IntentStatus:
-        """In the processor's words. What nobody knows counts as being processed."""
+        """The status in the processor's words. An unknown outcome counts as being processed."""
         return INTENT_STATUS[TransactionStatus(self.payment.status)]
 
 
@@ -62,7 +62,7 @@ INTENT_STATUS = {
 
 @dataclass(frozen=True, slots=True)
 class _Till:
-    """What each of the steps below needs."""
+    """The context of the steps below."""
 
     context: WorkContext
     processor: PaymentProcessor
@@ -95,8 +95,8 @@ def read_payment(context: WorkContext, processor: PaymentProcessor, cashier: Cas
 
 
 def read_open_payment(context: WorkContext, processor: PaymentProcessor, author: Author, order: Order) -> None:
-    """Bring the payment that is under way for an order up to date, if there is one: the card may have paid and nobody
-    said so yet. Without an answer of the processor all stays as it is."""
+    """Bring the payment that is under way for an order up to date, if there is one: the card may have paid without a
+    report of it so far. Without an answer of the processor all stays as it is."""
     if order.payment_lock is None or order.paid_at is not None:
         return
     payment = find_record(PosTransaction, order.site_id, order.payment_lock)

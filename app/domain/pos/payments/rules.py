@@ -1,5 +1,5 @@
-"""What a payment must satisfy before the processor hears of it: pure. Source: the specification's limits, and the order
-of checks in docs/payments.md."""
+"""Rules that a payment must satisfy before the processor hears of it: pure. Source: the specification's limits, and the
+order of checks in docs/payments.md."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ def _metadata_problem(metadata: Mapping[str, str]) -> str | None:
 
 
 def check_permission(site: SiteTerms, agent: AgentTerms, is_for_order: bool) -> None:
-    """What a payment is for decides which permission it takes; the client cannot choose. Raises Forbidden."""
+    """Check the permission for a payment. It depends on the purpose of the payment; the client cannot choose. Raises
+    Forbidden."""
     if is_for_order:
         if not agent.can_build_orders:
             raise Forbidden("You may not take payments of orders.", "orders_not_permitted")

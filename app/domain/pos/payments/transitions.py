@@ -49,7 +49,7 @@ def creation_unknown(author: Author, transaction_id: str, action: str = "create"
 
 
 def outcome_unknown(author: Author, transaction_id: str, action: str) -> PosTransaction:
-    """Capture or cancellation got no answer that tells."""
+    """Note that a capture or cancellation got no conclusive answer."""
     return _advance(author, transaction_id, outcomes.of_unknown_outcome, action)
 
 

@@ -21,7 +21,7 @@ def receipt_mail(receipt: Receipt, to: str, link: str, key: str) -> Mail:
 
 
 def rows_of(receipt: Receipt) -> Rows:
-    """What was bought and paid, as labels and amounts."""
+    """Return the rows of a receipt, what was bought and paid, as labels and amounts."""
     bought = [
         (_named(line.quantity, line.name, line.detail), _money(receipt, line.total)) for line in receipt.purchase.lines
     ]

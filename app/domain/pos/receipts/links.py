@@ -1,5 +1,5 @@
-"""Links to receipts: the id of a payment with a signature, under a key that is made for this purpose alone. Whoever has
-the link may read the receipt; nobody guesses one. Pure."""
+"""Links to receipts: the id of a payment with a signature, under a key that is made for this purpose alone. The holder
+of a link may read the receipt; none can be guessed. Pure."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from app.extensions import Base
 
 
 class PosReceiptMail(LeasedWork, Base):
-    """A receipt to be mailed. `email` is None once it was sent, or given up: then nobody needs to know it any more.
-    `link` leads to the receipt's page; `next_try_at` is when the mail server is tried (again)."""
+    """A receipt to be mailed. `email` is None once it was sent, or given up: then it is not needed any more. `link`
+    leads to the receipt's page; `next_try_at` is when the mail server is tried (again)."""
 
     __tablename__ = "pos_receipt_mails"
     __table_args__ = (Index(None, "transaction_id", "created_at"), Index(None, "state", "next_try_at"), state_known())

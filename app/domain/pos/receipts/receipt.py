@@ -1,5 +1,5 @@
 """A receipt as the customer reads it: what was bought and paid, where, and what the rules of card schemes want of the
-card. It names nobody."""
+card. It names no person."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ReceiptLine:
 
 @dataclass(frozen=True, slots=True)
 class Purchase:
-    """What an order was made of; nothing for a payment without one."""
+    """The contents and sums of an order; empty for a payment without one."""
 
     lines: tuple[ReceiptLine, ...] = ()
     subtotal: int = 0
@@ -130,7 +130,8 @@ def _line(line: OrderLine) -> ReceiptLine:
 
 
 def _given_back(payment: PosTransaction) -> Iterable[GivenBack]:
-    """What was given back, or surely will be. What the processor gave back without the shop is one sum."""
+    """Return the sums that were given back, or surely will be. What the processor gave back without the shop is one
+    sum."""
     made: Sequence[PosRefund] = db.session.scalars(
         select(PosRefund)
         .where(PosRefund.transaction_id == payment.id, PosRefund.status.in_(("SUCCEEDED", "PENDING")))

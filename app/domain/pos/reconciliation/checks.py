@@ -159,7 +159,7 @@ class _Run:
         settle_payment(self.context, self.processor, due, listed)
 
     def _release(self, claimed: Sequence[DuePayment]) -> None:
-        """What this run has no time for is due as before."""
+        """Release the payments that this run has no time for: they are due as before."""
         ids = [due.id for due in claimed]
         unchanged = PosTransaction.id.in_(ids), PosTransaction.next_check_at.is_not(None)
         released = update(PosTransaction).where(*unchanged).values(next_check_at=self._now)
@@ -205,7 +205,7 @@ class _Run:
             done = key > batch[-1][0]
 
     def _claim_payments(self) -> list[DuePayment]:
-        """Claim some by moving when they are looked at next, so that nobody else looks at them meanwhile."""
+        """Claim some by moving their next check, so that no other worker checks them meanwhile."""
         answering = PosTransaction.processor_account_id.not_in(self._away)
         due = *_due_payments(self.processor, self._now), PosTransaction.site_id == self.claim.site_id, answering
         query = select(PosTransaction).where(*due).order_by(PosTransaction.next_check_at).limit(BATCH)

@@ -1,4 +1,4 @@
-"""How staff read a transaction: labels of states, anomalies and codes. Pure."""
+"""The words of a transaction for staff: labels of states, anomalies and codes. Pure."""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ def _own_steps(transaction: PosTransaction) -> Iterator[TimelineStep]:
 
 
 def _step(event: PosTransactionEvent) -> tuple[str, str]:
-    """What was done, and the status after it. A payment begins in the shop, before the processor knows of it."""
+    """Return the action of an event, in words, and the status after it. A payment begins in the shop, before the
+    processor knows of it."""
     if event.action != "create":
         return in_words(event.action), event.status
     return ("Begun", "") if event.status == TransactionStatus.CREATING else ("At the processor", event.status)

@@ -139,7 +139,7 @@ def _declined(site_id: int, span: Span) -> int:
 
 
 def _active_agents(site_id: int, now: datetime, taken: dict[int, int]) -> list[ActiveAgent]:
-    """Who was seen last comes first."""
+    """Return the agents with a live work session, the one seen last first."""
     query = (
         select(PosAgent.id, PosAgent.display_name, PosLocation.display_name.label("location"), PosSession)
         .join(PosAgent, PosAgent.id == PosSession.agent_id)

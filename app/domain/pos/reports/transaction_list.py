@@ -26,7 +26,7 @@ Filter = TypeVar("Filter", bound=StrEnum)
 
 
 class StatusFilter(StrEnum):
-    """Which payments. ANOMALY is no status of its own: those that staff must look at."""
+    """The filter of payments by status. ANOMALY is no status of its own: those that staff must look at."""
 
     ALL = ""
     PENDING = "PENDING"
@@ -49,8 +49,8 @@ class TypeFilter(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TransactionList:
-    """One page of transactions as an address asks for it. What is invalid in an address narrows nothing and is named
-    in `problems`. Days are those of the shop's time zone, both included. `names_card`: the words were the number of a
+    """One page of transactions as an address requests it. What is invalid in an address narrows nothing and is named in
+    `problems`. Days are those of the shop's time zone, both included. `names_card`: the words were the number of a
     card, and are dropped."""
 
     words: str = ""

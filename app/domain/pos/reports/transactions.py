@@ -171,7 +171,7 @@ def _of_days(zone: ZoneInfo, filters: TransactionList) -> Iterator[ColumnElement
 
 
 def _of_status(status: StatusFilter) -> list[ColumnElement[bool]]:
-    """What is being created waits for a card, as clients see it."""
+    """Return the conditions of a status filter. A payment that is being created waits for a card, as clients see it."""
     if status is StatusFilter.ALL:
         return []
     if status is StatusFilter.ANOMALY:

@@ -29,7 +29,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Golden:
-    """What a check needs of a golden search."""
+    """The data of a golden search that a check needs."""
 
     id: int
     query: str
@@ -93,9 +93,9 @@ def _note(site_id: int, goldens: Sequence[Golden], ranks: Mapping[int, int | Non
 
 
 def hold_back(context: SearchContext, site_id: int, generation: Generation, undecided: Collection[int]) -> str | None:
-    """Why a sealed generation must not become the live index: a sentence that names the golden searches which pass on
-    the live index and would fail on it. None where none would, or the site does not want that. Products whose ids are
-    `undecided` change with the swap, so that their golden searches say nothing yet."""
+    """Return the reason why a sealed generation must not become the live index: a sentence that names the golden
+    searches which pass on the live index and would fail on it. None where none would, or the site does not want that.
+    Products whose ids are `undecided` change with the swap, so that their golden searches say nothing yet."""
     if not settings_of(site_id)[HOLD]:
         return None
     goldens = _without(site_id, _goldens(site_id), undecided)
@@ -155,7 +155,8 @@ def states_of_sites(context: SearchContext) -> dict[int, CheckState]:
 
 
 def _summaries() -> Select[*tuple[Any, ...]]:
-    """Undoing can remove one, bring one back under its old id, or change one: no count alone tells all of it."""
+    """Return the summary of each site's golden searches, which differs after any change. Undo can remove one, bring one
+    back under its old id, or change one: no count alone shows all of it."""
     return select(
         GoldenSearch.site_id,
         func.count().label("number"),

@@ -64,7 +64,7 @@ class GoldenRow:
 
 @dataclass(frozen=True, slots=True)
 class GoldenState:
-    """How the golden searches of a site do; those that fail come with their rows, the longest failing first."""
+    """The state of a site's golden searches; those that fail come with their rows, the longest failing first."""
 
     total: int
     passing: int
@@ -118,7 +118,7 @@ def change(author: Author, golden_id: int, revision: int, sent: Expectation) -> 
 
 
 def delete(author: Author, golden_id: int) -> str:
-    """How people write it. Raises NotFound."""
+    """Delete a golden search and return it as people write it. Raises NotFound."""
     row = golden_of(author.site_id, golden_id, to_change=True)
     written = str(expectation_of(row))
     _remove(author, row, "delete", f"Deleted the golden search {written}")

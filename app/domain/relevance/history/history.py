@@ -25,9 +25,9 @@ PAGE_SIZE = 50
 
 @dataclass(frozen=True, slots=True)
 class SearchChange:
-    """Who did what to a record of `kind` (the label of its kind). `differences` are what it changed, `reverted` what
-    undoing it would change. `can_be_undone`: the record still is what this made of it; `later` is who changed it last
-    where it is not, None where nobody knows (an import)."""
+    """A change of a record of `kind` (the label of its kind), with its author. `differences` are what it changed,
+    `reverted` what undoing it would change. `can_be_undone`: the record still is what this made of it; `later` is who
+    changed it last where it is not, None where that is unknown (an import)."""
 
     id: int
     at: datetime

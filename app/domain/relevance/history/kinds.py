@@ -1,4 +1,5 @@
-"""What of the Search section can be reverted: for each kind of record its present state and how to revert it."""
+"""The records of the Search section that can be reverted: for each kind of record its present state and how to revert
+it."""
 
 from __future__ import annotations
 
@@ -39,14 +40,14 @@ class RecordKind:
 
 
 def part(kind: RecordKind, stored: Any) -> State:
-    """What an entry's `before` or `after` says of the part that can be reverted."""
+    """Return the part of an entry's `before` or `after` that can be reverted."""
     if kind.name == PRODUCT:
         return {TERMS: stored[TERMS]} if isinstance(stored, dict) and TERMS in stored else None
     return stored if isinstance(stored, dict) else None
 
 
 def is_as_after(kind: RecordKind, after: State, now: State) -> bool:
-    """Whether a record still is what an entry made of it. Entries of settings tell only those that changed."""
+    """Whether a record still is what an entry made of it. Entries of settings hold only those that changed."""
     if kind.name != "settings" or after is None or now is None:
         return after == now
     return all(now.get(key) == value for key, value in after.items())

@@ -1,4 +1,5 @@
-"""Who changed a record after an entry of the activity log, so that people know what to undo first."""
+"""The later changes of a record after an entry of the activity log, with their authors, so that people know what to
+undo first."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from app.domain.taxonomy.products.worklist import incomplete_products
 
 
 class Severity(StrEnum):
-    """How bad it is: shoppers find nothing, something should be done, or it is good to know."""
+    """The severity of a finding: shoppers find nothing, something should be done, or it is good to know."""
 
     ERROR = "error"
     WARNING = "warning"

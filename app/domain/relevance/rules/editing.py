@@ -49,7 +49,7 @@ def add(author: Author, rule: Rule, *, may_lead_nowhere: bool = False) -> Search
 
 
 def add_checked(author: Author, clean: Rule) -> SearchRule:
-    """What `add` does with a rule that is checked already."""
+    """Add a rule that is checked already."""
     row = SearchRule(site_id=author.site_id, revision=1, created_at=author.now())
     _insert(author, row, clean, "rule.add", f"Added a rule for “{clean.term}”: {', '.join(effects(clean))}")
     return row
@@ -67,7 +67,7 @@ def change(
 def change_checked(
     author: Author, row: SearchRule, clean: Rule, action: str = "rule.change", summary: str = "Changed the rule for"
 ) -> tuple[str, ...]:
-    """What `change` does with a rule that is checked already."""
+    """Change a rule to one that is checked already; return the names of the fields that changed."""
     before, after = row.value.as_json(), clean.as_json()
     changed = tuple(name for name in after if after[name] != before[name])
     if changed:
@@ -191,7 +191,7 @@ def _switch(author: Author, rule_id: int, enabled: bool) -> SearchRule:
 
 
 def _note(author: Author, row: SearchRule, before: Record, action: str, summary: str) -> None:
-    """What every change of a rule that is there entails."""
+    """Note a change of an existing rule: its revision and author, the words' version and the activity log."""
     after, now = row.value.as_json(), author.now()
     if _begins_anew(before, after, now):
         row.live_since = None
@@ -203,7 +203,7 @@ def _note(author: Author, row: SearchRule, before: Record, action: str, summary:
 
 
 def _begins_anew(before: Record, after: Record, now: datetime) -> bool:
-    """What was counted since it went live says nothing about what it does from now on: it does something else, or does
-    it again after it was paused or had ended."""
+    """Whether counts since the rule went live no longer apply to what it does from now on: it does something else, or
+    does it again after it was paused or had ended."""
     ended = before["endsAt"] is not None and before["endsAt"] <= rfc3339(now)
     return any(before[name] != after[name] for name in EFFECT) or (ended and before["endsAt"] != after["endsAt"])

@@ -21,7 +21,7 @@ PAGE_SIZE = 50
 
 
 class Narrowed(StrEnum):
-    """Which rules by their state; UNSYNCED are those that search has not as they are saved."""
+    """The filter of rules by their state; UNSYNCED are those that search has not as they are saved."""
 
     ALL = ""
     LIVE = "live"

@@ -170,7 +170,7 @@ def _effect_problems(rule: Rule) -> list[Problem]:
 
 
 def _named(sku: str, names: Mapping[str, str]) -> str:
-    """People know a product by its name; the SKU tells apart what is named alike."""
+    """Return the product as people know it, by its name; the SKU distinguishes what is named alike."""
     return f"“{names[sku]}” ({_shown(sku)})" if names.get(sku) else f"“{_shown(sku)}”"
 
 

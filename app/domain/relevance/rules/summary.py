@@ -43,7 +43,7 @@ def effects(rule: Rule | SearchRule) -> list[str]:
 
 
 def when_deleted(rule: Rule | SearchRule, now: datetime) -> list[str]:
-    """What will be different once the rule is gone, a sentence each."""
+    """Return the differences once the rule is gone, a sentence each."""
     state = state_of(rule, now)
     if state is not RuleState.LIVE:
         why = {RuleState.PAUSED: "is paused", RuleState.SCHEDULED: "has not begun", RuleState.ENDED: "has ended"}[state]

@@ -37,8 +37,8 @@ class _Place(NamedTuple):
 
 
 def leading_nowhere(site_id: int, paths: Iterable[str | None]) -> dict[str, str]:
-    """Why, for each of the paths that shoppers of this site find nothing at. Asks once for each kind of page, and
-    passes over what is no path of a site (app/domain/search/serving/redirects.py)."""
+    """Return the reason for each of the paths that shoppers of this site find nothing at. Queries once for each kind of
+    page, and passes over what is no path of a site (app/domain/search/serving/redirects.py)."""
     places = {path: _place(path) for path in set(paths) if path and safe_redirect(path) and not _is_always(path)}
     there = {kind: _there(site_id, kind, places.values()) for kind in {place.kind for place in places.values()}}
     return {path: _why(place.kind) for path, place in places.items() if place.name not in there[place.kind]}

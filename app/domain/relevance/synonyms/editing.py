@@ -64,7 +64,7 @@ def add_checked(
     source: str = MANUAL,
     evidence: dict[str, Any] | None = None,
 ) -> Synonym:
-    """What `add` does with a group that is checked already; `version` is publishing's."""
+    """Add a group that is checked already; `version` is publishing's."""
     known = of_fingerprint(author.site_id, fingerprint(group))
     if known is not None:
         return _accepted(author, known, group, version)
@@ -88,7 +88,7 @@ def change(author: Author, synonym_id: int, revision: int, sent: SynonymGroup) -
 
 
 def change_checked(author: Author, synonym: Synonym, group: SynonymGroup, version: int) -> None:
-    """What `change` does with a group that is checked already; `version` is publishing's."""
+    """Change a synonym to a group that is checked already; `version` is publishing's."""
     before, was = synonym.record, synonym.group
     _remember(synonym)
     if synonym.group != group:
@@ -140,8 +140,8 @@ def reject(author: Author, synonym_id: int, revision: int) -> Synonym:
 
 
 def reject_shown(author: Author, shown: Mapping[int, int]) -> int:
-    """Reject those of the suggestions, given as their ids with the revisions that were seen, that still are what
-    somebody saw; how many."""
+    """Reject those of the suggestions, given as their ids with the revisions that were seen, that have not changed
+    since; return how many."""
     query = select(Synonym).where(Synonym.site_id == author.site_id, Synonym.id.in_(shown), Synonym.status == SUGGESTED)
     waiting = db.session.scalars(query.order_by(Synonym.id).with_for_update()).all()
     unchanged = [synonym for synonym in waiting if synonym.revision == shown[synonym.id]]
@@ -209,7 +209,7 @@ def _accepted(author: Author, synonym: Synonym, group: SynonymGroup, version: in
 
 
 def _remember(synonym: Synonym) -> None:
-    """What was suggested is known again when people have made other words of it."""
+    """Note the suggested words, so that a suggestion is known again when people have made other words of it."""
     if synonym.source != MANUAL and not synonym.suggested_as:
         synonym.suggested_as = [words_digest(synonym.group)]
 
@@ -227,9 +227,9 @@ def is_remembered(synonym: Synonym) -> bool:
 
 
 def take_over(synonym: Synonym, group: SynonymGroup) -> None:
-    """A suggestion that says what the synonym says from now on has been decided with it. Where it came from goes along,
-    so that it is remembered should the synonym be deleted. Raises Conflict for another live synonym, which is
-    nobody's to take away."""
+    """Take over a suggestion of the same words as the synonym has from now on: it has been decided with it. Its source
+    goes along, so that it is remembered should the synonym be deleted. Raises Conflict for another live synonym, which
+    must not be taken away."""
     other = of_fingerprint(synonym.site_id, fingerprint(group))
     if other is None or other.id == synonym.id:
         return

@@ -25,7 +25,7 @@ def describe_evidence(evidence: Mapping[str, Any] | None) -> str:
 
 
 def strength(evidence: Mapping[str, Any] | None) -> tuple[int, int]:
-    """What is searched most and would find most is read first."""
+    """Return the sort key of evidence: what is searched most and would find most is read first."""
     known = evidence or {}
     return _number(known.get("searches")) or 0, _number(known.get("wouldFind")) or 0
 

@@ -25,7 +25,7 @@ class RowOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ImportLine:
-    """What a line does. `group` is what it makes; `replaces` the live synonym that becomes it; `reason` why it is
+    """The outcome of a line. `group` is what it makes; `replaces` the live synonym that becomes it; `reason` why it is
     refused."""
 
     number: int
@@ -91,7 +91,7 @@ class _Plan:
         return ImportLine(line.number, line.text, RowOutcome.CHANGED if replaced else RowOutcome.ADDED, group, replaced)
 
     def _refusal(self, written: str, met: Sequence[SynonymGroup]) -> str:
-        """Why the line cannot stand; empty where it can."""
+        """Return the reason why the line is refused; empty where it is not."""
         if written in self.said:
             return f"Line {self.said[written]} says the same."
         for other in met:
@@ -105,7 +105,8 @@ class _Plan:
 
 
 def planned(groups: Sequence[SynonymGroup], lines: Iterable[TableLine]) -> ImportReport:
-    """What lines would do to the live synonyms. A line with the words, or the root, of one of them changes that one."""
+    """Return the changes that lines would make to the live synonyms. A line with the words, or the root, of one of them
+    changes that one."""
     known = {fingerprint(group): group for group in groups}
     plan = _Plan(Taken.by(groups), known, MOST_GROUPS - len(groups))
     return ImportReport([plan.of(line) for line in lines])
@@ -117,8 +118,8 @@ def preview(site_id: int, text: str) -> ImportReport:
 
 
 def apply(author: Author, text: str, digest: str) -> ImportReport:
-    """What the preview with this digest said; refused lines are left out. Raises Invalid, and Conflict where the
-    synonyms are others by now."""
+    """Apply the changes that the preview with this digest showed; refused lines are left out. Raises Invalid, and
+    Conflict where the synonyms have changed since."""
     lines = read_table(text)
     version = versions.raise_version(author.site_id)
     report = planned(live_groups(author.site_id), lines)

@@ -25,7 +25,7 @@ IRREGULAR = {"men": "man", "women": "woman", "children": "child", "mice": "mouse
 
 @dataclass(frozen=True, slots=True)
 class FoundNothing:
-    """What shoppers searched in vain, and how often."""
+    """A word that shoppers searched with zero results, and how often."""
 
     word: str
     searches: int
@@ -33,8 +33,8 @@ class FoundNothing:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueWords:
-    """What the catalogue says. `frequencies` are of folded tokens in names; `pairs` are tokens that stand side by side
-    in names; `brands` and `values` (of attributes) are as people write them."""
+    """The words of the catalogue. `frequencies` are of folded tokens in names; `pairs` are tokens that stand side by
+    side in names; `brands` and `values` (of attributes) are as people write them."""
 
     frequencies: Mapping[str, int]
     pairs: frozenset[tuple[str, str]] = frozenset()

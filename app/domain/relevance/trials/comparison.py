@@ -13,7 +13,7 @@ from app.domain.search.serving.rules import Banner
 
 
 class Movement(StrEnum):
-    """What became of a place: GONE stands before the change, the others after it."""
+    """The movement of a place: GONE stands before the change, the others after it."""
 
     SAME = "same"
     UP = "up"
@@ -84,7 +84,7 @@ class Comparison:
 
     @property
     def summary(self) -> str:
-        """What changes, in a few words; "nothing changes" where nothing does."""
+        """The changes, in a few words; "nothing changes" where nothing does."""
         if not self.is_changed:
             return "nothing changes"
         parts = [f"{number} {word}" for number, word in self._counted() if number]

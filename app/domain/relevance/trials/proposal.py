@@ -56,7 +56,8 @@ Proposal = SynonymProposal | RuleProposal | TermsProposal
 
 
 def proposed(served: Served, proposal: Proposal) -> Served:
-    """What would be served. Search terms live in the index and change nothing here."""
+    """Return the serving configuration as it would be with the proposal. Search terms live in the index and change
+    nothing here."""
     match proposal:
         case SynonymProposal(group, remove):
             return replace(served, synonyms=_synonyms(served, group, remove))

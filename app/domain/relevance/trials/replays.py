@@ -1,7 +1,7 @@
 """Replays: the top searches of the last 30 days, answered as things are and as they would be after a change.
 
-A replay takes seconds and changes nothing but its own row, so a worker that dies loses only time: whoever claims the
-row next begins anew.
+A replay takes seconds and changes nothing but its own row, so a worker that dies loses only time: the worker that
+claims the row next begins anew.
 """
 
 from __future__ import annotations

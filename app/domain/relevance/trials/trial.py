@@ -44,7 +44,7 @@ LONGEST_SEARCH = 200
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A change on trial. `now` is the moment as of which both sides are asked."""
+    """A change on trial. `now` is the moment as of which both sides are searched."""
 
     site_id: int
     engine: SearchEngine
@@ -72,8 +72,8 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What a change does to the searches that it is about. `as_of` is set where that is not now; `note` is a sentence
-    on why nothing can change."""
+    """The effects of a change on the searches that it is about. `as_of` is set where that is not now; `note` is a
+    sentence on why nothing can change."""
 
     proposal: Proposal
     summary: str
@@ -132,7 +132,7 @@ def _note(site_id: int, proposal: Proposal) -> str:
 
 
 def _idle(trial: Trial, proposal: Proposal) -> str:
-    """Which products a rule boosts or buries to no effect."""
+    """Return a sentence on the products that a rule boosts or buries to no effect; empty where there are none."""
     if not isinstance(proposal, RuleProposal) or proposal.remove:
         return ""
     rule = proposal.rule
@@ -157,7 +157,8 @@ def _enabled(site_id: int, skus: tuple[str, ...]) -> dict[str, bool]:
 
 
 def _unplaced(site_id: int, skus: tuple[str, ...]) -> str:
-    """Which products of a rule cannot be placed, and why."""
+    """Return a sentence on the products of a rule that cannot be placed, with the reasons; empty where there are
+    none."""
     if not skus:
         return ""
     enabled = _enabled(site_id, skus)

@@ -20,8 +20,8 @@ Failures = dict[Record, str]
 
 
 def apply_waiting(context: SearchContext, site_id: int) -> int:
-    """How many entries were fulfilled or failed of those that wait now; what comes later has a wake-up of its own.
-    An index that cannot take changes now keeps its entries waiting. Raises SearchUnavailable when the engine fails
+    """Apply the entries that wait now; return how many were fulfilled or failed; what comes later has a wake-up of its
+    own. An index that cannot take changes now keeps its entries waiting. Raises SearchUnavailable when the engine fails
     on the way."""
     return sum(_apply_index(context, site_id, index) for index in IndexName)
 

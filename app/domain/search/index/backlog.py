@@ -67,7 +67,7 @@ def oldest_by_site() -> dict[int, int]:
 
 
 def count(site_id: int) -> tuple[int, int]:
-    """How many entries wait, and how many records are set aside."""
+    """Return how many entries wait, and how many records are set aside."""
     waiting_rows = select(func.count()).select_from(OutboxEntry).where(OutboxEntry.site_id == site_id, _is_waiting())
     return db.session.scalar(waiting_rows) or 0, len(set_aside(site_id))
 
@@ -118,7 +118,7 @@ def drop(entry_ids: Iterable[int]) -> None:
 
 
 def drop_applied(site_id: int) -> None:
-    """What stayed only for a rebuild that has ended since."""
+    """Remove the applied entries that stayed only for a rebuild that has ended since."""
     applied = (OutboxEntry.site_id == site_id) & OutboxEntry.applied_at.is_not(None)
     _run(delete(OutboxEntry).where(applied, ~_rebuild_under_way(site_id)))
 

@@ -142,7 +142,8 @@ def _is_searched_as_text(attribute: Attribute) -> bool:
 
 
 def _attribute_values(held: Held) -> dict[str, tuple[str, ...]]:
-    """What facets count. A text too long for a filter is left out; numbers are ranges instead."""
+    """Return the values that facets count, by attribute id. A text too long for a filter is left out; numbers are
+    ranges instead."""
     found = {}
     for attribute_id, (attribute, value) in held.items():
         if attribute.type is not AttributeType.NUMBER:

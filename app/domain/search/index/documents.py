@@ -51,7 +51,7 @@ _PRODUCT_COLUMNS = (
 
 
 def count_of(site_id: int, index: IndexName) -> int:
-    """How many documents a rebuild of the index will write, as things stand."""
+    """Return how many documents a rebuild of the index will write, as things stand."""
     models: tuple[Any, ...] = (Product,) if index is IndexName.PRODUCTS else (Page, Collection)
     counts = (
         db.session.scalar(select(func.count()).select_from(model).where(model.site_id == site_id, model.enabled))

@@ -1,4 +1,4 @@
-"""Why a rebuild failed, in words for the people who requested it."""
+"""Reasons of a failed rebuild, in words for the people who requested it."""
 
 from __future__ import annotations
 

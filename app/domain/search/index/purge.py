@@ -1,4 +1,4 @@
-"""How long the records of search's own work are kept."""
+"""Retention of the records of search's own work."""
 
 from __future__ import annotations
 

@@ -144,8 +144,8 @@ class _Rebuild:
         return self.context.engine.status(self.builder.site_id, index).generation
 
     def _note_swap(self, index: IndexName, **names: str | None) -> None:
-        """Written before the swap as well: a builder that dies right after it leaves enough to tell what happened.
-        Raises LeaseLost: this is the check of the fence at the swap."""
+        """Note the swap of an index. Written before the swap as well: a builder that dies right after it leaves enough
+        to find out what happened. Raises LeaseLost: this is the check of the fence at the swap."""
         self.generations[index] = self.generations.get(index, {}) | names
         self._note(done=self.written, generations=dict(self.generations))
 

@@ -1,4 +1,5 @@
-"""What the index of products knows: since when what only a rebuild brings into it, and which changes it misses."""
+"""The state of the index of products: since when it has what only a rebuild brings into it, and which changes it
+misses."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ def products_rebuilt_since(site_id: int, moment: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Unindexed:
-    """How many changes of records are `waiting` to get into search, `held_up` if for minutes already, and how many
-    records are `set_aside` because they could not be indexed."""
+    """Numbers of changes of records that are `waiting` to get into search, `held_up` if for minutes already, and of
+    records that are `set_aside` because they could not be indexed."""
 
     waiting: int
     held_up: bool

@@ -42,9 +42,10 @@ class Drift:
 
 
 def reconcile(context: SearchContext, site_id: int) -> ReconcileReport | None:
-    """What was found and repaired; None for a site whose indexes were never built. Repairs go through the outbox, so
-    they bring the records' state at that moment and revert no save; a second run finds nothing. Checksums are compared
-    first. Raises SearchUnavailable for an index that is damaged or lost, once the others are reconciled."""
+    """Compare the indexes with the records and repair them. Return the report; None for a site whose indexes were never
+    built. Repairs go through the outbox, so they bring the records' state at that moment and revert no save; a second
+    run finds nothing. Checksums are compared first. Raises SearchUnavailable for an index that is damaged or lost, once
+    the others are reconciled."""
     read_afresh()
     readable, unreadable = _verified(context.engine, site_id)
     report = _reconciled(context, site_id, readable) if readable else None
@@ -123,7 +124,7 @@ def _ignore(_kind: str, _record_id: int, _error: Exception) -> None:
 
 
 def _report(context: SearchContext, site_id: int, drift: Drift) -> ReconcileReport:
-    """What was found, and the entries that repair it, in one transaction."""
+    """Store the report of the drift that was found, and the entries that repair it, in one transaction."""
     _ask_for_repair(site_id, drift.ids())
     report = ReconcileReport(
         site_id=site_id,

@@ -1,4 +1,4 @@
-"""How a rebuild run is shown to people."""
+"""Summaries of rebuild runs for pages."""
 
 from __future__ import annotations
 

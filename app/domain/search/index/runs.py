@@ -96,7 +96,7 @@ def content_search_is_on(site_id: int) -> bool:
 
 
 def _why_dead(run: RebuildRun, clock: Clock, locks: WorkerLocks) -> str | None:
-    """Why no worker will finish an unfinished run in time; None while one may."""
+    """Return the reason why no worker will finish an unfinished run in time; None while one may."""
     now = clock.now()
     if now - (run.started_at or run.created_at) >= JOINED_FOR:
         return REBUILD.overdue

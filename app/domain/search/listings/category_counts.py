@@ -1,4 +1,4 @@
-"""How many products each category shows, those of the categories below it included."""
+"""Numbers of products that each category shows, those of the categories below it included."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class ListingRequest:
         return link if chosen else lambda value: start + _quoted(value) + end
 
     def hidden_fields(self, *but: str) -> list[tuple[str, str]]:
-        """What a form of this listing sends along besides its own fields `but`."""
+        """Return the pairs that a form of this listing sends along besides its own fields `but`."""
         pairs = replace(self, page=1)._facet_pairs() + replace(self, page=1)._rest_pairs()
         return [(name, value) for name, value in pairs if name not in but]
 

@@ -29,8 +29,8 @@ Given = Mapping[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class ListingGrammar:
-    """What a site's listings understand besides the parameters that every listing knows: the facets with
-    values and those with numbers (price apart), the default page size, names that only track visitors."""
+    """The parameters that a site's listings understand besides those that every listing knows: the facets with values
+    and those with numbers (price apart), the default page size, names that only track visitors."""
 
     value_facets: frozenset[str] = frozenset()
     number_facets: frozenset[str] = frozenset()
@@ -152,7 +152,7 @@ def _number(given: Given, name: str) -> float | None:
 
 
 def _amount(text: str, currency: str) -> int | None:
-    """What is no amount, or more than anything can cost, limits nothing."""
+    """Return the amount, or None: a text that is no amount, or more than anything can cost, limits nothing."""
     try:
         return parse_money(text, currency) if text else None
     except Invalid:

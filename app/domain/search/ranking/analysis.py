@@ -1,4 +1,4 @@
-"""How a document becomes words: what each field of an index holds."""
+"""Analysis of documents into words: what each field of an index holds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Word = TypeVar("Word")
 
 
 class Lexicon(Protocol[Word]):
-    """How an engine writes words: as they are, or as numbers of its own where that is faster."""
+    """The form in which an engine writes words: as they are, or as numbers of its own where that is faster."""
 
     def words(self, text: str) -> list[Word]:
         """The words of a text, stemmed."""

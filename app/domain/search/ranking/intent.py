@@ -1,4 +1,4 @@
-"""Which kind of product the words mean, by the index's own statistics.
+"""The kind of product that the words mean, by the index's own statistics.
 
 The share of a kind's products that answer the words says what the words name: nearly every laptop answers "laptop"
 and only some bags do. Products of a kind are lifted by the square of that share, compared with the kind that has the
@@ -16,10 +16,10 @@ DOUBT = 10
 
 
 def share_of_kind(answering: Amount, documents: Amount) -> Amount:
-    """How many of the documents of a kind answer the words."""
+    """Return the share of a kind's documents that answer the words."""
     return answering / (documents + DOUBT)
 
 
 def lift(share: Amount, largest: float) -> Amount:
-    """What the scores of a kind's documents are multiplied by."""
+    """Return the factor for the scores of a kind's documents."""
     return 1 + LIFT * (share / largest) ** 2

@@ -46,7 +46,7 @@ class PlacedDocuments:
         return place + 1
 
     def placed(self, document_id: str) -> str | None:
-        """How the request put a document in its place."""
+        """Return how the request placed a document: `pinned`, `boosted`, `buried` or None."""
         kinds = (("pinned", self.pins.values()), ("boosted", self.boosts), ("buried", self.buries))
         return next((kind for kind, ids in kinds if document_id in ids), None)
 

@@ -20,8 +20,8 @@ SHORTEST_CODE_BEGINNING = 4
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What counts as one word: a word, or a run of words with its `alternatives` (None for none). `place` is that of
-    its first word."""
+    """A unit that counts as one word: a word, or a run of words with its `alternatives` (None for none). `place` is
+    that of its first word."""
 
     place: int
     words: tuple[str, ...]
@@ -88,7 +88,7 @@ def with_neighbours_joined(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def fewest_words(documents_with: Sequence[int]) -> int:
-    """How many of the words must match where fewer than all do: as many words less as it takes to have enough
+    """Return how many of the words must match where fewer than all do: as many words less as it takes to have enough
     documents. `documents_with[n]` is how many documents have at least n of the words."""
     most = len(documents_with) - 1
     return next((count for count in range(most, 0, -1) if documents_with[count] >= ENOUGH), 1)

@@ -31,8 +31,8 @@ Spelling = tuple[str, ...]
 def corrections(
     words: Sequence[str], vocabulary: Vocabulary, right: frozenset[str] = frozenset(), *, last_may_go_on: bool
 ) -> dict[str, Spelling]:
-    """What to read for each word that no document has. The beginning of a longer word is no mistake where it may be
-    one, nor are the words that are said to be `right`."""
+    """Return the spelling to read for each word that no document has. The beginning of a longer word is no mistake
+    where it may be one, nor are the words that are said to be `right`."""
     better = {}
     for word in words:
         if word in right or vocabulary.documents_with([word]):
@@ -71,8 +71,8 @@ def suggestion(typed: str, better: Mapping[str, Spelling], written: Callable[[st
 
 
 def written_form(word: str, names: Iterable[str]) -> str:
-    """How the names of the best NAMES_CONSULTED documents write an indexed word, which may be a stem: `adidas` for
-    `adida`."""
+    """Return an indexed word, which may be a stem, as the names of the best NAMES_CONSULTED documents write it:
+    `adidas` for `adida`."""
     written = Counter(token for name in names for token in tokens(name) if stem(token) == word)
     return max(written, key=lambda token: (written[token], token), default=word)
 

@@ -27,7 +27,7 @@ F_co = TypeVar("F_co", bound=FoundDocuments, covariant=True)
 
 
 class Index(Protocol[F_co]):
-    """What an engine does for the strategy, within the scope of one request."""
+    """The operations of an engine for the strategy, within the scope of one request."""
 
     def find(self, query: Query, *, prefix_last: bool) -> F_co:
         """The documents with all the words; where only some have them, followed by those with fewer."""

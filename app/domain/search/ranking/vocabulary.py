@@ -17,7 +17,7 @@ class Vocabulary(Protocol):
     """The words of the text fields. Words of documents that are gone may be among them for a while."""
 
     def frequency(self, word: str) -> int:
-        """How common a word is: the documents that have it in a field times COMMONNESS, over all fields."""
+        """Return how common a word is: the documents that have it in a field times COMMONNESS, over all fields."""
         ...
 
     def known(self, words: set[str]) -> set[str]:
@@ -36,5 +36,5 @@ class Vocabulary(Protocol):
         ...
 
     def documents_with(self, words: Sequence[str]) -> int:
-        """How many live documents have all of the words, in any field."""
+        """Return how many live documents have all of the words, in any field."""
         ...

@@ -1,4 +1,4 @@
-"""What a word weighs in a document: BM25 by field, times the weight of the field. The functions take a number or an
+"""The weight of a word in a document: BM25 by field, times the weight of the field. The functions take a number or an
 array of numbers alike, so that an engine may compute all documents at once."""
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def inverse_document_frequency(documents: int, holders: int) -> float:
 
 
 def length_norm(field: str, length: Amount, average: float) -> Amount:
-    """What a text field of that many words, beside the average, takes from the frequency of a word."""
+    """Return the length norm of a text field of that many words, beside the average: what it takes from the frequency
+    of a word."""
     b = TEXT_FIELDS[field].b
     return K1 * ((1 - b) + b * length / average)
 
@@ -67,7 +68,7 @@ def saturated(frequency: Amount, norm: Amount) -> Amount:
 
 
 def demotion(best_of_lower: float, last_of_higher: float) -> float:
-    """What the scores of documents with less of the words are multiplied by, so that they follow those with more.
+    """Return the factor for the scores of documents with less of the words, by which they follow those with more.
     Brought down together they keep the order among them."""
     limit = DEMOTION * last_of_higher
     return limit / best_of_lower if best_of_lower > limit else 1.0

@@ -1,5 +1,5 @@
-"""What a search comes to before an engine answers: which rule applies and which synonyms widen it. Pure, so that any
-change of either can be tried before it is saved."""
+"""The plan of a search before an engine answers: which rule applies and which synonyms widen it. Pure, so that any
+change of either can be previewed before it is saved."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def document_ids(site_id: int, skus: Iterable[str]) -> dict[str, str]:
 
 
 def first_ten(engine: Searching, site_id: int, words: str, served: Served, now: datetime) -> FirstTen:
-    """What the first page of a search begins with. A redirect is in the plan and not followed. Raises
+    """Return the first ten results of a search. A redirect is in the plan and not followed. Raises
     SearchUnavailable."""
     return first_tens(engine, site_id, [words], served, now)[0]
 
@@ -118,7 +118,7 @@ def first_ten(engine: Searching, site_id: int, words: str, served: Served, now: 
 def first_tens(
     engine: Searching, site_id: int, searches: Sequence[str], served: Served, now: datetime
 ) -> list[FirstTen]:
-    """What the first page of each search begins with, in their order. Raises SearchUnavailable."""
+    """Return the first ten results of each search, in the order of the searches. Raises SearchUnavailable."""
     plans = [plan(words, served, now) for words in searches]
     requests = [SearchRequest(words=words, per_page=TEN) for words in searches]
     answers = search_many_products(engine, site_id, list(zip(requests, plans, strict=True)), served.stop_words)

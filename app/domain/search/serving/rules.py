@@ -51,8 +51,7 @@ class Banner:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What happens when a shopper searches exactly `term`. Times are aware. `id` is None for one that is not saved
-    yet."""
+    """A rule for searches of exactly `term`. Times are aware. `id` is None for one that is not saved yet."""
 
     term: str
     pins: tuple[PinnedSku, ...] = ()
@@ -85,7 +84,7 @@ class Rule:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """What `of_json` reads: the rule without what the database gives it. Equal where two rules are."""
+        """Return the rule as `of_json` reads it, without what the database gives it. Equal where two rules are."""
         return {
             "term": self.term,
             "pins": [{"sku": pin.sku, "position": pin.position} for pin in self.pins],

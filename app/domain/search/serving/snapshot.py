@@ -18,7 +18,7 @@ STOP_WORDS = "search-stop-words"
 
 
 def served(site_id: int) -> Served:
-    """What is live now, read afresh, with the site's stop words."""
+    """Return the serving configuration, read afresh, with the site's stop words."""
     return read_snapshot(site_id, stop_words_of(settings_of(site_id)[STOP_WORDS]))
 
 

@@ -59,7 +59,7 @@ class SynonymGroup:
         return cls(SynonymType(fields["type"]), fields.get("root"), tuple(fields["synonyms"]), id)
 
     def as_json(self) -> dict[str, Any]:
-        """What `of_json` reads: the group without what the database gives it."""
+        """Return the group as `of_json` reads it, without what the database gives it."""
         return {"type": self.type.value, "root": self.root, "synonyms": list(self.words)}
 
     def __str__(self) -> str:
@@ -80,7 +80,7 @@ class AppliedSynonym:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """What synonyms make of a search: for the engine, and for people to read."""
+    """The expansion of a search by synonyms: for the engine, and for people to read."""
 
     alternatives: tuple[Alternatives, ...] = ()
     applied: tuple[AppliedSynonym, ...] = ()
@@ -88,7 +88,7 @@ class Expansion:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What one expression of a group answers with."""
+    """The other expressions of a group, for one of them."""
 
     group: SynonymGroup
     others: tuple[str, ...]
@@ -161,6 +161,6 @@ def _entries_of(group: SynonymGroup) -> Iterator[tuple[Run, _Entry]]:
 
 
 def _unquoted(words: str, searched: Run) -> list[bool]:
-    """Which of the words never stand in quotes. A quote that is not closed quotes nothing."""
+    """Return, for each of the words, whether it never stands in quotes. A quote that is not closed quotes nothing."""
     quoted = {stem(token) for part in _QUOTED.findall(words[:MAX_CHARACTERS]) for token in tokens(part)}
     return [word not in quoted for word in searched]

@@ -1,4 +1,4 @@
-"""How long counts are kept, by the days of each site."""
+"""Retention of counts, by the days of each site."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ GLANCED_ROWS = 5
 
 @dataclass(frozen=True, slots=True)
 class TrackingStatus:
-    """What a site counts of its searches; `since` is the first day counted, None before any."""
+    """The parts of its searches that a site counts; `since` is the first day counted, None before any."""
 
     searches: bool
     clicks: bool

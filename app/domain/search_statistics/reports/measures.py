@@ -1,4 +1,4 @@
-"""What searches come to over a period: counts, shares of them, and how both compare with the period before. Pure.
+"""Measures of searches over a period: counts, shares of them, and how both compare with the period before. Pure.
 
 Definitions: specification, Analytics measures. Shares are of the searches that were made while clicks were recorded.
 """

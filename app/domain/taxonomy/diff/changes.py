@@ -88,7 +88,7 @@ class StructureDiff:
         return not any(getattr(self, field.name) for field in fields(self))
 
     def sentences(self, most: int = 100) -> list[str]:
-        """What changed, one sentence each; of more than `most` the last says how many are left out."""
+        """Return the changes, one sentence each; of more than `most` the last says how many are left out."""
         found = list(_all_sentences(self))
         if len(found) <= most:
             return found

@@ -136,7 +136,7 @@ class _Attributes:
 
 
 class _Values:
-    """What differs between the allowed values of an attribute before and after."""
+    """The differences between the allowed values of an attribute before and after."""
 
     def __init__(self, before: Record, after: Record, renames: Mapping[str, str]) -> None:
         self._old: list[str] = before.get("allowedValues") or []

@@ -21,10 +21,10 @@ K = TypeVar("K", AttributeAt, ValueAt)
 class DataLoss:
     """By what is lost, the ids of the levels whose products lose it: attributes that their level no longer defines,
     attributes that a moved level no longer inherits (by the id of the moved level), and values that are no longer
-    allowed (by the level whose definition allowed them). `renamed` tells whose products follow a renamed value.
-    Of some attributes the trees alone cannot tell what goes; they stand by the level of the new definition: `narrowed`
-    are those that were no choice and get another type or other rules, `one_of_several` those that took several values
-    and take one now, `required` those that become mandatory."""
+    allowed (by the level whose definition allowed them). `renamed` are those whose products follow a renamed value. Of
+    some attributes the trees alone do not show what goes; they stand by the level of the new definition: `narrowed` are
+    those that were no choice and get another type or other rules, `one_of_several` those that took several values and
+    take one now, `required` those that become mandatory."""
 
     removed: dict[AttributeAt, list[str]] = field(default_factory=dict)
     not_inherited: dict[AttributeAt, list[str]] = field(default_factory=dict)
@@ -140,7 +140,7 @@ def _defines(tree: TaxonomyTree, level_id: str, attribute_id: str) -> bool:
 
 
 def _rules(attribute: Attribute) -> tuple[AttributeType, Validation]:
-    """What a value must be, once there is one."""
+    """Return the type and the rules of a value, apart from whether one must be there."""
     return attribute.type, replace(attribute.validation, mandatory=False, error_message=None)
 
 

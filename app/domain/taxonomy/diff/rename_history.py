@@ -1,5 +1,5 @@
-"""What allowed values of one revision of a taxonomy are called in another, when every save between the two said what it
-renamed. Pure."""
+"""Renames of allowed values between two revisions of a taxonomy, by the renames that every save between them recorded.
+Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Saves = Iterable[Iterable[ValueRename]]  # The renames of each save, the oldest 
 
 
 def renames_on(saves: Saves, earlier: FlatLevels, later: FlatLevels) -> list[ValueRename]:
-    """What leads from the tree `earlier` to the tree `later`, by the definitions of the later one."""
+    """Return the renames that lead from the tree `earlier` to the tree `later`, by the definitions of the later one."""
     words = _followed(saves)
     return [
         ValueRename(*definition, was, became)
@@ -26,8 +26,9 @@ def renames_on(saves: Saves, earlier: FlatLevels, later: FlatLevels) -> list[Val
 
 
 def renames_back(saves: Saves, earlier: FlatLevels, later: FlatLevels) -> list[ValueRename]:
-    """What leads from the tree `later` back to the tree `earlier`, by the definitions of the earlier one. Where two
-    values became one, it is the first of them again; where one became another that there was, it stays that."""
+    """Return the renames that lead from the tree `later` back to the tree `earlier`, by the definitions of the earlier
+    one. Where two values became one, it is the first of them again; where one became another that there was, it stays
+    that."""
     words = _followed(saves)
     found: dict[tuple[Definition, str], ValueRename] = {}
     for definition, offered, after in _definitions(words, earlier, later):

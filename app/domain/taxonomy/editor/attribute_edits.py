@@ -213,8 +213,8 @@ def _with(levels: FlatLevels, level: Record, attributes: Sequence[Record], label
 
 
 def _definition(given: Mapping[str, Any]) -> Record:
-    """What an attribute says, without what is empty; texts trimmed, values once each. Raises Invalid for what no
-    database can hold; what else may be wrong, validation says."""
+    """Return the definition of an attribute without its empty fields; texts trimmed, values once each. Raises Invalid
+    for what no database can hold; what else may be wrong, validation says."""
     names = [name for name in ATTRIBUTE.fields if name not in ("attributeId", "displayOrder") and name in given]
     definition = {name: _trimmed(given[name], block) for name in names}
     definition["allowedValues"] = _unique(definition.get("allowedValues") or [])

@@ -38,7 +38,7 @@ Wanted = Callable[[FlatLevels], Edit | Sequence[Edit]]
 
 
 class StaleDraft(Conflict):
-    """The draft was changed in another window since the one that asks read it."""
+    """The draft was changed in another window after the requesting window had read it."""
 
     code = "stale_draft"
 
@@ -71,7 +71,7 @@ class Editing:
 
     @property
     def token(self) -> str:
-        """What a window knows of the draft; it differs after every change."""
+        """The version of the draft that a window has read; it differs after every change."""
         return token_of(self.base_revision, self.version)
 
     @property
@@ -93,7 +93,7 @@ class Editing:
 
     @cached_property
     def problems(self) -> tuple[StructureProblem, ...]:
-        """Why the draft cannot be saved as it is."""
+        """The problems for which the draft cannot be saved as it is."""
         return draft_problems(self.levels, self.base, self.base_root_levels)
 
     @cached_property
@@ -154,9 +154,9 @@ def discard(site_id: int, taxonomy_id: str, user_id: int) -> Editing:
 
 
 def prepare_draft(site_id: int, taxonomy_id: str, user_id: int, token: str, note: str = "") -> Prepared:
-    """Check the draft for a save. `token` is that of the draft that was reviewed, so that nothing is saved that nobody
-    has seen. Raises NotFound, StaleDraft, Conflict without a draft, and what `prepare` raises: Invalid, and
-    StaleRevision when another user saved in between. Like `prepare`, call it before the transaction."""
+    """Check the draft for a save. `token` is that of the draft that was reviewed, so that nothing is saved unseen.
+    Raises NotFound, StaleDraft, Conflict without a draft, and what `prepare` raises: Invalid, and StaleRevision when
+    another user saved in between. Like `prepare`, call it before the transaction."""
     editing = open_draft(site_id, taxonomy_id, user_id)
     _check_editable(editing, token)
     if not editing.applied:

@@ -26,7 +26,7 @@ class Outcome(NamedTuple):
 
 
 class Edit(Protocol):
-    """What can be done to a draft."""
+    """An edit of a draft."""
 
     def apply(self, levels: FlatLevels) -> Outcome:
         """Raises Invalid for what cannot be done."""

@@ -14,7 +14,7 @@ MANY_ROWS = 60  # A tree with more opens with its branches closed.
 
 
 class UnsavedChange(StrEnum):
-    """What about a level is not saved yet."""
+    """The kind of change of a level that is not saved yet."""
 
     NONE = ""
     NEW = "new"
@@ -37,8 +37,8 @@ class OutlineRow:
 
 @dataclass(frozen=True)
 class Outline:
-    """A draft's tree, whose rows are made as they are asked for. `base` is what was last saved, `products` the number
-    at each level by its id, None where the taxonomy is not in use; `problems` likewise."""
+    """A draft's tree, whose rows are made on demand. `base` is what was last saved, `products` the number at each level
+    by its id, None where the taxonomy is not in use; `problems` likewise."""
 
     levels: FlatLevels
     base: FlatLevels
@@ -91,8 +91,9 @@ class Insertion:
 
 @dataclass(frozen=True, slots=True)
 class OutlineChange:
-    """What turns one outline into another, in this order: branches that go, branches that come, branches that are
-    shown anew in their place, rows whose own look differs. What branches come behind was there before and stays."""
+    """The changes that turn one outline into another, in this order: branches that go, branches that come, branches
+    that are shown anew in their place, rows whose own look differs. The sibling that branches come behind was there
+    before and stays."""
 
     removed: Sequence[str] = ()
     inserted: Sequence[Insertion] = ()

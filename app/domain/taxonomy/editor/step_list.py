@@ -29,7 +29,7 @@ def one_step(levels: FlatLevels, edits: Sequence[Edit]) -> Step:
 
 
 def at_most(steps: Sequence[Step], base: FlatLevels) -> list[Step]:
-    """What is kept of the steps, of which the first was made on `base`: no more than MOST_STEPS and about MOST_BYTES,
+    """Return the steps to keep, of which the first was made on `base`: no more than MOST_STEPS and about MOST_BYTES,
     since every edit writes all of them. The newest one stays by itself. Raises Invalid for more than LARGEST in any
     case."""
     sizes = [len(json.dumps(step.as_json())) for step in steps]
@@ -43,7 +43,7 @@ def at_most(steps: Sequence[Step], base: FlatLevels) -> list[Step]:
 
 
 def _too_many(sizes: Sequence[int]) -> int:
-    """How many of the oldest must become one, so that it need not be done again at the very next edit."""
+    """Return how many of the oldest steps must become one, so that it need not be done again at the very next edit."""
     if sum(sizes) <= MOST_BYTES:
         return 0
     kept, size = 1, sizes[-1]

@@ -1,4 +1,4 @@
-"""What one edit changed, small enough to keep many, and how to do it again or take it back."""
+"""The changes of one edit, small enough to keep many, with redo and undo."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ class Step:
 
 
 def apply_edit(levels: FlatLevels, edit: Edit) -> Step:
-    """What the edit changes; `redo(levels, step)` does it. A step without changes means that nothing differs.
-    Raises Invalid for what cannot be done; new levels and attributes get ids `new-1`, `new-a1`, … free in `levels`."""
+    """Return the changes that the edit makes; `redo(levels, step)` does it. A step without changes means that nothing
+    differs. Raises Invalid for what cannot be done; new levels and attributes get ids `new-1`, `new-a1`, … free in
+    `levels`."""
     outcome = edit.apply(levels)
     return Step(outcome.label, differences(levels, outcome.levels), outcome.level_id)
 

@@ -12,7 +12,7 @@ from app.domain.taxonomy.levels.tree import TaxonomyTree
 
 @dataclass(frozen=True, slots=True)
 class AttributeChoice:
-    """`name` tells attributes of the same name apart; `mandatory` says whether it is so on any level."""
+    """`name` distinguishes attributes of the same name; `mandatory`: it is so on any level."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""How much of what must be known about a product is known."""
+"""Completeness of products: the share that is known of what must be known about one."""
 
 from __future__ import annotations
 

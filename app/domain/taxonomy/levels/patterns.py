@@ -13,7 +13,7 @@ TOO_LARGE = "pattern too large"
 
 
 def pattern_problem(pattern: str) -> str | None:
-    """Why a pattern cannot be used, or None."""
+    """Return the reason why a pattern cannot be used, or None."""
     if len(pattern) > LONGEST_PATTERN:
         return f"The pattern has {len(pattern)} characters; at most {LONGEST_PATTERN} fit."
     try:

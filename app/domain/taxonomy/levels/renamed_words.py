@@ -14,7 +14,7 @@ Renames = Mapping[tuple[str, str], Words]  # By the id of a product's level and 
 
 
 def by_level(parameters: Mapping[str, Any]) -> dict[tuple[str, str], Words]:
-    """What one save renamed."""
+    """Return the renamed values of one save, by the ids of level and attribute."""
     definitions: dict[tuple[str, str], dict[str, str]] = {}
     for rename in parameters["renames"]:
         words = definitions.setdefault((rename["levelId"], rename["attributeId"]), {})
@@ -27,8 +27,8 @@ def by_level(parameters: Mapping[str, Any]) -> dict[tuple[str, str], Words]:
 
 
 def one_after_another(saves: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], Words]:
-    """What the words of the first save became by the last, and those of every save between. The renames of one save
-    happen at once, so two words can change places; of a word that was given anew and renamed again the last counts."""
+    """Return the last words for the words of the first save and of every save between. The renames of one save happen
+    at once, so two words can change places; of a word that was given anew and renamed again the last counts."""
     found: dict[tuple[str, str], Words] = {}
     made: dict[tuple[int, int], Words] = {}  # Most levels share their words.
     for parameters in saves:
@@ -43,7 +43,7 @@ def one_after_another(saves: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str
 
 
 def in_other_words(value: Any, words: Mapping[str, str]) -> Any:
-    """A list keeps its order and tells nothing twice."""
+    """Return the value in its new words; a list keeps its order and repeats nothing."""
     if isinstance(value, list):
         return list(dict.fromkeys(words.get(item, item) if isinstance(item, str) else item for item in value))
     return words.get(value, value) if isinstance(value, str) else value

@@ -1,8 +1,8 @@
 """Trees as the database holds them, decoded once for as long as they are in use.
 
 A tree of 2,000 levels is megabytes of JSON, and most requests that need it need the same. So one that was decoded is
-kept by its very text, with what was made of it: whatever is saved, undone or rolled back, nobody can get another tree
-than the one that was read. Nobody changes what is here.
+kept by its very text, with what was made of it: whatever is saved, undone or rolled back, a caller gets no other tree
+than the one that was read. What is here is never changed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def read_stored(text: str) -> StoredLevels:
 
 
 def made_once(make: Callable[[Levels], Made]) -> Callable[[Levels], Made]:
-    """For functions of a tree alone whose result nobody changes: a stored tree keeps what they gave."""
+    """Cache the result of a function with the stored tree: for functions of a tree alone whose result is never
+    changed."""
 
     @wraps(make)
     def of(root_levels: Levels) -> Made:

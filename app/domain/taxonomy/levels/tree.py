@@ -1,4 +1,4 @@
-"""A taxonomy as the shop asks it: levels by id, the way down to each, and the attributes that hold there."""
+"""A taxonomy as the shop queries it: levels by id, the way down to each, and the attributes that hold there."""
 
 from __future__ import annotations
 

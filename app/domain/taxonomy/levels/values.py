@@ -1,4 +1,4 @@
-"""Which attribute values a product may hold: coerced to the attribute's type, then checked one by one.
+"""Attribute values that a product may hold: coerced to the attribute's type, then checked one by one.
 
 What breaks a rule is dropped and reported; the rest is kept. A choice that differs from an allowed value
 only in case or outer spaces takes its spelling, and the former word of a renamed one the new word. In a
@@ -47,8 +47,8 @@ class _Refused(Exception):
 def check_values(
     attributes: Mapping[str, Attribute], raw: Mapping[str, Any]
 ) -> tuple[dict[str, Value], list[DroppedValue]]:
-    """What is kept, by attribute id, and what was dropped and why. `attributes` are those that apply to the
-    product's level. Empty values (None, "" and []) are neither."""
+    """Return the values that are kept, by attribute id, and those that were dropped, each with the reason. `attributes`
+    are those that apply to the product's level. Empty values (None, "" and []) are neither."""
     kept: dict[str, Value] = {}
     dropped: list[DroppedValue] = []
     for attribute_id, given in raw.items():

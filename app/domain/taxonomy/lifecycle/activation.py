@@ -1,4 +1,4 @@
-"""Which taxonomy is the active one. Switching from another puts every product's classification into its archive slot
+"""The choice of the active taxonomy. Switching from another puts every product's classification into its archive slot
 and clears it, in one statement: products are never classified by two taxonomies at once."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ActivationImpact:
 
 
 def activation_impact(site_id: int, taxonomy_id: str) -> ActivationImpact:
-    """What activating would do. Raises NotFound."""
+    """Return the effects that activating would have. Raises NotFound."""
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     current = active_id(site_id)
     if current is None or current == taxonomy.id:
@@ -106,8 +106,9 @@ def _switch(author: Author, taxonomy: Taxonomy, current: str) -> None:
 
 
 def _archive_and_clear(author: Author, taxonomy_id: str) -> int:
-    """How many products. Their revision rises, so that an editor that was opened before cannot save the old
-    classification again. The rebuild that follows the event updates the index."""
+    """Archive and clear the classification of all products; return how many had one. Their revision rises, so that an
+    editor that was opened before cannot save the old classification again. The rebuild that follows the event updates
+    the index."""
     statement = (
         update(Product)
         .where(_classified(author.site_id))

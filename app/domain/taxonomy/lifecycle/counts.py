@@ -1,4 +1,4 @@
-"""How many products stand at each level of the active taxonomy."""
+"""Numbers of products at each level of the active taxonomy."""
 
 from __future__ import annotations
 

@@ -42,8 +42,9 @@ class InvalidValuesImpact:
 def invalid_values(
     before: TaxonomyTree, after: TaxonomyTree, lost: DataLoss, here: Conditions
 ) -> Iterator[InvalidValuesImpact]:
-    """Two statements at most, each only where such an attribute changes; `here` are the conditions that narrow them to
-    those attributes and levels. The first reads every value once a level. What nobody holds is left out."""
+    """Count the products with values that become invalid. Two statements at most, each only where such an attribute
+    changes; `here` are the conditions that narrow them to those attributes and levels. The first reads every value once
+    a level. Values that no product holds are left out."""
     products: dict[AttributeAt, int] = {}
     for (level_id, attribute_id), number in _counts(before, after, lost, here).items():
         places = (*lost.narrowed.items(), *lost.one_of_several.items())

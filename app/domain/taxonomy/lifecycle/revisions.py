@@ -77,17 +77,17 @@ def record_revision(
 
 
 def keep_stored_state(taxonomy: Taxonomy) -> None:
-    """Note what the taxonomy is where nobody has: one that was imported has no line of its own."""
+    """Note the present state of the taxonomy where the log lacks it: one that was imported has no line of its own."""
     keep_state(stored_state(taxonomy))
 
 
 def stored_state(taxonomy: Taxonomy) -> TaxonomyRevision:
-    """What the taxonomy is before a change, for `keep_state` to note once the change holds."""
+    """Return the state of the taxonomy before a change, for `keep_state` to note once the change holds."""
     return _row(taxonomy, [BEFORE_THE_LOG], "", "", taxonomy.updated_at)
 
 
 def keep_state(state: TaxonomyRevision) -> None:
-    """Note a state where nobody has. Two may do so at the same moment, and mean the same."""
+    """Note a state where the log lacks it. Two callers may do so at the same moment, and mean the same."""
     log = TaxonomyRevision
     same = (log.site_id == state.site_id, log.taxonomy_id == state.taxonomy_id, log.revision == state.revision)
     if db.session.scalar(select(log.revision).where(*same)) is not None:
@@ -145,7 +145,7 @@ def _logged(taxonomy: Taxonomy) -> list[RevisionRow]:
 
 
 def revision_of(site_id: int, taxonomy_id: str, revision: int) -> Revision:
-    """What the taxonomy was at this revision; its present one is always known. Raises NotFound."""
+    """Return the taxonomy as it was at this revision; its present one is always known. Raises NotFound."""
     taxonomy = _taxonomy(site_id, taxonomy_id)
     if revision == taxonomy.revision:
         row = db.session.get(TaxonomyRevision, (site_id, taxonomy_id, revision))
@@ -161,15 +161,15 @@ def _revision(state: Taxonomy | TaxonomyRevision, saved_by: str, saved_at: datet
 
 
 def compare_revisions(site_id: int, taxonomy_id: str, older: int, newer: int) -> StructureDiff:
-    """What changed in the tree from one revision to another, which may be the earlier one. Raises NotFound."""
+    """Return the changes in the tree from one revision to another, which may be the earlier one. Raises NotFound."""
     before, after = revision_of(site_id, taxonomy_id, older), revision_of(site_id, taxonomy_id, newer)
     renames = renames_between(site_id, taxonomy_id, older, newer)
     return compare(before.root_levels, after.root_levels, renames)
 
 
 def renames_between(site_id: int, taxonomy_id: str, start: int, end: int) -> list[ValueRename]:
-    """What values of the revision `start` are called in the revision `end`, earlier or later, as far as the saves
-    between are in the log. Raises NotFound."""
+    """Return the renames of values from the revision `start` to the revision `end`, earlier or later, as far as the
+    saves between are in the log. Raises NotFound."""
     first, last = sorted((start, end))
     trees = [flatten(revision_of(site_id, taxonomy_id, revision).root_levels) for revision in (first, last)]
     log = TaxonomyRevision
@@ -188,7 +188,7 @@ def what_changed(site_id: int, taxonomy_id: str, older: int, newer: int) -> list
 
 
 def changed_texts(before: TaxonomyTexts, after: TaxonomyTexts) -> list[str]:
-    """What changed of the taxonomy's own texts, in sentences."""
+    """Return the changes of the taxonomy's own texts, in sentences."""
     sentences = []
     if before.name != after.name:
         sentences.append(f"Renamed the taxonomy “{before.name}” to “{after.name}”.")

@@ -28,7 +28,8 @@ def view_of(taxonomy: Taxonomy) -> dict[str, Any]:
 
 
 def data_view(site_id: int, taxonomy_id: str) -> dict[str, Any]:
-    """What an editor loads: the taxonomy, whether it is the active one, and products by level. Raises NotFound."""
+    """Return the data that an editor loads: the taxonomy, whether it is the active one, and products by level. Raises
+    NotFound."""
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     counts = level_counts(site_id, taxonomy)
     return {

@@ -14,8 +14,9 @@ from app.domain.taxonomy.levels.values import DroppedValue, Value, check_values
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a product gets back: `level_id`, valid `values` and its completeness in per cent. `left` is the slot
-    afterwards, with the values that fit no more; None when nothing is left. `dropped` says why they do not fit."""
+    """The classification that a product gets back: `level_id`, valid `values` and its completeness in per cent. `left`
+    is the slot afterwards, with the values that fit no more; None when nothing is left. `dropped` has the reasons why
+    they do not fit."""
 
     level_id: str
     values: dict[str, Value]

@@ -64,7 +64,8 @@ def taxonomy_in_use(clock: Clock, site_id: int) -> ActiveTaxonomy:
 def preview_classification(
     clock: Clock, site_id: int, product_id: int, change: ClassificationChange | None
 ) -> ChangedProduct:
-    """What a change would come to; without one, what holds. Raises NotFound, Conflict, Invalid."""
+    """Return the product as it would be after a change, or as it is where `change` is None. Raises NotFound, Conflict,
+    Invalid."""
     product, taxonomy = product_of(site_id, product_id), taxonomy_in_use(clock, site_id)
     before = stored_classification(taxonomy.tree, product)
     after = before if change is None else _changed(taxonomy.tree, product, change)
@@ -89,7 +90,7 @@ def set_classification(
 
 
 def stored_classification(tree: TaxonomyTree, product: Product) -> Classification:
-    """What a product holds, with its gaps. A level that is gone has none."""
+    """Return the stored classification of a product, with its missing values. A level that is gone has none."""
     level_id = product.taxonomy_level_id
     values = dict(product.taxonomy_attributes)
     if level_id is None or level_id not in tree.levels:

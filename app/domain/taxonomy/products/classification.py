@@ -85,7 +85,7 @@ def counted_values(values: Mapping[str, Value]) -> set[tuple[str, str]]:
 
 
 def keep_values(product: Product, tree: TaxonomyTree, values: dict[str, Value]) -> None:
-    """Give a product other values as they are, where nobody asks whether those it has still hold: its level stays, how
+    """Give a product other values as they are, without checking whether those it has still hold: its level stays, how
     complete it is follows. The caller calls `index_values` afterwards."""
     product.taxonomy_attributes = values
     level_id = product.taxonomy_level_id

@@ -20,7 +20,8 @@ def matching_ids(site_id: int, filters: ProductList, tree: TaxonomyTree) -> Sele
 
 
 def conditions(site_id: int, filters: ProductList, tree: TaxonomyTree) -> list[ColumnElement[bool]]:
-    """An unknown level or attribute finds nothing. Who asks for products that lack an attribute pays one statement."""
+    """Return the conditions of a product list. An unknown level or attribute finds nothing. The filter for products
+    that lack an attribute costs one statement."""
     return list(_conditions(site_id, filters, tree))
 
 

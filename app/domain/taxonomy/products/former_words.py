@@ -35,8 +35,7 @@ def rename_parameters(
 
 
 def former_words(clock: Clock, site_id: int, taxonomy_id: str | None) -> Renames:
-    """What the taxonomy's values were called before they were renamed on products, or as long as that goes on. One
-    statement."""
+    """Return the former words of values that were renamed on products lately, or are being renamed. One statement."""
     recent = TaxonomyTask.finished_at > clock.now() - UNDERSTOOD_FOR
     query = select(TaxonomyTask.parameters).where(
         TaxonomyTask.site_id == site_id,

@@ -77,8 +77,8 @@ def _not_taken(definition: Attribute, texts: Iterable[str]) -> list[str]:
 
 
 def _takes(definition: Attribute, text: str) -> bool:
-    """Whether it takes a text that is none of its allowed values. Of one that is longer than the index holds nobody
-    knows; it counts as taken."""
+    """Whether it takes a text that is none of its allowed values. For one that is longer than the index holds this is
+    unknown; it counts as taken."""
     if definition.type.is_choice and not definition.former and "," not in text:
         return False  # What check_values would say too, but of very many slowly.
     if len(text) == LONGEST_COUNTED_VALUE and not definition.type.is_choice:

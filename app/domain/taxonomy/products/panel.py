@@ -1,5 +1,5 @@
-"""What the product form shows of a product's classification: an input for each attribute of its level, what stands in
-it, what is wrong with that, and what the level leaves behind. Values are texts here, as inputs send them."""
+"""The classification of a product in the product form: an input for each attribute of its level, what stands in it,
+what is wrong with that, and what the level leaves behind. Values are texts here, as inputs send them."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class AttributeInput:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """What is offered, then what the product holds besides."""
+        """The allowed values, then the other values that the product holds."""
         allowed = self.attribute.allowed_values
         return (*allowed, *(text for text in self.texts if text and text not in allowed))
 
     @property
     def hint(self) -> str:
-        """What the rules ask for, in a few words."""
+        """The rules of the attribute, in a few words."""
         return value_hint(self.attribute)
 
 
@@ -76,7 +76,7 @@ class LeftBehind:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A value that a save did not keep. `has_input` tells that its attribute still has one."""
+    """A value that a save did not keep. `has_input`: its attribute still has one."""
 
     attribute_id: str
     label: str
@@ -135,7 +135,7 @@ def product_panel(tree: TaxonomyTree, level_id: str, texts: Texts) -> ProductPan
 
 
 def _in_current_words(attribute: Attribute, texts: Sequence[str]) -> tuple[str, ...]:
-    """What stands in the input. A value that was renamed just now has its new word there."""
+    """Return the texts of an input. A value that was renamed just now has its new word there."""
     if not attribute.former:
         return tuple(texts)
     return tuple(dict.fromkeys(attribute.choice(text) or text for text in texts))
@@ -162,13 +162,13 @@ def stored_texts(values: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def raw_values(attributes: Mapping[str, Attribute], texts: Texts) -> dict[str, str | list[str]]:
-    """What inputs sent, in the form in which values are checked; blank ones are left out."""
+    """Return the values that inputs sent, in the form in which values are checked; blank ones are left out."""
     filled = {name: [text for text in found if text.strip()] for name, found in texts.items()}
     return {name: _raw(attributes.get(name), found) for name, found in filled.items() if found}
 
 
 def dropped_values(tree: TaxonomyTree, level_id: str | None, dropped: Sequence[DroppedValue]) -> tuple[Dropped, ...]:
-    """What a save reports, in words."""
+    """Return the values that a save did not keep, with labels and reasons in words."""
     attributes = tree.applicable_attributes(level_id or "")
     return tuple(
         Dropped(

@@ -1,4 +1,4 @@
-"""How many products could be given back what was archived when another taxonomy became active."""
+"""Numbers of products whose classification can be restored: it was archived when another taxonomy became active."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _with(
 
 
 def _refusal(taxonomy: ActiveTaxonomy | None, panel: PanelForm | None, product: Product | None) -> str | None:
-    """Why a panel is not applied, though the rest of the form is."""
+    """Return the reason why a panel is not applied though the rest of the form is, or None."""
     if panel is None:
         return None
     if taxonomy is None:

@@ -30,7 +30,7 @@ class WorkOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LevelWork:
-    """How many products of a level and of those below it are incomplete; `depth` counts from 0 at the roots."""
+    """A level with the number of incomplete products at and below it; `depth` counts from 0 at the roots."""
 
     id: str
     name: str
@@ -78,7 +78,7 @@ def work_summary(site_id: int, tree: TaxonomyTree, level_id: str = "") -> Workli
 
 
 def incomplete_products(site_id: int) -> int:
-    """How many products miss something, as far as that was counted."""
+    """Return how many products miss something, as far as that was counted."""
     query = select(func.count()).select_from(Product).where(Product.site_id == site_id, _incomplete())
     return db.session.scalar(query) or 0
 

@@ -19,8 +19,8 @@ from app.domain.taxonomy.tasks.report import count
 
 
 class Way(StrEnum):
-    """What becomes of the value that a product has already: SET replaces it, FILL leaves it and fills gaps, ADD adds
-    to a choice of several, CLEAR takes it away."""
+    """The treatment of a value that a product has already: SET replaces it, FILL leaves it and fills gaps, ADD adds to
+    a choice of several, CLEAR takes it away."""
 
     SET = "set"
     FILL = "fill"

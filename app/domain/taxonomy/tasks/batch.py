@@ -18,8 +18,8 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a task is about. `taxonomy_id` and `tree` are the active taxonomy as it is now: the one for which the task
-    was asked, where its `parameters` name one (`taxonomyId`); under another nothing is done."""
+    """The subject of a task. `taxonomy_id` and `tree` are the active taxonomy as it is now: the one for which the task
+    was requested, where its `parameters` name one (`taxonomyId`); under another nothing is done."""
 
     site_id: int
     parameters: Mapping[str, Any]

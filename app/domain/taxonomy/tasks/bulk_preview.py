@@ -1,4 +1,4 @@
-"""What giving many products a level or a value would do, before anybody does it; nothing is changed."""
+"""Preview of giving many products a level or a value; nothing is changed."""
 
 from __future__ import annotations
 

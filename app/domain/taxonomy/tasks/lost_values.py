@@ -1,5 +1,5 @@
-"""What products lost by a task, kept whole in the activity log: an entry for each batch, in the transaction in which
-it happened. So a mistake with thousands of products can be fixed."""
+"""The values that products lost by a task, kept whole in the activity log: an entry for each batch, in the transaction
+in which it happened. So a mistake with thousands of products can be fixed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def _attributes(task: TaxonomyTask, lost: Sequence[Lost]) -> str:
 
 
 def entries(site_id: int, task_id: str) -> int:
-    """How many entries there are about it: 0 for a task that took nothing from products, or none of this site."""
+    """Return how many entries there are about a task: 0 for a task that took nothing from products, or none of this
+    site."""
     return db.session.scalar(select(func.count()).select_from(AuditEntry).where(*_about(site_id, task_id))) or 0
 
 

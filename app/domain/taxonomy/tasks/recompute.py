@@ -1,4 +1,4 @@
-"""How complete every product is, after something changed what must be known about it."""
+"""Recompute the completeness of every product after a change of what must be known about it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def candidates(task: Task) -> Select[int]:
 
 
 def change(batch: Batch) -> None:
-    """The index does not hold the score, so there is nothing to tell it; nor is it anything that a person edits, so
-    the revisions stay."""
+    """Store the scores that changed. The index does not hold the score, so it needs no update; nor does a user edit it,
+    so the revisions stay."""
     changed = [{"id": product_id, "completeness_score": score} for product_id, score in _other_scores(batch)]
     if changed:
         db.session.execute(update(Product), changed, execution_options=INDEXED_SEPARATELY)

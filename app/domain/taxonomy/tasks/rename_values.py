@@ -52,9 +52,9 @@ def _renamed(product: Product, renames: Renames, earlier: _Earlier) -> dict[str,
 
 
 class _Earlier:
-    """Tells words that products got before the save from those they got since. That matters where a word is renamed
-    and the same word is allowed for another value: two that change places, or one that is given anew. What somebody
-    has chosen since is meant as it is now; the activity log knows that of every product that a person saved."""
+    """Distinguish words that products got before the save from those they got since. That matters where a word is
+    renamed and the same word is allowed for another value: two that change places, or one that is given anew. A word
+    chosen since then is meant as it is now; the activity log has that of every product that a user saved."""
 
     def __init__(self, batch: Batch, products: Sequence[Product], renames: Renames) -> None:
         self._tree = batch.task.tree

@@ -1,4 +1,4 @@
-"""What a task did, gathered batch by batch in the form in which it is stored.
+"""The report of a task, gathered batch by batch in the form in which it is stored.
 
 `changed`, `unchanged` and `skipped` count products; `dropped` and `replaced` count, by attribute id, the products that
 lost a value or got another; `lost` holds those values themselves for the first products, so that a mistake can be

@@ -67,7 +67,8 @@ class RestorePreview:
 
 
 def restore_preview(clock: Clock, site_id: int, taxonomy_id: str) -> RestorePreview:
-    """What restoring would do now; nothing is changed. Raises NotFound, Conflict when it is not the active one."""
+    """Return the effects that restoring would have now; nothing is changed. Raises NotFound, Conflict when it is not
+    the active one."""
     known = TaxonomyTree.parse(takes_back(site_id, taxonomy_id).root_levels)
     tree = with_former_words(clock, site_id, taxonomy_id, known)
     levels = _products_by_level(site_id)
@@ -152,7 +153,7 @@ def _names(site_id: int, sources: Sequence[Source]) -> tuple[dict[str, str], dic
 
 
 def _data_loss(site_id: int, tree: TaxonomyTree) -> tuple[int, Counter[str]]:
-    """How many products would leave values behind, and how many of them by attribute."""
+    """Return how many products would leave values behind, in all and by attribute."""
     products, by_attribute = 0, Counter[str]()
     for slot in _slots(site_id):
         found = restored(tree, slot)

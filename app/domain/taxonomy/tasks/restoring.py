@@ -11,7 +11,7 @@ from app.domain.taxonomy.tasks.report import count, note_loss
 
 
 def candidates(task: Task) -> Select[int]:
-    """Products without a level: those that somebody has classified since keep that, and their slot."""
+    """Products without a level: those that were classified since keep that, and their slot."""
     unclassified = Product.site_id == task.site_id, Product.taxonomy_level_id.is_(None)
     return select(Product.id).where(*unclassified, Product.archived_taxonomy_data.is_not(None))
 

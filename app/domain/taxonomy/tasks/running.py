@@ -126,8 +126,8 @@ class _Turn:
         return len(ids) == self.batch
 
     def _note_refusal(self) -> None:
-        """What the database has refused for long is not tried for ever. The tries may have outlasted the lease, which
-        nothing could renew meanwhile."""
+        """Note that the database refused the work; after long enough the task fails. The tries may have outlasted the
+        lease, which nothing could renew meanwhile."""
         clock = self.context.clock
         task = leases.held(self.claim)
         task.refused_since = since = task.refused_since or clock.now()
@@ -145,8 +145,9 @@ def _gives_way(task: TaxonomyTask) -> bool:
 
 
 def _work_of(works: Works, task: TaxonomyTask, subject: Task) -> Work:
-    """Raises Conflict when this shop cannot do it: a newer version may have been asked, before an older one was put in
-    its place; and ids mean something else in another taxonomy, even where it has the same."""
+    """Return the work of a task. Raises Conflict when this shop cannot do it: a newer version may have created the
+    task, before an older one was put in its place; and ids mean something else in another taxonomy, even where it has
+    the same."""
     if task.kind not in works:
         raise Conflict(f"This version of the shop cannot do work of the kind {task.kind}.")
     if subject.parameters.get("taxonomyId", subject.taxonomy_id) != subject.taxonomy_id:

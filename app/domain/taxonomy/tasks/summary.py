@@ -1,4 +1,4 @@
-"""How a task is shown to people."""
+"""Summaries of tasks for pages."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def summary_of(task: TaxonomyTask, is_unanswered: bool = False) -> TaskSummary:
 
 
 def kind_of(task: TaxonomyTask) -> Kind | None:
-    """None for one that this version of the shop does not know: a newer one was asked, before this took its place."""
+    """Return the kind of a task, None for one that this version of the shop does not know: a newer one created it."""
     return Kind(task.kind) if task.kind in TITLES else None
 
 

@@ -143,7 +143,7 @@ def _name_attribute(
 
 
 def _trimmed_once(values: Mapping[int, Any]) -> dict[int, Any]:
-    """What is no text is no value, and stays for validation to point at."""
+    """Trim the texts and keep each once, by place. What is no text is no value, and stays for validation to report."""
     if all(type(value) is str for value in values.values()):
         trimmed = {place: value.strip() for place, value in values.items()}
         if len(set(trimmed.values())) == len(trimmed):

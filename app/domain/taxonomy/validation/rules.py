@@ -34,8 +34,8 @@ ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*", re.ASCII)
 
 
 class Known(NamedTuple):
-    """What is not looked at (again): ids that may have any form, and for each pattern what is wrong with it, if
-    anything, by the pattern."""
+    """Ids and patterns that are not checked (again): ids that may have any form, and for each pattern what is wrong
+    with it, if anything, by the pattern."""
 
     ids: frozenset[str]
     patterns: dict[str, str | None]
@@ -56,7 +56,7 @@ def problems_of(levels: list[LevelDraft], known: Known) -> list[StructureProblem
 
 
 def patterns_problem(levels: list[LevelDraft]) -> StructureProblem | None:
-    """Why there cannot be so many patterns, or None. Asked before any is compiled."""
+    """Return the problem of too many patterns, or None. Called before any is compiled."""
     attributes = (attribute for level in every_level(levels) for attribute in level.attributes)
     count = len({attribute.validation["pattern"] for attribute in attributes if "pattern" in attribute.validation})
     if count <= MOST_PATTERNS:
@@ -66,7 +66,7 @@ def patterns_problem(levels: list[LevelDraft]) -> StructureProblem | None:
 
 
 def count_problem(count: int) -> StructureProblem | None:
-    """Why there cannot be so many levels, or None."""
+    """Return the problem of too many levels, or None."""
     if count <= MOST_LEVELS:
         return None
     message = f"A taxonomy has at most {MOST_LEVELS:,} levels; these are {count:,}."

@@ -1,7 +1,7 @@
-"""A taxonomy as somebody sent it: levels and attributes with the place each was read from, not yet checked.
+"""A taxonomy as a client sent it: levels and attributes with the place each was read from, not yet checked.
 
-What is sent may be anything: reading stops below the deepest level there can be, and where so much is there or wrong
-that nobody could look at it.
+What is sent may be anything: reading stops below the deepest level there can be, and where there is more, or more is
+wrong, than can be reviewed.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class AttributeDraft:
 
 @dataclass(slots=True)
 class LevelDraft:
-    """`sent_id` is how whoever sent the level knows it; a new one gets another `id`."""
+    """A level as sent. `sent_id` is its id at the sender; a new one gets another `id`."""
 
     at: str
     sent_id: str
@@ -122,7 +122,7 @@ def read_levels(raw: Sequence[Any], pointer: str = "#/rootLevels") -> tuple[list
 
 
 def too_many_problems() -> StructureProblem:
-    """What stands for those that are not listed."""
+    """Return the problem that stands for those that are not listed."""
     return StructureProblem("too_many_problems", TOO_MANY_PROBLEMS, "#/rootLevels", record="#")
 
 
