@@ -54,7 +54,7 @@ class BasketLine:
 
     @property
     def described(self) -> str:
-        """Its options in words, such as "Colour: Fern, Size: Large"."""
+        """The line's options in words, such as "Colour: Fern, Size: Large"."""
         return ", ".join(f"{name}: {value}" for name, value in self.options.items())
 
     @property
@@ -98,7 +98,7 @@ class Basket:
 
 
 def availability(stock: int | None, quantity: int) -> Availability:
-    """Of what the shop sells; stock None is not counted."""
+    """Return the availability of what the shop sells; stock None is not counted."""
     if stock is None or stock >= quantity:
         return Availability.GOOD
     return Availability.FEWER if stock > 0 else Availability.SOLD_OUT

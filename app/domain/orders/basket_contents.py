@@ -68,7 +68,7 @@ def add(
 
 
 def change(clock: Clock, site_id: int, token: str | None, line_id: int, quantity: int) -> BasketChange:
-    """Ask for another quantity; 0 takes the line out. Raises NotFound, Invalid, Conflict for what is sold out."""
+    """Change the quantity of a line; 0 takes the line out. Raises NotFound, Invalid, Conflict for what is sold out."""
     _check_quantity(quantity, 0)
     order = db.session.scalar(_basket(site_id, token, to_change=True)) if token else None
     line = next((line for line in order.lines if line.id == line_id), None) if order else None

@@ -51,8 +51,8 @@ def find_basket(site_id: int, basket_id: str, to_change: bool = False) -> Order:
 
 
 def create_basket(author: Author, owner: Owner, wanted: Sequence[WantedLine], discount: int = 0) -> Order:
-    """Its number is that of the order it becomes. `discount` is what an agent takes off, in minor units. Raises
-    Invalid, Unprocessable `discount_exceeds_subtotal`, and Conflict `out_of_stock`."""
+    """Create a basket. Its number is that of the order it becomes. `discount` is what an agent takes off, in minor
+    units. Raises Invalid, Unprocessable `discount_exceeds_subtotal`, and Conflict `out_of_stock`."""
     offers = _checked(author.site_id, wanted)
     now = author.now()
     order = Order(
@@ -98,8 +98,8 @@ def replace_lines(
 
 
 def take_over(order: Order, user_id: int, location_id: str) -> None:
-    """Another user goes on with a basket, at their till. Nothing changes while it is paid. Call it within a
-    transaction, with the order locked."""
+    """Give a basket to another user, who goes on with it at their till. Nothing changes while it is paid. Call it
+    within a transaction, with the order locked."""
     if order.status == OPEN and order.payment_lock is None:
         order.owner_id, order.pos_location_id = user_id, location_id
         db.session.flush()
@@ -150,7 +150,7 @@ def _problem(place: int, sku: str, quantity: int, offer: Offer | None) -> Proble
 
 
 def _fill(order: Order, wanted: Sequence[WantedLine], offers: Mapping[str, Offer]) -> None:
-    """Lines of what was there before keep their ids."""
+    """Fill the basket with the wanted lines; lines of what was there before keep their ids."""
     quantities: dict[str, int] = {}
     for one in wanted:
         quantities[one.sku] = quantities.get(one.sku, 0) + one.quantity

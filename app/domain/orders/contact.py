@@ -30,7 +30,7 @@ class Contact:
 
 
 def clean_contact(contact: Contact) -> Contact:
-    """Trimmed. Raises Invalid with every problem."""
+    """Return the contact, trimmed. Raises Invalid with every problem."""
     tidy = Contact(
         one_line(contact.name), contact.email.strip(), one_line(contact.phone), contact.note.replace("\r", "").strip()
     )
@@ -61,7 +61,8 @@ def _problems(contact: Contact) -> list[Problem]:
 
 
 def _card_problems(text: str, pointer: str) -> list[Problem]:
-    """Nobody pays here: what is never stored cannot be stolen."""
+    """Return the problem of a card number in a text. Payment is not made here: what is never stored cannot be
+    stolen."""
     if not names_card(text):
         return []
     return [Problem("card_number", "Please leave card numbers out: you pay when you collect your order.", pointer)]

@@ -43,7 +43,8 @@ def _open_orders(site_id: int, contact: Contact) -> int:
 
 
 def _same(contact: Contact) -> list[ColumnElement[bool]]:
-    """Capitals and the signs between digits make no other address or number."""
+    """Return the conditions on orders of the same contact. Capitals and the signs between digits make no other address
+    or number."""
     conditions = []
     if contact.email:
         conditions.append(func.lower(Order.contact_email) == func.lower(contact.email))

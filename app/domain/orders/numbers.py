@@ -10,7 +10,8 @@ from app.extensions import db
 
 
 def next_number(site_id: int) -> int:
-    """From 1 on, each once: the row is locked until the transaction ends, which gives the number back if it fails."""
+    """Return the next number of a site, from 1 on, each once: the row is locked until the transaction ends, which gives
+    the number back if it fails."""
     raised = update(OrderNumbers).where(OrderNumbers.site_id == site_id).values(next=OrderNumbers.next + 1)
     following = db.session.execute(raised.returning(OrderNumbers.next)).scalar_one_or_none()
     if following is None:
@@ -20,6 +21,6 @@ def next_number(site_id: int) -> int:
 
 
 def _begin(site_id: int) -> None:
-    """After the orders that the site has already, as one that was copied may."""
+    """Begin the numbers of a site after the orders that the site has already, as one that was copied may."""
     known = db.session.scalar(select(func.max(Order.number)).where(Order.site_id == site_id)) or 0
     db.session.execute(upsert(OrderNumbers).values(site_id=site_id, next=known + 1).on_conflict_do_nothing())

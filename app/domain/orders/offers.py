@@ -36,7 +36,7 @@ class Offer:
 
     @property
     def price(self) -> int:
-        """Minor units; a variant without a price has its product's."""
+        """The price in minor units; a variant without a price has its product's."""
         own = self.variant.price if self.variant else None
         return self.product.price if own is None else own
 

@@ -32,7 +32,7 @@ def describe_line(line: OrderLine, offer: Offer) -> None:
 
 
 def set_total(order: Order) -> None:
-    """Prices include the tax; `tax` is what the shop adds to them."""
+    """Set the order's currency and total. Prices include the tax; `tax` is what the shop adds to them."""
     order.currency = currency_of(order.site_id)
     order.total = max(0, subtotal_of(order) - order.discount + order.tax)
 

@@ -125,7 +125,7 @@ def history(site_id: int, order_id: str) -> Sequence[Happening]:
 
 
 def _date_of(filters: OrderList) -> Any:
-    """Where every order has the date that is indexed, that is the one to sort by."""
+    """Return the column of the date to sort by: the indexed one where every order has it."""
     return PLACED_AT if filters.status in (OrderFilter.ALL, OrderFilter.UNSUBMITTED) else Order.submitted_at
 
 
@@ -154,7 +154,8 @@ def _conditions(
 
 
 def _matches(filters: OrderList) -> list[ColumnElement[bool]]:
-    """Whom it is for, how to reach them, what was bought; a number is looked for as that of an order, too."""
+    """Return the conditions that match the words of a list: whom the order is for, how to reach them, what was bought;
+    a number is looked for as that of an order, too."""
     texts: list[Any] = [Order.contact_name, Order.contact_email, Order.contact_phone]
     of_line = select(OrderLine.order_id).where(
         OrderLine.order_id == Order.id, or_(contains(OrderLine.name, filters.words), OrderLine.sku == filters.words)

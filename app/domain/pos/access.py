@@ -29,7 +29,7 @@ class Standing:
 
 
 def standing(site_id: int, user_id: int, session_id: str, location_id: str | None) -> Standing:
-    """`location_id` is the one that clients name, None where none is named."""
+    """Read the standing of a user. `location_id` is the one that clients name, None where none is named."""
     location = and_(PosLocation.site_id == Site.id, PosLocation.location_id == (location_id or ""))
     assignment = and_(PosAgentLocation.agent_id == PosAgent.id, PosAgentLocation.location_id == PosLocation.id)
     query = (
@@ -47,7 +47,7 @@ def standing(site_id: int, user_id: int, session_id: str, location_id: str | Non
 
 
 def check_agent(agent: PosAgent | None, roles: Collection[Role], as_agent: bool) -> None:
-    """Admins need no enabled agent for what is not done `as_agent`. Raises Forbidden."""
+    """Check that the agent may act; admins need no enabled agent for what is not done `as_agent`. Raises Forbidden."""
     if not as_agent and ADMINS.intersection(roles):
         return
     if agent is None:

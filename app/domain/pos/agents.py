@@ -94,7 +94,8 @@ def save(author: Author, agent_id: int, revision: int, fields: AgentFields) -> b
 
 
 def disable(author: Author, agent_id: int, revision: int) -> None:
-    """No further payments, from the next call on: the agent’s sessions end. Raises NotFound and StaleRevision."""
+    """Disable the agent, who takes no further payments from the next call on: the agent’s sessions end. Raises NotFound
+    and StaleRevision."""
     agent = _to_change(author, agent_id, revision)
     if not agent.enabled:
         return

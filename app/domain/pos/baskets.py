@@ -39,7 +39,7 @@ class BasketUser:
 
 
 def check_builder(user: BasketUser) -> None:
-    """Agents need the permission to build orders, admins need none. Raises Forbidden."""
+    """Check the permission to build orders, which agents need and admins do not. Raises Forbidden."""
     if ADMINS.intersection(user.roles):
         return
     check_agent(user.agent, user.roles, as_agent=False)
@@ -48,7 +48,7 @@ def check_builder(user: BasketUser) -> None:
 
 
 def check_discount(user: BasketUser, discount: int) -> None:
-    """Agents need the permission to give discounts, admins need none. Raises Forbidden."""
+    """Check the permission to give discounts, which agents need and admins do not. Raises Forbidden."""
     may = ADMINS.intersection(user.roles) or (user.agent is not None and user.agent.can_discount)
     if discount and not may:
         raise Forbidden("You may not give discounts. Ask an admin.", "discounts_not_permitted")
@@ -110,8 +110,8 @@ def submit_forgotten(clock: Clock, site_id: int, order_id: str) -> Order:
 
 
 def note_unsubmitted(clock: Clock, site_id: int, order_id: str, reason: str) -> None:
-    """Staff see a paid basket that could not be submitted until it is, or its money went back. Call it within a
-    transaction."""
+    """Raise the alert by which staff see a paid basket that could not be submitted until it is, or its money went back.
+    Call it within a transaction."""
     order = db.session.get(Order, order_id)
     name = f"Order {order.number}" if order and order.number else "A basket"
     raise_alert(clock, Cause.PAID_BASKET_OPEN, f"{name} was paid: {reason}", site_id, order_id)

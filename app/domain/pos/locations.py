@@ -55,8 +55,8 @@ def location_at(site_id: int, location_id: str, to_change: bool = False) -> PosL
 
 
 def taken_problems(site_id: int, location_id: str, pointer: str) -> list[Problem]:
-    """Of a location that is new to a site: the processor's ids are unique, so one that another shop has is that shop's
-    place."""
+    """Return the problems of the id of a location that is new to a site: the processor's ids are unique, so one that
+    another shop has is that shop's place."""
     others = select(PosLocation.id).where(PosLocation.location_id == location_id, PosLocation.site_id != site_id)
     taken = db.session.scalar(others.limit(1)) is not None
     return [Problem("location_taken", TAKEN, pointer)] if taken else []

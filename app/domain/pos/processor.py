@@ -227,7 +227,7 @@ class PaymentProcessor(Protocol):
     def capture_intent(self, ref: AccountRef, intent_id: str, key: str) -> Intent: ...
 
     def cancel_intent(self, ref: AccountRef, intent_id: str, reason: str | None, key: str) -> Intent:
-        """`reason`: duplicate, fraudulent, requested_by_customer, abandoned or None."""
+        """Cancel an intent. `reason`: duplicate, fraudulent, requested_by_customer, abandoned or None."""
         ...
 
     def list_intents(self, ref: AccountRef, created_from: datetime, created_to: datetime) -> Iterator[Intent]:

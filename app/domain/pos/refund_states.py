@@ -132,7 +132,8 @@ def refund_seen(author: Author, transaction_id: str, seen: Refund) -> None:
 
 
 def _is_named(refund: PosRefund, seen: Refund) -> bool:
-    """One that was given up keeps its state: the money that was given back after all is a refund of its own."""
+    """Whether the processor's refund names this one. One that was given up keeps its state: the money that was given
+    back after all is a refund of its own."""
     is_open = refund.processor_refund_id is None and refund.status != RefundState.FAILED
     return is_open and refund.id == seen.metadata.get(REFUND_ID)
 

@@ -56,7 +56,7 @@ class SimulatedCard:
         return DECLINED_ENDINGS.get(amount % 100)
 
     def details(self, has_pin: bool, authorization: str) -> CardDetails:
-        """As a receipt shows it. `authorization` is the issuer's code."""
+        """Return the details of the card as a receipt shows them. `authorization` is the issuer's code."""
         application, label = APPLICATIONS[self.brand]
         emv = {
             "applicationPreferredName": f"{label} {self.funding}".title(),

@@ -57,7 +57,7 @@ class PaymentSimulator(PaymentProcessor, Protocol):
     def note_delivered(self, number: int) -> None: ...
 
     def note_failed(self, number: int) -> None:
-        """It is sent again after a pause, for three days."""
+        """Note that an event could not be delivered: it is sent again after a pause, for three days."""
         ...
 
 

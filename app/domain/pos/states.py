@@ -22,7 +22,7 @@ class TransactionStatus(StrEnum):
 
     @property
     def shown(self) -> TransactionStatus:
-        """As clients see it: what is being created waits for a card."""
+        """The status as clients see it: what is being created waits for a card."""
         return TransactionStatus.PENDING if self is TransactionStatus.CREATING else self
 
 

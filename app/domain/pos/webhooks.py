@@ -138,7 +138,7 @@ def _store(clock: Clock, processor: PaymentProcessor, event: ProcessorEvent) -> 
 def _outcome_at_once(
     processor: PaymentProcessor, event: ProcessorEvent, known: PosTransaction | None, site_id: int | None
 ) -> EventOutcome | None:
-    """None for an event that is to be followed."""
+    """Return the outcome of an event, None for one that is to be followed."""
     if event.live != processor.live:
         outcome = EventOutcome.WRONG_MODE
     elif site_id is None and event.account_id:
@@ -210,7 +210,8 @@ def _trusted_snapshot(known: PosTransaction, snapshot: Intent | None) -> Intent 
 
 
 def _without_news(clock: Clock, row_id: int, error: ProcessorError | None) -> EventOutcome:
-    """It is tried again, unless the processor says that there is no such payment or refund."""
+    """Note an event without news: it is tried again, unless the processor says that there is no such payment or
+    refund."""
     if isinstance(error, IntentNotFound):
         return _end(clock, row_id, EventOutcome.NOT_FOUND)
     row = db.session.get_one(StoredProcessorEvent, row_id)

@@ -72,7 +72,7 @@ def end_all_of(clock: Clock, agent: PosAgent, because: Because) -> None:
 def _end(
     session: PosSession, api_session: ApiSession | None, user: User | None, now: datetime
 ) -> tuple[datetime, EndReason] | None:
-    """When and why it ended, None where it goes on."""
+    """Return the time and the reason of a work session's end, None where it goes on."""
     if api_session is None or user is None:  # It was purged, or its user removed.
         return min(now, session.expires_at), EndReason.EXPIRED
     if api_session.ended_at is not None:

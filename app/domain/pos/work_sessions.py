@@ -80,7 +80,7 @@ def see(clock: Clock, session_id: str, location_id: int | None) -> None:
 
 
 def wants_to_be_seen(clock: Clock, session: PosSession, location: PosLocation | None) -> bool:
-    """Not with every call, which would make each of them a writing one."""
+    """Whether to note that a session was seen: not with every call, which would make each of them a writing one."""
     moved = location is not None and session.location_id != location.id
     return moved or abs(clock.now() - session.last_seen_at) >= SEEN_EVERY
 

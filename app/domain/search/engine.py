@@ -337,7 +337,8 @@ class SearchEngine(Searching, Protocol):
         ...
 
     def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
-        """(id, digest) of every live document, for reconciliation. Raises SearchUnavailable, also while iterating."""
+        """Yield (id, digest) of every live document, for reconciliation. Raises SearchUnavailable, also while
+        iterating."""
         ...
 
     def forget(self, site_id: int) -> None:

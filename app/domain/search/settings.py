@@ -80,7 +80,8 @@ def _of_stored(stored: Mapping[str, Any]) -> SearchSettings:
 
 
 def filter_choices(site_id: int) -> dict[str, FilterChoice]:
-    """Everything that can be a filter, by id: what every product has, then the attributes of the active taxonomy."""
+    """Return everything that can be a filter, by id: what every product has, then the attributes of the active
+    taxonomy."""
     built_in = {name: FilterChoice(name, label, "every product") for name, label in LABELS.items()}
     attributes = {
         attribute_id: FilterChoice(attribute_id, definitions[0].label, "taxonomy")
@@ -130,7 +131,8 @@ def stored_form(settings: SearchSettings) -> dict[str, object]:
 
 
 def cleaned_stop_words(texts: Sequence[str]) -> tuple[str, ...]:
-    """Trimmed, without empty ones and without those that differ only in case or accents from an earlier one."""
+    """Return the stop words trimmed, without empty ones and without those that differ only in case or accents from an
+    earlier one."""
     kept: dict[str, str] = {}
     for text in filter(None, map(str.strip, texts)):
         kept.setdefault(" ".join(tokens(text)) or text, text)

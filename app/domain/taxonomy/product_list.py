@@ -60,5 +60,5 @@ def product_list(site_id: int, filters: ProductList) -> ProductListPage:
 
 
 def level_choices(taxonomy: TaxonomyTree) -> list[LevelChoice]:
-    """In tree order."""
+    """Return the levels to choose from in tree order."""
     return [LevelChoice(level.id, level.name, len(taxonomy.path(level.id)) - 1) for level in taxonomy.levels.values()]

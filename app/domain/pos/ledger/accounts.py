@@ -1,4 +1,4 @@
-"""The payment processor's accounts by site."""
+"""The payment processor's accounts and the sites to which they belong."""
 
 from __future__ import annotations
 

@@ -132,8 +132,8 @@ def _write_down(
 
 
 def _written_before(claim: Claim, now: datetime) -> _Written:
-    """Without an intent the creation is tried again, under the same key of the processor, for as long as that keeps
-    it. Raises Conflict."""
+    """Return the payment that was written under the key before. Without an intent the creation is tried again, under
+    the same key of the processor, for as long as that keeps it. Raises Conflict."""
     payment = db.session.get_one(PosTransaction, claim.record_id)
     if payment.processor_intent_id is not None:
         return _written(payment)

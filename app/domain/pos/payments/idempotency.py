@@ -50,8 +50,8 @@ class Claim:
 
 
 def claim(author: Author, request: KeyedRequest, record_id: str) -> Claim:
-    """`record_id` is what the key stands for where it is new; of requests at once one is first. Raises Unprocessable
-    where the key was used for another request."""
+    """Claim the key of a request. `record_id` is what the key stands for where it is new; of requests at once one is
+    first. Raises Unprocessable where the key was used for another request."""
     now, known = author.now(), _known(author, request)
     if known is None or known.expires_at <= now:
         if known is not None:
@@ -72,7 +72,7 @@ def note_answer(author: Author, request: KeyedRequest, status: int) -> None:
 
 
 def release(author: Author, request: KeyedRequest) -> None:
-    """Nothing was done, so the key may be used again."""
+    """Release the key of a request that did nothing, so that it may be used again."""
     db.session.execute(delete(PosIdempotencyKey).where(_is(author, request)))
 
 
@@ -87,7 +87,7 @@ def _forget_expired(author: Author, request: KeyedRequest) -> None:
 
 
 def _is_inserted(author: Author, request: KeyedRequest, record_id: str) -> bool:
-    """False when another request under this key was faster, which this one waited for."""
+    """Insert the key; return False when another request under this key was faster, which this one waited for."""
     now = author.now()
     values = {
         "site_id": author.site_id,

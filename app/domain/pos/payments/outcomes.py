@@ -84,13 +84,14 @@ def of_unknown_creation(known: Recorded) -> Outcome:
 
 
 def of_unknown_outcome(known: Recorded) -> Outcome:
-    """Capture or cancellation got no answer."""
+    """Return the outcome of a capture or cancellation that got no answer."""
     is_open = known.status in OPEN_STATUSES and known.status != _S.UNKNOWN
     return Outcome({"status": _S.UNKNOWN.value}) if is_open else Outcome()
 
 
 def next_check(status: TransactionStatus, checks: int, created_at: datetime, now: datetime) -> datetime | None:
-    """When reconciliation looks at an open transaction: ever less often, and when one without a card is abandoned."""
+    """Return when reconciliation next looks at an open transaction: ever less often, and when one without a card is
+    abandoned."""
     if status not in OPEN_STATUSES:
         return None
     at = now + CHECKED_AFTER[min(checks, len(CHECKED_AFTER) - 1)]

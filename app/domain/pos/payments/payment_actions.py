@@ -202,7 +202,7 @@ def transaction_of(cashier: Cashier, transaction_id: str) -> PosTransaction:
 
 
 def _till(context: WorkContext, processor: PaymentProcessor, cashier: Cashier, payment: PosTransaction) -> _Till:
-    """Nothing of the database is held from here on."""
+    """Return the context of a step and release the database: nothing of it is held from here on."""
     known = ref_of(payment)
     read_afresh()
     return _Till(context, processor, cashier, known)

@@ -14,7 +14,7 @@ TOO_SMALL = "amount_too_small"
 
 @contextmanager
 def about(transaction_id: str) -> Iterator[None]:
-    """Errors of the processor name the transaction, so that a client can look at it."""
+    """Add the transaction to errors of the processor, so that a client can look at it."""
     try:
         yield
     except ProcessorError as error:

@@ -82,7 +82,7 @@ def window(start: str | None, end: str | None, zone: ZoneInfo) -> tuple[datetime
 
 
 def _moment(name: str, text: str | None, zone: ZoneInfo, problems: list[Problem]) -> tuple[datetime, datetime] | None:
-    """Where what a date names begins, and where it ends: a day lasts until the next, a moment for itself."""
+    """Return the beginning and the end of what a date names: a day lasts until the next, a moment for itself."""
     if text is None:
         return None
     try:

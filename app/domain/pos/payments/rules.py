@@ -45,7 +45,7 @@ def check_amount(amount: int) -> None:
 
 
 def check_texts(description: str, metadata: Mapping[str, str]) -> None:
-    """Card numbers are refused and not repeated. Raises Unprocessable."""
+    """Check the texts of a payment. Card numbers are refused and not repeated. Raises Unprocessable."""
     if names_card(description):
         raise Unprocessable("The description contains a card number. Leave it out.", "description_invalid")
     if reason := _metadata_problem(metadata):

@@ -35,7 +35,7 @@ def apply_intent(
 
 
 def apply_refunds(author: Author, transaction_id: str, refunded: int, action: str) -> PosTransaction:
-    """So much of a paid transaction was given back in all; less than before where a refund failed."""
+    """Apply the sum of a paid transaction that was given back in all; less than before where a refund failed."""
     return _advance(author, transaction_id, lambda known: outcomes.of_refunds(known, refunded), action)
 
 
@@ -63,7 +63,7 @@ def payment_disputed(author: Author, transaction_id: str, action: str) -> PosTra
 
 
 def nothing_learned(author: Author, transaction_id: str, action: str) -> PosTransaction:
-    """Reconciliation could not read the intent: it looks again later."""
+    """Note that reconciliation could not read the intent: it looks again later."""
     return _advance(author, transaction_id, lambda _known: Outcome(), action, checked=True)
 
 
@@ -99,7 +99,7 @@ def _read(site_id: int, transaction_id: str) -> PosTransaction:
 
 
 def _is_written(author: Author, known: PosTransaction, outcome: Outcome, checked: bool) -> bool:
-    """False when another was faster."""
+    """Write the outcome; return False when another change was faster."""
     now, status = author.now(), TransactionStatus(str(outcome.values.get("status", known.status)))
     checks = known.checks + 1 if checked and status == known.status else 0
     times = {"next_check_at": outcomes.next_check(status, checks, known.created_at, now), "checks": checks}

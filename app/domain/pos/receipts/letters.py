@@ -15,7 +15,7 @@ Rows = list[tuple[str, str]]
 
 
 def receipt_mail(receipt: Receipt, to: str, link: str, key: str) -> Mail:
-    """`link` leads to the receipt's page."""
+    """Return the mail of a receipt. `link` leads to the receipt's page."""
     subject = one_line(f"Your receipt from {receipt.shop}")
     return Mail(to, subject, _text(receipt, link), _html(receipt, link), key)
 

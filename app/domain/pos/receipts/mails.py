@@ -96,7 +96,7 @@ def send(context: WorkContext, mailer: Mailer, mail_id: str) -> bool:
 
 
 def _send(context: WorkContext, mailer: Mailer, claim: Claim[PosReceiptMail]) -> None:
-    """Nothing of the database is held while the mail server is talked to. Raises LeaseLost."""
+    """Send the mail. Nothing of the database is held while the mail server is talked to. Raises LeaseLost."""
     mail = _letter(claim)
     read_afresh()
     try:

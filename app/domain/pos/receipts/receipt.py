@@ -79,7 +79,7 @@ class Receipt:
 
 
 def receipt_of(site_id: int, transaction_id: str) -> Receipt:
-    """In a few statements. Raises NotFound, also while nothing was paid."""
+    """Return the receipt of a transaction, in a few statements. Raises NotFound, also while nothing was paid."""
     payment = existing(find_record(PosTransaction, site_id, transaction_id), NO_RECEIPT)
     if payment.status not in PAID_STATUSES:
         raise NotFound(NOT_PAID)

@@ -287,7 +287,8 @@ def _due_events(processor: PaymentProcessor, now: datetime) -> tuple[ColumnEleme
 
 
 def _is_old_enough(attempts: int, now: datetime) -> ColumnElement[bool]:
-    """Each try of an event waits longer than the one before, without a column of its own."""
+    """Return the condition that an event has waited long enough. Each try of it waits longer than the one before,
+    without a column of its own."""
     return (StoredProcessorEvent.attempts <= attempts) & (
         StoredProcessorEvent.received_at <= now - EVENT_WAITS[attempts]
     )

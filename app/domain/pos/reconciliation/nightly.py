@@ -60,7 +60,7 @@ def request(author: Author, day: date | None = None) -> PosReconciliation:
 
 
 def reconcile(context: WorkContext, processor: PaymentProcessor, run_id: str) -> bool:
-    """Do it. False when it is not this caller's to do. How it ended stands in the row."""
+    """Do the comparison; return False when it is not this caller's to do. How it ended stands in the row."""
     claim = context.commit(lambda: leases.claim(RECONCILIATION, context.clock, PosReconciliation.id == run_id))
     return claim is not None and perform(context, claim, lambda: _reconcile(context, processor, claim))
 

@@ -107,7 +107,7 @@ def _read(
 
 
 def _not_found(author: Author, due: DuePayment) -> None:
-    """Never create it anew: it may exist and show itself later."""
+    """Note that the intent was not found. It is never created anew: it may exist and show itself later."""
     if due.intent_id is None and author.now() - due.created_at >= GIVEN_UP_AFTER:
         creation_failed(author, due.id, NOT_FOUND, ACTION)
     else:
@@ -136,8 +136,8 @@ def _warn_if_uncaptured(author: Author, known: PosTransaction) -> None:
 def _abandon(
     context: WorkContext, processor: PaymentProcessor, author: Author, due: DuePayment, intent_id: str, key: str
 ) -> None:
-    """Nobody held a card to it for half an hour. Where a tap comes first, it counts. Each try has a key of its own: a
-    processor repeats a failure under the same one for a day."""
+    """Cancel a payment to which no card was held for half an hour. Where a tap comes first, it counts. Each try has a
+    key of its own: a processor repeats a failure under the same one for a day."""
     try:
         intent = processor.cancel_intent(AccountRef(due.account_id), intent_id, ABANDONED, key)
     except InvalidState as changed:
@@ -194,8 +194,8 @@ def _look_for_refund_later(author: Author, refund_id: str) -> None:
 
 
 def _settle_by_charge(context: WorkContext, processor: PaymentProcessor, author: Author, refund_id: str) -> None:
-    """Once its key may be forgotten an unanswered refund is not sent again: what was given back of the charge is all
-    that may say whether it was made."""
+    """Settle a refund by its charge. Once its key may be forgotten an unanswered refund is not sent again: what was
+    given back of the charge is all that may say whether it was made."""
     refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
     known = db.session.get_one(PosTransaction, refund.transaction_id)
     ref, intent_id = AccountRef(known.processor_account_id), known.processor_intent_id or ""
@@ -206,8 +206,8 @@ def _settle_by_charge(context: WorkContext, processor: PaymentProcessor, author:
 
 
 def _compare_with_charge(author: Author, refund_id: str, explained: int, unexplained: int) -> None:
-    """While another refund is still sent again, or one was made since the charge was read, only too small a sum says
-    something."""
+    """Settle a refund by the sum that was given back. While another refund is still sent again, or one was made since
+    the charge was read, only too small a sum says something."""
     refund = db.session.get_one(PosRefund, refund_id, populate_existing=True)
     refunds = refunds_of(author.site_id, refund.transaction_id)
     others = [one for one in refunds if one.id != refund.id and one.status in UNSETTLED and not is_made(one)]

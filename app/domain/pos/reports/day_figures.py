@@ -54,5 +54,5 @@ def takings_by_agent(sales: Iterable[Sale]) -> dict[int, int]:
 
 
 def change_in_percent(now: int, before: int) -> int | None:
-    """None where there was nothing to compare with."""
+    """Return the change in per cent, None where there was nothing to compare with."""
     return round(100 * (now - before) / before) if before else None

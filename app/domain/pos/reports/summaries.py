@@ -35,7 +35,7 @@ def status_label(status: str) -> str:
 
 
 def status_kind(status: str) -> str:
-    """`good`, `warn` or `bad` where the status means that, else ""."""
+    """Return `good`, `warn` or `bad` where the status means that, else ""."""
     return STATUS_LABELS.get(status, ("", ""))[1]
 
 
@@ -45,12 +45,12 @@ def anomaly_text(anomaly: str) -> str:
 
 
 def card_name(brand: str | None, last4: str | None) -> str:
-    """`Visa •••• 4242`; "" where no card was read."""
+    """Return the name of a card, such as `Visa •••• 4242`; "" where no card was read."""
     name = in_words(brand or "")
     return f"{name or 'Card'} •••• {last4}" if last4 else name
 
 
 def in_words(code: str) -> str:
-    """`insufficient_funds` as “Insufficient funds”, `contactless_emv` as “Contactless EMV”."""
+    """Return a code in words: `insufficient_funds` as “Insufficient funds”, `contactless_emv` as “Contactless EMV”."""
     text = code.replace("_", " ").strip().replace(" emv", " EMV")
     return text[:1].upper() + text[1:]

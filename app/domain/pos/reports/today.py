@@ -91,7 +91,7 @@ def today(clock: Clock, site_id: int) -> Today:
 
 
 def attention(site_id: int) -> Attention:
-    """One statement, on an index that holds such payments alone."""
+    """Count the payments that need attention, in one statement, on an index that holds such payments alone."""
     unknown, anomaly = PosTransaction.status == TransactionStatus.UNKNOWN, PosTransaction.anomaly.is_not(None)
     query = select(func.count().filter(unknown), func.count().filter(anomaly)).select_from(PosTransaction)
     return Attention(*db.session.execute(query.where(PosTransaction.site_id == site_id, ATTENTION)).one())

@@ -42,8 +42,8 @@ class Golden:
 
 
 def check(context: SearchContext, site_id: int, only: int | None = None) -> int:
-    """Ask all golden searches of a site, or one, and note where their products stand; how many. One that is changed
-    meanwhile is left to the next check. Raises SearchUnavailable, which leaves what was known."""
+    """Check all golden searches of a site, or one, and note where their products stand; return how many. One that is
+    changed meanwhile is left to the next check. Raises SearchUnavailable, which leaves what was known."""
     read_afresh()
     now = context.clock.now()  # Before anything is read: what changes from here on is not yet checked.
     goldens = [golden for golden in _goldens(site_id) if only in (None, golden.id)]

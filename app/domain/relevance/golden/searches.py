@@ -104,8 +104,8 @@ def add(author: Author, sent: Expectation) -> GoldenSearch:
 
 
 def change(author: Author, golden_id: int, revision: int, sent: Expectation) -> bool:
-    """False where nothing differs. The result of its latest check is cleared. Raises NotFound, StaleRevision,
-    Invalid."""
+    """Change a golden search; return False where nothing differs. The result of its latest check is cleared. Raises
+    NotFound, StaleRevision, Invalid."""
     row = golden_of(author.site_id, golden_id, to_change=True)
     if row.revision != revision:
         raise StaleRevision(f"{row.updated_by} saved this golden search while you worked on it.", row.revision)

@@ -53,7 +53,7 @@ def history(site_id: int, page_number: int, kind: str = "") -> Paged[SearchChang
 
 
 def entry(site_id: int, entry_id: int) -> SearchChange:
-    """One of them. Raises NotFound."""
+    """Return one change of the Search section. Raises NotFound."""
     wanted = AuditEntry.site_id == site_id, AuditEntry.id == entry_id, or_(*(one.entries for one in KINDS))
     row = existing(db.session.scalar(select(AuditEntry).where(*wanted)), "There is no such entry.")
     return _entries(site_id, [row])[0]

@@ -26,7 +26,7 @@ class Later:
 
 
 def later_changes(site_id: int, rows: Sequence[AuditEntry]) -> Mapping[int, Later]:
-    """By entry, the latest change of its record after it: two queries, however many entries."""
+    """Return, by entry, the latest change of its record after it: two queries, however many entries."""
     records = [row for row in rows if row.subject_type != SETTINGS]
     settings = [row for row in rows if row.subject_type == SETTINGS]
     return _of_records(site_id, records) | _of_settings(site_id, settings)

@@ -74,7 +74,7 @@ class RuleList:
 
 
 def rules(site_id: int, query: RuleQuery, now: datetime, applied: Mapping[str, int] | None = None) -> RuleList:
-    """In two statements. `applied` are searches by normalised term."""
+    """Return a page of rules, in two statements. `applied` are searches by normalised term."""
     state = versions.serving_state(site_id)
     stored = db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id)).all()
     listed = [_listed(rule, state, now, applied) for rule in stored if _says(rule, query.words)]

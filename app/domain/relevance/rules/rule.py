@@ -21,7 +21,8 @@ LISTS = {"pins": "pinned", "boosts": "boosted", "buries": "buried"}
 
 
 def check(rule: Rule, known_skus: Mapping[str, str], further: Sequence[Problem] = ()) -> Rule:
-    """Trimmed, its pins in the order of their positions. Raises Invalid with every problem, `further` among them."""
+    """Return the rule trimmed, its pins in the order of their positions. Raises Invalid with every problem, `further`
+    among them."""
     clean = tidy(rule)
     if problems := [*rule_problems(clean, known_skus), *further]:
         raise Invalid(problems)
@@ -44,7 +45,7 @@ def tidy(rule: Rule) -> Rule:
 
 
 def _tidy_banner(banner: Banner | None) -> Banner | None:
-    """One with a link alone is kept, to be refused."""
+    """Return the banner trimmed, None for an empty one. One with a link alone is kept, to be refused."""
     if banner is None:
         return None
     text, link = one_line(banner.text), (banner.link_url or "").strip() or None
@@ -52,8 +53,8 @@ def _tidy_banner(banner: Banner | None) -> Banner | None:
 
 
 def rule_problems(rule: Rule, known_skus: Mapping[str, str]) -> list[Problem]:
-    """`rule` is tidy. Each problem points to its place in the JSON of the rule. `known_skus` are those of the
-    shop, with the names of the products."""
+    """Return the problems of a rule, which is tidy. Each problem points to its place in the JSON of the rule.
+    `known_skus` are those of the shop, with the names of the products."""
     return [
         *_term_problems(rule.term),
         *_position_problems(rule.pins, known_skus),
@@ -108,7 +109,7 @@ def _sku_problems(rule: Rule, known_skus: Mapping[str, str]) -> Iterator[Problem
 def _one_sku_problems(
     sku: str, name: str, pointer: str, placed: dict[str, str], known_skus: Mapping[str, str]
 ) -> Iterator[Problem]:
-    """`placed` are the SKUs that stand before it, with what becomes of them."""
+    """Yield the problems of one SKU. `placed` are the SKUs that stand before it, with what becomes of them."""
     if not sku:
         yield Problem("required", "A SKU is missing.", pointer)
     elif sku in placed:
@@ -130,7 +131,7 @@ def _redirect_problems(rule: Rule) -> list[Problem]:
 
 
 def _path_problems(path: str, label: str, pointer: str) -> list[Problem]:
-    """`label` begins the sentence, as in "The redirect"."""
+    """Return the problems of a path. `label` begins the sentence, as in "The redirect"."""
     if len(path) > LONGEST_PATH:
         return [Problem("too_long", f"{label} is longer than {LONGEST_PATH} characters.", pointer)]
     if safe_redirect(path) is not None:

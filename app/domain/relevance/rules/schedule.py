@@ -20,8 +20,9 @@ def local_text(moment: datetime | None, zone: ZoneInfo) -> str:
 def moment_of(
     text: str, zone: ZoneInfo, pointer: str, problems: list[Problem], stored: datetime | None = None
 ) -> datetime | None:
-    """In UTC; of an hour that comes twice the first. A text that is still what `stored` reads as means `stored`, so
-    that saving a form moves nothing. What cannot be a time is added to `problems`."""
+    """Return the moment of a local time, in UTC; of an hour that comes twice the first. A text that is still what
+    `stored` reads as means `stored`, so that saving a form moves nothing. What cannot be a time is added to
+    `problems`."""
     typed = text.strip()
     if not typed:
         return None
@@ -40,7 +41,7 @@ def moment_of(
 
 
 def moment_with_zone(text: str) -> datetime | None:
-    """In UTC; None for a text that is no time, or names no zone."""
+    """Return the moment in UTC; None for a text that is no time, or names no zone."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -50,7 +51,8 @@ def moment_with_zone(text: str) -> datetime | None:
 
 
 def _read(typed: str) -> datetime | None:
-    """Browsers leave out seconds, or send them where the field has them."""
+    """Return the local time that was typed, None for no valid one. Browsers leave out seconds, or send them where the
+    field has them."""
     try:
         local = datetime.fromisoformat(typed)
     except ValueError:

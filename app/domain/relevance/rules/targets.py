@@ -45,7 +45,7 @@ def leading_nowhere(site_id: int, paths: Iterable[str | None]) -> dict[str, str]
 
 
 def target_problems(site_id: int, rule: Rule) -> list[Problem]:
-    """For a rule that is about to be saved; it is tidy."""
+    """Return the problems of the pages that a rule leads to. The rule is about to be saved, and tidy."""
     gone = leading_nowhere(site_id, rule.paths)
     named = (
         ("The redirect", rule.redirect_url, "#/redirectUrl"),

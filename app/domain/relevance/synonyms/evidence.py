@@ -16,7 +16,7 @@ REASONS = {
 
 
 def describe_evidence(evidence: Mapping[str, Any] | None) -> str:
-    """Sentences such as “Would find 12 products, searched 43 times in 30 days.” Empty where nothing is known."""
+    """Return sentences such as “Would find 12 products, searched 43 times in 30 days.” Empty where nothing is known."""
     if not evidence:
         return ""
     return " ".join(
@@ -40,7 +40,8 @@ def _counts(evidence: Mapping[str, Any]) -> str:
 
 
 def _number(value: Any) -> int | None:
-    """Evidence comes from programs of several kinds; what is no count is left out."""
+    """Return the value as a count, None for what is none. Evidence comes from programs of several kinds; what is no
+    count is left out."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 

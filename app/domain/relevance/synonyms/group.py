@@ -57,7 +57,7 @@ class Taken:
 
 
 def key(word: str) -> Key:
-    """Two words are the same where this is. Empty for one that search cannot read."""
+    """Return the key of a word; two words are the same where this is. Empty for one that search cannot read."""
     return text.query_words(word)
 
 
@@ -82,13 +82,13 @@ def check(group: SynonymGroup, others: Iterable[SynonymGroup] | Taken) -> Synony
 
 
 def fingerprint(group: SynonymGroup) -> str:
-    """64 characters, the same for every way to write the group down."""
+    """Return a digest of 64 characters, the same for every way to write the group down."""
     named = [group.type.value, key(group.root or ""), sorted(key(word) for word in group.words)]
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()
 
 
 def words_digest(group: SynonymGroup) -> str:
-    """64 characters, the same for every group of the same words, whichever finds which."""
+    """Return a digest of 64 characters, the same for every group of the same words, whichever finds which."""
     named = sorted(key(word) for _, word in _named(group))
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()
 

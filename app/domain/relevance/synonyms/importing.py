@@ -113,7 +113,7 @@ def planned(groups: Sequence[SynonymGroup], lines: Iterable[TableLine]) -> Impor
 
 
 def preview(site_id: int, text: str) -> ImportReport:
-    """Nothing is written. Raises Invalid."""
+    """Preview an import; nothing is written. Raises Invalid."""
     return planned(live_groups(site_id), read_table(text))
 
 

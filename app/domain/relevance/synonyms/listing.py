@@ -46,7 +46,7 @@ class SynonymList:
 
     @classmethod
     def read(cls, parameters: Mapping[str, str], status: StatusFilter = StatusFilter.LIVE) -> SynonymList:
-        """`status` is what holds where the address names none."""
+        """Read a list from the parameters of an address. `status` is what holds where the address names none."""
         return cls(
             words=" ".join(parameters.get("q", "")[:LONGEST_WORDS].replace("\0", "").split()),
             type=next((kind for kind in SynonymType if kind.value == parameters.get("type")), None),

@@ -79,14 +79,14 @@ def _thoughts(searched: list[str], vocabulary: CatalogueWords) -> Iterator[tuple
 
 
 def _joined(searched: list[str], vocabulary: CatalogueWords) -> Iterator[Candidate]:
-    """Shoppers write apart what the catalogue writes as one."""
+    """Yield candidates for words that are joined: shoppers write apart what the catalogue writes as one."""
     for first, second in pairwise(searched):
         if vocabulary.knows(first + second):
             yield _equivalent(f"{first} {second}", first + second)
 
 
 def _split(token: str, vocabulary: CatalogueWords) -> Iterator[Candidate]:
-    """Shoppers write as one what names write as two neighbouring words."""
+    """Yield candidates for a word that is split: shoppers write as one what names write as two neighbouring words."""
     for cut in range(SHORTEST_PART, len(token) - SHORTEST_PART + 1):
         if (token[:cut], token[cut:]) in vocabulary.pairs:
             yield _equivalent(token, f"{token[:cut]} {token[cut:]}")

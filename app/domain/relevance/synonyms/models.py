@@ -72,7 +72,7 @@ class Synonym(Base):
         return self.group.as_json() | {"status": self.status, "source": self.source, "evidence": self.evidence}
 
     def is_synced(self, state: ServedConfiguration | None) -> bool:
-        """Only what is live can be out of step with what shoppers are served."""
+        """Whether the synonym is in step with what shoppers are served. Only what is live can be out of step."""
         return self.status != LIVE or is_live(self, state)
 
     def as_json(self, state: ServedConfiguration | None) -> dict[str, Any]:

@@ -48,8 +48,8 @@ def synonym_page(site_id: int, listing: SynonymList) -> SynonymPage:
 
 
 def synonyms(site_id: int, listing: SynonymList, state: ServedConfiguration | None) -> Paged[Synonym]:
-    """Words are looked for as search folds them, which no database does, so a light row of each synonym is read and
-    the full ones of the page."""
+    """Return a page of synonyms. Words are looked for as search folds them, which no database does, so a light row of
+    each synonym is read and the full ones of the page."""
     columns = select(Synonym.id, Synonym.root, Synonym.words).where(*_conditions(site_id, listing, state))
     rows = db.session.execute(columns.order_by(Synonym.updated_at.desc(), Synonym.id.desc())).all()
     wanted = fold(listing.words)
@@ -100,7 +100,7 @@ def _in_order(site_id: int, ids: list[int]) -> list[Synonym]:
 
 
 def _strongest(site_id: int, listing: SynonymList) -> list[Synonym]:
-    """Of the suggestions that fit the words and the kind of the list."""
+    """Return the strongest of the suggestions that fit the words and the kind of the list."""
     conditions = [Synonym.site_id == site_id, Synonym.status == SUGGESTED]
     if listing.type is not None:
         conditions.append(Synonym.type == listing.type.value)

@@ -36,8 +36,8 @@ def rows_of(groups: Sequence[SynonymGroup]) -> Iterator[tuple[str, str, str]]:
 
 
 def read_table(text: str) -> list[TableLine]:
-    """Empty lines are passed over, and so is a first line with the names of the columns. Raises Invalid for what is no
-    table or has too many lines."""
+    """Read the lines of a table. Empty lines are passed over, and so is a first line with the names of the columns.
+    Raises Invalid for what is no table or has too many lines."""
     if len(text) > LONGEST_TABLE or "\0" in text:
         raise Invalid.one("not_a_table", "This file is too large or no text.", "#/file")
     found = [line for line in _lines(text.removeprefix("\ufeff")) if line is not None]
@@ -80,8 +80,8 @@ def _line(number: int, cells: list[str]) -> TableLine | None:
 
 
 def _as_people_write(cells: list[str]) -> SynonymGroup | None:
-    """`hoover -> vacuum, vacuum cleaner` or `sofa = couch = settee`, as the page shows synonyms; None for a line that
-    begins as a table's does."""
+    """Read a group written as `hoover -> vacuum, vacuum cleaner` or `sofa = couch = settee`, as the page shows
+    synonyms; None for a line that begins as a table's does."""
     typed = ",".join(cells)
     for arrow in ARROWS:
         if arrow in cells[0]:

@@ -18,7 +18,7 @@ SEEN_TOGETHER = 2  # Names that have two words side by side before they count as
 
 
 def vocabulary_of(site_id: int) -> CatalogueWords:
-    """Of the products that are for sale, in three statements."""
+    """Return the words of the products that are for sale, in three statements."""
     words: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
     shown = Product.site_id == site_id, Product.enabled

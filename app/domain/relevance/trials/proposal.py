@@ -110,7 +110,7 @@ def searches_of(proposal: Proposal) -> tuple[str, ...]:
 
 
 def moment_of(proposal: Proposal, now: datetime) -> datetime:
-    """When the change is looked at: a rule that begins later is looked at when it begins."""
+    """Return the moment at which the change is looked at: a rule that begins later is looked at when it begins."""
     if isinstance(proposal, RuleProposal) and not proposal.remove:
         starts_at = proposal.rule.starts_at
         return starts_at if starts_at is not None and starts_at > now else now
@@ -141,7 +141,7 @@ def as_json(proposal: Proposal) -> dict[str, Any]:
 
 
 def read(sent: object) -> Proposal:
-    """From JSON. Raises Invalid; fields that it does not know are ignored."""
+    """Read a proposal from JSON. Raises Invalid; fields that it does not know are ignored."""
     fields: Mapping[str, Any] = sent if isinstance(sent, Mapping) else {}
     readers: dict[str, Callable[[Mapping[str, Any]], Proposal]] = {"synonym": _synonym, "rule": _rule, "terms": _terms}
     reader = readers.get(str(fields.get("kind")))
@@ -201,7 +201,8 @@ def _is_finished(pin: object) -> bool:
 
 
 def _settled(pins: Iterable[PinnedSku]) -> tuple[PinnedSku, ...]:
-    """Of two products at one position, or two positions of one product, the first counts: the other is not set yet."""
+    """Return the pins, each product and position once. Of two products at one position, or two positions of one
+    product, the first counts: the other is not set yet."""
     skus: set[str] = set()
     positions: dict[int, PinnedSku] = {}
     for pin in pins:

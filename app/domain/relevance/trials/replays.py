@@ -88,8 +88,8 @@ def replay_of(clock: Clock, site_id: int, replay_id: str) -> ReplaySummary:
 
 
 def replay(context: SearchContext, replay_id: str) -> bool:
-    """Do it. False when it is not this caller's to do. How it ended stands in the row; unexpected errors are raised as
-    well."""
+    """Do the replay; return False when it is not this caller's to do. How it ended stands in the row; unexpected errors
+    are raised as well."""
     claim = context.commit(lambda: leases.claim(REPLAY, context.clock, SearchReplay.id == replay_id))
     return claim is not None and perform(context, claim, lambda: _replay(context, claim))
 

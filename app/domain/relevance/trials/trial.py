@@ -149,7 +149,7 @@ def _idle(trial: Trial, proposal: Proposal) -> str:
 
 
 def _enabled(site_id: int, skus: tuple[str, ...]) -> dict[str, bool]:
-    """Of the SKUs that products of this site have."""
+    """Return, for those of the SKUs that products of this site have, whether the product is enabled."""
     if not skus:
         return {}
     query = select(Product.sku, Product.enabled).where(Product.site_id == site_id, Product.sku.in_(skus))

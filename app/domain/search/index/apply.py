@@ -92,7 +92,8 @@ def _note_outcome(site_id: int, index: IndexName, batch: Sequence[Waiting], fail
 
 
 def _drop_entries(context: SearchContext, site_id: int, index: IndexName) -> None:
-    """Without an engine there is nothing to bring up to date; one that comes later begins with a rebuild."""
+    """Settle the waiting entries of an index. Without an engine there is nothing to bring up to date; one that comes
+    later begins with a rebuild."""
     read_afresh()
     waiting = backlog.waiting(site_id, index, backlog.newest(site_id, index))
     if waiting:

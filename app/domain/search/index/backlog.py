@@ -82,7 +82,7 @@ def of_record(site_id: int, kind: str, record_id: int) -> tuple[bool, str | None
 
 
 def waiting_since(site_id: int) -> datetime | None:
-    """When the oldest change that still waits was saved."""
+    """Return the time at which the oldest change that still waits was saved."""
     query = select(OutboxEntry.created_at).where(OutboxEntry.site_id == site_id, _is_waiting())
     return db.session.scalars(query.order_by(OutboxEntry.created_at).limit(1)).first()
 
@@ -131,7 +131,7 @@ def put_aside(entry_ids: Iterable[int], error: str) -> None:
 
 
 def portions(ids: Iterable[int]) -> Iterator[Sequence[int]]:
-    """As many at once as a statement takes."""
+    """Yield the ids in portions, as many at once as a statement takes."""
     everything = sorted(ids)
     for start in range(0, len(everything), AT_ONCE):
         yield everything[start : start + AT_ONCE]
@@ -156,5 +156,5 @@ def _rebuild_under_way(site_id: int) -> ColumnElement[bool]:
 
 
 def _run(statement: Delete | Update) -> None:
-    """No row is ever held as an object, so there is none to bring up to date."""
+    """Execute a statement. No row is ever held as an object, so there is none to bring up to date."""
     db.session.execute(statement, execution_options={"synchronize_session": False})

@@ -32,7 +32,8 @@ class _Concerned:
 
 
 def products_of_changed_categories(session: Session) -> Iterator[tuple[int, int]]:
-    """(site, product) for what the session is about to write. Reads what is stored, so call it before the flush."""
+    """Yield (site, product) for what the session is about to write. Reads what is stored, so call it before the
+    flush."""
     by_site: dict[int, _Concerned] = {}
     for record in (*session.new, *session.dirty, *session.deleted):
         if isinstance(record, Node | Tree):

@@ -54,14 +54,15 @@ def listen(session_factory: Any) -> None:
 
 
 def enqueue(session: AnySession, site_id: int, kind: str, record_ids: Iterable[int]) -> None:
-    """For changes made in bulk. Call it in the transaction that makes them; `kind` is PRODUCT, PAGE or COLLECTION."""
+    """Enqueue records for changes made in bulk. Call it in the transaction that makes them; `kind` is PRODUCT, PAGE or
+    COLLECTION."""
     _insert(session, {(site_id, kind, record_id) for record_id in record_ids})
 
 
 @contextmanager
 def categories_indexed_separately(session: AnySession) -> Iterator[None]:
-    """For changes of many categories one by one: the caller enqueues the products that they concern, in the same
-    transaction, instead of each change looking for its own."""
+    """Leave out changes of many categories made one by one: the caller enqueues the products that they concern, in the
+    same transaction, instead of each change looking for its own."""
     session.info[_CATEGORIES_SEPARATELY] = True
     try:
         yield

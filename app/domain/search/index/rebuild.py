@@ -101,7 +101,8 @@ class _Rebuild:
             generation.discard()
 
     def _counted(self, documents: Iterator[IndexDocument]) -> Iterator[IndexDocument]:
-        """Between two batches the reading holds no transaction, so progress can be written at any document."""
+        """Yield the documents and note the progress. Between two batches the reading holds no transaction, so progress
+        can be written at any document."""
         for document in documents:
             self.written += 1
             now = self.context.clock.now()
@@ -110,7 +111,8 @@ class _Rebuild:
             yield document
 
     def _publish(self, index: IndexName, generation: Generation, covered: set[int]) -> None:
-        """Within the publish lock, which the applier needs as well: nothing is applied between replay and swap."""
+        """Replay and swap within the publish lock, which the applier needs as well: nothing is applied between replay
+        and swap."""
         site_id = self.builder.site_id
         read_afresh()
         if not self._is_wanted(index):

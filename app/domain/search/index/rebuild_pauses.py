@@ -22,7 +22,8 @@ class PastRebuild:
 
 
 def may_rebuild(now: datetime, past: Sequence[PastRebuild]) -> bool:
-    """`past` is in order, the latest first. A clock that was set back does not lengthen a pause for ever."""
+    """Whether another rebuild may begin. `past` is in order, the latest first. A clock that was set back does not
+    lengthen a pause for ever."""
     if not past:
         return True
     ended_at = past[0].ended_at
@@ -30,7 +31,7 @@ def may_rebuild(now: datetime, past: Sequence[PastRebuild]) -> bool:
 
 
 def failures_in_a_row(past: Sequence[PastRebuild]) -> int:
-    """Of the latest rebuilds."""
+    """Return how many of the latest rebuilds failed in a row."""
     return len(list(takewhile(lambda rebuild: rebuild.has_failed, past)))
 
 

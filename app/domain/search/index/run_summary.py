@@ -47,7 +47,8 @@ class RunSummary(WorkSummary):
 def summary_of(
     run: RebuildRun, live: Mapping[str, str | None] | None = None, is_unanswered: bool = False
 ) -> RunSummary:
-    """`live` has the generation of each index that answers now; without it there is no aftermath."""
+    """Return the summary of a run. `live` has the generation of each index that answers now; without it there is no
+    aftermath."""
     return RunSummary(
         **RunSummary.fields_of(run, is_unanswered),
         scope_name=SCOPE_NAMES[run.scope],
@@ -67,7 +68,7 @@ def _aftermath(run: RebuildRun, live: Mapping[str, str | None]) -> str:
 
 
 def _was_swapped(run: RebuildRun, index: str, live: Mapping[str, str | None]) -> bool:
-    """Also where the builder could not note any more that it had swapped."""
+    """Whether the index was swapped, also where the builder could not note any more that it had swapped."""
     swap = run.generations.get(index)
     return swap is not None and ("after" in swap or live[index] != swap["before"])
 

@@ -108,7 +108,7 @@ def _why_dead(run: RebuildRun, clock: Clock, locks: WorkerLocks) -> str | None:
 
 
 def _create(author: Author, scope: str) -> RebuildRun | None:
-    """None when another request was quicker: the database allows one unfinished run of a site."""
+    """Create a run; return None when another request was quicker: the database allows one unfinished run of a site."""
     run = RebuildRun(**requested_now(author), scope=str(scope), generations={})
     return run if insert_alone(run) else None
 

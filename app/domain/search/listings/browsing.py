@@ -211,7 +211,7 @@ def _all_filters(filters: Sequence[Filter], request: ListingRequest, shop: Shop)
 
 
 def _content(engine: SearchEngine, shop: Shop, request: ListingRequest) -> tuple[ContentLink, ...]:
-    """Products come first: a content index that does not answer leaves them standing."""
+    """Return the links to content. Products come first: a content index that does not answer leaves them standing."""
     if not shop.settings["search-content-enabled"] or not request.words or request.page > 1:
         return ()
     try:

@@ -24,7 +24,8 @@ class CategoryCounts:
 
 
 def category_counts(engine: SearchEngine, site_id: int, *, fresh: bool = False) -> CategoryCounts:
-    """In one call. None is known while search does not answer. `fresh` waits for what was just written."""
+    """Return the counts of all categories, in one call. None is known while search does not answer. `fresh` waits for
+    what was just written."""
     everything = SearchRequest(facets=("category",), per_page=0, fresh=fresh)
     try:
         result = engine.search(site_id, IndexName.PRODUCTS, everything)

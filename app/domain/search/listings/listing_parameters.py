@@ -91,7 +91,7 @@ def _grouped(parameters: Iterable[tuple[str, str]], grammar: ListingGrammar) -> 
 
 
 def _encodable(text: str) -> str:
-    """Half of a surrogate pair cannot be written into a link again."""
+    """Return a text that a link can carry. Half of a surrogate pair cannot be written into a link again."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -174,7 +174,7 @@ def _page_size(given: Given, default: int) -> int | None:
 
 
 def _page(given: Given) -> int | None:
-    """None when there is no page number that counts: a strange one is an unknown parameter."""
+    """Return the page number, None when there is none that counts: a strange one is an unknown parameter."""
     texts = given.get("p", [])
     if len(texts) != 1 or not _WHOLE.fullmatch(texts[0]):
         return None

@@ -40,7 +40,7 @@ def plain_category_listing(shop: Shop, node: ShopNode, request: ListingRequest, 
 
 
 def _hits(site_id: int, query: Select[int]) -> tuple[Hit, ...]:
-    """With the cards that the index would hold."""
+    """Return the hits of a query, with the cards that the index would hold."""
     ids = list(db.session.scalars(query))
     cards = {document.id: document.card for document in product_documents(site_id, ids)}
     names = [product_document_id(product_id) for product_id in ids]

@@ -20,7 +20,7 @@ class PlacedDocuments:
 
     @classmethod
     def of(cls, request: SearchRequest, kept: Container[str], total: int) -> PlacedDocuments:
-        """Of those documents that are among the results; only the order by relevance can be shaped."""
+        """Place the documents of a request that are among the results; only the order by relevance can be shaped."""
         if request.sort is not Sort.RELEVANCE:
             return cls(total, {}, (), ())
         pins = pin_places([(pin.position - 1, pin.id) for pin in request.pins if pin.id in kept], total)
@@ -34,13 +34,13 @@ class PlacedDocuments:
         return bool(self.pins or self.boosts or self.buries)
 
     def slots(self, start: int, end: int) -> tuple[int, list[str | None]]:
-        """(how many documents that are not pinned stand before `start`, for each place of the stretch the document
-        that is pinned there or None for the next of the others)."""
+        """Return (how many documents that are not pinned stand before `start`, for each place of the stretch the
+        document that is pinned there or None for the next of the others)."""
         before = start - sum(place < start for place in self.pins)
         return before, [self.pins.get(place) for place in range(start, min(end, self.total))]
 
     def rank(self, place: int) -> int:
-        """1-based, of a document that stands at a 0-based place among those that are not pinned."""
+        """Return the 1-based rank of a document that stands at a 0-based place among those that are not pinned."""
         for taken in sorted(self.pins):
             place += taken <= place
         return place + 1
@@ -51,13 +51,13 @@ class PlacedDocuments:
         return next((kind for kind, ids in kinds if document_id in ids), None)
 
     def pin_rank(self, document_id: str) -> int | None:
-        """1-based, of a pinned document."""
+        """Return the 1-based rank of a pinned document, None for another."""
         return next((place + 1 for place, pinned in self.pins.items() if pinned == document_id), None)
 
 
 def pin_places(wanted: Sequence[tuple[int, str]], total: int) -> dict[int, str]:
-    """Where pins stand in a list of `total`. Each keeps its position although others are filtered out; those beyond
-    the end stand at the end in their order. A position that is taken yields the next."""
+    """Return the places of pins in a list of `total`. Each keeps its position although others are filtered out; those
+    beyond the end stand at the end in their order. A position that is taken yields the next."""
     ids: dict[str, int] = {}
     for place, document_id in wanted:
         ids.setdefault(document_id, max(place, 0))

@@ -45,7 +45,7 @@ class Query:
         return cls(words, within, LINKING_WORDS | request.optional)
 
     def respelled(self, words: tuple[str, ...]) -> Query:
-        """With other words. Their alternatives are not known here."""
+        """Return the query with other words. Their alternatives are not known here."""
         return Query(words, optional=self.optional)
 
     @property
@@ -54,8 +54,8 @@ class Query:
         return len(self.words) > 1 and not any(character.isdigit() for word in self.words for character in word)
 
     def units(self, *, apart: bool = False) -> Iterator[Unit]:
-        """In the order of the words. `apart`, each required word of a run counts as one, and the alternatives to the
-        run are alternatives to each."""
+        """Yield the units in the order of the words. `apart`, each required word of a run counts as one, and the
+        alternatives to the run are alternatives to each."""
         runs = {run.place: run for run in self.alternatives}
         place = 0
         while place < len(self.words):

@@ -46,7 +46,8 @@ def corrections(
 
 
 def slips(words: Sequence[str], vocabulary: Vocabulary, right: frozenset[str] = frozenset()) -> dict[str, Spelling]:
-    """For words that are all known but never together: one that is rare beside a far commoner neighbour."""
+    """Return the spelling for words that are all known but never together: for one that is rare beside a far commoner
+    neighbour."""
     for word in words:
         if word in right:
             continue

@@ -38,15 +38,15 @@ class Index(Protocol[F_co]):
         ...
 
     def corrections(self, query: Query, right: frozenset[str], *, last_may_go_on: bool) -> Mapping[str, Spelling]:
-        """`spelling.corrections` over the engine's vocabulary."""
+        """Return `spelling.corrections` over the engine's vocabulary."""
         ...
 
     def slips(self, query: Query, right: frozenset[str]) -> Mapping[str, Spelling]:
-        """`spelling.slips` over the engine's vocabulary."""
+        """Return `spelling.slips` over the engine's vocabulary."""
         ...
 
     def written(self, word: str) -> str:
-        """`spelling.written_form` by the names of the documents that have the word."""
+        """Return `spelling.written_form` by the names of the documents that have the word."""
         ...
 
 

@@ -51,7 +51,7 @@ def field_weight(field: str) -> float:
 
 
 def inverse_document_frequency(documents: int, holders: int) -> float:
-    """Of a word that `holders` of all documents have in a field."""
+    """Return the inverse document frequency of a word that `holders` of all documents have in a field."""
     return log(documents / (holders + 1)) + 1
 
 

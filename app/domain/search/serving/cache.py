@@ -35,7 +35,7 @@ class ServingCache:
         self._served: dict[int, Served] = {}
 
     def served(self, clock: Clock, site_id: int, stop_words: Iterable[str] = ()) -> Served:
-        """`stop_words` as the settings of the site have them."""
+        """Return the serving configuration of a site. `stop_words` as the settings of the site have them."""
         version = self._current(clock.now()).by_site.get(site_id, 0)
         known = self._served.get(site_id, Served.NOTHING)
         if known.version != version:

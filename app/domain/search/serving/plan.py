@@ -40,7 +40,8 @@ def plan(words: str, served: Served, now: datetime, redirects: bool = True) -> P
 
 
 def _redirect(rule: Rule | None, served: Served, now: datetime) -> str | None:
-    """Asked at use, whatever was stored. One that leads to a search which is itself sent on would never end."""
+    """Return the path of a rule's redirect, checked at use, whatever was stored. One that leads to a search which is
+    itself sent on would never end."""
     path = safe_redirect(rule.redirect_url) if rule is not None else None
     return None if path is None or _is_sent_on(path, served, now) else path
 
@@ -52,7 +53,7 @@ def _is_sent_on(path: str, served: Served, now: datetime) -> bool:
 
 
 def _banner(rule: Rule | None) -> Banner | None:
-    """Its link leads to a page of this site or nowhere."""
+    """Return the banner of a rule. Its link leads to a page of this site or nowhere."""
     if rule is None or rule.banner is None:
         return None
     return Banner(rule.banner.text, safe_redirect(rule.banner.link_url))

@@ -42,7 +42,7 @@ class FirstTen:
 def search_products(
     engine: Searching, site_id: int, request: SearchRequest, plan: Plan, stop_words: frozenset[str] = frozenset()
 ) -> Answered:
-    """`request` is a plain one: words, filters, page. Raises SearchUnavailable."""
+    """Search products. `request` is a plain one: words, filters, page. Raises SearchUnavailable."""
     return search_many_products(engine, site_id, [(request, plan)], stop_words)[0]
 
 
@@ -52,7 +52,8 @@ def search_many_products(
     searches: Sequence[tuple[SearchRequest, Plan]],
     stop_words: frozenset[str] = frozenset(),
 ) -> list[Answered]:
-    """In the order of the searches. A corrected spelling is expanded and searched again. Raises SearchUnavailable."""
+    """Return the answers in the order of the searches. A corrected spelling is expanded and searched again. Raises
+    SearchUnavailable."""
     requests = [expanded(site_id, request, planned, stop_words) for request, planned in searches]
     results = engine.search_many(site_id, IndexName.PRODUCTS, requests)
     answers = [Answered(result, request) for result, request in zip(results, requests, strict=True)]

@@ -27,8 +27,8 @@ RULE = Record(
 
 
 def normalized_term(text: str) -> str:
-    """Two searches are the same where this is: NFKC, case folded, trimmed, spaces collapsed
-    (contracts: Rules). May be empty."""
+    """Return the normal form of a term; two searches are the same where this is: NFKC, case folded, trimmed, spaces
+    collapsed (contracts: Rules). May be empty."""
     return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
 
 
@@ -67,7 +67,7 @@ class Rule:
 
     @classmethod
     def of_json(cls, fields: Mapping[str, Any], id: int | None = None) -> Rule:
-        """From what RULE accepts; a field that is left out is as in a new rule."""
+        """Read a rule from what RULE accepts; a field that is left out is as in a new rule."""
         banner = fields.get("banner")
         return cls(
             term=fields["term"],
@@ -116,7 +116,7 @@ class Rule:
         return bool(self.skus or self.redirect_url or self.banner)
 
     def applies_at(self, now: datetime) -> bool:
-        """From `starts_at` on and until just before `ends_at`."""
+        """Whether the rule applies: from `starts_at` on and until just before `ends_at`."""
         begun = self.starts_at is None or self.starts_at <= now
         return self.enabled and begun and (self.ends_at is None or now < self.ends_at)
 
@@ -146,7 +146,7 @@ class RuleSet:
         return rule if rule is not None and rule.applies_at(now) else None
 
     def with_rule(self, rule: Rule) -> RuleSet:
-        """As if the rule were saved, in the place of the one of its id or term."""
+        """Return the rules as if the rule were saved, in the place of the one of its id or term."""
         others = (kept for kept in self.by_term.values() if rule.id is None or kept.id != rule.id)
         return RuleSet.of((*others, rule))
 

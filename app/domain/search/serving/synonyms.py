@@ -55,7 +55,7 @@ class SynonymGroup:
 
     @classmethod
     def of_json(cls, fields: Mapping[str, Any], id: int | None = None) -> SynonymGroup:
-        """From what SYNONYM accepts."""
+        """Read a group from what SYNONYM accepts."""
         return cls(SynonymType(fields["type"]), fields.get("root"), tuple(fields["synonyms"]), id)
 
     def as_json(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class SynonymGroup:
         return {"type": self.type.value, "root": self.root, "synonyms": list(self.words)}
 
     def __str__(self) -> str:
-        """As people write it: “mobile = cell phone”, “phone → mobile, cell phone”."""
+        """Return the group as people write it: “mobile = cell phone”, “phone → mobile, cell phone”."""
         if self.type.has_root:
             return f"{self.root} → {', '.join(self.words)}"
         return " = ".join(self.words)
@@ -111,7 +111,7 @@ class SynonymSet:
         return cls(groups, MappingProxyType(entries))
 
     def with_group(self, group: SynonymGroup) -> SynonymSet:
-        """As if the group were saved, in the place of the one of its id."""
+        """Return the synonyms as if the group were saved, in the place of the one of its id."""
         others = (kept for kept in self.groups if group.id is None or kept.id != group.id)
         return SynonymSet.of((*others, group))
 
@@ -139,7 +139,7 @@ class SynonymSet:
         return Expansion(tuple(alternatives), tuple(applied))
 
     def _found(self, searched: Run, free: list[bool]) -> Iterator[tuple[int, Run]]:
-        """(place, expression) of what the words hold."""
+        """Yield (place, expression) of what the words hold."""
         for length in range(min(MOST_TOKENS, len(searched)), 0, -1):
             for place in range(len(searched) - length + 1):
                 run = searched[place : place + length]

@@ -141,7 +141,8 @@ def _sums_of(site_id: int, first: date, last: date) -> Select[Any]:
 
 
 def _subtract(site_id: int, days: int, first: date, last: date) -> None:
-    """LATEST needs no change: it is of a later day than those that leave, or leaves with its word."""
+    """Subtract the sums of the days that leave a window. LATEST needs no change: it is of a later day than those that
+    leave, or leaves with its word."""
     stored, left = SearchWordWindow, _sums_of(site_id, first, last).subquery()
     rest = {name: getattr(stored, name) - left.c[name] for name in SUMMED}
     window = (stored.site_id == site_id) & (stored.days == days)

@@ -46,7 +46,7 @@ class NullSpool(Generic[E]):
     """Spool of programs that serve no shoppers: records nothing."""
 
     def note(self, events: Sequence[E]) -> None:
-        """Events of such a program are no shopper's."""
+        """Ignore the events: those of such a program are no shopper's."""
 
     def has_pending(self) -> bool:
         return False
@@ -55,7 +55,7 @@ class NullSpool(Generic[E]):
         return nullcontext(iter(()))
 
     def done(self, batch_id: str) -> None:
-        """There are no batches."""
+        """Do nothing: there are no batches."""
 
     def failed(self, batch_id: str) -> None:
-        """There are no batches."""
+        """Do nothing: there are no batches."""

@@ -58,8 +58,8 @@ def _is_personal(word: str) -> bool:
 
 
 def _hides_card(run: str) -> bool:
-    """In any place of the run, whatever stands before or behind: another card, or when this one expires. A row of
-    digits that is longer than a card may be several numbers of anything."""
+    """Whether the run hides a card number, in any place of the run, whatever stands before or behind: another card, or
+    when this one expires. A row of digits that is longer than a card may be several numbers of anything."""
     return hides_card("".join(filter(str.isdigit, run))) or max(map(len, _DIGITS.findall(run))) > LONGEST_CARD
 
 
@@ -73,8 +73,8 @@ def _numbers(runs: Iterable[str]) -> Iterator[str]:
 
 
 def _is_phone(number: str) -> bool:
-    """Numbers of phones begin with + or 0, are written in groups or have 10 to 12 digits. That some codes of products
-    look the same costs a count; a kept phone number would cost more."""
+    """Whether a number is that of a phone. Numbers of phones begin with + or 0, are written in groups or have 10 to 12
+    digits. That some codes of products look the same costs a count; a kept phone number would cost more."""
     digits = "".join(filter(str.isdigit, number))
     if len(digits) > _LONGEST_PHONE:
         return False

@@ -47,7 +47,7 @@ def _row(name: str, label: str, before: Sums, after: Sums, currency: str) -> Eff
 
 
 def _is_significant(name: str, before: Sums, after: Sums) -> bool:
-    """Two-proportion z-test at 5 %."""
+    """Whether the difference is significant by the two-proportion z-test at 5 %."""
     wholes = [sums.searches if name in LESS_IS_BETTER else sums.followed for sums in (before, after)]
     counts: list[int] = [getattr(sums, name) for sums in (before, after)]
     pooled = sum(counts) / sum(wholes)

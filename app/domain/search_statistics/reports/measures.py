@@ -64,13 +64,13 @@ LABELS: Mapping[str, str] = {
 
 
 def percent(share: float | None) -> str:
-    """0.0412 as "4.1%"; without a share "–"."""
+    """Return a share in per cent: 0.0412 as "4.1%"; without a share "–"."""
     return NONE if share is None else f"{100 * share:.1f}%"
 
 
 def share(sums: Sums, name: str) -> float | None:
-    """Of all searches for what found nothing, of the followed ones for what came of them; None where there were none,
-    which is not the same as 0."""
+    """Return the share: of all searches for what found nothing, of the followed ones for what came of them; None where
+    there were none, which is not the same as 0."""
     whole = sums.searches if name == "found_nothing" else sums.followed
     return getattr(sums, name) / whole if whole else None
 
@@ -83,8 +83,8 @@ def total(days: Iterable[Sums]) -> Sums:
 def measures(
     by_day: Mapping[date, Sums], period: Period, *, compares: bool, clicks: bool, currency: str
 ) -> tuple[Measure, ...]:
-    """`by_day` holds this period and the one before; a day without searches may be missing. `compares` is whether
-    the period before was counted from its first day on."""
+    """Return the measures of a period. `by_day` holds this period and the one before; a day without searches may be
+    missing. `compares` is whether the period before was counted from its first day on."""
     now = [by_day.get(day, Sums()) for day in period.dates]
     before = [by_day.get(day, Sums()) for day in period.before.dates] if compares else None
     names = [name for name in LABELS if clicks or name not in KINDS_OF_CLICKS]
@@ -108,7 +108,8 @@ def _measure(name: str, now: Sequence[Sums], before: Sequence[Sums] | None, curr
 
 
 def figure(name: str, sums: Sums, currency: str) -> str:
-    """Without a search that was followed there is nothing to say of clicks and sales."""
+    """Return the figure of a measure. Without a search that was followed there is nothing to say of clicks and
+    sales."""
     if name in KINDS_OF_CLICKS and not sums.followed:
         return NONE
     return amount(name, getattr(sums, name), currency)
@@ -138,7 +139,8 @@ def _compared(name: str, now: Sums, before: Sums, currency: str) -> str | None:
 
 
 def _is_better(name: str, now: Sums, before: Sums) -> bool | None:
-    """More that found nothing is bad, more of what it leads to good; more or fewer searches are neither."""
+    """Whether a change is for the better, None for neither. More that found nothing is bad, more of what it leads to
+    good; more or fewer searches are neither."""
     if name == "searches":
         return None
     new, old = _weight(name, now), _weight(name, before)

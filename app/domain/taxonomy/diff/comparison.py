@@ -23,8 +23,8 @@ PARENT = "parentLevelId"
 def compare(
     before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], renames: Iterable[ValueRename] = ()
 ) -> StructureDiff:
-    """Of two trees in the stored form. Of `renames` count those whose stored value was there before and whose new
-    one is there after; such values are neither removed nor added."""
+    """Return the differences between two trees in the stored form. Of `renames` count those whose stored value was
+    there before and whose new one is there after; such values are neither removed nor added."""
     return compare_flat(flatten(before), flatten(after), renames)
 
 
@@ -72,7 +72,8 @@ def _moved(before: FlatLevels, after: FlatLevels, level_id: str) -> MovedLevel:
 
 
 def _reordered(before: FlatLevels, after: FlatLevels) -> Iterator[LevelEntry]:
-    """Only those that stood and stand below the same parent can be in another order."""
+    """Yield the parents whose levels are in another order. Only those that stood and stand below the same parent can be
+    in another order."""
     old = children_of(before)
     for parent_id, children in children_of(after).items():
         earlier = [found for found in old.get(parent_id, ()) if found in after and after[found][PARENT] == parent_id]

@@ -42,9 +42,9 @@ def data_loss(
     level_ids: Iterable[str],
     renames: Iterable[ValueRename] = (),
 ) -> DataLoss:
-    """For the products of the levels `level_ids`; those of removed levels keep nothing and are reported otherwise. An
-    attribute or value is lost only when the nearest definition that is left does without it. `moved` are the levels
-    that have another parent in the tree `after`."""
+    """Return the data loss for the products of the levels `level_ids`; those of removed levels keep nothing and are
+    reported otherwise. An attribute or value is lost only when the nearest definition that is left does without it.
+    `moved` are the levels that have another parent in the tree `after`."""
     renames = list(renames)
     finder = _Finder(before, after, moved, renames)
     changed = redefined(before, after, {rename.level_id for rename in renames})

@@ -43,8 +43,8 @@ def renames_back(saves: Saves, earlier: FlatLevels, later: FlatLevels) -> list[V
 
 
 def _followed(saves: Saves) -> Words:
-    """Of a word that was renamed away and given anew, the new one is another value and not followed. All renames of
-    one save happen at once, so two words can change places."""
+    """Follow the renames through the saves. Of a word that was renamed away and given anew, the new one is another
+    value and not followed. All renames of one save happen at once, so two words can change places."""
     found: dict[Definition, dict[str, str]] = {}
     for renames in saves:
         for definition, words in _by_definition(renames).items():

@@ -114,8 +114,8 @@ class RenameElsewhere:
     renamed: str
 
     def apply(self, levels: FlatLevels) -> Outcome:
-        """Levels that offer both names already stay as they are. Raises Invalid like RenameValue, and where no other
-        level has the value any more."""
+        """Rename the value on every other level that has it. Levels that offer both names already stay as they are.
+        Raises Invalid like RenameValue, and where no other level has the value any more."""
         wanted = still_called(levels, self.level_id, self.attribute_id, self.value, self.renamed)
         if not wanted:
             raise Invalid.one("unknown_value", f"No other level says {shown(self.value)} any more.")
@@ -184,8 +184,8 @@ def _check_rename(values: Sequence[Any], value: str, renamed: str) -> None:
 
 
 def _renames(attribute: Record, value: str, renamed: str) -> dict[str, str]:
-    """Of several renames of one value in a row only the first name and the last count. A stored value is renamed
-    once: one that was added again under its old name is a new value."""
+    """Return the renames of an attribute with one more. Of several renames of one value in a row only the first name
+    and the last count. A stored value is renamed once: one that was added again under its old name is a new value."""
     renames = dict(attribute.get(RENAMED_VALUES, {}))
     stored = renames.pop(value, value)
     if stored != renamed and stored not in renames.values() and not attribute["attributeId"].startswith("new-"):
@@ -236,5 +236,5 @@ def _trimmed(value: Any, clean: Callable[[str], str]) -> Any:
 
 
 def _unique(values: Sequence[Any]) -> list[Any]:
-    """Blank ones stay, for validation to point at."""
+    """Return the values as texts, once each. Blank ones stay, for validation to report."""
     return list(dict.fromkeys(value if isinstance(value, str) else str(value) for value in values))

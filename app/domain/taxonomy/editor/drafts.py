@@ -66,7 +66,7 @@ class Editing:
 
     @property
     def is_stale(self) -> bool:
-        """Somebody saved the taxonomy since the draft was begun."""
+        """Whether the taxonomy was saved since the draft was begun."""
         return self.base_revision != self.taxonomy.revision
 
     @property
@@ -284,8 +284,8 @@ def _turned(before: Editing, steps: Sequence[Step], applied: int) -> FlatLevels:
 
 
 def _begun(author: Author, taxonomy: Taxonomy, user_id: int) -> TaxonomyDraft:
-    """Its versions begin beyond those of any earlier draft, so that a window that shows one is known to be late. The
-    state that it is based on is kept, also where the taxonomy is overwritten without a save."""
+    """Begin a draft. Its versions begin beyond those of any earlier draft, so that a window that shows one is known to
+    be late. The state that it is based on is kept, also where the taxonomy is overwritten without a save."""
     keep_stored_state(taxonomy)
     draft = TaxonomyDraft(
         site_id=taxonomy.site_id,

@@ -147,7 +147,8 @@ class DeleteLevel:
     level_id: str
 
     def apply(self, levels: FlatLevels) -> Outcome:
-        """Afterwards one looks at the sibling that takes its place, or the one before, or the parent."""
+        """Delete the level. The level to look at afterwards is the sibling that takes its place, or the one before, or
+        the parent."""
         level = level_of(levels, self.level_id)
         gone = set(branch(levels, self.level_id))
         beside = siblings(levels, level["parentLevelId"])
@@ -219,7 +220,8 @@ def _stuck(level: Record, why: str) -> Invalid:
 
 
 def line(text: str, longest: int = LONGEST_LINE) -> str:
-    """Trimmed. Raises Invalid for what no database or draft can hold; what else may be wrong, validation says."""
+    """Return the text, trimmed. Raises Invalid for what no database or draft can hold; what else may be wrong,
+    validation says."""
     return _storable(text.strip(), UNPRINTABLE, longest)
 
 

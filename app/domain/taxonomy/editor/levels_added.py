@@ -22,7 +22,8 @@ class AddLevels:
     after_id: str | None = None
 
     def apply(self, levels: FlatLevels) -> Outcome:
-        """Afterwards one looks at the first that is new. Raises Invalid also for a line that would stand too deep."""
+        """Add the levels. The level to look at afterwards is the first new one. Raises Invalid also for a line that
+        would stand too deep."""
         above = 0 if self.parent_id is None else len(path(levels, level_of(levels, self.parent_id)["levelId"]))
         for wanted in self.lines:
             if above + len(wanted.way) > DEEPEST:

@@ -113,7 +113,8 @@ def _mark(level: Record, saved: Record | None) -> UnsavedChange:
 
 
 def differences(before: Outline, after: Outline) -> OutlineChange:
-    """Small where little differs, whatever the size of the tree. Problems are not compared."""
+    """Return the changes from one outline to another, which are small where little differs, whatever the size of the
+    tree. Problems are not compared."""
     moved: set[str] = set()
     flipped: set[str] = set()
     for parent_id in {**before.children, **after.children}:

@@ -30,7 +30,7 @@ class Rebased:
 
 
 def rebase(old_base: FlatLevels, new_base: FlatLevels, steps: Sequence[Step]) -> Rebased:
-    """`steps` were made on `old_base`. On an unchanged base they stay what they are."""
+    """Rebase the steps, which were made on `old_base`. On an unchanged base they stay what they are."""
     if differences(old_base, new_base) == {}:
         return Rebased(list(steps), [])
     merge = _Merge(old_base, new_base, apply_steps(old_base, steps))
@@ -52,7 +52,7 @@ class _Merge:
         self._kept: set[str] = set()  # Levels that the draft deleted but that stay, with all below them.
 
     def run(self) -> FlatLevels:
-        """In the draft's tree order, so that a parent is there before those below it."""
+        """Merge the draft's changes in its tree order, so that a parent is there before those below it."""
         changed = [found for found in self._mine if self._mine[found] != self._old.get(found)]
         for level_id in changed:
             if level_id not in self._old:
@@ -170,7 +170,7 @@ class _Merge:
         self.levels = MoveAttribute(level_id, attribute_id, position).apply(self.levels).levels
 
     def _delete(self, level_id: str) -> None:
-        """Only a level that they left as it was, with nothing below it that is still wanted."""
+        """Delete a level, but only one that they left as it was, with nothing below it that is still wanted."""
         if level_id not in self.levels or not self._kept.isdisjoint(path(self.levels, level_id)):
             return
         below = branch(self.levels, level_id)
@@ -203,5 +203,5 @@ def _last(attributes: Mapping[str, Record]) -> float:
 
 
 def _same(one: Record, other: Record) -> bool:
-    """But for the place."""
+    """Whether two records are the same but for the place."""
     return one | {"displayOrder": 0} == other | {"displayOrder": 0}

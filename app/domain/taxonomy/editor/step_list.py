@@ -17,7 +17,8 @@ EARLIER = "Earlier changes"
 
 
 def one_step(levels: FlatLevels, edits: Sequence[Edit]) -> Step:
-    """At least one edit, each done on what those before it left. Raises Invalid when one cannot be done."""
+    """Merge one or more edits into one step, each done on what those before it left. Raises Invalid when one cannot be
+    done."""
     if len(edits) == 1:
         return apply_edit(levels, edits[0])
     after, done = levels, []

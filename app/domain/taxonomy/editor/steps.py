@@ -44,7 +44,7 @@ def apply_edit(levels: FlatLevels, edit: Edit) -> Step:
 
 
 def differences(before: FlatLevels, after: FlatLevels) -> dict[str, Change]:
-    """By id, the levels that are not the same in both."""
+    """Return the changes of the levels that are not the same in both, by id."""
     changes: dict[str, Change] = {}
     for level_id in [*after, *(gone for gone in before if gone not in after)]:
         old, new = before.get(level_id), after.get(level_id)

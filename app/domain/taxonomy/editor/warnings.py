@@ -43,7 +43,8 @@ class SplitValue:
 
 
 def split_values(levels: FlatLevels, base: FlatLevels) -> list[SplitValue]:
-    """Of a draft of `base`, in the order of the tree. Only what a draft changed can carry renamed values."""
+    """Return the split values of a draft of `base`, in the order of the tree. Only what a draft changed can carry
+    renamed values."""
     changed = changed_levels(levels, base)
     renamed = [(level, found) for level in changed for found in level["attributes"] if found.get(RENAMED_VALUES)]
     if not renamed:
@@ -68,8 +69,8 @@ def _splits(levels: FlatLevels, level: Record, attribute: Record) -> Iterator[Sp
 def type_conflicts(
     levels: FlatLevels, base: FlatLevels, root_levels: Sequence[Mapping[str, Any]]
 ) -> list[TypeConflict]:
-    """Of a draft of `root_levels`, whose levels are `base`, in the order of the tree. Only the definitions that it
-    changed are counted anew."""
+    """Return the type conflicts of a draft of `root_levels`, whose levels are `base`, in the order of the tree. Only
+    the definitions that it changed are counted anew."""
     stored = _types(root_levels)
     types: dict[str, Counter[str]] = {}
     for sign, records in ((1, changed_levels(levels, base)), (-1, changed_levels(base, levels))):
@@ -84,7 +85,7 @@ def type_conflicts(
 
 @made_once
 def _types(root_levels: Sequence[Mapping[str, Any]]) -> Mapping[str, Counter[str]]:
-    """By attribute id, how many definitions have which type."""
+    """Return how many definitions have which type, by attribute id."""
     types: dict[str, Counter[str]] = {}
     for _, attribute in _definitions(flatten(root_levels)):
         types.setdefault(attribute["attributeId"], Counter())[attribute["type"]] += 1

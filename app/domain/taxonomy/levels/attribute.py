@@ -99,7 +99,7 @@ class Attribute:
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Attribute:
-        """From the stored form, which has the specification's field names."""
+        """Read an attribute from the stored form, which has the specification's field names."""
         return cls(
             id=stored["attributeId"],
             name=stored["name"],

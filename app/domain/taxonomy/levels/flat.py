@@ -18,7 +18,7 @@ order of their displayOrder). Edits put records between others by a fraction as 
 
 @made_once
 def flatten(root_levels: Sequence[Mapping[str, Any]]) -> FlatLevels:
-    """From the stored form. Parents and places are those of the nesting."""
+    """Flatten levels in the stored form. Parents and places are those of the nesting."""
     levels: FlatLevels = {}
     _flatten(root_levels, None, levels)
     return levels
@@ -65,7 +65,7 @@ def changed_levels(levels: FlatLevels, base: FlatLevels) -> list[Record]:
 
 
 def children_of(levels: FlatLevels) -> dict[str | None, list[str]]:
-    """By the id of a level (None for the top), the ids of the levels directly below it, in their order."""
+    """Return the ids of the levels directly below each level, in their order, by its id (None for the top)."""
     children: dict[str | None, list[str]] = {}
     for level_id, level in levels.items():
         children.setdefault(level["parentLevelId"], []).append(level_id)

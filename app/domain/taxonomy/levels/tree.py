@@ -36,7 +36,7 @@ class TaxonomyTree:
 
     @staticmethod
     def parse(root_levels: Sequence[Mapping[str, Any]]) -> TaxonomyTree:
-        """From the stored form, which app/domain/taxonomy/validation/structure.py has checked."""
+        """Parse a tree from the stored form, which app/domain/taxonomy/validation/structure.py has checked."""
         return _tree(root_levels)
 
     def knowing(self, former_words: Renames) -> TaxonomyTree:
@@ -61,8 +61,8 @@ class TaxonomyTree:
         return [] if level is None else [found.id for found in _with_those_below(level)]
 
     def applicable_attributes(self, level_id: str) -> Mapping[str, Attribute]:
-        """By id, those of every level from the root down; the nearest definition of an id wins and takes its
-        place in the order. Empty for an unknown level."""
+        """Return the attributes by id, those of every level from the root down; the nearest definition of an id wins
+        and takes its place in the order. Empty for an unknown level."""
         known = self._applicable.get(level_id)
         if known is None:
             nearest = {attribute.id: attribute for level in self.path(level_id) for attribute in level.attributes}
@@ -71,7 +71,8 @@ class TaxonomyTree:
         return known
 
     def rolled_up(self, direct: Mapping[str, int] | Mapping[str | None, int]) -> dict[str, int]:
-        """By level, the sum of its own number and those of all levels below; numbers of unknown levels do not count."""
+        """Return for each level the sum of its own number and those of all levels below; numbers of unknown levels do
+        not count."""
         sums = {level_id: direct.get(level_id, 0) for level_id in self.levels}
         for level in reversed(self.levels.values()):
             if level.parent_id is not None:

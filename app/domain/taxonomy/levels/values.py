@@ -77,7 +77,7 @@ def _in_current_words(attribute: Attribute, value: Any) -> Any:
 
 
 def is_empty(value: Any) -> bool:
-    """0 and False are values."""
+    """Whether a value is empty; 0 and False are not."""
     return value is None or (isinstance(value, str) and not value.strip()) or value == []
 
 

@@ -77,8 +77,8 @@ def activate(author: Author, taxonomy_id: str, confirm_name: object) -> bool:
 
 
 def _hold_site(site_id: int) -> None:
-    """Activations of a site come one after the other, and after the classifications that are being written: these hold
-    the setting. Raises Forbidden."""
+    """Lock the site and its setting: activations of a site come one after the other, and after the classifications that
+    are being written: these hold the setting. Raises Forbidden."""
     site = select(Site.capabilities).where(Site.id == site_id).with_for_update(key_share=True)
     if ENGINE_CAPABILITY not in (db.session.scalar(site) or ()):
         raise Forbidden("The plan of this shop does not include the taxonomy engine, so no taxonomy can be activated.")

@@ -25,8 +25,8 @@ class LevelCount:
 
 
 def level_counts(site_id: int, taxonomy: Taxonomy) -> dict[str, LevelCount]:
-    """For every level of the stored tree, by id; empty unless the taxonomy is the active one. One statement reads
-    the counts, whatever the size of the tree."""
+    """Return the counts for every level of the stored tree, by id; empty unless the taxonomy is the active one. One
+    statement reads the counts, whatever the size of the tree."""
     if not is_active(taxonomy):
         return {}
     direct = products_by_level(site_id)

@@ -83,7 +83,8 @@ class Impact:
         return not any(getattr(self, field.name) for field in fields(self))
 
     def as_json(self) -> dict[str, Any]:
-        """In JSON a removed value is listed once for each attribute id, whichever levels define it."""
+        """Return the impact as JSON. A removed value is listed once for each attribute id, whichever levels define
+        it."""
         return {
             "levelsRemoved": [_level_json(level) for level in self.levels_removed],
             "levelsMoved": [_level_json(level) for level in self.levels_moved],
@@ -154,7 +155,7 @@ def _attributes_required(
 
 
 def _values_removed(before: TaxonomyTree, lost: DataLoss, counts: ValueCounts) -> list[ValueImpact]:
-    """In tree order, and within an attribute in that of its values."""
+    """Return the removed values in tree order, and within an attribute in that of its values."""
     found = []
     concerned = {(level_id, attribute_id) for level_id, attribute_id, _ in lost.values}
     for level in before.levels.values():
@@ -217,8 +218,8 @@ def _held_otherwise(site_id: int, lost: DataLoss) -> tuple[ColumnElement[bool], 
 def _held_at(
     level_ids: Collection[str], site_id: int, attribute_ids: Collection[str]
 ) -> tuple[ColumnElement[bool], ...]:
-    """Where few levels are concerned, nothing leads the database to the values but the products of those levels, of
-    which it reads a few; otherwise it may begin with the values."""
+    """Return the conditions on values held at the levels. Where few levels are concerned, nothing leads the database to
+    the values but the products of those levels, of which it reads a few; otherwise it may begin with the values."""
     held, level_id = ProductAttributeValue, Product.taxonomy_level_id
     here = [Product.site_id == site_id, level_id.is_not(None), _among(level_id, level_ids)]
     if len(level_ids) > FEW_LEVELS:

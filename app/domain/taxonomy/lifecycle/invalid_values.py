@@ -93,7 +93,8 @@ def _with_several(here: Conditions) -> Iterator[Any]:
 
 
 def _fits(was: Attribute, definition: Attribute, text: str) -> bool:
-    """Of a text that is longer than the index holds only the beginning is known; another text may take it."""
+    """Whether a stored text fits the new definition. Of a text that is longer than the index holds only the beginning
+    is known; another text may take it."""
     if len(text) == LONGEST_COUNTED_VALUE and definition.type is AttributeType.STRING:
         return True
     value = READ[was.type](text) if was.type in READ else text

@@ -136,7 +136,7 @@ def revisions(site_id: int, taxonomy_id: str, page: int) -> Paged[RevisionRow]:
 
 
 def _logged(taxonomy: Taxonomy) -> list[RevisionRow]:
-    """Without the trees, which are large."""
+    """Return the rows of the log without the trees, which are large."""
     log = TaxonomyRevision
     query = select(log.revision, log.name, log.changes, log.note, log.saved_by, log.saved_at)
     of_taxonomy = query.where(log.site_id == taxonomy.site_id, log.taxonomy_id == taxonomy.id)
@@ -208,5 +208,5 @@ def base_levels(site_id: int, taxonomy_id: str, revision: int) -> list[dict[str,
 
 
 def _taxonomy(site_id: int, taxonomy_id: str) -> Taxonomy:
-    """From the session where it was read already: its tree is large."""
+    """Return the taxonomy, from the session where it was read already: its tree is large."""
     return existing(db.session.get(Taxonomy, (site_id, taxonomy_id)), "There is no such taxonomy on this site.")

@@ -106,7 +106,8 @@ def store(author: Author, prepared: Prepared) -> SavedTaxonomy:
 
 
 def prepare_texts(site_id: int, taxonomy_id: str, name: str, description: str) -> Prepared:
-    """Another name and description for the taxonomy as it is now, whose levels stay. Raises NotFound, Invalid."""
+    """Prepare another name and description for the taxonomy as it is now, whose levels stay. Raises NotFound,
+    Invalid."""
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     if problems := name_problems(name, description):
         raise Invalid(problems)
@@ -179,8 +180,9 @@ def prepare_earlier(site_id: int, taxonomy_id: str, wanted: int, revision: int, 
 
 
 def _ids_in_use(taxonomy: Taxonomy) -> dict[str, Collection[str]]:
-    """By the ids of the stored levels, and of those that are gone and that products name still, the ids of the
-    attributes of which products there may hold values: no new record takes one over with the products of another."""
+    """Return the ids of the attributes of which products at a level may hold values, by the ids of the stored levels
+    and of those that are gone and that products name still: no new record takes one over with the products of
+    another."""
     tree = TaxonomyTree.parse(taxonomy.root_levels)
     named = products_by_level(taxonomy.site_id) if is_active(taxonomy) else {}
     return {level_id: tree.applicable_attributes(level_id).keys() for level_id in {**named, **tree.levels}}
@@ -208,7 +210,8 @@ def _stale(site_id: int, taxonomy_id: str, current: int) -> StaleRevision:
 
 
 def _checked_renames(checked: CheckedStructure, renames: Sequence[ValueRename]) -> list[ValueRename]:
-    """By the ids that new records got. A rename must lead to a value that its attribute now offers."""
+    """Return the renames with the ids that new records got. A rename must lead to a value that its attribute now
+    offers."""
     mapped = [
         replace(
             rename,
@@ -253,7 +256,7 @@ def _store(author: Author, taxonomy: Taxonomy, wanted: Mapping[str, Any]) -> Non
 
 
 def _log(author: Author, taxonomy: Taxonomy, changes: list[str], note: str) -> None:
-    """In the site's log; the taxonomy's own has it already."""
+    """Record the save in the site's log; the taxonomy's own has it already."""
     subject = ("taxonomy", taxonomy.id)
     after = {"revision": taxonomy.revision, "changes": changes} | ({"note": note} if note else {})
     summary = f"Saved the taxonomy {taxonomy.name}"

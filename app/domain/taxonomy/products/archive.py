@@ -30,8 +30,9 @@ class Restored:
 
 
 def restored(tree: TaxonomyTree, slot: Mapping[str, Any]) -> Restored | None:
-    """None when the tree has no level of the slot's id: then all stays in the slot. It does not matter from which
-    taxonomy the slot is, since a copy that was worked over keeps the ids of its levels."""
+    """Return the classification that the slot restores, None when the tree has no level of the slot's id: then all
+    stays in the slot. It does not matter from which taxonomy the slot is, since a copy that was worked over keeps the
+    ids of its levels."""
     level_id, archived = slot.get("levelId"), slot.get("attributes") or {}
     if not isinstance(level_id, str) or level_id not in tree.levels:
         return None

@@ -26,8 +26,8 @@ class CurrentTree:
         self._stored = self._tree = TaxonomyTree()
 
     def read(self, clock: Clock) -> tuple[str | None, TaxonomyTree]:
-        """Its id, and its tree as it is now with the former words of its values; without an active taxonomy, None and a
-        tree without levels."""
+        """Return the active taxonomy's id, and its tree as it is now with the former words of its values; without an
+        active taxonomy, None and a tree without levels."""
         this = Taxonomy.site_id == self._site_id, Taxonomy.id == active_id(self._site_id)
         row = db.session.execute(select(Taxonomy.id, Taxonomy.revision, Taxonomy.updated_at).where(*this)).one_or_none()
         if row is None:

@@ -24,7 +24,7 @@ UNDERSTOOD_FOR = timedelta(days=1)  # After the products have the new words: so 
 def rename_parameters(
     taxonomy_id: str, root_levels: Sequence[Mapping[str, Any]], renames: Iterable[ValueRename], now: datetime
 ) -> dict[str, Any]:
-    """Of the task by which products follow a save, with the tree that was saved and when."""
+    """Return the parameters of the task by which products follow a save, with the tree that was saved and when."""
     renames, tree = list(renames), TaxonomyTree.parse(root_levels)
     governed = [
         {"levelId": level_id, "attributeId": attribute_id, "levelIds": tree.governed(level_id, attribute_id)}

@@ -147,7 +147,7 @@ def path_label(tree: TaxonomyTree, level_id: str) -> str:
 
 
 def attribute_label(tree: TaxonomyTree, attribute_id: str) -> str:
-    """Its first name in the taxonomy, or the bare id where no level has it any more."""
+    """Return the attribute's first name in the taxonomy, or the bare id where no level has it any more."""
     definitions = tree.attributes_by_id().get(attribute_id)
     return definitions[0].name if definitions else attribute_id
 

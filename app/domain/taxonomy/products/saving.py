@@ -91,8 +91,9 @@ def save_product(
     terms: Sequence[object] | None,
     panel: PanelForm | None,
 ) -> SavedProduct:
-    """Without a panel the classification stays as it is, so that a page made without an active taxonomy clears
-    nothing. Raises NotFound, StaleRevision, Invalid; values that break rules are dropped and the rest is saved."""
+    """Save a product with its classification. Without a panel the classification stays as it is, so that a page made
+    without an active taxonomy clears nothing. Raises NotFound, StaleRevision, Invalid; values that break rules are
+    dropped and the rest is saved."""
     hold_active(author.site_id)
     dropped: list[Dropped] = []
     refusals: list[str | None] = []

@@ -65,7 +65,8 @@ class WorkRow:
 
 
 def work_summary(site_id: int, tree: TaxonomyTree, level_id: str = "") -> WorklistSummary:
-    """Two statements, whatever the size of the catalogue. `level_id` is the level that is looked at."""
+    """Return the summary of the worklist, in two statements, whatever the size of the catalogue. `level_id` is the
+    level that is looked at."""
     of_site, level = Product.site_id == site_id, Product.taxonomy_level_id
     products = _counted(select(level, func.count()).where(of_site).group_by(level))
     incomplete = _counted(select(level, func.count()).where(of_site, _incomplete()).group_by(level))
@@ -84,7 +85,8 @@ def incomplete_products(site_id: int) -> int:
 
 
 def work_rows(site_id: int, tree: TaxonomyTree, level_id: str, order: WorkOrder, page: int) -> Paged[WorkRow]:
-    """Incomplete products of a level and those below it, or of all levels for none; an unknown level has none."""
+    """Return the incomplete products of a level and those below it, or of all levels for none; an unknown level has
+    none."""
     at_level = [Product.taxonomy_level_id.in_(tree.below(level_id))] if level_id else []
     conditions = (Product.site_id == site_id, _incomplete(), *at_level)
     total = db.session.scalar(select(func.count()).select_from(Product).where(*conditions)) or 0
@@ -95,7 +97,7 @@ def work_rows(site_id: int, tree: TaxonomyTree, level_id: str, order: WorkOrder,
 
 
 def work_row(site_id: int, tree: TaxonomyTree, product_id: int, typed: Texts) -> WorkRow | None:
-    """One row again, with what was typed in place of what is stored; None when the product is gone."""
+    """Return one row again, with what was typed in place of what is stored; None when the product is gone."""
     found = db.session.execute(_COLUMNS.where(Product.site_id == site_id, Product.id == product_id)).one_or_none()
     return None if found is None else _row(found, tree, typed)
 

@@ -33,8 +33,9 @@ def candidates(task: Task) -> Select[int]:
 
 
 def change_level(batch: Batch) -> None:
-    """Values whose attribute holds at the new level as well, and which are valid there, stay. A product that is there
-    already is left as it is. Raises Invalid when the active taxonomy has no such level."""
+    """Give the products the level. Values whose attribute holds at the new level as well, and which are valid there,
+    stay. A product that is there already is left as it is. Raises Invalid when the active taxonomy has no such
+    level."""
     tree, level_id = batch.task.tree, batch.task.parameters["levelId"]
     names, moved = _names(tree), []
     for product in batch.products():
@@ -53,8 +54,8 @@ def change_level(batch: Batch) -> None:
 
 
 def change_value(batch: Batch) -> None:
-    """Products on whose level the attribute does not hold, or where the value breaks its rules, are left out. Other
-    values stay as they are."""
+    """Change the value of the attribute on the products. Products on whose level the attribute does not hold, or where
+    the value breaks its rules, are left out. Other values stay as they are."""
     parameters, tree = batch.task.parameters, batch.task.tree
     attribute_id, names, changed = parameters["attributeId"], _names(tree), []
     for product in batch.products():
@@ -102,7 +103,7 @@ def _names(tree: TaxonomyTree) -> dict[str, str]:
 
 
 def _by_attribute(dropped: Iterable[DroppedValue]) -> Mapping[str, Any]:
-    """Of a choice of several each value is dropped for itself."""
+    """Return the dropped values by attribute id. Of a choice of several each value is dropped for itself."""
     lost: dict[str, Any] = {}
     for value in dropped:
         earlier = lost.get(value.attribute_id)

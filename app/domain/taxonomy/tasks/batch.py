@@ -39,18 +39,19 @@ class Batch:
     lost: list[dict[str, Any]] = field(default_factory=list)
 
     def note_loss(self, kind: str, product: Product, values: Mapping[str, Any], names: Mapping[str, str]) -> None:
-        """`kind` is `dropped` or `replaced`, `names` has those of the attributes."""
+        """Note values that a product lost. `kind` is `dropped` or `replaced`, `names` has those of the attributes."""
         note_loss(self.report, kind, (product.id, product.sku), values, names)
         if values:
             self.lost.append({"productId": product.id, "sku": product.sku, "values": dict(values)})
 
     def products(self) -> list[Product]:
-        """Nobody else changes them until the transaction ends."""
+        """Return the products, locked until the transaction ends."""
         query = select(Product).where(Product.id.in_(self.ids)).order_by(Product.id)
         return list(db.session.scalars(query.with_for_update()))
 
     def note_changed(self, products: Sequence[Product]) -> None:
-        """Their classification is another: counted values follow, and forms that show the old one are stale."""
+        """Note that the products' classification changed: counted values follow, and forms that show the old one are
+        stale."""
         for product in products:
             product.revision += 1
             product.updated_at = self.now

@@ -156,7 +156,7 @@ def _rough(
     given: Any,
     by_level: Mapping[Any, int],
 ) -> ValuePreview:
-    """By counting alone, as if the products that have a value had another one."""
+    """Return a rough preview by counting alone, as if the products that have a value had another one."""
     taking = [
         level_id
         for level_id in by_level

@@ -24,7 +24,7 @@ Lost = Mapping[str, Any]  # `productId`, `sku` and `values`, by attribute id.
 
 
 def keep(clock: Clock, task: TaxonomyTask, lost: Sequence[Lost]) -> None:
-    """Nothing for a batch that lost nothing."""
+    """Keep the lost values of a batch in the activity log; nothing for a batch that lost nothing."""
     if not lost:
         return
     happened = "had values replaced of" if only_replaces(task.kind, task.parameters) else "lost values of"

@@ -52,8 +52,8 @@ def _renamed(product: Product, renames: Renames, earlier: _Earlier) -> dict[str,
 
 
 class _Earlier:
-    """Distinguish words that products got before the save from those they got since. That matters where a word is
-    renamed and the same word is allowed for another value: two that change places, or one that is given anew. A word
+    """The words that products got before the save, as distinct from those they got since. That matters where a word
+    is renamed and the same word is allowed for another value: two that change places, or one that is given anew. A word
     chosen since then is meant as it is now; the activity log has that of every product that a user saved."""
 
     def __init__(self, batch: Batch, products: Sequence[Product], renames: Renames) -> None:
@@ -87,7 +87,7 @@ class _Earlier:
 
 
 def _before(site_id: int, products: Sequence[Product], since: datetime) -> dict[tuple[int, str], Any]:
-    """By product and attribute, what stood there before the first change since."""
+    """Return the values, by product and attribute, that stood there before the first change since."""
     query = select(AuditEntry.subject_id, AuditEntry.before, AuditEntry.after).where(
         AuditEntry.site_id == site_id,
         AuditEntry.subject_type == "product",

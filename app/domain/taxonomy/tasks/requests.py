@@ -64,7 +64,8 @@ def _equal_waiting(site_id: int, kind: Kind, parameters: Mapping[str, Any]) -> T
 
 
 def _after_all_others(author: Author) -> datetime:
-    """Tasks are done in the order of this time, so no two of a transaction may share it."""
+    """Return the time of a new task. Tasks are done in the order of this time, so no two of a transaction may share
+    it."""
     newest = select(func.max(TaxonomyTask.created_at)).where(TaxonomyTask.site_id == author.site_id)
     last = db.session.scalar(newest)
     now = author.now()
@@ -72,7 +73,8 @@ def _after_all_others(author: Author) -> datetime:
 
 
 def task_of(site_id: int, task_id: str, to_change: bool = False) -> TaxonomyTask:
-    """`to_change` locks its row until the end of the transaction, and reads it anew. Raises NotFound."""
+    """Return the task. `to_change` locks its row until the end of the transaction, and reads it anew. Raises
+    NotFound."""
     return existing(find_record(TaxonomyTask, site_id, task_id, to_change), "There is no such task on this site.")
 
 

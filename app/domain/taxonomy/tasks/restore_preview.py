@@ -144,7 +144,8 @@ def _sources(site_id: int) -> tuple[Source, ...]:
 
 
 def _names(site_id: int, sources: Sequence[Source]) -> tuple[dict[str, str], dict[str, str]]:
-    """Of levels and of attributes, by id, as the taxonomies call them from which the archived data is."""
+    """Return the names of levels and of attributes, by id, as the taxonomies call them from which the archived data
+    is."""
     ids = [source.id for source in sources]
     query = select(Taxonomy.root_levels).where(Taxonomy.site_id == site_id, Taxonomy.id.in_(ids))
     trees = [TaxonomyTree.parse(root_levels) for root_levels in db.session.scalars(query)]

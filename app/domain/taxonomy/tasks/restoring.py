@@ -17,8 +17,8 @@ def candidates(task: Task) -> Select[int]:
 
 
 def change(batch: Batch) -> None:
-    """Level and values that fit the active taxonomy go back to the product. What does not fit stays in the slot, so
-    nothing is lost."""
+    """Restore the level and values that fit the active taxonomy to the products. What does not fit stays in the slot,
+    so nothing is lost."""
     task = batch.task
     names = {key: definitions[0].name for key, definitions in task.tree.attributes_by_id().items()}
     changed = []

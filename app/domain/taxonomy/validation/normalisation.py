@@ -18,9 +18,9 @@ NOTHING_IN_USE: InUse = {}
 def normalise(
     levels: list[LevelDraft], existing_ids: Collection[str] = (), in_use: InUse = NOTHING_IN_USE
 ) -> dict[str, str]:
-    """Blank and `new-…` ids that are not existing ones become slugs of the names; allowed values are trimmed and kept
-    once each. No new record gets an id that products still go by for one that is left out. Returns the new ids by the
-    ids they replace."""
+    """Normalise the levels: blank and `new-…` ids that are not existing ones become slugs of the names; allowed values
+    are trimmed and kept once each. No new record gets an id that products still go by for one that is left out. Returns
+    the new ids by the ids they replace."""
     ids: dict[str, str] = {}
     existing = frozenset(existing_ids)
     wanting = [level for level in every_level(levels) if _is_new(level.id, existing)]
@@ -34,8 +34,8 @@ def normalise(
 
 
 def _left_behind(levels: list[LevelDraft], existing: frozenset[str], in_use: InUse) -> dict[str, set[str]]:
-    """By the id of each level, the attribute ids that products of it or of a level below may hold values of, and that
-    nothing defines there any more."""
+    """Return, by the id of each level, the attribute ids that products of it or of a level below may hold values of,
+    and that nothing defines there any more."""
     found: dict[str, set[str]] = {}
 
     def look(level: LevelDraft, above: frozenset[str]) -> set[str]:
@@ -56,7 +56,7 @@ def _is_new(record_id: str, existing: Collection[str]) -> bool:
 
 
 def _name_level(level: LevelDraft, fresh: str, ids: dict[str, str]) -> None:
-    """Levels below may call it by the id it was sent with."""
+    """Give a level its new id. Levels below may call it by the id it was sent with."""
     for child in level.children:
         if level.id and child.parent_id == level.id:
             child.parent_id = fresh

@@ -9,7 +9,7 @@ Fields = dict[str, Any]
 
 
 def _attribute(name: str, kind: str, mandatory: bool = False, **more: Any) -> Fields:
-    """`more` are fields of the attribute; `validation` gains `mandatory`."""
+    """Return a sample attribute. `more` are its further fields; `validation` gains `mandatory`."""
     validation = dict(more.pop("validation", {})) | ({"mandatory": True} if mandatory else {})
     return {"name": name, "type": kind, "displayOnProductPage": True, "validation": validation} | more
 

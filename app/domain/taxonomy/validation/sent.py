@@ -60,7 +60,7 @@ class StructureProblem(Problem):
     record: str = "#"
 
     def as_json(self) -> dict[str, str]:
-        """Names the row to mark as well."""
+        """Return the problem as JSON, with the row to mark."""
         rows = {"levelId": self.level_id, "attributeId": self.attribute_id}
         return Problem.as_json(self) | {name: row for name, row in rows.items() if row is not None}
 
@@ -104,7 +104,7 @@ class LevelDraft:
 
 
 def every_level(levels: list[LevelDraft]) -> Iterator[LevelDraft]:
-    """In tree order."""
+    """Yield every level in tree order."""
     for level in levels:
         yield level
         yield from every_level(level.children)
@@ -137,7 +137,7 @@ class _Reader:
         self._values = 0
 
     def level(self, raw: Any, at: str, depth: int) -> LevelDraft:
-        """Of a level that is too deep nothing below is read; validation refuses it."""
+        """Read a level. Of one that is too deep nothing below is read; validation refuses it."""
         self._count()
         found: list[Problem] = []
         fields = LEVEL.read(raw, at, found)
@@ -197,7 +197,7 @@ class _Reader:
 
 
 def _says_something(value: Any) -> bool:
-    """As 0 does."""
+    """Whether a value says something, as 0 does."""
     return not (value is None or value is False or value == "")
 
 

@@ -112,7 +112,7 @@ def _stored_problems(root_levels: Sequence[Mapping[str, Any]]) -> tuple[Structur
 def _problems_but_for_attributes(
     levels: FlatLevels, base: FlatLevels, root_levels: Sequence[Mapping[str, Any]]
 ) -> tuple[StructureProblem, ...]:
-    """But for the attributes of levels that are records of `base`."""
+    """Return the problems of a draft but for the attributes of levels that are records of `base`."""
     known = Known.good(ids_of(root_levels), patterns_of(root_levels))
     thin = {
         level_id: level | {"attributes": []} if level is base.get(level_id) else level
@@ -141,7 +141,7 @@ def _near(levels: FlatLevels, base: FlatLevels, changed: Sequence[Record]) -> Fl
 
 @made_once
 def ids_of(root_levels: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    """Of every level and attribute of a stored tree."""
+    """Return the ids of every level and attribute of a stored tree."""
     return frozenset(
         record_id
         for level in stored_records(root_levels)
@@ -151,7 +151,7 @@ def ids_of(root_levels: Sequence[Mapping[str, Any]]) -> frozenset[str]:
 
 @made_once
 def patterns_of(root_levels: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    """Of every attribute of a stored tree."""
+    """Return the patterns of every attribute of a stored tree."""
     return frozenset(
         pattern
         for level in stored_records(root_levels)
