@@ -109,27 +109,28 @@ class Config:
 
     @property
     def counting_folder(self) -> Path:
-        """Where searches wait to be counted: beside the index unless another folder is named."""
+        """The folder of searches that wait to be counted: beside the index unless another is named."""
         return self.counting_dir or self.index_dir.parent / "counting"
 
     @property
     def sitemap_folder(self) -> Path:
-        """Where the sitemaps lie: beside the index unless another folder is named."""
+        """The folder of the sitemaps: beside the index unless another is named."""
         return self.sitemap_dir or self.index_dir.parent / "sitemaps"
 
     @property
     def bundle_folder(self) -> Path:
-        """Where uploaded and exported bundles lie for a day: beside the index unless another folder is named."""
+        """The folder in which uploaded and exported bundles lie for a day: beside the index unless another is named."""
         return self.bundle_dir or self.index_dir.parent / "bundles"
 
     @property
     def mail_folder(self) -> Path:
-        """Where mails to customers lie while no mail server is set up: beside the database unless named."""
+        """The folder of mails to customers while no mail server is set up: beside the database unless another is
+        named."""
         return self.mail_dir or (self._database_folder or self.index_dir.parent) / "mail"
 
     @property
     def erasure_list(self) -> Path:
-        """Who was erased, as hashes: beside the database unless a file is named."""
+        """The list of erased persons, as hashes: beside the database unless a file is named."""
         return self.erasure_file or (self._database_folder or self.index_dir.parent) / "erasures.list"
 
     @property
@@ -141,7 +142,7 @@ class Config:
 
     @property
     def data_folders(self) -> Mapping[str, Path]:
-        """Where the shop writes on this machine, by what lies there."""
+        """The folders to which the shop writes on this machine, by what lies there."""
         folders = {
             "database": self._database_folder,
             "index": self.index_dir,
@@ -155,12 +156,12 @@ class Config:
 
     @property
     def lock_folder(self) -> Path:
-        """Where workers of this machine show that they live: beside the index."""
+        """The folder of the locks by which workers of this machine show that they live: beside the index."""
         return self.index_dir.parent / "locks"
 
     @property
     def rate_limit_file(self) -> Path:
-        """Where the web servers of this machine count requests: beside the index."""
+        """The file in which the web servers of this machine count requests: beside the index."""
         return self.index_dir.parent / "rate-limits"
 
     @property

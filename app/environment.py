@@ -55,7 +55,8 @@ def addresses(env: Environment, name: str) -> tuple[str, ...]:
 
 
 def safe_url(env: Environment, name: str) -> str | None:
-    """What is sent there travels in the open only within the machine."""
+    """Return the URL in a variable, None without one. It must be https, or http to a local host: what is sent there
+    travels in the open only within the machine."""
     address = env.get(name) or None
     if address is None:
         return None

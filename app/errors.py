@@ -140,8 +140,8 @@ def problem(status: int, code: str, detail: str, more: Mapping[str, Any] = Mappi
 
 
 def _typed_fields() -> list[tuple[str, str]]:
-    """What a form sent that could not be saved, for another try; without passwords, which no page repeats, and without
-    files, which it cannot."""
+    """Return the fields of a form that could not be saved, for another try; without passwords, which no page repeats,
+    and without files, which it cannot."""
     if request.method != "POST":
         return []
     try:
@@ -200,7 +200,7 @@ def http_error(error: HTTPException) -> AnyResponse:
 
 
 def _plain(error: HTTPException) -> str:
-    """What was said about this very case, else calmer words than the library's."""
+    """Return the words for this very error where it has its own, else calmer words than the library's."""
     if error.description == type(error).description:
         if error.code == 413 and request.max_content_length:
             return f"What was sent is larger than the {_size(request.max_content_length)} that this address takes."

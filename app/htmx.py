@@ -19,7 +19,7 @@ def wants_fragment() -> bool:
 
 
 def redirect_page(location: str) -> Response:
-    """Make the browser go to another page although htmx asked."""
+    """Make the browser go to another page although the request is of htmx."""
     response = Response(status=204)
     response.headers["HX-Redirect"] = iri_to_uri(location)
     return response

@@ -16,7 +16,7 @@ USER_AGENT = "Shop-Site-Check/1.0 (bot)"  # A bot's, whose visits no statistics 
 
 
 def pages_of(host: str) -> Fetch:
-    """Return the function that requests pages of the shop at a host, as somebody who was never there."""
+    """Return the function that requests pages of the shop at a host, as a new visitor does."""
     client = application_with_pages().test_client(use_cookies=False)
     base = f"https://{host}"
 

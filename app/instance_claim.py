@@ -1,4 +1,4 @@
-"""Who holds the instance folder: the shop that runs in it, or a restore that replaces what lies in it."""
+"""The claim of the instance folder: by the shop that runs in it, or by a restore that replaces what lies in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What never reaches a log line: secrets, addresses of people, and the values that a database names in its errors."""
+"""The redaction of log lines: of secrets, addresses of people, and the values that a database names in its errors."""
 
 from __future__ import annotations
 

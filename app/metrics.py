@@ -47,8 +47,8 @@ def count_ended_connection(reason: str) -> None:
 
 
 class OpenAlerts:
-    """How many alerts are open, by cause, as the caller counted them. A gauge of the library would be
-    summed over the processes."""
+    """The number of open alerts, by cause, as the caller counted them. A gauge of the library would be summed over the
+    processes."""
 
     def __init__(self, counts: Mapping[str, int]) -> None:
         self._counts = counts

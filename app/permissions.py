@@ -1,4 +1,4 @@
-"""Who may do what: one table, and the decorators by which every route declares what it needs."""
+"""The permissions of roles: one table, and the decorators by which every route declares its own."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ class JobQueue(Protocol):
     """Wakes the worker. Losing a wake-up loses nothing: what must happen stands in the database."""
 
     def enqueue(self, job: str, *args: object) -> bool:
-        """Ask for `job` ("module:function" below app.jobs) soon; False when the queue does not answer.
-        Never raises and never takes longer than half a second."""
+        """Queue `job` ("module:function" below app.jobs) to run soon; False when the queue does not answer. Never
+        raises and never takes longer than half a second."""
         ...
 
     def ping(self) -> None:

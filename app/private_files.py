@@ -1,4 +1,4 @@
-"""What the shop stores is for its own user alone: among it are addresses, orders and hashes of passwords."""
+"""Access to the files of the shop for its own user alone: among them are addresses, orders and hashes of passwords."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def keep_private(config: Config) -> list[str]:
 
 
 def say_private(config: Config) -> None:
-    """Keep what is stored private, and tell the operator what had to be changed."""
+    """Keep what is stored private, and print what had to be changed for the operator."""
     for sentence in keep_private(config):
         print(sentence, file=sys.stderr)
 

@@ -1,4 +1,4 @@
-"""What this release is: its version, and which migrations lie beside its code."""
+"""The facts of this release: its version, and which migrations lie beside its code."""
 
 from __future__ import annotations
 

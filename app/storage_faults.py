@@ -1,5 +1,5 @@
-"""Which errors of a database or of a file mean that the disk is full or fails. They pass by nobody's waiting: the
-owner must know."""
+"""The errors of a database or of a file that mean that the disk is full or fails. Whatever page or job meets them
+reports them: the owner must know."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def token_caller(token: str) -> TokenCaller:
 
 
 def _note_use(token_id: int) -> None:
-    """A database that is busy keeps nobody from reading."""
+    """Note the use of a token, unless the database is busy, which must not keep the caller from reading."""
     try:
         with transaction():
             personal_tokens.note_use(ports.clock(), token_id)

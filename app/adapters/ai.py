@@ -1,4 +1,4 @@
-"""Asks a language model behind an OpenAI-compatible endpoint for synonyms.
+"""Synonym suggestions of a language model behind an OpenAI-compatible endpoint.
 
 Search words come from strangers and may hold instructions. They go in as data, and whatever comes out is read
 strictly as groups of words; nothing that the model says can do anything but stand in the list of suggestions.
@@ -53,7 +53,7 @@ class AiSuggestions:
             raise SuggestionsFailed("The AI endpoint answered something that is no chat completion.") from error
 
     def _said(self, question: Question) -> str:
-        """Not retried: the user sees the failure and can ask again."""
+        """Return the model's answer to a question, without retries: the user sees the failure and can try again."""
         from openai import OpenAI
 
         from app.adapters.bounded_http import bounded_client
@@ -86,7 +86,8 @@ def request_data(question: Question) -> dict[str, Any]:
 
 
 def groups_of(answer: str) -> Iterator[Candidate]:
-    """Raises SuggestionsFailed for what is not the JSON that was asked for; a group that makes no sense is left out."""
+    """Yield the groups of words in the model's answer; a group that makes no sense is left out. Raises
+    SuggestionsFailed for anything but the JSON that was requested."""
     try:
         groups = json.loads(answer[:LONGEST_ANSWER])["groups"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:

@@ -1,5 +1,5 @@
-"""A client of HTTP for a server that nobody vouches for: its whole answer, from the first look-up of its name to the
-last byte, comes within one deadline and is not larger than agreed, whatever it does in between.
+"""An HTTP client for untrusted servers: the whole answer, from the first look-up of the name to the last byte, comes
+within one deadline and is not larger than agreed, whatever the server does in between.
 
 The bounds stand where bytes come from the network, below HTTP: a server can hold somebody up with headers, with the
 sizes of chunks and with compression as well as with what it says.
@@ -90,7 +90,8 @@ class _Transport(httpx2.HTTPTransport):
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Compressed, little would become much: nothing compressed is asked for, nor taken."""
+        """Send a request that accepts no compression, and refuse a compressed answer, in which little would become
+        much."""
         request.headers["Accept-Encoding"] = "identity"
         response = super().handle_request(request)
         if response.headers.get("Content-Encoding", "identity") != "identity":

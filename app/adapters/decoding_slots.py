@@ -1,4 +1,5 @@
-"""How many pictures a machine decodes at a time: one takes a hundred megabytes, and a processor for a second."""
+"""The number of pictures that a machine decodes at a time: one takes a hundred megabytes, and a processor for a
+second."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class FileErasures:
             os.fsync(kept.fileno())
 
     def lines(self) -> list[str]:
-        """Raises OSError but where nobody was ever erased."""
+        """Return the lines of the file, none where it does not exist yet. Raises OSError where it cannot be read."""
         try:
             return self._file.read_text(errors="replace").splitlines()
         except FileNotFoundError:

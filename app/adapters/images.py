@@ -162,7 +162,7 @@ class FileImages:
 
 
 def _stored(picture: Image.Image, data: bytes) -> tuple[StoredImage, bytes]:
-    """What is kept of an upload, and its bytes: named by their content."""
+    """Return the stored form of an upload and its bytes, named by their content."""
     own = picture.size if _is_own_form(data) and max(picture.size) <= LONGEST_SIDE else None
     encoded = data if own else _encoded(picture, LONGEST_SIDE)
     file = f"{hashlib.sha256(encoded).hexdigest()[:32]}.webp"

@@ -51,7 +51,7 @@ class SmtpMailer:
             raise MailNotSent(str(refused)) from refused
 
     def forget(self, address: str) -> int:
-        """What was sent is the server's."""
+        """Return 0: mails that were sent are the mail server's."""
         return 0
 
 

@@ -1,4 +1,5 @@
-"""How this application talks to SQLite: durable commits, foreign keys, and writers that queue instead of failing."""
+"""The SQLite connections of the application: durable commits, foreign keys, and writers that queue instead of
+failing."""
 
 from __future__ import annotations
 

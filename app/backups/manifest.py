@@ -30,7 +30,7 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What the copy of the database holds: its migration, the hosts of its sites, the rows of each table."""
+    """The contents of the copy of the database: its migration, the hosts of its sites, the rows of each table."""
 
     revision: str
     sites: tuple[str, ...]

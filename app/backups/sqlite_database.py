@@ -26,7 +26,7 @@ class SqliteDatabase:
 
     @property
     def folder(self) -> Path:
-        """Where there must be room to unpack."""
+        """The folder that must have room to unpack."""
         return self._file.parent
 
     def copy_into(self, folder: Path) -> Contents:
@@ -76,7 +76,7 @@ class SqliteDatabase:
 
 
 def _fold_log(file: Path) -> None:
-    """Make the database one file, which SQLite does only while nobody else has it open."""
+    """Make the database one file, which SQLite does only while no other connection has it open."""
     with closing(sqlite3.connect(file, timeout=0)) as database:
         database.execute("PRAGMA journal_mode=DELETE").fetchone()
 

@@ -15,7 +15,8 @@ def init_robots(app: Flask) -> None:
 
 
 def _tag(response: Response) -> Response:
-    """Fragments are parts of pages, the admin is nobody's to find, and neither are errors and baskets."""
+    """Set X-Robots-Tag of HTML: fragments are parts of pages, and the admin, errors and baskets are not to be
+    listed."""
     if response.mimetype == "text/html" and "X-Robots-Tag" not in response.headers:
         robots = g.decision.robots if "decision" in g and response.status_code == 200 else NOINDEX
         response.headers["X-Robots-Tag"] = HIDDEN if current_surface().is_private else robots

@@ -58,7 +58,7 @@ def _reconcile(site_id: int, host: str, day: date | None) -> bool:
 
 
 def _settle_open(author: Author) -> str | None:
-    """Why it broke off."""
+    """Settle open payments, and return the error that broke it off; None without one."""
     with transaction():
         checks.bring_forward(author)
     for _ in range(MOST_ROUNDS):

@@ -60,7 +60,7 @@ class BackgroundProcess:
         return True
 
     def end(self) -> bool:
-        """Asks the work to stop and waits until it has, or makes it; False when it could not be made to."""
+        """End the work: request its end and wait, then force it; False when it could not be ended."""
         return self._process is None or end_process(self._process)
 
     def _run(self, name: str, work: Callable[[], object]) -> None:

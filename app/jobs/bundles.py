@@ -19,6 +19,6 @@ def run(run_id: str) -> bool:
 
 
 def sweep() -> int:
-    """Remove files that nobody can want any more; how many."""
+    """Remove files of bundles that are no longer needed, and return their number."""
     config: Config = current_app.config["SHOP"]
     return running.sweep(work_context(), BundleFolder(config.bundle_folder))

@@ -41,8 +41,8 @@ class ClockWatch:
     _reading: ClockReading | None = None
 
     def now(self) -> datetime:
-        """The earlier of what the clock says and what it would say had nobody set it since the last look: work is given
-        up by this time, since a jump that was not seen yet ends none."""
+        """Return the earlier of the clock's time and the time it would show had it not been set since the last look:
+        work is given up by this time, since a jump that was not seen yet ends none."""
         now = Moment()
         return now.wall if self._last is None else min(now.wall, self._last.wall + now.elapsed(self._last))
 

@@ -24,7 +24,8 @@ Background = Callable[[str, Callable[[], object]], bool]
 
 
 def check(site_id: int) -> None:
-    """A search engine that is away leaves what was known, and the scheduler asks again soon."""
+    """Check the golden searches of a site. A search engine that is away leaves what was known, and the scheduler tries
+    again soon."""
     try:
         golden_check.check(work_context(), site_id)
     except SearchUnavailable as unavailable:
@@ -66,7 +67,7 @@ class GoldenWatch:
 
 
 def _renewed(known: CheckRequest | None, state: CheckState, now: datetime) -> CheckRequest:
-    """What is known of a site, begun anew when what its golden searches depend on changed."""
+    """Return the known check of a site, begun anew when what its golden searches depend on changed."""
     if known is not None and known.depends_on == state.depends_on:
         return known
     return CheckRequest(state.depends_on, now, known.at if known else None)

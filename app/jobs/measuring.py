@@ -1,5 +1,4 @@
-"""How much lies in the folders of the shop: measured every hour, since a walk over a million files takes no request's
-time."""
+"""The sizes of the shop's folders: measured every hour, since a walk over a million files takes no request's time."""
 
 from __future__ import annotations
 

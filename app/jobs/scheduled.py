@@ -72,7 +72,7 @@ def _reconcile(site_id: int) -> None:
 
 
 def purge() -> list[dict[str, object]] | None:
-    """What was kept and removed; nothing while the clock is in doubt. Raises SitesFailed."""
+    """Purge old records, and return what was kept and removed; None while the clock is in doubt. Raises SitesFailed."""
     reading = purging.read_clock()
     if not reading.is_trusted:
         log.warning("purge_skipped", clock=str(reading.wall_at), steady=str(reading.steady_at))

@@ -40,8 +40,8 @@ Background = Callable[[str, Callable[[], object]], bool]
 
 @dataclass
 class Scheduler:
-    """`in_background` runs a function beside this one and says whether it could begin; a busy one is asked again.
-    `deliver_in_background` does so for alerts, which a long rebuild must not hold up."""
+    """The scheduler of jobs. `in_background` runs a function beside this one and says whether it could begin; a busy
+    one is tried again. `deliver_in_background` does so for alerts, which a long rebuild must not hold up."""
 
     in_background: Background
     deliver_in_background: Background | None = None
@@ -107,7 +107,8 @@ class Scheduler:
             log.warning("changes_wait", site=site_id, error=error.message)
 
     def _count_searches(self) -> None:
-        """Asks the queue here and not where shoppers search, whom a queue that hangs would keep waiting."""
+        """Have pending searches counted, by the queue from here and not where shoppers search, whom a queue that hangs
+        would keep waiting."""
         self._looks_uncounted = self._looks_uncounted + 1 if counting_job.has_pending() else 0
         if self._looks_uncounted == 1 and queue().enqueue("counting:drain"):
             return

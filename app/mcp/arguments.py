@@ -1,4 +1,4 @@
-"""What tools are sent and what they answer: records with strict types, whose schemas agents read. What is wrong with
+"""The arguments and answers of tools: records with strict types, whose schemas agents read. What is wrong with
 arguments becomes problems in the shop's words, each at its place."""
 
 from __future__ import annotations

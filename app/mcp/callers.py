@@ -1,5 +1,5 @@
-"""Who calls a tool: the holder of a bearer token, which is a personal one or that of a session, who acts as its user on
-its site. Both are read at each call."""
+"""The callers of tools: the holder of a bearer token, which is a personal one or that of a session, who acts as its
+user on its site. Both are read at each call."""
 
 from __future__ import annotations
 

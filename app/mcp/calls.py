@@ -45,7 +45,7 @@ READING = Action(writes=False)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call came to: the answer as JSON, or the refusal, whose `text` says it in plain words."""
+    """The outcome of a call: the answer as JSON, or the refusal, whose `text` says it in plain words."""
 
     is_error: bool
     body: dict[str, Any]

@@ -1,4 +1,4 @@
-"""What a request over HTTP must be before the SDK reads it: for one of the shop's hosts, by a caller who is known, of
+"""The checks of a request over HTTP before the SDK reads it: for one of the shop's hosts, by a caller who is known, of
 bounded size, sent in time, and sound JSON. Everything else is answered here, with an error of JSON-RPC."""
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def _check_json(body: bytes) -> None:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """What was read already, then whatever comes."""
+    """Return a receiver of what was read already, then of the further messages."""
     sent: Sequence[Message] = ({"type": "http.request", "body": body, "more_body": False},)
     waiting = list(sent)
 

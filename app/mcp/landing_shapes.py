@@ -118,7 +118,7 @@ def landing_shape(site_id: int, category_id: int, page_number: int, page_size: i
 
 
 def moved_pages(site_id: int, category_id: int, before: Sequence[Rule]) -> list[str]:
-    """What becomes of the addresses of landing pages now that the rules that were in force `before` are others."""
+    """Describe the moves of landing pages' addresses, where the rules that were in force `before` have changed."""
     known = saving.node_rules(site_id, category_id)
     is_browsed = load_tree(site_id).primary_tree_id == known.node.tree_id
     moved = moved_segments(before, known.effective) if is_browsed else []

@@ -19,7 +19,7 @@ from app.permissions import Permission
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Who calls a tool. `dry_run`: what the tool writes is taken back, which is no concern of the tool."""
+    """The caller of a tool. `dry_run`: what the tool writes is rolled back, which is no concern of the tool."""
 
     caller: Caller
     dry_run: bool = False

@@ -92,7 +92,7 @@ def rule_shape(rule: SearchRule, state: ServedConfiguration | None, now: datetim
 
 
 def preview(site_id: int, proposal: Proposal) -> PreviewShape:
-    """What shoppers would find in the first ten, before and after the change."""
+    """Return the first ten results of shoppers before and after the change."""
     try:
         tried = try_out(ports.search_engine(), ports.clock(), site_id, proposal)
     except SearchUnavailable as unavailable:

@@ -1,4 +1,4 @@
-"""Where people take back what an agent changed."""
+"""The address where users revert the changes of an agent."""
 
 from __future__ import annotations
 

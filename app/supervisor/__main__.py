@@ -59,7 +59,7 @@ def main() -> int:
 
 
 def _run(leaving: ExitStack, started: float, upgrades: list[int]) -> NoReturn:
-    """What is put on `leaving` is undone in reverse order: the queue's server outlives those who use it."""
+    """Run the shop. What is put on `leaving` is undone in reverse order: the queue's server outlives its users."""
     os.umask(UMASK)
     instance = INSTANCE.absolute()
     leaving.enter_context(claim_folder(instance))

@@ -48,8 +48,8 @@ class Crew:
         start(others, self.others)
 
     def take_over(self, web: Sequence[Part], make_others: Callable[[], Sequence[Part]]) -> bool:
-        """Let new web servers answer beside the old ones, then let these finish. Of the others, which keep nobody
-        waiting, the old ones end first. False when the new ones do not come up: the old ones go on then."""
+        """Let new web servers answer beside the old ones, then let these finish. Of the others, for which no request
+        waits, the old ones end first. False when the new ones do not come up: the old ones go on then."""
         fresh: list[Part] = []
         old_web, old_others = self.web, self.others
         try:

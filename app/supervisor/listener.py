@@ -1,4 +1,4 @@
-"""The socket that web servers share. It outlives them: connections that nobody has accepted yet wait in it while one
+"""The socket that web servers share. It outlives them: connections that are not yet accepted wait in it while one
 process takes over from another."""
 
 from __future__ import annotations

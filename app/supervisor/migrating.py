@@ -1,4 +1,4 @@
-"""Which releases live with a database. Migrations only add what the release before can live with, unless they say
+"""The releases that live with a database. Migrations only add what the release before can live with, unless they say
 `NEEDS_A_STOP = True`. Each upgrade notes it beside the database, so that the release before may come back."""
 
 from __future__ import annotations

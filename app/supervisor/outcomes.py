@@ -1,4 +1,4 @@
-"""How the preparation of a release ended: the exit statuses of its process."""
+"""The outcomes of a release's preparation: the exit statuses of its process."""
 
 READY = 0
 FAILED = 1

@@ -129,7 +129,7 @@ class Part:
 
 
 def stop(parts: Sequence[Part], seconds: float) -> None:
-    """Ask all, wait together, then force what still runs."""
+    """Stop all parts together: signal each, wait for all, then force those that still run."""
     for part in parts:
         part.ask_to_stop()
     deadline = time.monotonic() + seconds

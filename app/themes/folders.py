@@ -47,7 +47,7 @@ class Theme:
 
     @property
     def files(self) -> Path:
-        """What its style sheet refers to: fonts and pictures."""
+        """The folder of what its style sheet refers to: fonts and pictures."""
         return self.folder / "files"
 
 

@@ -15,7 +15,7 @@ ACCESS = TokenKind("at+jwt", "shop-api", "access-tokens", ("sid", "roles", "ver"
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a token says about itself; `roles` are those that the user held when it was issued."""
+    """The claims of a token; `roles` are those that the user held when it was issued."""
 
     user_id: int
     session_id: str
@@ -36,6 +36,6 @@ def issue(caller: ApiCaller, now: datetime) -> str:
 
 
 def read(token: str) -> Claims:
-    """What one of our tokens says, also when its time is over. Raises Unauthenticated for any other text."""
+    """Return the claims of one of our tokens, also when its time is over. Raises Unauthenticated for any other text."""
     claims = ACCESS.read(token)
     return Claims(int(claims["sub"]), claims["sid"], tuple(claims["roles"]), claims["exp"])

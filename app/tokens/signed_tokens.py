@@ -52,8 +52,8 @@ class TokenKind:
         return jwt.encode(standard | dict(claims), self._key(), ALGORITHM, headers={"typ": self.typ})
 
     def read(self, token: str) -> dict[str, Any]:
-        """What a token of this kind says, also when its time is over, which the caller compares with the shop's clock.
-        Raises Unauthenticated for any other text."""
+        """Return the claims of a token of this kind, also when its time is over, which the caller compares with the
+        shop's clock. Raises Unauthenticated for any other text."""
         if len(token) > LONGEST_TOKEN or token.partition(".")[0] != self._header():
             raise not_ours()
         required = [*STANDARD_CLAIMS, *self.claims]

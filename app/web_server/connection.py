@@ -29,7 +29,7 @@ CLOSING_SECONDS = 2.0  # For a refused client to stop sending, so that it reads 
 
 
 class Phase(IntEnum):
-    """What a connection waits for, its client first."""
+    """The event that a connection waits for, its client's first."""
 
     ASKING = 1  # The request is not here, or not as a whole.
     READING = 2  # The answer is not taken yet.
@@ -137,7 +137,7 @@ class Connection(HTTPChannel):
         return moved < LOWEST_RATE * RATE_SECONDS
 
     def give_up(self) -> None:
-        """End the connection; a client that began a request is told why."""
+        """End the connection; a client that began a request gets the reason."""
         with self.requests_lock:
             if self.phase is Phase.ASKING and self.request is not None:
                 self.refuse(self.request, TooSlow("The request came too slowly.", self.request.path))

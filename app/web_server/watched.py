@@ -11,8 +11,8 @@ from waitress import wasyncore
 
 
 class Watched:
-    """The sockets that are waited for. Waitress asks every connection what it waits for whenever one of them has news,
-    which a thousand slow clients make expensive; here only those are asked that may have changed."""
+    """The sockets that are watched. Waitress checks every connection for its state whenever one of them has news, which
+    a thousand slow clients make expensive; here only those are checked that may have changed."""
 
     def __init__(self) -> None:
         self._changed: deque[Any] = deque()  # Threads append to it.

@@ -1,4 +1,4 @@
-"""What the simulator keeps: it stands for another system, so nothing of the shop's refers to these tables."""
+"""The tables of the simulator: it stands for another system, so nothing of the shop's refers to them."""
 
 from __future__ import annotations
 

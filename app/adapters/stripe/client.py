@@ -33,8 +33,8 @@ def make_client(secret_key: str, api_base: str | None, read_seconds: float = REA
 
 
 def answer(send: Send, pause: float = PAUSE_SECONDS) -> dict[str, Any]:
-    """Return what Stripe answers. One that does not tell is requested once more, with the same idempotency key.
-    Raises ProcessorError."""
+    """Return Stripe's answer. Where the outcome is unknown, the request is sent once more, with the same idempotency
+    key. Raises ProcessorError."""
     try:
         return _once(send)
     except OutcomeUnknown as unknown:

@@ -20,7 +20,8 @@ class ByteCache:
         self._entries: LRUCache[Hashable, tuple[object, int]] = LRUCache(limit, getsizeof=lambda entry: entry[1])
 
     def get(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
-        """What `make` gives, once for each key that is kept; `size` counts its bytes. Two threads may make the same."""
+        """Return the cached value of a key, made by `make` where there is none; `size` counts its bytes. Two threads
+        may make the same."""
         try:
             with self._lock:
                 return self._entries[key][0]  # type: ignore[return-value]

@@ -45,7 +45,7 @@ def table_name(number: int) -> str:
 
 
 def is_latest(directory: str, number: int) -> bool:
-    """Whether nobody committed since: two cheap questions to the file system."""
+    """Whether there is no later commit: two cheap questions to the file system."""
     prefix = f"{directory}/_{INDEX_NAME}_"
     return not os.path.exists(f"{prefix}{number + 1}.toc") and os.path.exists(f"{prefix}{number}.toc")
 
@@ -90,7 +90,8 @@ def write_commit(directory: Path, number: int, segments: Sequence[W3Segment]) ->
 
 
 class _DurableStorage:
-    """What Whoosh's table writes itself through: it is made aside and renamed, and here the rename is durable."""
+    """The storage through which Whoosh's table writes itself: it is made aside and renamed, and here the rename is
+    durable."""
 
     def __init__(self, directory: Path, segments: Sequence[W3Segment]) -> None:
         self._directory = directory
@@ -130,7 +131,7 @@ def damaged_files(directory: Path, commit: Commit, known: frozenset[str] = froze
 
 
 def _differs(path: Path, digest: str | None) -> bool:
-    """What the disk does not give back is lost as well."""
+    """Whether a file differs from its digest; one that the disk cannot read differs as well."""
     try:
         return digest_of(path) != digest
     except OSError as error:

@@ -1,4 +1,5 @@
-"""What broken index files raise, as the port has it, and the mark on a generation that is known to be damaged."""
+"""The translation of errors from broken index files into those of the port, and the mark on a generation that is known
+to be damaged."""
 
 from __future__ import annotations
 
@@ -37,8 +38,8 @@ def readable() -> Iterator[None]:
 
 
 def mark_damaged(directory: Path, files: Sequence[str]) -> None:
-    """Tell every process that has the generation open, which may have read none of the damage, or read it from memory.
-    On a disk that cannot be written each finds out by itself."""
+    """Mark a generation as damaged for every process that has it open, which may have read none of the damage, or read
+    it from memory. On a disk that cannot be written each finds out by itself."""
     with suppress(OSError):
         (directory / _MARK).write_text(", ".join(files))
 

@@ -55,7 +55,7 @@ class Evaluation:
         return sort_keys(self.view, self.docs, self.request.sort, self.request.first)
 
     def count(self, which: Mask | None) -> int:
-        """How many of the marked documents pass the filters."""
+        """Return the number of marked documents that pass the filters."""
         if which is None:
             return 0
         return int(np.count_nonzero(which if self.kept is None else which & self.kept))
@@ -99,7 +99,7 @@ def _with_pinned(answer: WordMatches, pinned: Docs) -> WordMatches:
 
 
 def _all_docs(view: View, scope: tuple[ValueFilter, ...]) -> Docs:
-    """Every document of a listing without words: a category, say, which many ask for one after another."""
+    """Every document of a listing without words, cached: many shoppers request the same category one after another."""
 
     def listed() -> Docs:
         allowed = _allowed(view, scope)

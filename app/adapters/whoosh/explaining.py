@@ -1,4 +1,4 @@
-"""Why a document is, or is not, among the results of a request."""
+"""Explanations why a document is, or is not, among the results of a request."""
 
 from __future__ import annotations
 

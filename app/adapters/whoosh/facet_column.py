@@ -55,7 +55,7 @@ class FacetColumn:
         return tuple(zip(names, counts[order].tolist(), strict=True))
 
     def mask(self, values: Iterable[str]) -> Mask:
-        """Which documents carry any of the values."""
+        """Return the mask of documents that carry any of the values."""
         wanted = [self._numbers[value] for value in values if value in self._numbers]
         entries = np.zeros(self._entries, np.bool_)
         entries[[1 + number for number in wanted]] = True
@@ -71,7 +71,7 @@ def _codes(column: ValueColumn | None, count: int, codes: dict[bytes, int]) -> n
 
 
 def entry_mask(column: ValueColumn | None, count: int, values: Iterable[str]) -> Mask:
-    """Which of a segment's documents carry any of the values, without numbering them all."""
+    """Return the mask of a segment's documents that carry any of the values, without numbering them all."""
     if column is None:
         return np.zeros(count, np.bool_)
     wanted = {utf8(value) for value in values}

@@ -1,4 +1,4 @@
-"""The bytes of a file, read where they are asked for.
+"""The bytes of a file, read where they are needed.
 
 A file mapped into memory would count, page after page, as memory of every process that reads it. Reading costs
 about as little, the operating system caches it all the same, and an open file can be read on after its removal.
@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 
 class Stamp(NamedTuple):
-    """What differs once somebody wrote to a file or put another in its place."""
+    """The facts of a file that differ once it was written to or replaced."""
 
     size: int
     changed_at: int
@@ -26,7 +26,7 @@ def stamp_of(file: Path | str | int) -> Stamp:
 
 
 class Bytes(Protocol):
-    """What `bytes` and parts of a file have in common."""
+    """The common interface of `bytes` and parts of a file."""
 
     def __len__(self) -> int: ...
 

@@ -25,7 +25,7 @@ class Filters:
         self._kept_docs = docs if kept is None else docs[kept]
 
     def kept(self) -> Mask | None:
-        """Which of the documents pass all filters; None when there are none."""
+        """Return the mask of documents that pass all filters; None when there are no filters."""
         return all_of([mask for _, mask in self._masks])
 
     def facets(self) -> Mapping[str, tuple[tuple[str, int], ...]]:

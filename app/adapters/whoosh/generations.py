@@ -1,4 +1,4 @@
-"""Where the generations of one index live, and the locks by which processes share them.
+"""The folder of the generations of one index, and the locks by which processes share them.
 
     <directory>/<site>/<index>/gen-7-1f0c…/       a complete generation; one in the making ends in .tmp
                                current            a symbolic link to the live one, replaced in one step
@@ -65,7 +65,8 @@ class IndexFolder:
             return None
 
     def is_live(self, generation: str) -> bool:
-        """Asked of the link itself: a swap that was interrupted may have happened all the same."""
+        """Whether the link leads to a generation, read anew: a swap that was interrupted may have happened all the
+        same."""
         try:
             return self.current() == generation
         except FileNotFoundError:

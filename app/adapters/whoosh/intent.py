@@ -11,7 +11,7 @@ from app.domain.search.ranking.intent import KIND, lift, share_of_kind
 
 
 def lifts(view: View, docs: Docs) -> Scores | None:
-    """What the score of each document is multiplied by; None for nothing."""
+    """Return the factor by which the score of each document is multiplied; None for no change."""
     if not len(docs):
         return None
     kinds = view.facet(KIND)

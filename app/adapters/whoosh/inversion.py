@@ -158,7 +158,7 @@ def invert(documents: Iterable[IndexDocument]) -> Inverted:
 
 
 def _hit(document: IndexDocument) -> bytes:
-    """What comes back with a hit, in one piece: the id and the card."""
+    """Return the stored parts of a hit, its id and card, in one piece."""
     return utf8(json.dumps((document.id, document.card), ensure_ascii=False, separators=(",", ":")))
 
 

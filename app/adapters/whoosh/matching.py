@@ -58,8 +58,9 @@ class ViewIndex:
         self._vocabulary = Vocabulary(view)
 
     def find(self, query: Query, *, prefix_last: bool) -> Found:
-        """How many documents the alternatives match does not decide about the beginning: with alternatives the words
-        match everything that they match without."""
+        """Return the documents that match a query. The matches without alternatives decide by their number whether the
+        last word may be the beginning of longer ones: with alternatives the words match everything that they match
+        without."""
         view, matches = self._view, matches_of(self._view, query.words)
         found = self._with_all(plain_matches(query, matches), query)
         last = self._unfinished(query, matches) if prefix_last and len(found) < ENOUGH else None
@@ -108,7 +109,7 @@ class ViewIndex:
         return Found(docs, scores, units, full=np.zeros(len(docs), np.bool_))
 
     def _counts(self, units: Sequence[UnitMatch], query: Query) -> npt.NDArray[np.uint8]:
-        """How many of the required words each document has."""
+        """Return the number of required words that each document has."""
         counts = np.zeros(self._view.size, np.uint8)
         for match in _required(units, query):
             counts[match.docs] += np.uint8(1)
@@ -117,7 +118,7 @@ class ViewIndex:
         return counts
 
     def _unfinished(self, query: Query, matches: Sequence[Matches]) -> Matches | None:
-        """What the last word matches as the beginning of longer ones; None where that is no more."""
+        """Return the matches of the last word as the beginning of longer ones; None where these are no more."""
         beginning, match = query.words[-1], matches[-1]
         longer = unfinished_word(self._view, beginning)
         if match is not word_matches(self._view, beginning):

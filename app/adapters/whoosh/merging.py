@@ -49,7 +49,7 @@ def merged(segments: Sequence[Segment], deleted: Sequence[Iterable[int]]) -> Inv
 
 
 def _places(segments: Sequence[Segment], live: Sequence[Ints]) -> list[Ints]:
-    """Where each document of each segment goes; -1 for deleted ones."""
+    """Return the new place of each document of each segment; -1 for deleted ones."""
     places, base = [], 0
     for segment, docs in zip(segments, live, strict=True):
         place = np.full(segment.count, -1)

@@ -58,7 +58,7 @@ def write_postings(field: InvertedField, offset: int) -> tuple[list[bytes], list
 
 
 class _Statistics:
-    """What Whoosh's searcher wants to know of a term before it reads its postings."""
+    """The statistics of terms that Whoosh's searcher reads before their postings."""
 
     def __init__(self, field: InvertedField) -> None:
         starts = field.starts[:-1]

@@ -73,8 +73,7 @@ class Reader:
 
     @contextmanager
     def reading(self, view: View) -> Iterator[View]:
-        """What the files of the view raise within the block is SearchUnavailable, and the next search opens them
-        anew."""
+        """Turn errors of the view's files within the block into SearchUnavailable; the next search opens them anew."""
         try:
             with readable():
                 yield view
@@ -83,9 +82,9 @@ class Reader:
             raise
 
     def view(self, wait: bool = False) -> View:
-        """The latest commit. A view that is open goes on when its files are gone, and, unless told to `wait`, while
-        another thread opens its successor or where that cannot be opened. Raises SearchUnavailable when there is no
-        index or it cannot be read."""
+        """Return a view of the latest commit. A view that is open goes on when its files are gone, and, without `wait`,
+        while another thread opens its successor or where that cannot be opened. Raises SearchUnavailable when there is
+        no index or it cannot be read."""
         opened = self._readable()
         try:
             if opened is not None and self._is_current(opened.view):

@@ -80,7 +80,7 @@ def united(view: View, parts: Iterable[tuple[Matches, float]]) -> Matches:
 
 
 def member(view: View, match: Matches, docs: Docs) -> Mask:
-    """Which of `docs` match."""
+    """Return the mask of those among `docs` that match."""
     if len(docs) * 64 < view.size and len(match.docs):
         places = np.minimum(np.searchsorted(match.docs, docs), len(match.docs) - 1)
         return np.equal(match.docs[places], docs)
@@ -102,6 +102,6 @@ def scores_at(view: View, match: Matches, docs: Docs) -> Scores:
 
 
 def place_of(docs: npt.NDArray[np.integer], doc: int) -> int | None:
-    """Where a document stands among documents in rising order."""
+    """Return the position of a document among documents in rising order; None where it is not among them."""
     at = int(np.searchsorted(docs, doc))
     return at if at < len(docs) and docs[at] == doc else None

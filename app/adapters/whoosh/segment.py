@@ -50,7 +50,7 @@ class Segment:
         self._frequencies: dict[str, Mapping[str, int]] = {}
 
     def is_unchanged(self) -> bool:
-        """Whether nobody wrote to the file since it was opened; it may have been removed."""
+        """Whether the file was not written to since it was opened; it may have been removed."""
         return self._whole.stamp() == self.stamp
 
     def _file(self, name: str) -> FilePart:

@@ -47,8 +47,8 @@ def write_terms(field_numbers: Mapping[str, int], keys: Sequence[bytes], infos: 
 
 
 def _hash_tables(keys: Sequence[bytes], positions: np.ndarray, start: int) -> tuple[bytes, bytes]:
-    """256 tables with open addressing, filled in rounds: in each, one key takes each free slot that is asked
-    for and the others move on, so that every key is reachable from its own slot without a gap."""
+    """Return 256 hash tables with open addressing, filled in rounds: in each, one key takes each free slot that keys
+    need and the others move on, so that every key is reachable from its own slot without a gap."""
     crc32 = zlib.crc32
     hashes = np.fromiter((crc32(key) for key in keys), np.uint32, len(keys)).astype(np.int64)
     buckets = hashes & 255

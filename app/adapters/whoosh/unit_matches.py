@@ -1,4 +1,4 @@
-"""What each unit of a query matches: a word, or a run of words with its alternatives, `(gearbox OR shifter)`."""
+"""The matches of each unit of a query: a word, or a run of words with its alternatives, `(gearbox OR shifter)`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class UnitMatch:
 
 
 def matches_of(view: View, words: Sequence[str]) -> list[Matches]:
-    """What each word matches. A document that has two neighbouring words written as one has both."""
+    """Return the matches of each word. A document that has two neighbouring words written as one has both."""
     matches = [word_matches(view, word) for word in words]
     for place, (first, second) in enumerate(pairwise(words)):
         one = word_matches(view, first + second)
@@ -77,7 +77,7 @@ def _unit_match(
 
 
 def alternative_matches(view: View, words: tuple[str, ...], optional: frozenset[str]) -> Matches:
-    """What a search for these words matches."""
+    """Return the matches of a search for these words."""
 
     def matches() -> Matches:
         return together(view, words, matches_of(view, words), optional)

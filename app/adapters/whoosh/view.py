@@ -64,7 +64,8 @@ class View:
         return live
 
     def cached(self, key: object, make: Callable[[], T]) -> T:
-        """What `make` gives, once for each key. Two threads may make the same thing; both get a right one."""
+        """Return the cached value of a key, made by `make` where there is none. Two threads may make the same thing;
+        both get a right one."""
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]  # type: ignore[return-value]
@@ -109,7 +110,7 @@ class View:
         return facet
 
     def value_mask(self, name: str, values: Sequence[str]) -> Mask:
-        """Which documents carry any of the values under a name."""
+        """Return the mask of documents that carry any of the values under a name."""
         columns = [segment.values(name) for segment in self.segments]
         if sum(len(column.uniques) for column in columns if column is not None) <= FACET_ENTRIES:
             return self.facet(name).mask(values)
@@ -135,7 +136,7 @@ class View:
         return None
 
     def ids_and_cards(self, docs: npt.NDArray[np.intp]) -> list[tuple[str, Mapping[str, object]]]:
-        """What hits show of documents; all cards are read in one go."""
+        """Return the ids and cards of documents, as hits show them; all cards are read in one go."""
         pairs = b",".join([segment.text(CARD_COLUMN)[local] for segment, local in self._located(docs)])
         found: list[tuple[str, Mapping[str, object]]] = json.loads(f"[{pairs.decode()}]")
         return found

@@ -63,7 +63,8 @@ def user_token_revoke(user_id: int, token_id: int) -> Response:
 
 
 def _check_password(others: Sequence[Problem]) -> None:
-    """So that nobody else makes a token at a browser that was left alone. Raises Invalid, with the other problems."""
+    """Check the user's password, so that no token can be made at a browser that was left alone. Raises Invalid, with
+    the other problems."""
     try:
         user_by_password("password")
     except Invalid as wrong:

@@ -1,4 +1,4 @@
-"""Who did what: filtered, entry by entry, and as a table for a spreadsheet."""
+"""The activity log: filtered, entry by entry, and as a table for a spreadsheet."""
 
 from __future__ import annotations
 

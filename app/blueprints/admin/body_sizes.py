@@ -1,4 +1,4 @@
-"""Which requests of the admin may be larger than all others."""
+"""The requests of the admin that may be larger than all others."""
 
 from __future__ import annotations
 

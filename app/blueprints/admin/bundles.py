@@ -103,7 +103,7 @@ def bundle_transfer() -> Response | tuple[str, int]:
 @bp.get(RUN)
 @requires(Permission.MANAGE_SETTINGS)
 def bundle_run(bundle_run_id: str) -> str:
-    """A run asks for itself again while it is unfinished."""
+    """Show a run; the page reloads it while it is unfinished."""
     return _run_page(bundle_run_id, NO_ERRORS)
 
 
@@ -154,7 +154,7 @@ def bundle_report(bundle_run_id: str) -> Response:
 @bp.get(f"{RUN}/report.csv")
 @requires(Permission.MANAGE_SETTINGS)
 def bundle_report_table(bundle_run_id: str) -> Response:
-    """What was left out, for spreadsheets."""
+    """Return the table of what was left out, for spreadsheets."""
     refused = _report(bundle_run_id).get("refused", [])
     rows = [[one["file"], str(one["line"] or ""), one["field"], one["reason"]] for one in refused]
     return _attachment(spreadsheet.BEGINNING + spreadsheet.lines([COLUMNS, *rows]), "text/csv", "report.csv")

@@ -6,7 +6,7 @@ from app.domain.shared.problems import Conflict, DomainError, Invalid, Problem, 
 
 
 class FieldErrors:
-    """What a template shows of a DomainError; empty and false without one."""
+    """The messages of a DomainError as templates show them; empty and false without one."""
 
     def __init__(self, error: DomainError | None = None) -> None:
         self.problems: tuple[Problem, ...] = error.problems if isinstance(error, Invalid) else ()

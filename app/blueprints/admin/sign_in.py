@@ -37,7 +37,7 @@ def load_user(token: str) -> SignedIn | None:
 
 
 def _see(token: str) -> None:
-    """A database that is busy keeps nobody from reading a page."""
+    """Note that a session was seen, unless the database is busy, which must not keep the user from reading a page."""
     try:
         with transaction():
             sign_in_sessions.see(ports.clock(), token)

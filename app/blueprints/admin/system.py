@@ -62,7 +62,7 @@ bp.add_app_template_filter(size_text, "size_text")
 @bp.get("/settings/system")
 @requires(Permission.SEE_MACHINE)
 def system() -> str:
-    """The fragment is the page's contents, which ask for themselves again."""
+    """Show the page; its fragment is the contents, which reload themselves."""
     site_id = current_user.site_id
     template = "admin/system/_contents.html" if wants_fragment() else "admin/system/page.html"
     shown = overview(_sources(), site_id, is_superadmin())

@@ -17,7 +17,7 @@ OTHER_SURFACES = ("/admin/", "/v1/", "/static/", "/media/")
 
 @bp.before_app_request
 def refuse_unknown_hosts() -> None:
-    """Only health answers to any host: who asks for it may know this machine by its number alone."""
+    """Refuse requests to unknown hosts, except for health, whose callers may know this machine by its number alone."""
     if not (request.endpoint or "").startswith("health."):
         current_shop()
 
@@ -35,7 +35,7 @@ def drop_trailing_slash() -> Response | None:
 
 @bp.errorhandler(SearchUnavailable)
 def search_is_down(error: SearchUnavailable) -> Response:
-    """What is wrong and how to fix it is for the admin; a shopper learns what to do."""
+    """Return 503 in words for shoppers; the cause and the fix are for the admin."""
     answer = problem(503, error.code, "We cannot show this list just now. Please try again in a moment.")
     answer.headers["Retry-After"] = str(SECONDS_TO_WAIT)
     return answer

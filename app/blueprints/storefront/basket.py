@@ -82,7 +82,7 @@ def basket_page(notice: str = "", kind: str = "", status: int = 200) -> Response
 
 
 def shown(held: Basket) -> dict[str, Any]:
-    """What templates need to show a basket."""
+    """Return the context of templates that show a basket."""
     return {"basket": held, "items": held.items, "pictures": pictures_of(held.lines)}
 
 

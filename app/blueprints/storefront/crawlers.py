@@ -72,7 +72,7 @@ def _file(shop: Shop, name: str) -> Response | None:
 
 
 def _content(stored: StoredFile) -> Iterator[bytes]:
-    """The file is opened only once somebody reads it, and closed whenever they stop."""
+    """Yield the contents of a file, opened once they are read, and closed whenever reading stops."""
     with stored.path.open("rb") as file:
         while part := file.read(PART):
             yield part

@@ -41,7 +41,7 @@ HEADLINES = {
 
 
 def shown_listing(listing: Listing) -> ShownListing:
-    """What the head of its page needs of a listing."""
+    """Return the facts of a listing that the head of its page uses."""
     hits = listing.result.hits
     picture = card_picture(hits[0].card) if hits else None
     return ShownListing(listing.total, tuple(f"/p/{hit.card['seoName']}" for hit in hits), picture)
@@ -103,7 +103,7 @@ def shop_money(amount: int) -> str:
 
 @bp.app_template_filter("facet_label")
 def facet_label(facet_id: str) -> str:
-    """What a facet is called within a sentence."""
+    """Return the name of a facet within a sentence."""
     attribute = current_shop().attributes.get(facet_id)
     label = (attribute.display_label or attribute.name) if attribute else LABELS.get(facet_id, facet_id)
     return label if label.isupper() else label[:1].lower() + label[1:]
@@ -140,7 +140,7 @@ def jpeg_of(url: str) -> str:
 
 @bp.app_template_filter("loading")
 def loading_attribute(loading: str) -> Markup:
-    """How urgently a picture is loaded, as an attribute of `img`; nothing for `eager`."""
+    """Return the urgency of loading a picture as an attribute of `img`; nothing for `eager`."""
     return LOADING.get(loading, Markup())
 
 
@@ -168,7 +168,7 @@ def _kept(shop: Shop, template: str) -> Markup:
 
 
 def wants_listing() -> bool:
-    """True when a link or form of a listing asks to swap the listing alone."""
+    """Whether a link or form of a listing requests the listing alone."""
     return wants_fragment() and request.headers.get("HX-Target", "").endswith(LISTING)
 
 
@@ -181,5 +181,5 @@ def category_picture(node: ShopNode) -> str:
 
 @bp.app_template_global("headline")
 def headline(status: int) -> str:
-    """What an error page says in large letters to a shopper."""
+    """Return the large headline of an error page for shoppers."""
     return HEADLINES.get(status, HEADLINES[500 if status >= 500 else 400])

@@ -37,7 +37,7 @@ def search() -> Response:
 
 
 def _sent_on(path: str) -> Response:
-    """Nobody may keep the answer: the rule that sends this search on can end any moment."""
+    """Return a redirect that may not be cached: the rule that sends this search on can end any moment."""
     response = redirect_page(path) if wants_fragment() else make_response(redirect(path))
     response.headers["Cache-Control"] = "no-store"
     return response

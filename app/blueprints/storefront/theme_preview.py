@@ -1,4 +1,4 @@
-"""A theme before shoppers see it: the admin's link sets a cookie for an hour, which nobody else has."""
+"""A theme before shoppers see it: the admin's link sets a cookie for an hour, in that browser only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.themes.preview import LASTS, previewed_theme
 @bp.get("/theme-preview")
 @public
 def theme_preview() -> AnyResponse:
-    """Who has no valid token finds nothing here."""
+    """Set the cookie of a preview and redirect to the shop. Raises NotFound without a valid token."""
     token = request.args.get("token", "")
     if previewed_theme(token, current_shop().site_id, ports.clock().now()) is None:
         raise NotFound("This preview has ended. Open it again from the settings of the shop.")

@@ -170,5 +170,5 @@ class ApiBlueprint(Blueprint):
 
 
 def problem_name(status: int) -> str:
-    """What the description calls this kind of problem; flask-smorest itself names the first."""
+    """Return the name of a kind of problem in the description; flask-smorest itself names the first."""
     return "BAD_REQUEST" if status == 400 else f"PROBLEM_{status}"

@@ -123,7 +123,7 @@ def _end(session_id: str, because: Because) -> None:
 
 
 def _program() -> tuple[str, str]:
-    """What calls, as it says itself, and its address."""
+    """Return the calling program, by its own words, and its address."""
     return request.user_agent.string, request.remote_addr or ""
 
 

@@ -1,5 +1,5 @@
-"""Who calls the API: the holder of a bearer token, which is that of a session or a personal one. Sessions of browsers
-and their cookies count for nothing here."""
+"""The callers of the API: the holder of a bearer token, which is that of a session or a personal one. Sessions of
+browsers and their cookies count for nothing here."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def calling_author() -> Author:
 
 
 def _manager() -> Caller:
-    """Who manages the shop by a session that was opened for that, or by a personal access token of the shop; neither
-    takes payments. Raises Unauthenticated, and Forbidden for a till's session."""
+    """Return the caller who manages the shop by a session that was opened for that, or by a personal access token of
+    the shop; neither takes payments. Raises Unauthenticated, and Forbidden for a till's session."""
     token = sent_token()
     if is_personal(token):
         return _of_this_shop(token_caller(token))
@@ -77,7 +77,7 @@ def _of_this_shop(holder: TokenCaller) -> TokenCaller:
 
 
 def sent_claims() -> Claims:
-    """What the sent token says about itself. Raises Unauthenticated for none, or one that is not ours."""
+    """Return the claims of the sent token. Raises Unauthenticated for none, or one that is not ours."""
     return access_tokens.read(sent_token())
 
 

@@ -88,7 +88,7 @@ def collection_products(query: dict[str, int], seo_name: str) -> Paged[dict[str,
 
 @bp.after_request
 def _revalidated(response: Response) -> Response:
-    """Caches may keep an answer and must ask each time whether it still holds."""
+    """Let caches keep an answer that they must revalidate at each use."""
     if response.status_code == 200:
         response.headers["Cache-Control"] = "public, no-cache"
         response.add_etag()

@@ -1,4 +1,4 @@
-"""How the API describes itself: OpenAPI 3.1, made from the views and served beside them."""
+"""The description of the API: OpenAPI 3.1, made from the views and served beside them."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class CamelCasePaths(FlaskPlugin):  # type: ignore[misc]
 
 
 class BodyProblems(BasePlugin):
-    """What any body of JSON may be refused for, so that no view needs to say it."""
+    """The problems for which any body of JSON may be refused, so that no view needs to name them."""
 
     def operation_helper(self, path: str | None = None, operations: Any = None, **_more: Any) -> None:
         for operation in (operations or {}).values():

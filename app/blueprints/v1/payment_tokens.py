@@ -39,7 +39,8 @@ def issue(caller: ApiCaller, agent_id: int | None, location_id: str, now: dateti
 
 
 def read(token: str) -> PaymentClaims:
-    """What one of our payment tokens says, also when its time is over. Raises Unauthenticated for any other text."""
+    """Return the claims of one of our payment tokens, also when its time is over. Raises Unauthenticated for any other
+    text."""
     claims = PAYMENT.read(token)
     agent_id = int(claims["agent"]) if claims["agent"] else None
     return PaymentClaims(int(claims["sub"]), claims["sid"], agent_id, claims["location"], claims["exp"])

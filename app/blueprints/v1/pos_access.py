@@ -1,4 +1,4 @@
-"""Who calls a till's addresses, checked in the order of docs/payments.md before anything of the body is read."""
+"""The callers of a till's addresses, checked in the order of docs/payments.md before anything of the body is read."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def created_answer(created: CreatedPayment) -> Answer:
 
 
 def _intent_state_json(state: PaymentState) -> dict[str, Any]:
-    """The client secret is for whoever created the payment."""
+    """Return the state of a payment as JSON; the client secret is for the user who created the payment."""
     payment = state.payment
     secret = state.intent.client_secret if state.intent and cashier().owns(payment) else None
     code = payment.last_error_code

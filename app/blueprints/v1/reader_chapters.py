@@ -76,7 +76,7 @@ class Operation:
 
     @property
     def words(self) -> str:
-        """What a search looks in."""
+        """The text that a search looks in."""
         return f"{self.method} {self.path} {self.name} {self.summary}".lower()
 
 

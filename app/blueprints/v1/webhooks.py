@@ -1,4 +1,4 @@
-"""Where the payment processor sends its events."""
+"""The address to which the payment processor sends its events."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def note_success(clock: Clock, job: str, site_id: int | None = None) -> None:
 
 
 def end_unrepeated(clock: Clock) -> None:
-    """End the alerts about jobs that have not failed again for a week: nobody requests them any more, or no job has
+    """End the alerts about jobs that have not failed again for a week: they are no longer requested, or no job has
     their name, so that no success will come."""
     for alert in open_about(Cause.JOB_FAILED_TWICE):
         if abs(clock.now() - alert.last_seen_at) >= OVER_AFTER:

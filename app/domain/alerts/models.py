@@ -22,9 +22,9 @@ def _unique(name: str, *columns: str, where: str) -> tuple[Index, Index]:
 
 
 class Alert(Base):
-    """A fault from when it was first seen until it ended. Without a site it is the whole machine's. `subject` tells
-    faults of one cause apart: a job, an index, a folder. `times` counts how often it was raised. `notified_at` and
-    `end_notified_at` say when the messages about it were written (app/domain/alerts/messages.py)."""
+    """A fault from when it was first seen until it ended. Without a site it is the whole machine's. `subject`
+    distinguishes faults of one cause: a job, an index, a folder. `times` counts how often it was raised. `notified_at`
+    and `end_notified_at` say when the messages about it were written (app/domain/alerts/messages.py)."""
 
     __tablename__ = "alerts"
     __table_args__ = (*_unique("alerts_open", "cause", "subject", where="ended_at is null and "),)
@@ -56,7 +56,8 @@ class AlertMessage(Base):
 
 
 class JobFailures(Base):
-    """How often in a row a job has failed, for a site or the whole machine. A success removes the row."""
+    """The number of times in a row that a job has failed, for a site or the whole machine. A success removes the
+    row."""
 
     __tablename__ = "job_failures"
     __table_args__ = (*_unique("job_failures", "job", where=""),)

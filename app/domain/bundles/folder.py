@@ -26,7 +26,7 @@ class BundleFolder:
         return f"{token_hex(16)}.zip"
 
     def path(self, name: str) -> Path:
-        """Where a file lies, or will lie. Raises NotFound for what is no name of ours."""
+        """Return the path of a file that exists or will. Raises NotFound for what is no name of ours."""
         if not FILE.fullmatch(name):
             raise NotFound(GONE)
         self._folder.mkdir(parents=True, exist_ok=True)

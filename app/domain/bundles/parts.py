@@ -69,7 +69,7 @@ def in_order(parts: Collection[Part]) -> list[Part]:
 
 @dataclass(frozen=True, slots=True)
 class Importer:
-    """Who takes a bundle into a site: an admin of it, or without `user_id` who operates the server."""
+    """The importer of a bundle into a site: an admin of it, or without `user_id` the operator of the server."""
 
     name: str
     user_id: int | None = None

@@ -62,8 +62,9 @@ PERMISSIONS = {
 
 
 def import_pos(task: ImportTask) -> None:
-    """What the file does not name stays; what a row leaves out stays, too. The location that the settings name is
-    added where the file has none of its id. Who operates the server may share accounts among sites."""
+    """Import the file of the till. What the file does not name stays; what a row leaves out stays, too. The location
+    that the settings name is added where the file has none of its id. The operator of the server may share accounts
+    among sites."""
     document = task.documents.get(FILE)
     if document is not None:
         _import(task, document)
@@ -115,7 +116,7 @@ class _Places:
 
 
 class _People:
-    """Who may become an agent: the users of the site, and those of the bundle."""
+    """The users who may become agents: those of the site, and those of the bundle."""
 
     def __init__(self, task: ImportTask, places: _Places) -> None:
         self.places, self.seen = places, set[str]()

@@ -32,7 +32,7 @@ class BrokenBundle(Invalid):
 
 @dataclass(slots=True)
 class RecordCounts:
-    """What became of the records of one kind, with the names of the first that were added, changed or removed."""
+    """The outcome for the records of one kind, with the names of the first that were added, changed or removed."""
 
     added: int = 0
     changed: int = 0
@@ -70,7 +70,7 @@ class Refusal:
 
 @dataclass(slots=True)
 class RefusalReason:
-    """What was left out of one kind of record for one reason, with the first as an example."""
+    """The records of one kind that were left out for one reason, with the first as an example."""
 
     kind: str
     code: str
@@ -129,7 +129,7 @@ class BundleReport:
             self.reasons[key].count += 1
 
     def count_of(self, kind: str, code: str) -> int:
-        """How many of a kind were left out for a reason."""
+        """Return the number of records of a kind that were left out for a reason."""
         found = self.reasons.get((kind, code))
         return found.count if found else 0
 
@@ -158,12 +158,12 @@ class BundleReport:
             self.notes.append(text)
 
     def note_first(self, text: str) -> None:
-        """What matters more than all that was noted before."""
+        """Put a note before all that were made so far."""
         self.notes.insert(0, text)
 
     @property
     def changes(self) -> int:
-        """How many records were added, changed or removed."""
+        """The number of records that were added, changed or removed."""
         return sum(counts.added + counts.changed + counts.removed for counts in self.counts.values())
 
     @property

@@ -41,7 +41,7 @@ class Cancelled(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class BundleSettings:
-    """What the work needs besides its context."""
+    """The settings of the work besides its context."""
 
     folder: BundleFolder
     images: ImageStore
@@ -93,7 +93,7 @@ def run(context: SearchContext, settings: BundleSettings, run_id: str) -> bool:
 
 
 def sweep(context: SearchContext, folder: BundleFolder) -> int:
-    """Remove the files that nobody can want any more; how many."""
+    """Remove the files that are no longer needed, and return their number."""
     read_afresh()
     live, ended = frozenset(live_files(context.clock)), frozenset(ended_files(context.clock))
     return folder.sweep(live, ended, context.clock.now().timestamp() - UNCLAIMED)

@@ -76,7 +76,7 @@ def _unsaved(host: str) -> Site:
 
 
 class SiteFile:
-    """What site.json says, given to a site. In a dry run only whether it would change."""
+    """The contents of site.json, applied to a site. In a dry run only whether it would change."""
 
     def __init__(self, task: ImportTask, document: Document | None, site: Site) -> None:
         self._task = task

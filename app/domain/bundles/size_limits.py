@@ -1,4 +1,4 @@
-"""How large the data of a bundle may be. A packed file of a few kilobytes may hold millions of rows, so they are
+"""The limits on the size of a bundle's data. A packed file of a few kilobytes may hold millions of rows, so they are
 counted while it is unpacked, before any of them is read."""
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ USER = Record(
 
 
 def import_users(task: ImportTask) -> None:
-    """A user is matched by e-mail. Somebody who is known already keeps name and password, since other sites may be
-    theirs too; only the roles on this site become those of the bundle."""
+    """Import the users, matched by e-mail. A known user keeps name and password, since other sites may be theirs too;
+    only the roles on this site become those of the bundle."""
     document = task.documents.get(FILE)
     if document is None:
         return

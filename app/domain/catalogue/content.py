@@ -32,7 +32,7 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentDraft:
-    """Content as it was sent. An empty `seo_name` asks for one made from the title."""
+    """Content as it was sent. With an empty `seo_name` one is made from the title."""
 
     seo_name: str = ""
     canonical_url: str | None = None
@@ -124,7 +124,7 @@ class ContentKind(Generic[Record, Draft]):
         return slug_problems(seo_name, "The SEO name", "#/seoName")
 
     def stored_problems(self, site_id: int, draft: Draft, own_id: int | None) -> list[Problem]:
-        """What the database knows to be wrong: a name that is taken, further values that are gone."""
+        """Return the problems that only the database shows: a name that is taken, further values that are gone."""
         return seo_name_problems(site_id, draft.seo_name, own_id, self.title_column())
 
     def lock(self, site_id: int, record_id: int) -> None:

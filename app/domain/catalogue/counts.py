@@ -1,4 +1,4 @@
-"""How much a site's catalogue holds, for the dashboard."""
+"""The numbers of records in a site's catalogue, for the dashboard."""
 
 from __future__ import annotations
 

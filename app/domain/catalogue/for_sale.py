@@ -19,8 +19,8 @@ UPC_DIGITS, EAN_DIGITS = 12, 13
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What a list of products is narrowed to; each that is not empty must hold. `words` each stand in name, SKU or SEO
-    name, or are a code; `upc` is a product's or a variant's."""
+    """The filters of a list of products; each that is not empty must hold. `words` each stand in name, SKU or SEO name,
+    or are a code; `upc` is a product's or a variant's."""
 
     words: str = ""
     upc: str = ""

@@ -18,7 +18,7 @@ PAGE_SIZE = 50
 
 
 class Shown(StrEnum):
-    """Which products by whether shoppers see them."""
+    """A filter of products by whether shoppers see them."""
 
     ALL = ""
     ENABLED = "enabled"
@@ -26,7 +26,7 @@ class Shown(StrEnum):
 
 
 class Stock(StrEnum):
-    """Which products by their own stock; UNCOUNTED always sells."""
+    """A filter of products by their own stock; UNCOUNTED always sells."""
 
     ALL = ""
     IN = "in"
@@ -35,8 +35,8 @@ class Stock(StrEnum):
 
 
 class Completeness(StrEnum):
-    """Which products by what is known about them. UNCLASSIFIED have no level; GONE one that the active taxonomy has
-    not any more."""
+    """A filter of products by what is known about them. UNCLASSIFIED have no level; GONE one that the active taxonomy
+    has not any more."""
 
     ALL = ""
     COMPLETE = "complete"
@@ -58,8 +58,8 @@ class ProductOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProductList:
-    """One page of products as an address asks for it. What is invalid in an address is ignored. `missing` is an
-    attribute that holds for a product and has no value; `attribute` one that it has a value of, `value` that one."""
+    """The query of one page of products, read from an address. What is invalid in an address is ignored. `missing` is
+    an attribute that holds for a product and has no value; `attribute` one that it has a value of, `value` that one."""
 
     words: str = ""
     shown: Shown = Shown.ALL

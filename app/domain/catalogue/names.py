@@ -1,4 +1,4 @@
-"""Which SKUs and SEO names of a site are taken."""
+"""The SKUs and SEO names of a site that are taken."""
 
 from __future__ import annotations
 

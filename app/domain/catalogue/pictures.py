@@ -43,7 +43,7 @@ def shape_among(kinds: Iterable[str]) -> str:
 
 
 def picture_path(kind: str, colour: str | None, number: int) -> str:
-    """The path of a product's drawing: `colour` is `#rrggbb`, `number` tells products apart."""
+    """The path of a product's drawing: `colour` is `#rrggbb`, `number` distinguishes products."""
     return shape_path(shape_of(kind), colour, number)
 
 

@@ -1,4 +1,4 @@
-"""What a save really changed of a product: its revision and its line in the activity log follow from that."""
+"""The real changes of a product by a save: its revision and its line in the activity log follow from them."""
 
 from __future__ import annotations
 

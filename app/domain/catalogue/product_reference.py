@@ -1,4 +1,4 @@
-"""One product by whatever somebody has of it at hand: its SKU, its SEO name or its id."""
+"""One product by any reference to it: its SKU, its SEO name or its id."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ LONGEST_OPTION_VALUE = 80
 
 @dataclass(frozen=True, slots=True)
 class VariantDraft:
-    """A buyable form as somebody sent it; None in `price` means the product's."""
+    """A buyable form as it was sent; None in `price` means the product's."""
 
     sku: str
     upc: str | None = None
@@ -37,8 +37,8 @@ class VariantDraft:
 
 @dataclass(frozen=True, slots=True)
 class ProductDraft:
-    """A product as somebody sent it. Prices are in minor units; stock None is not counted; an empty `seo_name`
-    asks for one made from the name."""
+    """A product as it was sent. Prices are in minor units; stock None is not counted; with an empty `seo_name` one is
+    made from the name."""
 
     sku: str
     name: str

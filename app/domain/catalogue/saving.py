@@ -1,5 +1,5 @@
-"""What every save of a record does: nobody saved in between, only what changed is written, and no name was taken in
-the same moment."""
+"""The steps of every save of a record: no other save came in between, only what changed is written, and no name was
+taken in the same moment."""
 
 from __future__ import annotations
 

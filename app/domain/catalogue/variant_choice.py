@@ -1,4 +1,4 @@
-"""Which variant a shopper looks at, and which one each further choice leads to."""
+"""The variant that a shopper looks at, and the one to which each further choice leads."""
 
 from __future__ import annotations
 

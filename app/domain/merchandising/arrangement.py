@@ -1,4 +1,4 @@
-"""Where the categories of a tree stand: their order, their parents and, from these, their addresses. Pure.
+"""The arrangement of a tree's categories: their order, their parents and, from these, their addresses. Pure.
 
 Every change makes a new arrangement of the old one, so that the caller can store what differs."""
 
@@ -17,7 +17,7 @@ NEW = 0  # The id of a category that is not stored yet; of several, each has one
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where one category stands. `position` counts among its siblings; `path` is the slugs from the root."""
+    """The place of one category. `position` counts among its siblings; `path` is the slugs from the root."""
 
     id: int
     parent_id: int | None
@@ -70,8 +70,8 @@ def above(places: Arrangement, node_id: int | None) -> Iterator[int]:
 
 
 def target_of(places: Arrangement, node_id: int, direction: Direction) -> Target:
-    """Where a step leads: past a neighbour, to the end of the categories below the one before, or out, behind the
-    parent. Raises Invalid where there is no way."""
+    """Return the target of a step: past a neighbour, to the end of the categories below the one before, or out, behind
+    the parent. Raises Invalid where there is no way."""
     parent_id = places[node_id].parent_id
     beside = siblings(places, parent_id)
     place = beside.index(node_id)

@@ -126,7 +126,7 @@ CATEGORY = _CategoryKind(
 
 
 def placed_beyond_order(site_id: int, node_id: int) -> int:
-    """How many products are placed by hand behind those whose order is kept."""
+    """Return the number of products that are placed by hand behind those whose order is kept."""
     placed = select(func.count()).select_from(Placement).where(Placement.site_id == site_id)
     return max(
         0, (db.session.scalar(placed.where(Placement.node_id == node_id)) or 0) - len(hand_made_order(site_id, node_id))
@@ -134,8 +134,8 @@ def placed_beyond_order(site_id: int, node_id: int) -> int:
 
 
 def addresses_lost(record: Node, old_path: str) -> str | None:
-    """What to say after a save that changed the path of a category, and of all below it. None where it stayed, or where
-    shoppers do not browse the tree, so that nobody knows the addresses."""
+    """Return the sentence after a save that changed the path of a category, and of all below it. None where it stayed,
+    or where shoppers do not browse the tree, so that no shopper knows the addresses."""
     if record.path == old_path or not is_primary(tree_of(record.site_id, record.tree_id)):
         return None
     below = len(arrangement.branch(arrangement_of(record.tree_id), record.id)) - 1

@@ -1,4 +1,4 @@
-"""One category by whatever somebody has of it at hand: its id, its path or its name."""
+"""One category by any reference to it: its id, its path or its name."""
 
 from __future__ import annotations
 

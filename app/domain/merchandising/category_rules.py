@@ -78,8 +78,8 @@ def meta_problems(title: str, description: str, pointer: str) -> Iterator[Proble
 
 @dataclass(frozen=True, slots=True)
 class SourceRule:
-    """Which products a category takes by itself: of one of the levels or below, and of one of the manufacturers, where
-    given."""
+    """The rule for the products that a category takes by itself: of one of the levels or below, and of one of the
+    manufacturers, where given."""
 
     levels: tuple[str, ...] = ()
     manufacturers: tuple[str, ...] = ()

@@ -1,4 +1,5 @@
-"""Which products categories show, as conditions of the database; `ShopTree.categories_of` asks it of one product."""
+"""The products that categories show, as conditions of the database; `ShopTree.categories_of` does the same for one
+product."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ MISSING = "There is no such category on this site."
 
 
 class StaleTree(Conflict):
-    """The categories stand otherwise than the page shows that asks for a move."""
+    """The error that the categories are arranged otherwise than on the page that requests a move."""
 
     code = "stale_tree"
 
@@ -38,7 +38,7 @@ class StaleTree(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class PlannedMove:
-    """What a move will change: the addresses, old and new, where shoppers see them."""
+    """The changes of a move: the addresses, old and new, where shoppers see them."""
 
     tree_id: int
     name: str
@@ -48,8 +48,8 @@ class PlannedMove:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What goes with a category: those below it, and placements of products by hand, its own included. `is_seen` says
-    whether its tree is the one that shoppers browse."""
+    """The records that go with a category: those below it, and placements of products by hand, its own included.
+    `is_seen` says whether its tree is the one that shoppers browse."""
 
     tree_id: int
     name: str
@@ -65,7 +65,7 @@ def node_of(site_id: int, node_id: int, to_change: bool = False) -> Node:
 
 
 def arrangement_of(tree_id: int) -> dict[int, Place]:
-    """Where all categories of a tree stand, in one statement."""
+    """Return the places of all categories of a tree, in one statement."""
     query = select(Node.id, Node.parent_id, Node.position, Node.slug, Node.path).where(Node.tree_id == tree_id)
     return {row.id: Place(*row) for row in db.session.execute(query)}
 

@@ -29,7 +29,8 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class ProductCategories:
-    """Where shoppers find a product: placed by hand, taken by the category's rule, and where it could be placed."""
+    """The categories of a product: placed by hand, taken by the category's rule, and those in which it could be
+    placed."""
 
     by_hand: Sequence[Category]
     by_rule: Sequence[Category]
@@ -38,8 +39,8 @@ class ProductCategories:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedClassification:
-    """What a product was before another taxonomy became the active one. `level` is the way to its level, or the bare
-    id where the taxonomy or the level is gone."""
+    """The classification of a product before another taxonomy became the active one. `level` is the way to its level,
+    or the bare id where the taxonomy or the level is gone."""
 
     taxonomy: str
     level: str

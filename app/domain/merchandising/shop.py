@@ -64,7 +64,7 @@ class Shop:
 
 @dataclass(frozen=True, slots=True)
 class _Directory:
-    """Which host belongs to which site, and how often each site's configuration and indexes changed."""
+    """The site of each host, and the number of changes of each site's configuration and indexes."""
 
     read_at: datetime
     own_changes: int

@@ -14,7 +14,7 @@ NUMBER_FACETS = frozenset(("rating",))
 
 
 class Display(StrEnum):
-    """How a filter is drawn: values with counts, colours, one switch, or two ends of a number."""
+    """The display of a filter: values with counts, colours, one switch, or two ends of a number."""
 
     LIST = "list"
     SWATCH = "swatch"
@@ -179,8 +179,8 @@ class ShopTree:
         return frozenset(found)
 
     def main_category(self, category_ids: Iterable[int]) -> ShopNode | None:
-        """Where a product is at home among the categories that show it: the deepest shown one of the primary
-        tree, the first of them in display order."""
+        """Return the main one of the categories that show a product: the deepest shown one of the primary tree, the
+        first of them in display order."""
         order = list(self.nodes)
         shown = [
             self.nodes[node_id]

@@ -32,8 +32,8 @@ SECOND = timedelta(seconds=1)  # The list's times are whole seconds.
 
 @dataclass(frozen=True, slots=True)
 class OutsideStores:
-    """What outside the database takes part: the list of erasures with the secret of its hashes, kept mails, and the
-    files of exports and imports."""
+    """The stores outside the database that take part: the list of erasures with the secret of its hashes, kept mails,
+    and the files of exports and imports."""
 
     key: bytes
     list: ErasureList

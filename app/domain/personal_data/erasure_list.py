@@ -36,7 +36,7 @@ class ErasureList(Protocol):
 
 
 class NoErasureList:
-    """Where no list is kept."""
+    """The list of erasures of a shop that keeps none."""
 
     def append(self, line: str) -> None:
         """Nothing is kept."""
@@ -66,7 +66,7 @@ class Erasures:
         return cls(key, found)
 
     def erased_at(self, site_id: int, kind: KnownBy, value: str) -> datetime | None:
-        """When the person was erased last; None for one who never was."""
+        """Return the time at which the person was erased last; None for one who never was."""
         return self.at_by_hash.get(digest_of(self.key, site_id, kind, value))
 
 

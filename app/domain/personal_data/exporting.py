@@ -43,7 +43,7 @@ def kept_about(person: Person) -> list[Kept]:
 
 
 def count_done(person: Person) -> int:
-    """How many entries of the activity log name the person as who did it."""
+    """Return the number of entries of the activity log that name the person as their author."""
     if person.account is None:
         return 0
     return db.session.scalar(select(func.count()).select_from(AuditEntry).where(done_by(person))) or 0

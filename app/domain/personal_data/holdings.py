@@ -1,5 +1,5 @@
-"""What the shop keeps about a person in records of their own, what becomes of it when it is erased, and why the rest
-stays. Erased from the first to the last: orders come after what is found by them."""
+"""The shop's records of a person, what becomes of each when the person is erased, and why the rest stays. Erased from
+the first to the last: orders come after what is found by them."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Person:
 
     @property
     def orders(self) -> ColumnElement[bool]:
-        """Which orders and baskets are theirs."""
+        """The condition for orders and baskets that are theirs."""
         mine = func.lower(Order.contact_email) == self.email if self.email else Order.id == self.order_id
         return and_(Order.site_id == self.site_id, mine, Order.created_at <= self.known_until)
 
@@ -60,7 +60,7 @@ class Person:
 
     @property
     def payments(self) -> ColumnElement[bool]:
-        """Which card payments are of their orders, or have a receipt on its way to them."""
+        """The condition for card payments of their orders, or with a receipt on its way to them."""
         mine: ColumnElement[bool] = PosTransaction.order_id.in_(self.order_ids)
         if self.email:
             sent = select(PosReceiptMail.transaction_id).where(
@@ -119,7 +119,8 @@ def _person_of_order(clock: Clock, site_id: int, number: int) -> Person:
 
 
 def _account(site_id: int, email: str, known_until: datetime) -> Account | None:
-    """Of somebody who works, or worked, for the site: nobody learns here who works for another."""
+    """Return the account of a person who works, or worked, for the site; one of another site only is not disclosed
+    here."""
     user = db.session.scalar(select(User).where(User.email == email, User.created_at <= known_until))
     if user is None:
         return None

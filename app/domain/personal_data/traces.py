@@ -28,7 +28,7 @@ SETTLED = "settled"  # The transaction event whose detail ends with a person's n
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What stands in texts, and what is written in its place, whatever the case."""
+    """The words to replace in texts, and what is written in their place, whatever the case."""
 
     words: Mapping[str, str]
 
@@ -109,7 +109,7 @@ def _known_everywhere(person: Person) -> dict[str, str]:
 
 
 def _own_words(person: Person) -> set[str]:
-    """What was typed about the person, or by them."""
+    """Return the words that were typed about the person, or by them."""
     found: set[str] = set()
     for row in db.session.execute(
         select(Order.contact_name, Order.contact_email, Order.contact_phone, Order.note).where(person.orders)

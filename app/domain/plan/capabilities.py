@@ -16,7 +16,7 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """What a plan may include. `without` says what a site misses that lacks it."""
+    """A capability that a plan may include. `without` says what a site misses that lacks it."""
 
     name: str
     label: str

@@ -1,4 +1,4 @@
-"""How much of what a plan allows a site uses."""
+"""The usage of a site: how much it uses of what its plan allows."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _count(query: Any) -> ScalarSelect[int]:
 
 
 def _users(site_id: int) -> ScalarSelect[int]:
-    """Who holds several roles is one user."""
+    """Count the users of a site; one who holds several roles is one user."""
     return _count(select(func.count(distinct(RoleGrant.user_id))).where(RoleGrant.site_id == site_id))
 
 

@@ -1,4 +1,4 @@
-"""How much a purge may remove at once without a person. Pure.
+"""The number of records that a purge may remove at once without a person. Pure.
 
 Where the clock is wrong and nobody noticed, everything looks old; the allowance keeps most of it until somebody does.
 Where much is old for a good reason, it goes within a few nights.

@@ -33,7 +33,7 @@ class ClockReading:
 
     @property
     def description(self) -> str:
-        """What is in doubt, for the owner."""
+        """Describe for the owner what is in doubt."""
         return (
             f"The clock says {self.wall_at:%Y-%m-%d %H:%M} (UTC); by the time that the shop has run it is "
             f"{self.steady_at:%Y-%m-%d %H:%M}. Nothing is purged until both agree, somebody confirms the clock, or the "
@@ -55,7 +55,7 @@ class MeasuredTime:
 
 
 def next_reading(last: ClockReading, now: datetime, elapsed: timedelta | None, tolerance: timedelta) -> ClockReading:
-    """Return the reading of a clock that says `now`, measured time `elapsed` after the last one; None where nobody
+    """Return the reading of a clock that says `now`, measured time `elapsed` after the last one; None where no process
     measured it, since the shop, or the process that watches, was off."""
     steady = last.steady_at + (elapsed or timedelta(0))
     if abs(now - steady) <= tolerance:

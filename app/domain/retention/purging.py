@@ -27,8 +27,9 @@ def _nothing(_now: datetime) -> None: ...
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What is kept only for a time. `is_old` tells which records may go at a moment, `dated` which of them first; they
-    are counted among those that are `among`. `emptied`: the record stays, with these columns. `prepare` runs before."""
+    """A kind of record that is kept only for a time. `is_old` selects the records that may go at a moment, `dated`
+    orders them; they are counted among those that are `among`. `emptied`: the record stays, with these columns.
+    `prepare` runs before."""
 
     name: str
     model: type[Any]
@@ -41,8 +42,8 @@ class Retention:
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What a purge did to the records of one retention, of which there were `kept`. `is_overdue`: some that wait for
-    the next one should have gone long ago."""
+    """The outcome of a purge for the records of one retention, of which there were `kept`. `is_overdue`: some that wait
+    for the next one should have gone long ago."""
 
     name: str
     kept: int

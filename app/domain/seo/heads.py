@@ -29,8 +29,8 @@ LONGEST_DESCRIPTION = 160
 
 @dataclass(frozen=True, slots=True)
 class ShownListing:
-    """What a head needs of a page of products: how many the list has, the paths of those on the page, and the path of
-    the first one's picture."""
+    """The facts of a page of products that its head uses: how many the list has, the paths of those on the page, and
+    the path of the first one's picture."""
 
     total: int = 0
     paths: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Which pages search engines may list, and which address each of them is known by.
+"""The decision which pages search engines may list, and which address each of them is known by.
 
 The rows are those of the specification's table "Indexing of category URLs"; the decision depends on the request alone.
 """
@@ -32,7 +32,7 @@ LISTINGS = frozenset((PageKind.CATEGORY, PageKind.LANDING, PageKind.COLLECTION))
 
 @dataclass(frozen=True, slots=True)
 class SearchEngineSettings:
-    """What a site decides for all of its pages. `host` is its primary domain."""
+    """The settings of a site for all of its pages. `host` is its primary domain."""
 
     host: str
     staging: bool = False

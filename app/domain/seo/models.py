@@ -76,8 +76,8 @@ class SiteCheckFinding(Base):
 
 
 class CrawlerHits(Base):
-    """How often crawlers of a family read addresses of a site that are not indexable, on a day, by the parameter that
-    decided so (empty for other reasons). Holds no address and nobody's IP."""
+    """The number of requests of a crawler family to addresses of a site that are not indexable, on a day, by the
+    parameter that decided so (empty for other reasons). Holds no address and no IP."""
 
     __tablename__ = "crawler_hits"
 

@@ -18,7 +18,7 @@ LONGEST_TITLE = 60  # Characters of a title that fit into a result, more or less
 
 @dataclass(frozen=True, slots=True)
 class ResultTexts:
-    """What decides how a category is listed, as it was typed."""
+    """The typed texts that decide how a category is listed."""
 
     name: str
     slug: str = ""
@@ -55,7 +55,7 @@ def result_preview(shop: Shop, node_id: int, typed: ResultTexts, products: int) 
 
 
 def _edited(node: ShopNode, typed: ResultTexts) -> ShopNode:
-    """What cannot be saved leaves what is stored."""
+    """Return the category with the typed texts; one that cannot be saved leaves the stored one."""
     above, _, stored_slug = node.path.rpartition("/")
     slug, override = typed.slug.strip(), typed.canonical_override.strip()
     return replace(

@@ -80,7 +80,8 @@ def treat_as_tracking(author: Author, parameter: str, filters: Collection[str], 
 
 
 def skip_in_robots(author: Author, parameter: str, *, is_skipped: bool = True) -> bool:
-    """Ask bots to skip addresses with a parameter, or no more; whether that changed anything. Raises Invalid."""
+    """Add a parameter to those whose addresses robots.txt disallows, or remove it; whether that changed anything.
+    Raises Invalid."""
     problems = _page_problems((parameter,), "#/parameter") if is_skipped else []
     return _decide(author, SKIPPED, parameter, is_skipped, problems)
 

@@ -1,4 +1,4 @@
-"""Who makes a change, where, when and by which door."""
+"""The author of a change: user, site, time and surface."""
 
 from __future__ import annotations
 

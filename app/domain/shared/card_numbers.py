@@ -26,8 +26,8 @@ def hides_card(digits: str) -> bool:
 
 
 def names_card(text: str) -> bool:
-    """Whether somebody wrote the number of a card, in groups or not. A telephone number and an hour beside each other
-    are none: a card begins and ends with a group, or stands within a longer row of digits."""
+    """Whether a text holds the number of a card, in groups or not. A telephone number and an hour beside each other are
+    none: a card begins and ends with a group, or stands within a longer row of digits."""
     plain = plain_digits(UNSEEN.sub("", unicodedata.normalize("NFKC", text)))
     return any(_is_written_card(found.group()) for found in _WRITTEN.finditer(plain))
 

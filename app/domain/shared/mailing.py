@@ -32,7 +32,7 @@ class Mailer(Protocol):
 
 
 class NoMailer:
-    """Where no mail is sent."""
+    """The mailer of a shop that sends no mail."""
 
     def send(self, mail: Mail) -> None:
         raise MailNotSent("No mail is set up.")

@@ -41,7 +41,7 @@ def format_money(amount: int, currency: str) -> str:
 
 
 def parse_money(text: str, currency: str, pointer: str = "#", largest: int = LARGEST) -> int:
-    """Minor units of what somebody typed ("12", "12.5", "£1,234.50"). Raises Invalid."""
+    """Return the minor units of a typed amount ("12", "12.5", "£1,234.50"). Raises Invalid."""
     typed = text.strip().removeprefix(SYMBOLS.get(currency, "")).strip()
     found = AMOUNT.fullmatch(typed)
     digits = decimals(currency)

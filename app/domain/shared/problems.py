@@ -47,7 +47,7 @@ class Invalid(DomainError):
 
 
 class Malformed(Invalid):
-    """What was sent cannot be read at all."""
+    """The error of input that cannot be read at all."""
 
     code = "bad_request"
 
@@ -85,7 +85,7 @@ class Forbidden(DomainError):
 
 
 class Unauthenticated(DomainError):
-    """Who asks proved it wrongly, or no longer may; `code` says which."""
+    """The error of a caller with wrong or expired credentials; `code` says which."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message, code)

@@ -15,7 +15,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """When it opened, in seconds, and how many requests it has admitted."""
+    """A window of a rate limit: when it opened, in seconds, and how many requests it has admitted."""
 
     start: float = 0.0
     count: int = 0
@@ -42,7 +42,7 @@ class RateLimits(Protocol):
 
 
 class NoRateLimits:
-    """Where nobody calls from outside."""
+    """The rate limits of a process without callers from outside."""
 
     def take(self, key: str, rate: Rate, now: float) -> int:
         return 0

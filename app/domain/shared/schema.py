@@ -33,7 +33,7 @@ class Strict(fields.Field[Any]):
         return type(value) in self.types or (value is None and self.allow_none)
 
     def problems(self, value: object) -> list[Problem]:
-        """What is wrong with a value; pointers begin at the value itself."""
+        """Return the problems of a value; pointers begin at the value itself."""
         if self.accepts(value):
             return []
         name = self.data_key or self.name

@@ -36,7 +36,7 @@ def marks(text: str) -> str:
 
 
 def nesting_depth(found: str) -> int:
-    """How deep the brackets among the marks nest."""
+    """Return the depth to which the brackets among the marks nest."""
     depth = deepest = 0
     for mark in found:
         if mark in "[{":

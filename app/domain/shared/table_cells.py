@@ -19,7 +19,7 @@ def guarded(text: str) -> str:
 
 
 def unguarded(text: str) -> str:
-    """What was guarded. An apostrophe of the text's own stays."""
+    """Return the text from before it was guarded. An apostrophe of the text's own stays."""
     parts = text.split(_NEXT_CELL)
     return _NEXT_CELL.join(part[1:] if part.startswith("'") and _would_run(part[1:]) else part for part in parts)
 

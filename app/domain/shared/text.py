@@ -29,14 +29,14 @@ def is_unseen(text: str) -> bool:
 
 
 def line_problems(text: str, label: str, longest: int, pointer: str, required: bool = False) -> list[Problem]:
-    """What is wrong with a text of one line; lengths count code points."""
+    """Return the problems of a text of one line; lengths count code points."""
     if required and not text.strip():
         return [Problem("required", f"{label} is missing.", pointer)]
     return [*_too_long(text, label, longest, pointer), *_unprintable(UNPRINTABLE, text, label, pointer)]
 
 
 def block_problems(text: str, label: str, longest: int, pointer: str) -> list[Problem]:
-    """What is wrong with a text of several lines."""
+    """Return the problems of a text of several lines."""
     return [*_too_long(text, label, longest, pointer), *_unprintable(UNPRINTABLE_IN_BLOCK, text, label, pointer)]
 
 

@@ -43,7 +43,7 @@ def user_problems(email: str, display_name: str) -> list[Problem]:
 
 
 def create_user(clock: Clock, memory_kib: int, email: str, display_name: str, password: str | None = None) -> User:
-    """Without a password nobody can sign in as this user until one is set. `memory_kib` is the memory of the hash.
+    """Create a user, who without a password cannot sign in until one is set. `memory_kib` is the memory of the hash.
     Raises Invalid, and Conflict where the address is taken."""
     email = normal_email(email)
     problems = user_problems(email, display_name)
@@ -89,7 +89,7 @@ def grant(user: User, site_id: int, role: Role) -> bool:
 
 
 def roles_of(user_id: int, site_id: int) -> frozenset[Role]:
-    """What the user may do on the site; SUPERADMIN anywhere is SUPERADMIN here."""
+    """Return the user's roles on the site; SUPERADMIN anywhere is SUPERADMIN here."""
     rows = db.session.execute(select(RoleGrant.role, RoleGrant.site_id).where(RoleGrant.user_id == user_id))
     return roles_among(rows, site_id)
 

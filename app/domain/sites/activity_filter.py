@@ -1,4 +1,4 @@
-"""Which entries of the activity log a page asks for: pure, read from its address."""
+"""The filter of the activity log that a page's address holds. Pure."""
 
 from __future__ import annotations
 

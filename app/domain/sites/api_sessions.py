@@ -38,14 +38,14 @@ REUSED = "This refresh token was used before, so the session was ended. Sign in 
 
 
 class Audience(StrEnum):
-    """What a session is for: managing the shop, or a till."""
+    """The purpose of a session: managing the shop, or a till."""
 
     API = "api"
     POS = "pos"
 
 
 class Because(StrEnum):
-    """Why a session ended before its time."""
+    """The reason why a session ended before its time."""
 
     LOGOUT = "LOGOUT"
     PIN_LOCKOUT = "PIN_LOCKOUT"
@@ -66,7 +66,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class ApiCaller:
-    """Who acts on which site for the length of a request. Roles are read at each request."""
+    """The user and site of an API session for the length of a request. Roles are read at each request."""
 
     session_id: str
     user_id: int
@@ -198,7 +198,7 @@ def end_as_suspicious(clock: Clock, session_id: str, because: Because, why: str)
 
 
 def end_of_user(clock: Clock, user_id: int) -> None:
-    """Everything that somebody has open, on every site."""
+    """End all API sessions of a user, on every site."""
     _end(clock, Because.REVOKED, ApiSession.user_id == user_id)
     publish(SessionsEnded(user_id))
 

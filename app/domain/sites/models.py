@@ -64,7 +64,7 @@ class Domain(Base, ShopConfiguration):
 
 
 class User(Base):
-    """Somebody who can sign in. Raising `session_version` ends all sessions; no password means none can start."""
+    """A user who can sign in. Raising `session_version` ends all sessions; no password means none can start."""
 
     __tablename__ = "users"
 
@@ -106,7 +106,7 @@ class SignInSession(Base):
 
 
 class ApiSession(Base):
-    """A program that signed in at /v1 for somebody. Access tokens name it and live for minutes; the refresh token, of
+    """A program that signed in at /v1 for a user. Access tokens name it and live for minutes; the refresh token, of
     which this row holds the SHA-256, is exchanged for its successor at each use (app/domain/sites/refresh_chain.py).
     `last_used_at` is when that happened last."""
 
@@ -128,8 +128,8 @@ class ApiSession(Base):
 
 
 class PersonalToken(Base):
-    """What a program sends to act as a user on the site (app/domain/sites/personal_tokens.py): its SHA-256, and the few
-    characters by which its user knows it again. `last_used_at` is written once an hour."""
+    """The token that a program sends to act as a user on the site (app/domain/sites/personal_tokens.py): its SHA-256,
+    and the few characters by which its user knows it again. `last_used_at` is written once an hour."""
 
     __tablename__ = "personal_tokens"
     __table_args__ = (Index(None, "site_id", "user_id"),)
@@ -186,8 +186,8 @@ class Setting(Base, ShopConfiguration):
 
 
 class AuditEntry(Base):
-    """Who did what. `before` and `after` hold only what changed, never a secret; `origin` is an Origin, None for what
-    the shop did by itself."""
+    """An entry of the activity log. `before` and `after` hold only what changed, never a secret; `origin` is an Origin,
+    None for what the shop did by itself."""
 
     __tablename__ = "audit_entries"
     __table_args__ = (

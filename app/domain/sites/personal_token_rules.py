@@ -29,7 +29,7 @@ class TokenStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenFacts:
-    """What decides whether a token holds."""
+    """The facts that decide whether a token is valid."""
 
     expires_at: datetime
     revoked_at: datetime | None

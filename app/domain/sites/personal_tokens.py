@@ -68,7 +68,7 @@ class IssuedToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenCaller:
-    """Who acts on which site by a token. Roles are read at each look-up. `is_stale`: its use is to be noted."""
+    """The user and site for which a token acts. Roles are read at each look-up. `is_stale`: its use is to be noted."""
 
     token_id: int
     token_name: str
@@ -137,7 +137,7 @@ def revoke_token(author: Author, user_id: int, token_id: int) -> str:
 
 
 def revoke_tokens_of(clock: Clock, user_id: int, site_id: int | None = None) -> None:
-    """All tokens of somebody who was dismissed: on the site, or everywhere."""
+    """Revoke all tokens of a dismissed user: on the site, or everywhere."""
     which: list[ColumnElement[bool]] = [PersonalToken.user_id == user_id, PersonalToken.revoked_at.is_(None)]
     if site_id is not None:
         which.append(PersonalToken.site_id == site_id)
@@ -145,8 +145,9 @@ def revoke_tokens_of(clock: Clock, user_id: int, site_id: int | None = None) -> 
 
 
 def caller_of(clock: Clock, token: str) -> TokenCaller:
-    """Who acts by the token, and on which site; one query, whether the token is known or not. Raises Unauthenticated
-    for any other text, for a token that ended, and where its user is disabled or has no role on the site."""
+    """Return the user and site for which the token acts; one query, whether the token is known or not. Raises
+    Unauthenticated for any other text, for a token that ended, and where its user is disabled or has no role on the
+    site."""
     rows = db.session.execute(
         select(PersonalToken, User, RoleGrant.role, RoleGrant.site_id)
         .join(User, User.id == PersonalToken.user_id)

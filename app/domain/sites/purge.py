@@ -1,4 +1,4 @@
-"""How long sessions and tokens are kept after their end, and what is counted against those who try too often."""
+"""The retention of sessions and tokens after their end, and of the counts against callers who try too often."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ def hash_of(token: str) -> str:
 
 
 def age(key: bytes, token: str, current_hash: str, oldest: int) -> int | None:
-    """How many tokens were issued after this one: 0 for the current, None for one that never belonged to the chain
-    or is older than `oldest`."""
+    """Return the number of tokens that were issued after this one: 0 for the current, None for one that never belonged
+    to the chain or is older than `oldest`."""
     for steps in range(oldest + 1):
         if hmac.compare_digest(hash_of(token), current_hash):
             return steps

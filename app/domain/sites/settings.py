@@ -90,7 +90,8 @@ def change_settings(site_id: int, changes: Mapping[str, object]) -> dict[str, tu
 
 
 def _store(site_id: int, key: str, value: Any) -> None:
-    """What equals the default needs no record; no value at all, which is the default of some keys, can have none."""
+    """Store a setting. What equals the default needs no record; no value at all, which is the default of some keys, can
+    have none."""
     if value != SETTINGS[key].default:
         db.session.merge(Setting(site_id=site_id, key=key, value=value))
     elif (known := db.session.get(Setting, (site_id, key))) is not None:

@@ -21,7 +21,7 @@ THEME = "storefront-theme"
 
 @dataclass(frozen=True, slots=True)
 class ShopSettings:
-    """What can be changed, and what is only shown. `hosts` begin with the primary one."""
+    """The settings of a shop that can be changed, and those that are only shown. `hosts` begin with the primary one."""
 
     name: str
     page_size: int

@@ -23,8 +23,8 @@ SEEN_EVERY = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Who asks, and the site to act on. `roles` were read for this request, so one taken away is gone at once.
-    `is_stale` says that the session wants to be seen again."""
+    """The signed-in user, and the site to act on. `roles` were read for this request, so one taken away is gone at
+    once. `is_stale` says that the session is to be marked as seen again."""
 
     token: str
     user_id: int
@@ -64,7 +64,8 @@ def open_session(clock: Clock, user: User, host: str, site_id: int) -> str:
 
 
 def find_session(clock: Clock, token: str, host: str) -> SignedIn | None:
-    """None for a session that ended, idled too long, belongs to another host or to somebody who may not sign in."""
+    """Return the session of a token; None for one that ended, idled too long, belongs to another host or to a user who
+    may not sign in."""
     found = db.session.execute(
         select(SignInSession, User, Site.name)
         .join(User, User.id == SignInSession.user_id)

@@ -25,7 +25,7 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody who holds a role on the shop. `seen_at` is the last time that they used a session that still stands."""
+    """A user who holds a role on the shop. `seen_at` is the last time that they used a session that still stands."""
 
     user_id: int
     email: str
@@ -44,16 +44,17 @@ def members(actor: SignedIn) -> list[Member]:
 
 
 def member(actor: SignedIn, user_id: int) -> Member:
-    """Raises NotFound for somebody who holds no role on the shop."""
+    """Return a member of the shop's staff. Raises NotFound for a user who holds no role on the shop."""
     return _members(actor, [_user(actor.site_id, user_id)])[0]
 
 
 def invite(
     clock: Clock, memory_kib: int, actor: SignedIn, email: str, name: str, password: str, roles: Collection[str]
 ) -> tuple[User, bool]:
-    """The user, with roles on the actor's shop, and whether they were known before. Only a superadmin adds somebody
-    who is known: they keep name and password, which another shop's admin may have chosen. Raises Invalid with every
-    problem; that an address is taken is said only when all else is right, so that nobody can ask without adding."""
+    """Return the user, with roles on the actor's shop, and whether they were known before. Only a superadmin adds a
+    user who is known: they keep name and password, which another shop's admin may have chosen. Raises Invalid with
+    every problem; that an address is taken is said only when all else is right, so that it cannot be probed without
+    adding."""
     known = accounts.find_user(email)
     adopted = _adopted(actor, known)
     if problems := invitation_problems(actor, email, name, password, roles):

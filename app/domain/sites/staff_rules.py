@@ -14,7 +14,8 @@ ORDER = (Role.MERCHANDISER, Role.ADMIN, Role.POS_AGENT, Role.SUPERADMIN)
 
 @dataclass(frozen=True, slots=True)
 class StaffRights:
-    """Who acts (`actor_*`) and whom it is about. `elsewhere` says that the user also works for another shop."""
+    """The actor (`actor_*`) and the user whom a change concerns. `elsewhere` says that the user also works for another
+    shop."""
 
     actor_id: int
     actor_roles: frozenset[Role]
@@ -32,7 +33,7 @@ class StaffRights:
 
     @property
     def may_change_roles(self) -> bool:
-        """A superadmin is changed by superadmins only, and nobody changes their own roles."""
+        """Whether the actor may change the user's roles: a superadmin's only as a superadmin, and never one's own."""
         return not self.is_oneself and (self.actor_is_superadmin or Role.SUPERADMIN not in self.user_roles)
 
     @property
@@ -57,8 +58,8 @@ def grantable(actor_roles: Collection[Role]) -> tuple[Role, ...]:
 
 
 def may_adopt(actor_roles: Collection[Role]) -> bool:
-    """Whether the actor may give roles to somebody who is known already. Who chose that person's password could sign
-    in with the new roles, so an admin of one shop cannot judge it."""
+    """Whether the actor may give roles to a known user. The person who chose that user's password could sign in with
+    the new roles, so an admin of one shop cannot judge it."""
     return Role.SUPERADMIN in actor_roles
 
 

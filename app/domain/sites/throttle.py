@@ -64,8 +64,8 @@ def note_attempt(clock: Clock, email: str, address: str) -> None:
 
 
 def note_device_attempt(clock: Clock, device_id: str) -> None:
-    """In place of account and address, whose failures may all be somebody else's. Raises TooManyRequests, which counts
-    nothing, with a few seconds to wait."""
+    """Count an attempt of a device, in place of account and address, whose failures may all be another user's. Raises
+    TooManyRequests, which counts nothing, with a few seconds to wait."""
     now = clock.now()
     failures, last = _count(device_key(device_id), now, ACCOUNT_WINDOW)
     if last:
@@ -80,7 +80,7 @@ def _refuse_before(wait: timedelta) -> None:
 
 
 def note_refresh(clock: Clock, session_id: str) -> None:
-    """Raises TooManyRequests when an API session asks for more than 30 tokens in an hour."""
+    """Count a refresh of an API session. Raises TooManyRequests when it requests more than 30 tokens in an hour."""
     now = clock.now()
     key = f"refresh:{session_id}"
     counted = select(func.count(), func.min(SignInFailure.at)).where(_counts(key, now, REFRESH_WINDOW))

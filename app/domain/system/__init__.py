@@ -1,1 +1,1 @@
-"""How the shop's own machinery stands: jobs, queue, workers, indexes, database, disks."""
+"""The state of the shop's own machinery: jobs, queue, workers, indexes, database, disks."""

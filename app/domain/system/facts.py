@@ -66,7 +66,7 @@ class JobLine:
 def job_state(
     now: datetime, started_at: datetime | None, finished_at: datetime | None, has_failed: bool
 ) -> tuple[str, Health]:
-    """How a job stands whose latest run is known, if there was one."""
+    """Return the state of a job as a label and its health, by the latest run, if there was one."""
     if started_at is None:
         return "Not run yet", Health.PLAIN
     if finished_at is not None:

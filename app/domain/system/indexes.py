@@ -55,7 +55,7 @@ def _line(engine: SearchEngine, site_id: int, index: IndexName, built: dict[str,
 
 
 def _built_at(site_id: int) -> dict[str, datetime]:
-    """When each generation was finished, by its name."""
+    """Return the time at which each generation was finished, by its name."""
     query = select(RebuildRun.generations, RebuildRun.finished_at).where(
         RebuildRun.site_id == site_id, RebuildRun.state == State.DONE
     )

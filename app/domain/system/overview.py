@@ -25,7 +25,7 @@ NO_QUEUE = "Start Redis, or the whole shop with `make run`. Saves go on; the sch
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What the page is made of. `queue` raises OSError when it does not answer."""
+    """The sources of the page. `queue` raises OSError when it does not answer."""
 
     clock: Clock
     queue: Callable[[], QueueOverview | None]

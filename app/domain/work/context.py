@@ -1,4 +1,4 @@
-"""What work that outlasts a transaction is handed: the time, short transactions of its own, and locks that show whether
+"""The context of work that outlasts a transaction: the time, short transactions of its own, and locks that show whether
 it lives."""
 
 from __future__ import annotations

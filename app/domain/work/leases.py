@@ -1,4 +1,4 @@
-"""Claims of work: leases, so that a dead worker blocks nobody, and fences, so that a late one changes nothing.
+"""Claims of work: leases, so that a dead worker blocks no other, and fences, so that a late one changes nothing.
 
 Everything here is called in a transaction; app/domain/work/performing.py brings its own.
 """

@@ -1,5 +1,5 @@
-"""Locks by which processes of one machine see whether a worker lives. A lease tells any machine, but only when it has
-run out; a lock of the operating system ends with its process, at once."""
+"""Locks by which processes of one machine see whether a worker lives. A lease shows it to any machine, but only when it
+has run out; a lock of the operating system ends with its process, at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 class WorkerLocks(Protocol):
     def hold(self, name: str) -> AbstractContextManager[None]:
-        """Hold a lock that nobody else asks for, as long as the block runs and the process lives. Where the machine
+        """Hold a lock that is the caller's alone, as long as the block runs and the process lives. Where the machine
         does not let it, the block runs without."""
         ...
 

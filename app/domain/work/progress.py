@@ -1,4 +1,4 @@
-"""Leased work as pages ask about it. Pure."""
+"""The progress of leased work, as pages show it. Pure."""
 
 from __future__ import annotations
 

@@ -177,7 +177,8 @@ def _remove(call: Call, sent: ManageRankingArguments) -> RuleStep:
 
 
 def _skus(call: Call, sent: ManageRankingArguments) -> tuple[str, ...]:
-    """What names no product stays as it is, for the rule's own check to refuse."""
+    """Return the SKUs of the sent products; what names no product stays as it is, for the rule's own check to
+    refuse."""
     known = ((reference, referred_product(call.site_id, reference)) for reference in sent.products or ())
     return tuple(product.sku if product else reference.strip() for reference, product in known)
 

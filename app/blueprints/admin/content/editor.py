@@ -75,7 +75,7 @@ class ContentEditor:
         return f"/{self.plural}/{seo_name}"
 
     def shop_path(self, record: Any) -> str | None:
-        """Where shoppers see a record; None where they do not."""
+        """Return the path of a record in the shop; None where shoppers do not see it."""
         return self.in_shop(record.seo_name) if record.enabled else None
 
     @property
@@ -83,7 +83,7 @@ class ContentEditor:
         return f"The last part of the address, {self.in_shop('…')}"
 
     def address_of(self, record: Any) -> str:
-        """What `moved` compares after a save; empty for kinds that say nothing of a changed address."""
+        """Return the address that `moved` compares after a save; empty for kinds that report no changed address."""
         return ""
 
     def moved(self, record: Any, old_address: str) -> str | None:
@@ -95,12 +95,12 @@ class ContentEditor:
         return url_for(f"admin.{self.plural}_list"), self.plural.capitalize()
 
     def context(self, record: Any, form: ContentForm) -> dict[str, Any]:
-        """What the templates of its own need besides."""
+        """Return the further context of the kind's own templates."""
         return {}
 
 
 class FormParts(Protocol):
-    """What the form of a kind holds besides texts and products."""
+    """The parts of a kind's form besides texts and products."""
 
     @classmethod
     def of(cls, draft: Any) -> Self:

@@ -34,8 +34,8 @@ PARTS = "admin/merchandising/category/_parts.html"
 
 @dataclass(frozen=True, slots=True)
 class CategoryParts:
-    """What the form of a category holds besides texts and products. `chosen_level` is the level in the field that adds
-    one to the rule."""
+    """The parts of a category's form besides texts and products. `chosen_level` is the level in the field that adds one
+    to the rule."""
 
     facets: FacetList
     levels: tuple[str, ...] = ()

@@ -43,7 +43,7 @@ Answer = str | AnyResponse
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """What the form is about: a category, or where `node` is None the tree. `default` are the rules of the tree."""
+    """The subject of the form: a category, or where `node` is None the tree. `default` are the rules of the tree."""
 
     tree: Tree
     node: Node | None
@@ -67,7 +67,7 @@ class Edited:
 
     @property
     def folder(self) -> str:
-        """What the addresses of its landing pages begin with."""
+        """The beginning of the addresses of its landing pages."""
         return f"/c/{self.node.path}" if self.node else "/c/…"
 
     @property
@@ -175,7 +175,7 @@ def _save(edited: Edited, form: LandingForm) -> None:
 
 
 def _refused(edited: Edited, form: LandingForm, error: Invalid | Conflict) -> Answer:
-    """What was typed stays; over rules that another user changed it is saved by saving again."""
+    """Show the form again with the typed rules; over rules that another user changed they are saved by saving again."""
     current = _category(edited.node.id) if edited.node else _tree(edited.tree.id)
     kept = form.on(current.stored) if isinstance(error, Conflict) else form
     return _editor(current, kept, FieldErrors(by_labels(error) if isinstance(error, Invalid) else error))

@@ -132,7 +132,7 @@ class LandingForm:
         return replace(self, rules=tuple(rule for rule in rules if rule != TypedRule()))
 
     def on(self, stored: Sequence[Rule] | None) -> LandingForm:
-        """What was typed, to be saved over other rules."""
+        """Return the typed form, to be saved over other rules."""
         return replace(self, seen=fingerprint(stored))
 
     def after(self, intent: str, inherited: Sequence[Rule]) -> LandingForm:

@@ -1,4 +1,4 @@
-"""Where a category may move to, found by words."""
+"""The places to which a category may move, found by words."""
 
 from __future__ import annotations
 

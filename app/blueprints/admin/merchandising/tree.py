@@ -162,8 +162,8 @@ def _context(tree_id: int, category_id: int | None, errors: FieldErrors = NO_ERR
 
 
 def _opened(outline: TreeOutline, category_id: int | None) -> frozenset[int]:
-    """The branches that are open until somebody opens or closes them by hand: small trees whole, large ones along the
-    way to the chosen category."""
+    """The branches that are open until the user opens or closes them: small trees whole, large ones along the way to
+    the chosen category."""
     return frozenset(row.id for row in outline.above(category_id)) if outline.is_large else frozenset(outline.rows)
 
 

@@ -35,7 +35,7 @@ NOT_CAPTURED = ("The card still holds the amount, and no money is taken yet. Try
 @bp.post(f"{TRANSACTION}/check")
 @requires(Permission.MANAGE_POS)
 def pos_check(transaction_id: str) -> Answer:
-    """Ask the processor how it stands."""
+    """Request a payment's state from the processor."""
 
     def ask() -> Response:
         changed = desk.check_now(work_context(), current_author(), payment_processor(), transaction_id)
@@ -105,7 +105,8 @@ def _news(summary: RefundSummary) -> tuple[str, str]:
 
 
 def _reported(transaction_id: str, action: Callable[[], Response]) -> Answer:
-    """What is typed wrongly is shown at its field, and what the processor or the payment does not allow as news."""
+    """Run an action and report its errors: invalid input at its field, a refusal of the processor or the payment as
+    news."""
     try:
         return action()
     except Invalid as invalid:

@@ -106,7 +106,7 @@ class ProductForm:
         return replace(self, variants=tuple(row for row in self.variants if not row.is_blank))
 
     def on(self, revision: int) -> ProductForm:
-        """What was typed, to be saved over another revision."""
+        """Return the typed form, to be saved over another revision."""
         return replace(self, revision=revision)
 
     def with_terms(self, text: str) -> ProductForm:
@@ -116,7 +116,7 @@ class ProductForm:
         return replace(self, taxonomy=taxonomy)
 
     def differences(self, stored: ProductForm) -> list[Difference]:
-        """What saving this form would change, field by field."""
+        """Return the changes that saving this form would make, field by field."""
         pairs = [(LABELS[name], stored.texts[name], self.texts[name]) for name in TEXTS]
         pairs.append(("Shown in the shop", _yes_or_no(stored.enabled), _yes_or_no(self.enabled)))
         pairs.append(("Featured", _yes_or_no(stored.featured), _yes_or_no(self.featured)))

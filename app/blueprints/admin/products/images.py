@@ -42,7 +42,7 @@ def product_image_add(product_id: int) -> Answer:
 @bp.get(f"{IMAGES}/uploads")
 @requires(Permission.MANAGE_CATALOGUE)
 def product_image_uploads(product_id: int) -> Answer:
-    """What is on its way; all pictures as soon as fewer are on their way than the page shows."""
+    """Show the uploads that are on their way; all pictures as soon as fewer are on their way than the page shows."""
     product = product_of(current_user.site_id, product_id)
     uploads = picture_uploads_of(product)
     awaited = sum(upload.is_unfinished for upload in uploads)

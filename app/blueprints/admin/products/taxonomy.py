@@ -55,8 +55,8 @@ def product_taxonomy_levels() -> str:
 
 
 def panel_context(taxonomy: ActiveTaxonomy | None, form: ProductForm) -> dict[str, object]:
-    """What the form's template needs of the taxonomy. Without JavaScript a level is chosen from a list, which is made
-    only when asked for: a taxonomy may have 2,000 levels."""
+    """Return the taxonomy's part of the context of the form's template. Without JavaScript a level is chosen from a
+    list, which is made only on request: a taxonomy may have 2,000 levels."""
     picking = request.form.get("intent") in ("pick-level", "show-level")
     return panel_context_of(taxonomy, form.taxonomy, picking)
 

@@ -100,7 +100,8 @@ def _sent() -> Expectation:
 
 
 def _done(message: str, check: int | None = None) -> Answer:
-    """What was just saved is checked at once; search that is away is no reason to fail."""
+    """Show the list after a save, with the golden search `check` checked at once; search that is away is no reason to
+    fail."""
     if check is not None:
         with suppress(SearchUnavailable):
             golden_check.check(work_context(), current_user.site_id, only=check)

@@ -31,8 +31,8 @@ def search_overview() -> str:
 @bp.get("/search/run")
 @requires(Permission.MANAGE_SEARCH)
 def search_run() -> str:
-    """The latest run's card, asked for again and again while the run is unfinished. Once its state is another than
-    the page knows (`was`), the cards come along and the change is announced."""
+    """Show the card of the latest run, which reloads while the run is unfinished. Once its state is another than the
+    page knows (`was`), the cards come along and the change is announced."""
     run = overview.latest_summary(ports.clock(), ports.search_engine(), current_user.site_id)
     if run is None or run.state == request.args.get("was"):
         return render_template("admin/search/overview/_run.html", run=run)

@@ -45,8 +45,8 @@ def search_try() -> Answer:
 
 
 def answer(proposal: Proposal, query: str = "") -> str:
-    """The comparison as a fragment, or as a page of its own where a browser without JavaScript asks. Raises Invalid
-    and NotFound; that search does not answer, or cannot preview such a change, is a sentence in its place."""
+    """Return the comparison as a fragment, or as a page of its own for a browser without JavaScript. Raises Invalid and
+    NotFound; that search does not answer, or cannot preview such a change, is a sentence in its place."""
     try:
         tried = _tried(proposal, query)
     except (SearchUnavailable, TrialsUnsupported) as error:
@@ -114,7 +114,7 @@ def search_replay_request() -> Answer:
 @bp.get("/search/replays/<replay_id>")
 @requires(Permission.MANAGE_SEARCH)
 def search_replay(replay_id: str) -> Answer:
-    """A replay asks for itself again while it is unfinished."""
+    """Show a replay; the page reloads it while it is unfinished."""
     return _replay(replay_id)
 
 

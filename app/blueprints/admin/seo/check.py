@@ -20,7 +20,7 @@ from app.transaction import transaction
 @bp.get("/seo/check")
 @requires(Permission.MANAGE_MERCHANDISING)
 def seo_check() -> str:
-    """The latest check asks for itself again while it is unfinished."""
+    """Show the latest check; the page reloads it while it is unfinished."""
     template = "admin/seo/check/_check.html" if wants_fragment() else "admin/seo/check/page.html"
     check = checks.latest(ports.clock(), current_user.site_id)
     return render_template(template, check=check, most=MOST_ADDRESSES, samples=MOST_SAMPLES)

@@ -42,7 +42,7 @@ def seo_crawlers_tracking() -> Response:
 @bp.post("/seo/crawlers/skipped")
 @requires(Permission.MANAGE_SETTINGS)
 def seo_crawlers_skipped() -> Response:
-    """Ask bots in robots.txt to skip addresses with `parameter`; with `undo` no more."""
+    """Add `parameter` to those whose addresses robots.txt disallows for bots; with `undo` remove it."""
     name, is_undone = _sent()
     done = f"Bots may read addresses with “{name}” again." if is_undone else f"robots.txt asks bots to skip “{name}”."
 

@@ -45,7 +45,7 @@ def taxonomy_attribute(taxonomy_id: str) -> Answer:
 
 
 def _after(form: AttributeForm, intent: str) -> tuple[AttributeForm, Invalid | None]:
-    """As it was, and why, where the button asks too much."""
+    """Return the form after a button was pressed; unchanged, with the error, where the button may not do that."""
     try:
         return form.after(intent), None
     except Invalid as error:

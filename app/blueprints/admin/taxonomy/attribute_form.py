@@ -225,8 +225,8 @@ def _duplicates(rows: tuple[ValueRow, ...]) -> Iterator[Problem]:
 
 
 def _problems_of(attribute: dict[str, Any], known_id: str, places: list[int]) -> list[Problem]:
-    """What a save of the structure would say of this attribute, by the form's fields. `places` are the rows of the
-    values."""
+    """Return the problems that a save of the structure would report for this attribute, by the form's fields. `places`
+    are the rows of the values."""
     sent = {name: value for name, value in attribute.items() if name != "renamedValues"}
     level = {"levelId": "level", "name": "Level", "attributes": [sent]}
     checked = check_structure([level], [known_id] if known_id else [])
@@ -299,8 +299,8 @@ _ACTIONS: Mapping[str, Callable[[AttributeForm, int | None], AttributeForm]] = {
 
 
 def attribute_edit(sent: MultiDict[str, str]) -> Edit:
-    """The edit that a form of the panel asks for: `edit` names it. Raises Invalid, with pointers to the fields of the
-    attribute's form."""
+    """Return the edit that a form of the panel requests: `edit` names it. Raises Invalid, with pointers to the fields
+    of the attribute's form."""
     made = _EDITS.get(sent.get("edit", ""))
     if made is None:
         raise Invalid.one("unknown_edit", "This editor does not know this action. Reload the page.", "#/edit")

@@ -1,4 +1,4 @@
-"""What happens in the shop after a taxonomy was saved: the rebuild of the index, and the work on products."""
+"""The banner about the work after a taxonomy was saved: the rebuild of the index, and the work on products."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _is_news(task: TaxonomyTask, taxonomy: Taxonomy) -> bool:
 @bp.get("/catalogue/taxonomy/<taxonomy_id>/banner")
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_banner(taxonomy_id: str) -> Answer:
-    """Asked for again and again while something is under way: `part` is `reindex` or `tasks`."""
+    """Show a part of the banner, `reindex` or `tasks` by `part`; the page polls it while something is under way."""
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
     is_of_tasks = request.args.get("part") == "tasks"
     template = "admin/taxonomy/banner/_tasks.html" if is_of_tasks else "admin/taxonomy/banner/_reindex.html"

@@ -171,7 +171,7 @@ def _turned(taxonomy_id: str, turn: Callable[..., Edited], label: str, nothing: 
 
 
 def _changed(edited: Edited, summary: str) -> Answer:
-    """What the edit changed, part by part; without htmx the page anew."""
+    """Return the changed parts of the page; without htmx the page anew."""
     editing = edited.after
     level_id = _looked_at(edited)
     drawn = drawn_levels(edited.before, editing, level_id, _marked())

@@ -1,4 +1,4 @@
-"""From a form of the taxonomy editor to the edit of levels that it asks for."""
+"""The edits of levels that forms of the taxonomy editor request."""
 
 from __future__ import annotations
 

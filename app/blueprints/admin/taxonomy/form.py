@@ -20,7 +20,8 @@ MOST_FIELDS = 2_000  # Ten times what one level may define; a form with more is 
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyForm:
-    """`submitted` tells that the page had the Taxonomy part. `texts` are what inputs hold, by attribute id."""
+    """The Taxonomy part of a product's form. `submitted` says that the page had it. `texts` are what inputs hold, by
+    attribute id."""
 
     submitted: bool = False
     taxonomy_id: str = ""
@@ -49,7 +50,7 @@ class TaxonomyForm:
         return replace(self, texts={**self.texts, **more})
 
     def differences(self, stored: TaxonomyForm, tree: TaxonomyTree) -> list[Difference]:
-        """What saving this form would change of a stored classification."""
+        """Return the changes that saving this form would make to a stored classification."""
         if not self.submitted:
             return []
         level = Difference("Level", _level_text(tree, stored.level_id), _level_text(tree, self.level_id))
@@ -62,7 +63,7 @@ class TaxonomyForm:
 
 
 def typed_texts(sent: MultiDict[str, str]) -> dict[str, tuple[str, ...]]:
-    """What the inputs of attributes sent, by attribute id."""
+    """Return the texts of the attributes' inputs, by attribute id."""
     names = [name for name in sent if name.startswith(PREFIX)][:MOST_FIELDS]
     return {_id(name.removeprefix(PREFIX)): tuple(_plain(text) for text in sent.getlist(name)) for name in names}
 

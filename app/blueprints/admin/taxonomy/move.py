@@ -1,4 +1,4 @@
-"""Where a level of the draft may move to, found by words."""
+"""The places to which a level of the draft may move, found by words."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the editor's panel shows of one level: its words, its attributes, those it inherits, and the form of the
-attribute that is open."""
+"""The editor's panel of one level: its words, its attributes, those it inherits, and the form of the attribute that is
+open."""
 
 from __future__ import annotations
 
@@ -85,7 +85,8 @@ class Panel:
 
     @property
     def losing(self) -> int:
-        """How many products hold one of the values that were taken out; who holds several counts for each."""
+        """Return the number of products that hold one of the values that were taken out; one that holds several counts
+        for each."""
         return sum(self.held.of(value) for value in self.form.removed) if self.form else 0
 
 

@@ -39,8 +39,8 @@ Answer = str | AnyResponse
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """What a save does to products. `link` are the parameters of the list of those products; `loses` marks what
-    takes something from them."""
+    """An effect of a save on products. `link` are the parameters of the list of those products; `loses` marks an effect
+    that takes something from them."""
 
     text: str
     products: int
@@ -115,13 +115,13 @@ def _edited_level(saved: SavedTaxonomy) -> str | None:
 
 
 def _holders(entry: AttributeImpact | ValueImpact | InvalidValuesImpact) -> dict[str, str]:
-    """As the list of products asks for those at the level and below that hold it."""
+    """Return the parameters of the list of products at the level and below that hold the entry."""
     found = {"level": entry.level_id, "attribute": entry.attribute_id}
     return found | ({"value": entry.value} if isinstance(entry, ValueImpact) else {})
 
 
 def consequences(found: Impact) -> Iterator[Consequence]:
-    """What takes most from products first."""
+    """Yield the effects of a save on products, those that take most first."""
     for level in found.levels_removed:
         text = f"The level “{level.name}” goes; its products are no longer classified."
         yield Consequence(text, level.products, {"level": level.level_id})

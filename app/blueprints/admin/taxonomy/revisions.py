@@ -98,7 +98,7 @@ def _log_page(taxonomy_id: str, refusal: str = "", status: int = 200) -> Answer:
 
 
 def _back_page(taxonomy_id: str, revision: int, errors: FieldErrors = NO_ERRORS, note: str = "") -> Answer:
-    """What would change, and what that does to products, over the taxonomy as it is now."""
+    """Show the changes of a revert, and their effects on products, over the taxonomy as it is now."""
     site_id = current_user.site_id
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     wanted = revisions.revision_of(site_id, taxonomy_id, revision)

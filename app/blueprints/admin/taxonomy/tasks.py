@@ -26,14 +26,14 @@ from app.transaction import transaction
 
 @bp.app_template_filter("task_summary")
 def task_summary(task: TaxonomyTask | TaskSummary) -> TaskSummary:
-    """A task as `_task.html` asks about it; pages hand it the row."""
+    """Return the summary of a task for `_task.html`; pages pass the row."""
     return task if isinstance(task, TaskSummary) else summary_of(task, tasks.is_unanswered(clock(), task))
 
 
 @bp.get("/catalogue/taxonomy/tasks/<task_id>")
 @requires(Permission.MANAGE_CATALOGUE)
 def taxonomy_task(task_id: str) -> str:
-    """The card asks for itself again and again while the task is unfinished. Once the state is another than the page
+    """Show the card of a task, which reloads while the task is unfinished. Once the state is another than the page
     knows (`was`), the change is announced."""
     task = task_summary(tasks.task_of(current_user.site_id, task_id))
     if not wants_fragment():

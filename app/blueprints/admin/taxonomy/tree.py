@@ -38,18 +38,19 @@ class ShownTree:
 
     @cached_property
     def problems(self) -> Counter[str]:
-        """How many each level has."""
+        """Return the number of problems of each level."""
         return Counter(problem.level_id for problem in self.editing.problems if problem.level_id)
 
     def since(self, before: Editing, marked: Collection[str]) -> OutlineChange:
-        """What differs from the tree that a window shows, in which the rows of `marked` levels carry the sign of a
-        problem. So the problems from before need not be found anew."""
+        """Return the differences from the tree that a window shows, in which the rows of `marked` levels carry the sign
+        of a problem. So the problems from before need not be found anew."""
         change = differences(Outline(before.levels, before.base, self.products, {}), self.outline)
         signs = {*marked, *self.problems}.intersection(self.editing.levels).difference(change.changed)
         return replace(change, changed=[*change.changed, *signs])
 
     def is_open(self, level_id: str) -> bool:
-        """Until somebody opens or closes it by hand: small trees whole, large ones along the way to the level."""
+        """Whether a level is open until the user opens or closes it: small trees are whole, large ones along the way to
+        the level."""
         return level_id in self.opened or not self.outline.is_large
 
 

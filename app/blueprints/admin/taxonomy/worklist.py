@@ -30,7 +30,7 @@ Answer = str | AnyResponse
 
 @dataclass(frozen=True, slots=True)
 class WorklistRequest:
-    """What the address of the worklist says."""
+    """The parameters in the address of the worklist."""
 
     level_id: str
     order: WorkOrder

@@ -34,8 +34,8 @@ def export_bundle(
     parts: frozenset[Part] = EVERYTHING,
     watch: Watch = unwatched,
 ) -> dict[str, int]:
-    """How many records of each kind went into the new folder or .zip at `path`. `watch` ends the work by raising.
-    Raises Conflict when something is there already."""
+    """Export a site into a new folder or .zip at `path`, and return the number of records of each kind. `watch` ends
+    the work by raising. Raises Conflict when something is there already."""
     site_id = site.id
     counts: dict[str, int] = {}
     with open_target(path) as target:

@@ -1,4 +1,4 @@
-"""Where an export goes: a new folder, or a .zip that appears whole. The same shop gives the same bytes."""
+"""The target of an export: a new folder, or a .zip that appears whole. The same shop gives the same bytes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def write_document(target: Target, name: str, content: Any) -> None:
 
 
 def write_rows(target: Target, name: str, rows: Iterable[dict[str, Any]]) -> int:
-    """How many there were."""
+    """Write rows to a file of the target, a line of JSON each, and return their number."""
     count = 0
     with target.open(name) as file:
         for row in rows:

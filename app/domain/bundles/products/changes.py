@@ -18,7 +18,7 @@ DRAFT_DEFAULTS = {known.name: known.default for known in fields(ProductDraft) if
 
 @dataclass(slots=True)
 class CheckedRow:
-    """A row with what was found out about it before the database was asked."""
+    """A row with its findings from before the query to the database."""
 
     row: ImportedProduct
     classification: Classification | None = None

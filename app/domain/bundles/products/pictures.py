@@ -23,7 +23,8 @@ class Picture:
 def keep_pictures(
     task: ImportTask, names: Sequence[str], texts: Sequence[str] | None
 ) -> tuple[list[Picture], list[Problem]]:
-    """What the shop keeps of them, in their order, and what it could not take. `texts` describe them.
+    """Return the pictures that the shop stores, in their order, and the problems of those it could not take. `texts`
+    describe them.
 
     An address on the web is not fetched: a bundle must not make this server call on others.
     """

@@ -26,8 +26,8 @@ class StoredProduct:
 
 
 def hold_products(site_id: int, skus: Collection[str]) -> None:
-    """Nobody else changes them until the transaction ends. In the order of their ids, as everybody does it who changes
-    several at once: in the order of the file, this and another could wait for each other."""
+    """Lock the products until the transaction ends. In the order of their ids, as everywhere that several are changed
+    at once: in the order of the file, this and another transaction could wait for each other."""
     query = select(Product.id).where(Product.site_id == site_id, Product.sku.in_(skus)).order_by(Product.id)
     db.session.execute(query.with_for_update())
 

@@ -43,7 +43,7 @@ class RequestedOrder:
 
 
 def import_trees(task: ImportTask) -> list[RequestedOrder]:
-    """What comes back is done once the products are there."""
+    """Import the trees, and return the orders of products that can be applied once the products are there."""
     document = task.documents.get(FILE)
     if document is None:
         return []

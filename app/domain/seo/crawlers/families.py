@@ -1,4 +1,4 @@
-"""Which family of bots a user agent names. Pure."""
+"""The family of bots that a user agent names. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which page of the shop a pasted text means. Pure."""
+"""The page of the shop that a pasted text means. Pure."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Inspection:
 
 @dataclass(frozen=True, slots=True)
 class InspectedShop:
-    """What an inspection asks: pages, landing pages, and numbers of products in categories."""
+    """The sources of an inspection: pages, landing pages, and numbers of products in categories."""
 
     shop: Shop
     fetch: Fetch

@@ -1,4 +1,4 @@
-"""Which pages of the shop link to a page, as its lists and menus are made."""
+"""The pages of the shop that link to a page, as its lists and menus are made."""
 
 from __future__ import annotations
 

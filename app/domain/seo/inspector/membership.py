@@ -16,8 +16,8 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class ListedPage:
-    """What decides. `url` is absolute, `canonical` what the page names; `left_out` says why its category is left out,
-    where it is one or a landing page of one."""
+    """The facts of a page that decide whether a sitemap lists it. `url` is absolute, `canonical` what the page names;
+    `left_out` says why its category is left out, where it is one or a landing page of one."""
 
     url: str
     host: str

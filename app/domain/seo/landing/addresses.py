@@ -1,4 +1,4 @@
-"""Which landing page an address below /c/ leads to."""
+"""The landing page to which an address below /c/ leads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which landing rules hold for a category."""
+"""The landing rules that hold for a category."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def moved_segments(before: Sequence[Rule], after: Sequence[Rule]) -> list[tuple[
 
 
 def describe_move(folder: str, old: str, new: str) -> str:
-    """What a segment that differs does to the pages below `folder`, the address of a category."""
+    """Describe the effect of a changed segment on the pages below `folder`, the address of a category."""
     return f"The pages below {folder}/{old}/ moved to {folder}/{new}/. The old addresses answer 404 from now on."

@@ -13,7 +13,7 @@ from app.domain.seo.landing.slugs import landing_slug
 
 @dataclass(frozen=True, slots=True)
 class FacetCounts:
-    """How many products of a category there are, and how many carry each value of a facet."""
+    """The number of products of a category, and of those that carry each value of a facet."""
 
     total: int
     values: tuple[tuple[str, int], ...]
@@ -21,7 +21,7 @@ class FacetCounts:
 
 @dataclass(frozen=True, slots=True)
 class LandingSubject:
-    """What of a category decides about its landing pages. `taken` are the slugs of its visible sub-categories;
+    """The facts of a category that decide about its landing pages. `taken` are the slugs of its visible sub-categories;
     `categories` the two last steps of the addresses of those two below it, hidden ones too."""
 
     name: str
@@ -49,7 +49,7 @@ class LandingPage:
 
 
 class WarningKind:
-    """Why a rule or a value has no page although it could have one."""
+    """The reasons why a rule or a value has no page although it could have one."""
 
     SEGMENT_TAKEN = "segment_taken"
     EMPTY_SLUG = "empty_slug"

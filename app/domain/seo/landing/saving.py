@@ -36,7 +36,8 @@ class NodeRules:
 
 
 def fingerprint(rules: Sequence[Rule] | None) -> str:
-    """The same for the same rules: an editor sends it, so that nobody overwrites what they have not seen."""
+    """Return a fingerprint, the same for the same rules: an editor sends it, so that no user overwrites unseen
+    rules."""
     return hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()[:16]
 
 

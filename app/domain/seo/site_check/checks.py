@@ -65,7 +65,7 @@ PagesOf = Callable[[str], Fetch]  # The function that requests pages of the shop
 
 @dataclass(frozen=True, slots=True)
 class FindingGroup:
-    """What of one kind was found: `count` of them, the first of which are `listed`."""
+    """The findings of one kind: `count` of them, the first of which are `listed`."""
 
     kind: FindingKind
     count: int

@@ -23,8 +23,8 @@ OTHER_SURFACES = ("/admin", "/v1/", "/static/", "/media/", "/picture/")
 
 @dataclass(frozen=True, slots=True)
 class SeenPage:
-    """What of an address is compared with others. `canonical` is an address of the shop, None where the page names none
-    or one elsewhere."""
+    """The facts of a page that are compared with others. `canonical` is an address of the shop, None where the page
+    names none or one elsewhere."""
 
     status: int
     is_indexable: bool = False
@@ -35,8 +35,8 @@ class SeenPage:
 
 @dataclass(frozen=True, slots=True)
 class CrawledShop:
-    """What a walk needs to know. `sitemap` lists addresses on the shop, `left_out` are the indexable ones that it
-    leaves out on purpose."""
+    """The input of a walk. `sitemap` lists addresses on the shop, `left_out` are the indexable ones that it leaves out
+    on purpose."""
 
     host: str
     fetch: Fetch
@@ -132,7 +132,7 @@ class Crawl:
             self._meet(target, address)
 
     def _follow_links(self, address: str, page: ReadPage) -> None:
-        """Links that crawlers are asked not to follow, and addresses with parameters, are tried in a sample that is the
+        """Follow the links of a page. Nofollow links, and addresses with parameters, are tried in a sample that is the
         same every time."""
         sampled: set[str] = set()
         for link in page.links:
@@ -175,7 +175,7 @@ class Crawl:
             yield Finding(FindingKind.NOT_LINKED, address)
 
     def _link_findings(self, address: str, page: SeenPage) -> Iterator[Finding]:
-        """What only a canonical leads to is found with that."""
+        """Yield the findings about links to a page. An address to which only a canonical leads is found with that."""
         if address != "/" and not self._linked_from[address]:
             return
         if 300 <= page.status < 400:

@@ -62,7 +62,7 @@ class StagingSite(Conflict):
 
 @dataclass
 class LeftOutEntries:
-    """How many entries the generator rejected, and the first of them with the reason, one a line."""
+    """The number of entries that the generator rejected, and the first of them with the reason, one a line."""
 
     count: int = 0
     lines: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""How many products every category of a shop shows, however many there are."""
+"""The number of products that every category of a shop shows, however many categories there are."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from app.domain.search.listings.category_counts import CategoryCounts, category_
 
 @dataclass(frozen=True, slots=True)
 class ExactCounts:
-    """What the one query for all categories leaves out is counted by a query each. In the largest shops these are
-    thousands, so only a worker counts all categories this way, or a page a few of them."""
+    """Counts of all categories: those that the one query leaves out are counted by a query each. In the largest shops
+    these are thousands, so only a worker counts all categories this way, or a page a few of them."""
 
     known: CategoryCounts
     engine: SearchEngine

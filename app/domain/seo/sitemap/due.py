@@ -1,4 +1,4 @@
-"""Which sites need a new sitemap without waiting for the schedule."""
+"""The sites that need a new sitemap without waiting for the schedule."""
 
 from __future__ import annotations
 

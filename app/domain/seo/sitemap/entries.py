@@ -1,4 +1,4 @@
-"""Which pages of a shop stand in its sitemap, and why others do not. Pure."""
+"""The pages of a shop in its sitemap, and the reasons why others are left out. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_ADDRESS = 2_047  # sitemaps.org: less than 2,048 characters.
 
 
 class LeftOut(StrEnum):
-    """Why a page is left out on purpose."""
+    """The reason why a page is left out on purpose."""
 
     HIDDEN = "hidden"
     EXCLUDED = "excluded_from_sitemap"

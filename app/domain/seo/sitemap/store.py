@@ -29,7 +29,7 @@ class StoredFile:
 
 
 class SitemapGeneration(Protocol):
-    """A sitemap in the making, which nobody reads until it is published."""
+    """A sitemap in the making, which is not served until it is published."""
 
     def create(self, name: str) -> BinaryIO:
         """Begin a file. It is closed at the latest when the generation is published or discarded, and durable once it

@@ -141,7 +141,7 @@ def _editor(
 
 
 def _looked_up() -> dict[str, Any]:
-    """What the lookup found, where a browser without JavaScript asked for it."""
+    """Return the products of the lookup that a browser without JavaScript submitted; nothing otherwise."""
     if request.form.get("intent") != LOOK_UP:
         return {}
     words = request.form.get("lookup", "")[:LONGEST_WORDS].strip()

@@ -90,11 +90,11 @@ class RuleForm:
         return (*(pin.sku for pin in self.pins), *self.boosts, *self.buries)
 
     def on(self, revision: int) -> RuleForm:
-        """What was typed, to be saved over another revision."""
+        """Return the typed form, to be saved over another revision."""
         return replace(self, revision=revision)
 
     def rule(self, zone: ZoneInfo, stored: SearchRule | None, problems: list[Problem]) -> Rule:
-        """What cannot be read as a time or a position is added to `problems`."""
+        """Return the rule of the form. Times and positions that cannot be read are added to `problems`."""
         was_from, was_until = (stored.starts_at, stored.ends_at) if stored is not None else (None, None)
         return Rule(
             term=self.term,
@@ -143,8 +143,8 @@ class RuleForm:
         return replace(self, pins=tuple(map(TypedPin, skus, (pin.position for pin in self.pins))))
 
     def _put(self, sku: str, before: str) -> RuleForm:
-        """Where another stands at the position that was typed, the product goes to that row and those between make
-        room, as when it is dragged there."""
+        """Move the product to its typed position. Where another product has it, those between make room, as when it is
+        dragged there."""
         typed = next((pin for pin in self.pins if pin.sku == sku), None)
         others = tuple(pin for pin in self.pins if pin.sku != sku)
         taken = {pin.number for pin in others}
@@ -189,5 +189,5 @@ def _apart_from(sku: str, skus: Iterable[str]) -> tuple[str, ...]:
 
 
 def _by_position(pins: tuple[TypedPin, ...]) -> tuple[TypedPin, ...]:
-    """What is no number stays last, so that nobody's typing is lost."""
+    """Sort the pins by position, those without a number last, so that no input is lost."""
     return tuple(sorted(pins, key=lambda pin: (pin.number is None, pin.number or 0)))

@@ -48,7 +48,7 @@ ORDERS = (
 @bp.get("/search/ranking")
 @requires(Permission.MANAGE_SEARCH)
 def search_ranking() -> Answer:
-    """A page, its list alone, or JSON, as the client asks."""
+    """Show the rules as a page, as its list alone, or as JSON, by the kind of request."""
     query = query_in(request.args)
     if wants_json():
         return jsonify(_list_json(listing.rules(current_user.site_id, query, ports.clock().now())))
@@ -88,7 +88,7 @@ def search_rules_resync() -> AnyResponse:
 
 
 def query_in(given: MultiDict[str, str]) -> RuleQuery:
-    """What cannot be understood is as if it were not said."""
+    """Return the query in the parameters; those that are invalid count as absent."""
     narrowed, order = given.get("state", ""), given.get("order", "")
     page = given.get("p") or given.get("pageNumber")
     return RuleQuery(
@@ -130,7 +130,7 @@ def _shown(query: RuleQuery) -> dict[str, object]:
 
 
 def _led_to(rows: Sequence[ListedRule]) -> list[str]:
-    """Where the rules lead that shoppers meet now or will meet by themselves."""
+    """Return the paths to which live and scheduled rules lead."""
     met = [row.rule for row in rows if row.state in (RuleState.LIVE, RuleState.SCHEDULED)]
     return [path for rule in met for path in rule.value.paths]
 

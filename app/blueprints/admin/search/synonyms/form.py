@@ -14,8 +14,8 @@ from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 
 @dataclass(frozen=True, slots=True)
 class SynonymForm:
-    """`root` counts only for the type that has one, so that it is not lost while somebody changes his mind.
-    `revision` 0 is a synonym that is not saved yet."""
+    """The form of a synonym. `root` counts only for the type that has one, so that it survives a change of type and
+    back. `revision` 0 is a synonym that is not saved yet."""
 
     type: SynonymType = SynonymType.EQUIVALENT
     root: str = ""
@@ -42,5 +42,5 @@ class SynonymForm:
         return SynonymGroup(self.type, root, tuple(split_words(self.words)))
 
     def on(self, revision: int) -> SynonymForm:
-        """What was typed, to be saved over another revision."""
+        """Return the typed form, to be saved over another revision."""
         return replace(self, revision=revision)

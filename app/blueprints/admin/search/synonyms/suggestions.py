@@ -30,8 +30,8 @@ def search_synonyms_suggest() -> str | Response:
 @bp.get("/search/synonyms/suggest")
 @requires(Permission.MANAGE_SEARCH)
 def search_synonyms_suggesting() -> str:
-    """Asked again and again while a search is under way. What it brought waits for a press, since somebody may be
-    editing the list."""
+    """Show the progress of a search for suggestions; the page polls it while one is under way. New suggestions wait for
+    a press, since the user may be editing the list."""
     return render_template("admin/search/synonyms/_suggest.html", offers_list=True)
 
 

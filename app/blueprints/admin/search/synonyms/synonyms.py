@@ -129,7 +129,7 @@ def search_synonyms_reject_shown() -> Answer:
 @bp.get(f"{SYNONYM}/delete")
 @requires(Permission.MANAGE_SEARCH)
 def search_synonym_ask_delete(synonym_id: int) -> Answer:
-    """What deleting changes, and the button that does it."""
+    """Show the changes that deleting makes, and the button that does it."""
     synonym = editing.synonym_of(current_user.site_id, synonym_id)
     if wants_fragment():
         return _open_row(SynonymForm.of(synonym), synonym, "delete")
@@ -200,7 +200,7 @@ def _about(synonym: Synonym, form: SynonymForm, errors: FieldErrors = NO_ERRORS,
 
 
 def _refused(form: SynonymForm, synonym: Synonym | None, errors: FieldErrors) -> Answer:
-    """What was typed stays, over the revision that is stored now: saving again puts it in place of that."""
+    """Show the typed form again, over the revision that is stored now: saving again puts it in place of that."""
     if synonym is not None and errors.is_stale:
         form = form.on(synonym.revision)
     if wants_fragment():
