@@ -135,7 +135,7 @@ class Config:
 
     @property
     def _database_folder(self) -> Path | None:
-        """None for a database that is no file."""
+        """The folder of the database; None for a database that is no file."""
         database = make_url(self.database_url)
         is_file = database.get_backend_name() == "sqlite" and database.database
         return Path(str(database.database)).parent if is_file else None
@@ -171,7 +171,7 @@ class Config:
 
 
 def from_environment(environ: Mapping[str, str] | None = None) -> Config:
-    """Raises ConfigurationError for a value that cannot be used."""
+    """Return the configuration of the environment. Raises ConfigurationError for a value that cannot be used."""
     env = os.environ if environ is None else environ
     instance = INSTANCE.absolute()
     environment = choice(env, "SHOP_ENV", "development", ("development", "production", "testing"))
@@ -266,7 +266,7 @@ def _secret_key(env: Mapping[str, str], environment: str, instance: Path) -> str
 
 
 def _payment_processor(env: Mapping[str, str], environment: str) -> str:
-    """In production, a till that takes no money must be meant."""
+    """Return the payment processor. In production, a till that takes no money must be meant."""
     processor = choice(env, "PAYMENT_PROCESSOR", "simulator", ("simulator", "stripe", "none"))
     if processor == "simulator" and environment == "production" and env.get("POS_SIMULATOR") != "1":
         raise ConfigurationError(
@@ -277,7 +277,8 @@ def _payment_processor(env: Mapping[str, str], environment: str) -> str:
 
 
 def _stripe(env: Mapping[str, str]) -> StripeSettings:
-    """Without the secret of its webhooks, anybody could post a payment. Nothing of it is read for another processor."""
+    """Return the settings of Stripe. Without the secret of its webhooks, anybody could post a payment. Nothing of it is
+    read for another processor."""
     if env.get("PAYMENT_PROCESSOR") != "stripe":
         return StripeSettings()
     key = (env.get("STRIPE_SECRET_KEY") or "").strip()
@@ -297,7 +298,8 @@ def _stripe(env: Mapping[str, str]) -> StripeSettings:
 
 
 def _kept_secret(file: Path) -> str:
-    """Outside production a key is made once and kept, so that sign-ins outlive a restart."""
+    """Return the secret in a file: outside production a key is made once and kept, so that sign-ins outlive a
+    restart."""
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         fresh = file.with_suffix(f".{os.getpid()}")

@@ -16,7 +16,7 @@ POSTGRESQL_WAITS = ("08", "53300", "57P", "55P03", "40001", "40P01")
 
 
 def check_database() -> None:
-    """Raises SQLAlchemyError when the database does not answer."""
+    """Check the database. Raises SQLAlchemyError when it does not answer."""
     try:
         db.session.execute(text("SELECT 1"))
     except SQLAlchemyError:

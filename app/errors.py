@@ -209,7 +209,7 @@ def _plain(error: HTTPException) -> str:
 
 
 def _size(length: int) -> str:
-    """In units of a thousand, rounded down: what is said must fit."""
+    """Format a size in units of a thousand, rounded down: what is said must fit."""
     return f"{length // 1_000_000} MB" if length >= 1_000_000 else f"{length // 1_000} kB"
 
 

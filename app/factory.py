@@ -45,8 +45,8 @@ from app.themes.drawing import init_themes
 
 
 def create_app(config: Config | None = None, ports: Ports | None = None, surfaces: bool = True) -> Flask:
-    """Without `surfaces` it has no pages, and no commands but those that run jobs. Raises ConfigurationError when the
-    environment does not allow a start."""
+    """Create the application. Without `surfaces` it has no pages, and no commands but those that run jobs. Raises
+    ConfigurationError when the environment does not allow a start."""
     config = config or from_environment()
     app = Flask(__name__)
     app.config.from_mapping(flask_settings(config))

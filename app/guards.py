@@ -109,7 +109,7 @@ def _refuse_foreign_origin() -> None:
 
 
 def host_of(origin: str) -> str | None:
-    """None for what is no address at all, such as `http://[`."""
+    """Return the host of an origin; None for what is no address at all, such as `http://[`."""
     try:
         return urlsplit(origin).netloc
     except ValueError:

@@ -46,7 +46,8 @@ def is_unfinished(instance: Path) -> bool:
 
 
 def check_restored(instance: Path) -> None:
-    """Raises CannotStart where a restore was interrupted: part of the shop is of the backup, part of before."""
+    """Check that no restore was interrupted: part of the shop is of the backup then, part of before. Raises
+    CannotStart."""
     if is_unfinished(instance):
         raise CannotStart(
             "A restore was interrupted, so pictures and database may not fit each other: run the same restore again."

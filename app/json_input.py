@@ -19,7 +19,7 @@ MOST_MARKS = 400_000  # Brackets and commas of one body: a taxonomy of 8 MB. Eac
 
 
 class StrictJSON(DefaultJSONProvider):
-    """Raises ValueError, with the reason, for what is not plain and sound JSON."""
+    """A strict reader of JSON. Raises ValueError, with the reason, for what is not plain and sound JSON."""
 
     sort_keys = False
 

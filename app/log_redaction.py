@@ -68,7 +68,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _database_error(error: BaseException) -> str | None:
-    """None for what is no error of a database."""
+    """Return the code of a database error; None for what is no error of a database."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(cause, sqlite3.Error):
         code = getattr(cause, "sqlite_errorname", "")

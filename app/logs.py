@@ -65,7 +65,8 @@ def configure(level: str) -> None:
 
 
 class _StandardError(logging.Handler):
-    """Writes to what standard error is at that moment, where logging's own handler keeps what it once was."""
+    """A handler that writes to what standard error is at that moment, where logging's own handler keeps what it once
+    was."""
 
     def emit(self, record: logging.LogRecord) -> None:
         _STANDARD_ERROR.write(f"{self.format(record)}\n")

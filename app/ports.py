@@ -45,7 +45,7 @@ class JobQueue(Protocol):
         ...
 
     def ping(self) -> None:
-        """Raises OSError with the reason when the queue does not answer."""
+        """Check the queue. Raises OSError with the reason when it does not answer."""
         ...
 
     def overview(self) -> QueueOverview | None:

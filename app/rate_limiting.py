@@ -18,6 +18,6 @@ def user_key(action: str, site_id: int, user_id: int) -> str:
 
 
 def refuse_beyond(key: str, rate: Rate) -> None:
-    """Raises TooManyRequests."""
+    """Refuse requests beyond a rate. Raises TooManyRequests."""
     if wait := seconds_to_wait(key, rate):
         raise TooManyRequests(f"Too many requests. Try again in {wait} second{'s' * (wait != 1)}.", wait)

@@ -14,7 +14,7 @@ MIGRATIONS = ROOT / "migrations"
 
 @cache
 def version() -> str:
-    """As pyproject.toml beside the code says it."""
+    """Return the version in pyproject.toml beside the code."""
     try:
         return str(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"])
     except (OSError, tomllib.TOMLDecodeError, KeyError):
@@ -23,12 +23,12 @@ def version() -> str:
 
 @cache
 def newest_revision() -> str | None:
-    """None where there are no migrations."""
+    """Return the newest migration's revision; None where there are no migrations."""
     return ScriptDirectory(str(MIGRATIONS)).get_current_head() if MIGRATIONS.is_dir() else None
 
 
 @cache
 def known_revisions() -> frozenset[str]:
-    """Of a database in another state a later release made its tables."""
+    """Return the known revisions. Of a database in another state a later release made its tables."""
     scripts = ScriptDirectory(str(MIGRATIONS)).walk_revisions() if MIGRATIONS.is_dir() else ()
     return frozenset(script.revision for script in scripts)

@@ -1,5 +1,5 @@
-"""The errors of a database or of a file that mean that the disk is full or fails. Whatever page or job meets them
-reports them: the owner must know."""
+"""The errors of a database or of a file that mean that the disk is full or fails. They do not pass by waiting: the
+owner must know."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FULL, FAILS = (errno.ENOSPC, errno.EDQUOT), (errno.EIO, errno.EROFS)
 
 
 def cause_of(error: BaseException) -> Cause | None:
-    """None for an error that is no fault of the storage."""
+    """Return the cause of a storage fault; None for an error that is no fault of the storage."""
     if isinstance(error, DBAPIError):
         return _cause_in_database(error.orig)
     number = error.errno if isinstance(error, OSError) else None

@@ -38,10 +38,10 @@ def deliver_events(_event: EventsStored) -> None:
 
 
 def publish_words(event: ConfigurationSaved) -> None:
-    """At once and in this process: what a merchandiser saved is served when the next page answers."""
+    """Publish the words at once and in this process: what a merchandiser saved is served when the next page answers."""
     words.publish(event.site_id)
 
 
 def end_work_sessions(event: SessionsEnded) -> None:
-    """At once, so that the page that shows them is right when it answers."""
+    """End the work sessions at once, so that the page that shows them is right when it answers."""
     pos_sessions.follow_user(event.user_id)

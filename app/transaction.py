@@ -13,7 +13,7 @@ WRITING = "writing"
 
 
 class _Rehearsed(BaseException):
-    """Ends a rehearsal."""
+    """The exception that ends a rehearsal."""
 
 
 @contextmanager

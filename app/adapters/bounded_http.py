@@ -101,13 +101,13 @@ class _Transport(httpx2.HTTPTransport):
 
 
 def bounded_client(url: str, seconds: float, size: int) -> httpx2.Client:
-    """For requests to the host of `url`, which together may take `seconds`, and whose answers may have `size` bytes in
-    all. Follows no redirect."""
+    """Return a client for requests to the host of `url`, which together may take `seconds`, and whose answers may have
+    `size` bytes in all. Follows no redirect."""
     return httpx2.Client(transport=_Transport(_proxy_for(url), _Bounds(seconds, size)), timeout=seconds)
 
 
 def _proxy_for(url: str) -> str | None:
-    """As the surroundings say, since a transport of our own is not given any."""
+    """Return the proxy for a URL as the surroundings name it, since a transport of our own is not given any."""
     parts, proxies = urlsplit(url), getproxies()
     if not parts.hostname or proxy_bypass(parts.hostname):
         return None

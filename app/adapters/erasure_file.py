@@ -12,7 +12,7 @@ class FileErasures:
         self._file = file
 
     def append(self, line: str) -> None:
-        """Raises OSError."""
+        """Append a line durably. Raises OSError."""
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         with os.fdopen(descriptor, "r+b", buffering=0) as kept:

@@ -13,7 +13,7 @@ STALE_SECONDS = 24 * 3600  # Until then whoever asks has found out that the proc
 
 
 class FileLocks:
-    """In a folder that the processes of one machine share."""
+    """Locks in a folder that the processes of one machine share."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

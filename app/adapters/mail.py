@@ -82,7 +82,7 @@ class FolderMailer:
 
 
 def _recipient(file: Path) -> str:
-    """Raises OSError but for a file that is gone."""
+    """Return the recipient of a mail, nothing for a file that is gone. Raises OSError for one that cannot be read."""
     try:
         with file.open("rb") as mail:
             return parseaddr(BytesHeaderParser(policy=default).parse(mail).get("To", ""))[1]
@@ -91,7 +91,7 @@ def _recipient(file: Path) -> str:
 
 
 def _message(sender: str, mail: Mail) -> EmailMessage:
-    """Raises MailNotSent for what no header may hold."""
+    """Return the message of a mail. Raises MailNotSent for what no header may hold."""
     try:
         message = new_message(sender, mail.to, mail.subject, mail.key)
     except ValueError as error:

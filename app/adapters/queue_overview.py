@@ -21,7 +21,7 @@ UNREADABLE = (NoSuchJobError, DeserializationError, ValueError, TypeError, KeyEr
 
 
 def overview_of(queues: Mapping[str, Queue]) -> QueueOverview:
-    """Raises OSError when the queue does not answer."""
+    """Return the overview of all queues. Raises OSError when the queue does not answer."""
     try:
         kinds = tuple(_kind(name, queue) for name, queue in queues.items())
         workers = tuple(_workers(queues))
@@ -64,7 +64,7 @@ def _failed(queue: Queue) -> Iterator[FailedJob]:
 
 
 class _Fetcher:
-    """Reads jobs by their ids; None for one that is gone or cannot be read."""
+    """A reader of jobs by their ids; None for one that is gone or cannot be read."""
 
     def __init__(self, queue: Queue) -> None:
         self._queue = queue
@@ -80,7 +80,7 @@ def _found(jobs: Iterable[Job | None]) -> Iterator[Job]:
 
 
 def _name(job: Job) -> str:
-    """As JOBS (app/adapters/queue.py) names it."""
+    """Return the name of a job as in JOBS (app/adapters/queue.py)."""
     with suppress(*UNREADABLE):
         return str(job.func_name).removeprefix("app.jobs.").replace(".", ":")
     return "unreadable"

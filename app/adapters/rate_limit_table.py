@@ -27,7 +27,7 @@ EMPTY = bytes(8)
 
 
 class RateLimitTable:
-    """In the file at `path`; where that cannot be used, of this process alone."""
+    """The table of rate limits in the file at `path`; where that cannot be used, of this process alone."""
 
     def __init__(self, path: Path, secret: str, sets: int = SETS) -> None:
         self._path, self._sets = path, sets
@@ -60,7 +60,7 @@ class RateLimitTable:
                 fcntl.lockf(self._file, fcntl.LOCK_UN)
 
     def _open(self) -> mmap.mmap:
-        """At the first request, since many processes never need it."""
+        """Open the table at the first request, since many processes never need it."""
         size = self._sets * SET_SIZE
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

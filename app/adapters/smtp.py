@@ -28,7 +28,7 @@ def send_message(server: SmtpServer, message: EmailMessage, timeout: float = TIM
 
 
 def new_message(sender: str, to: str, subject: str, key: str | None = None) -> EmailMessage:
-    """Without its text. `key` makes the id of the message: the same for each try to send it."""
+    """Return a message without its text. `key` makes the id of the message: the same for each try to send it."""
     message, domain = EmailMessage(), sender.partition("@")[2]
     message["From"], message["To"], message["Subject"] = sender, to, subject
     message["Date"], message["Message-ID"] = formatdate(), f"<{key}@{domain}>" if key else make_msgid(domain=domain)
@@ -54,7 +54,7 @@ def _connection(server: SmtpServer, timeout: float) -> smtplib.SMTP:
 
 
 def _reason(error: Exception) -> str:
-    """Without what the server said: it may quote addresses."""
+    """Return the reason of an error without the server's words, which may quote addresses."""
     code = getattr(error, "smtp_code", None)
     strerror = getattr(error, "strerror", None)
     return f"{type(error).__name__}{f' {code}' if code else ''}{f': {strerror}' if strerror else ''}"

@@ -14,7 +14,8 @@ LARGEST_ANSWER = 20_000  # Bytes as they come, with headers.
 
 
 class WebhookChannel:
-    """With a secret, the header `X-Shop-Signature` is `t=<seconds>,v1=<hex>`: the HMAC-SHA256 of `<seconds>.<body>`."""
+    """The channel that posts alerts to a URL. With a secret, the header `X-Shop-Signature` is `t=<seconds>,v1=<hex>`:
+    the HMAC-SHA256 of `<seconds>.<body>`."""
 
     name = "webhook"
 

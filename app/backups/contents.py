@@ -11,7 +11,7 @@ from app.extensions import db
 
 
 def read_contents(connection: Connection) -> Contents:
-    """Raises BackupError for a database that is no shop's."""
+    """Return the contents of a shop's database. Raises BackupError for a database that is no shop's."""
     tables = set(inspect(connection).get_table_names())
     if "alembic_version" not in tables or Domain.__tablename__ not in tables:
         raise BackupError("The database is not set up yet: there is nothing to back up.")

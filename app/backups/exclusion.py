@@ -16,7 +16,7 @@ LOCK_FILE = "restore.lock"
 
 @contextmanager
 def no_restore_beside(instance: Path) -> Iterator[None]:
-    """For a backup. Raises BackupError while a restore runs, and where one was interrupted."""
+    """Exclude restores during a backup. Raises BackupError while a restore runs, and where one was interrupted."""
     instance.mkdir(parents=True, exist_ok=True)
     with _locked(instance / LOCK_FILE, fcntl.LOCK_SH, "A restore is running: make the backup once it is done."):
         if is_unfinished(instance):
@@ -29,14 +29,14 @@ def no_restore_beside(instance: Path) -> Iterator[None]:
 
 @contextmanager
 def no_backup_beside(instance: Path) -> Iterator[None]:
-    """For a restore. Raises BackupError while a backup is being made, or another restore runs."""
+    """Exclude backups during a restore. Raises BackupError while a backup is being made, or another restore runs."""
     with _locked(instance / LOCK_FILE, fcntl.LOCK_EX, "A backup is being made: restore once it is done."):
         yield
 
 
 @contextmanager
 def one_backup_in(folder: Path) -> Iterator[None]:
-    """Raises BackupError while another backup is written into the folder."""
+    """Exclude other backups into the folder. Raises BackupError while one is being written there."""
     with _locked(folder, fcntl.LOCK_EX, f"Another backup is being written to {folder}: begin once it is done."):
         yield
 

@@ -63,7 +63,8 @@ def _check_target(target: Path, keep: int | None, is_folder: bool) -> None:
 
 @contextmanager
 def _working_folder(target: Path) -> Iterator[Path]:
-    """To be called by the one backup that is written to its parent folder: what lies there was left by killed ones."""
+    """Yield a folder for the parts of a backup. To be called by the one backup that is written to its parent folder:
+    what lies there was left by killed ones."""
     folder = target.with_name(target.name + PART)
     for left in {folder, *target.parent.glob(f"shop-*{PART}")}:
         if left.is_dir():

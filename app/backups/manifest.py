@@ -75,7 +75,7 @@ def is_allowed(name: str, database: str) -> bool:
 
 
 def read_manifest(text: bytes) -> Manifest:
-    """Raises BackupError."""
+    """Return the manifest in a text. Raises BackupError."""
     try:
         manifest = _manifest(json.loads(text))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

@@ -43,7 +43,7 @@ class PostgresqlDatabase:
         return contents
 
     def check_unused(self) -> None:
-        """Raises BackupError while anybody else is connected."""
+        """Check that no other client is connected. Raises BackupError."""
         with self._connection() as connection:
             others = connection.scalar(OTHERS)
         if others:

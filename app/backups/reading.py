@@ -24,12 +24,13 @@ class Backup:
         self._archive = archive
 
     def verify(self) -> None:
-        """Raises BackupError for the first file that is not what it was."""
+        """Verify all files. Raises BackupError for the first file that is not what it was."""
         for name in self.manifest.files:
             self.read(name, lambda _block: None)
 
     def read(self, name: str, write: Callable[[bytes], object]) -> None:
-        """Raises BackupError when it is not what it was, after parts of it were written."""
+        """Read a file of the backup into `write`. Raises BackupError when it is not what it was, after parts of it were
+        written."""
         expected = self.manifest.files[name]
         try:
             with self._archive.open(name) as source:
@@ -52,7 +53,7 @@ def newest_in(path: Path) -> Path:
 
 @contextmanager
 def open_backup(path: Path) -> Iterator[Backup]:
-    """Raises BackupError for what is no whole backup."""
+    """Open a backup. Raises BackupError for what is no whole backup."""
     try:
         archive = zipfile.ZipFile(path)
     except OSError as error:
@@ -77,7 +78,7 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
 
 
 def _check_members(path: Path, archive: zipfile.ZipFile, manifest: Manifest) -> None:
-    """Raises BackupError unless the archive holds exactly what its manifest names."""
+    """Check that the archive holds exactly what its manifest names. Raises BackupError."""
     names = archive.namelist()
     if len(names) != len(set(names)):
         raise BackupError(f"{path} holds a file twice.")

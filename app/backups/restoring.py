@@ -48,7 +48,7 @@ def check_backup(config: Config, path: Path) -> Restored:
 
 
 def restore(config: Config, instance: Path, path: Path, now: datetime) -> Restored:
-    """Raises BackupError, and nothing is changed then, unless it says so."""
+    """Restore the newest backup at a path. Raises BackupError, and nothing is changed then, unless it says so."""
     with _held(instance), open_backup(newest_in(path)) as backup:
         found = _checked(config, backup)
         database = database_of(config.database_url, instance)
@@ -151,7 +151,7 @@ class _Restoring:
             sync(folder)
 
     def _check_places(self) -> None:
-        """Raises BackupError where a step would fail half-way."""
+        """Check the places that the steps write to. Raises BackupError where a step would fail half-way."""
         for folder in (self._media, self._config.index_dir.absolute(), self._config.sitemap_folder.absolute()):
             if os.path.ismount(folder):
                 raise BackupError(f"{folder} is a disk of its own, which cannot be renamed: name a folder on it.")

@@ -46,7 +46,8 @@ class SqliteDatabase:
         return _contents(copy)
 
     def check_unused(self) -> None:
-        """Raises BackupError while any process has the database open. Folds its log into it, so that it is one file."""
+        """Check that no process has the database open, and fold its log into it, so that it is one file. Raises
+        BackupError."""
         if not self._file.exists():
             return
         try:

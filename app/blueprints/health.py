@@ -1,4 +1,4 @@
-"""Is the process up, can it work, and what has it counted."""
+"""Health and metrics: whether the process is up, whether it can work, and what it has counted."""
 
 from __future__ import annotations
 

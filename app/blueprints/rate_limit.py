@@ -33,7 +33,7 @@ def rate_limited(action: str, most: int, seconds: int = 60) -> Callable[[View], 
 
 
 def refuse_beyond(action: str, rate: Rate) -> None:
-    """Raises TooManyRequests."""
+    """Refuse requests beyond a rate. Raises TooManyRequests."""
     if key := _key(action):
         rate_limiting.refuse_beyond(key, rate)
 
@@ -45,7 +45,8 @@ def seconds_to_wait(action: str, rate: Rate) -> int:
 
 
 def _key(action: str) -> str | None:
-    """None for this machine, whose address a proxy that TRUSTED_PROXIES does not name gives to every client."""
+    """Return the key of the client's limit; None for this machine, whose address a proxy that TRUSTED_PROXIES does not
+    name gives to every client."""
     if caller := g.get("api_caller"):
         return rate_limiting.user_key(action, caller.site_id, caller.user_id)
     address = request.remote_addr or "unknown"

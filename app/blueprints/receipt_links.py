@@ -15,7 +15,7 @@ def receipt_path(site_id: int, transaction_id: str) -> str:
 
 
 def transaction_of_link(site_id: int, token: str) -> str | None:
-    """None for a token that is not the site's."""
+    """Return the id of the transaction of a link; None for a token that is not the site's."""
     return links.transaction_of_token(_key(), site_id, token)
 
 

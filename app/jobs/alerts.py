@@ -23,7 +23,7 @@ Background = Callable[[str, Callable[[], object]], bool]
 
 
 def look(in_background: Background) -> None:
-    """Beside the scheduler: a server may keep its client waiting."""
+    """Send due alerts beside the scheduler: a server may keep its client waiting."""
     write_unwritten(transaction)
     for alert in due_unwritten(clock()):
         _send_unwritten(alert, alert_channels())
@@ -58,7 +58,8 @@ def _send(channel: AlertChannel, key: MessageKey) -> None:
 
 
 def _send_unwritten(alert: UnwrittenAlert, channels: Sequence[AlertChannel]) -> None:
-    """Not in the background: the memory that holds the alert, and must know that it was sent, is this process's."""
+    """Send an alert that is not in the database, and not in the background: the memory that holds the alert, and must
+    know that it was sent, is this process's."""
     waiting = [channel for channel in channels if alert.missing is None or channel.name in alert.missing]
     if _stands_in_database(alert):
         waiting = []

@@ -37,15 +37,15 @@ class NotYet(Exception):
 
 
 def recompute_completeness(event: StoredEvent) -> None:
-    """After a structure save: what is mandatory may have changed. Products of a taxonomy that is not active have no
-    completeness."""
+    """Request a recomputation after a structure save: what is mandatory may have changed. Products of a taxonomy that
+    is not active have no completeness."""
     if active_id(event.site_id) == event.payload["taxonomyId"]:
         tasks.request(Author(event.site_id, REQUESTED_BY, clock()), tasks.Kind.RECOMPUTE, {})
 
 
 def rebuild_products(event: StoredEvent) -> None:
-    """After a switch: every product lost its classification. A rebuild that runs already may have read it before, so
-    one that begins afterwards is needed. Raises NotYet while another runs."""
+    """Request a rebuild after a switch: every product lost its classification. A rebuild that runs already may have
+    read it before, so one that begins afterwards is needed. Raises NotYet while another runs."""
     if search_engine().status(event.site_id, IndexName.PRODUCTS).state is EngineState.NOT_SET_UP:
         return
     author = Author(event.site_id, REQUESTED_BY, clock())
@@ -56,7 +56,7 @@ def rebuild_products(event: StoredEvent) -> None:
 
 
 def fulfil_order(event: StoredEvent) -> None:
-    """After a submission."""
+    """Fulfil an order after its submission."""
     fulfilment.fulfil(clock(), event.site_id, event.payload["orderId"], event.payload["isShort"])
 
 

@@ -44,8 +44,8 @@ class CheckRequest:
 
 @dataclass
 class GoldenWatch:
-    """Has golden searches checked soon after whatever they depend on changes: the index, by a rebuild or a save, the
-    serving configuration, and themselves. Once an hour all are checked, since rules begin and end by the
+    """The watch that has golden searches checked soon after whatever they depend on changes: the index, by a rebuild or
+    a save, the serving configuration, and themselves. Once an hour all are checked, since rules begin and end by the
     clock. Whether they were is read from themselves: a check that was requested and never done is requested again."""
 
     _requests: dict[int, CheckRequest] = field(default_factory=dict)

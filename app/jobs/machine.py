@@ -144,7 +144,7 @@ def disk_faults() -> Iterator[tuple[Cause, str]]:
 
 
 def _write_probe(folder: Path) -> None:
-    """Raises OSError where the folder's disk takes no data."""
+    """Write a probe to a folder. Raises OSError where its disk takes no data."""
     with tempfile.TemporaryFile(dir=folder) as file:
         file.write(bytes(4096))
         file.flush()

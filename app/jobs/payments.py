@@ -29,14 +29,14 @@ def request_checks() -> None:
 
 
 def check_due() -> None:
-    """At once, one site after the other."""
+    """Check all payments at once, one site after the other."""
     request_checks()
     for site_id in checks.sites_due(clock(), payment_processor()):
         check(site_id)
 
 
 def request_reconciliation(site_id: int) -> None:
-    """Of a site that ever took a card."""
+    """Request a reconciliation of a site that ever took a card."""
     if _takes_cards(site_id):
         _request(site_id)
 

@@ -61,7 +61,7 @@ class ScheduledJob:
 
 
 def reconcile() -> None:
-    """Raises SitesFailed."""
+    """Reconcile the index of each site. Raises SitesFailed."""
     _for_each_site("reconcile", _reconcile)
 
 
@@ -92,27 +92,27 @@ def _purge_pictures(site_id: int) -> None:
 
 
 def suggest() -> None:
-    """Raises SitesFailed."""
+    """Search suggestions for each site. Raises SitesFailed."""
     _for_each_site("suggest", suggest_nightly)
 
 
 def request_sitemaps() -> None:
-    """Raises SitesFailed."""
+    """Request the sitemap of each site. Raises SitesFailed."""
     _for_each_site("sitemaps", request_by_schedule)
 
 
 def build_sitemaps() -> None:
-    """Raises SitesFailed."""
+    """Build the sitemap of each site. Raises SitesFailed."""
     _for_each_site("sitemaps", build_by_hand)
 
 
 def request_reconciliations() -> None:
-    """Raises SitesFailed."""
+    """Request the reconciliation of each site's payments. Raises SitesFailed."""
     _for_each_site("pos-reconcile", request_reconciliation)
 
 
 def reconcile_payments() -> None:
-    """Raises SitesFailed."""
+    """Reconcile the payments of each site. Raises SitesFailed."""
     _for_each_site("pos-reconcile", reconcile_by_hand)
 
 

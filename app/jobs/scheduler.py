@@ -60,7 +60,7 @@ class Scheduler:
         self._leased = {name: LeasedWatch(job, self._clock) for name, job in LEASED_JOBS.items()}
 
     def look(self) -> None:
-        """Once a second. A step that fails is logged and tried again at the next look."""
+        """Do the steps of each second. A step that fails is logged and tried again at the next look."""
         steps: dict[str, Callable[[], object]] = {
             "watch_clock": self._clock.look,
             "apply_outbox": self._apply_waiting_changes,

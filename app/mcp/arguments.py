@@ -61,7 +61,8 @@ Read = TypeVar("Read", bound=Arguments)
 
 
 def read_arguments(record: type[Read], sent: Mapping[str, Any], further: Iterable[Problem] = ()) -> Read:
-    """Raises Invalid with every problem, `further` ones included, and Malformed for what no JSON should hold."""
+    """Return the sent arguments as a record. Raises Invalid with every problem, `further` ones included, and Malformed
+    for what no JSON should hold."""
     text = _sound(sent)
     others = list(further)
     try:
@@ -80,7 +81,8 @@ def _joined(problems: list[Problem], others: list[Problem]) -> list[Problem]:
 
 
 def _sound(sent: Mapping[str, Any]) -> str:
-    """As JSON. Lone surrogates, NUL, NaN and nesting without end pass the readers of the transports."""
+    """Return the arguments as JSON. Lone surrogates, NUL, NaN and nesting without end pass the readers of the
+    transports."""
     try:
         text = json.dumps(sent)
         strict_json.loads(text)

@@ -53,7 +53,7 @@ class Outcome:
 
 
 def perform(app: Flask, tool: Tool, token: str, sent: Mapping[str, Any]) -> Outcome:
-    """In a context of its own, with a database session that ends with it. Raises nothing."""
+    """Perform a call in a context of its own, with a database session that ends with it. Raises nothing."""
     with app.app_context(), _request_id() as request_id:
         try:
             outcome = Outcome(False, _answer(tool, token, sent), "")
@@ -66,7 +66,7 @@ def perform(app: Flask, tool: Tool, token: str, sent: Mapping[str, Any]) -> Outc
 
 
 def refusal(error: DomainError, sent: Mapping[str, Any]) -> Outcome:
-    """As a problem document has it (RFC 9457)."""
+    """Return the outcome of a refusal, as a problem document has it (RFC 9457)."""
     problem = Problem(error.code, error.message, _pointer(error, sent))
     problems = error.problems if isinstance(error, Invalid) else (problem,)
     details = dict(error.details)
@@ -137,7 +137,8 @@ def _request_id() -> Iterator[str]:
 
 
 def _trouble(tool: Tool, error: Exception, request_id: str) -> Outcome:
-    """Nothing of an unexpected error reaches the caller but the name under which it was logged."""
+    """Return the outcome of an unexpected error, of which nothing reaches the caller but the name under which it was
+    logged."""
     with suppress(SQLAlchemyError):
         db.session.rollback()
     if isinstance(error, OperationalError) and is_busy_or_away(error):

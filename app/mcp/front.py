@@ -96,7 +96,7 @@ class Front:
         await self._served(scope, _replay(body, receive), send)
 
     def _admit(self, headers: Mapping[str, str]) -> None:
-        """Raises Refusal. In a thread and a context of its own: the database is read."""
+        """Check host and caller, in a thread and a context of its own: the database is read. Raises Refusal."""
         with self._app.app_context():
             try:
                 _check_hosts(headers)
@@ -112,7 +112,7 @@ class Front:
 
 
 def sent_token(headers: Mapping[str, str]) -> str:
-    """Raises Unauthenticated where none was sent."""
+    """Return the bearer token. Raises Unauthenticated where none was sent."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthenticated("token_required", "Send an access token of this shop: Authorization: Bearer <token>.")
@@ -149,7 +149,8 @@ def _check_shape(request: Request) -> None:
 
 
 def _check_hosts(headers: Mapping[str, str]) -> None:
-    """Against DNS rebinding: a page of another origin that has its name point at this machine reaches nothing."""
+    """Check host and origin against DNS rebinding: a page of another origin that has its name point at this machine
+    reaches nothing."""
     if not _is_ours(f"//{headers.get('host', '')}"):
         raise Refusal(421, "unknown_host", "This is no host of a shop of this installation.")
     origin = headers.get("origin")

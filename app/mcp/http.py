@@ -33,12 +33,12 @@ def asgi_app(app: Flask, limits: Limits) -> Front:
 
 
 def serve(app: Flask, listener: socket.socket) -> None:
-    """Until SIGTERM or SIGINT, then finish what was begun."""
+    """Serve until SIGTERM or SIGINT, then finish what was begun."""
     http_server(app).run(sockets=[listener])
 
 
 def http_server(app: Flask, limits: Limits = Limits()) -> uvicorn.Server:  # noqa: B008 - It is frozen.
-    """Not started yet."""
+    """Return the server, not started yet."""
     connection: Any = partial(Connection, limits=limits)
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # What strangers send that is no HTTP is no news.
     config = uvicorn.Config(

@@ -92,7 +92,7 @@ class LandingShape(LandingBeforeShape):
 
 
 def landing_before(known: NodeRules) -> LandingBeforeShape:
-    """To be read before the rules are changed."""
+    """Return the landing rules from before a change. To be read before the rules are changed."""
     return LandingBeforeShape(mode=known.mode.value, rules=None if known.own is None else _rules(known.own))
 
 

@@ -117,7 +117,7 @@ def tool(
 
 
 def all_tools() -> Mapping[str, Tool]:
-    """By name, in alphabetical order."""
+    """Return all tools by name, in alphabetical order."""
     package = import_module("app.mcp.tools")
     for module in pkgutil.iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")

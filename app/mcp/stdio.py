@@ -18,12 +18,12 @@ SECONDS_TO_ANSWER = 60
 
 
 def serve(app: Flask, token: str) -> None:
-    """Until standard input ends and what was requested by then is answered."""
+    """Serve until standard input ends and what was requested by then is answered."""
     anyio.run(_serve, make_server(app, lambda _context: token))
 
 
 async def _serve(server: MCPServer[Any]) -> None:
-    """As the SDK does, which would leave unanswered what is under way as the input ends."""
+    """Serve as the SDK does, which would leave unanswered what is under way as the input ends."""
     answering = Answering()
     lowlevel = server._lowlevel_server
     async with stdio_server() as (incoming, outgoing):
@@ -72,7 +72,7 @@ class Stream:
 
 
 class Incoming(Stream):
-    """Ends once all is answered."""
+    """The incoming stream, which ends once all is answered."""
 
     @property
     def last_context(self) -> Any:

@@ -80,7 +80,7 @@ def _run(leaving: ExitStack, started: float, upgrades: list[int]) -> NoReturn:
 
 
 def _watch(config: Config, sockets: Sockets, crew: Crew, upgrades: list[int]) -> NoReturn:
-    """Until the shop is stopped. An upgrade that is requested while one is going on comes after it."""
+    """Watch the parts until the shop is stopped. An upgrade that is requested while one is going on comes after it."""
     while True:
         crew.tend()
         if upgrades:

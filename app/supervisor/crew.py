@@ -39,7 +39,8 @@ class Crew:
         stop([*self.web, *self.others, *(part for part, _ in self._draining)], SECONDS_TO_STOP)
 
     def start_first(self, web: Sequence[Part], others: Sequence[Part]) -> None:
-        """Raises CannotStart. The first web server alone at first: all at once would keep each other from loading."""
+        """Start all parts, the first web server alone at first: all at once would keep each other from loading. Raises
+        CannotStart."""
         first, *rest = web
         start([first], self.web)
         if not self._are_ready([first], restarted=True):

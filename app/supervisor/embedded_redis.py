@@ -53,7 +53,7 @@ class EmbeddedRedis:
 
 
 def prepare(instance: Path) -> EmbeddedRedis:
-    """Not started yet. Raises CannotStart where no server program can be found."""
+    """Prepare the embedded server, not started yet. Raises CannotStart where no server program can be found."""
     binary = _binary()
     # The layout of the append-only file changes between products and their major versions, so each has its own folder.
     data = instance / _product_and_major_version(binary)

@@ -13,8 +13,8 @@ from app.supervisor.preflight import claim_port
 
 
 def listen(config: Config, environ: Mapping[str, str]) -> socket.socket | None:
-    """Return the socket of the MCP server; None where it is switched off, and where another program has the port by
-    default, which must not keep the shop from starting. Raises CannotStart for a port that was chosen."""
+    """Return the socket of the MCP server; None where it is switched off, and where another program has the default
+    port, which must not keep the shop from starting. Raises CannotStart for a port that was chosen."""
     if config.mcp_port is None:
         return None
     try:

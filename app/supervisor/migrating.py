@@ -33,7 +33,7 @@ def lives_with(instance: Path, revision: str | None) -> bool:
 
 
 def _noted(instance: Path) -> object:
-    """None where nothing was, and where a power cut left part of it."""
+    """Return the note; None where nothing was noted, and where a power cut left part of it."""
     try:
         return json.loads((instance / NOTE).read_text())
     except (FileNotFoundError, ValueError):
@@ -41,7 +41,7 @@ def _noted(instance: Path) -> object:
 
 
 def note_upgrade(instance: Path, before: str | None) -> None:
-    """To be called before the migrations, with the revision of then."""
+    """Note an upgrade. To be called before the migrations, with the revision of then."""
     if before in (None, newest_revision()):
         return
     if needs_a_stop(before):

@@ -20,7 +20,8 @@ from app.supervisor.outcomes import FAILED, NEEDS_A_STOP, READY, READY_WITH_DEMO
 
 
 def run(production: bool, is_upgrade: bool) -> NoReturn:
-    """Ends this process; its exit status is READY, READY_WITH_DEMO, NEEDS_A_STOP or a failure."""
+    """Run the preparation and end this process; its exit status is READY, READY_WITH_DEMO, NEEDS_A_STOP or a
+    failure."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

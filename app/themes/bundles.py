@@ -51,7 +51,7 @@ def script() -> Bundle:
 
 @lru_cache
 def version_of_files(theme: Theme) -> str:
-    """Stands behind the addresses of the theme's files in its style sheet."""
+    """Return the version that stands behind the addresses of the theme's files in its style sheet."""
     digest = hashlib.sha256()
     for file in sorted(theme.files.rglob("*")):
         if file.is_file():

@@ -85,7 +85,7 @@ def _folders(parent: Path) -> Iterator[Path]:
 
 
 def _read(folder: Path) -> Theme:
-    """Raises UnusableTheme."""
+    """Read the theme in a folder. Raises UnusableTheme."""
     if not NAME.fullmatch(folder.name) or len(folder.name) > LONGEST_NAME:
         raise UnusableTheme("Its folder must be named with lower-case letters, digits and single hyphens.")
     facts = _facts(folder / "theme.json")
@@ -111,7 +111,7 @@ def _facts(file: Path) -> dict[str, Any]:
 
 
 def _check_style(file: Path) -> None:
-    """Raises UnusableTheme."""
+    """Check the style sheet of a theme. Raises UnusableTheme."""
     if not file.is_file():
         raise UnusableTheme("It has no theme.css.")
     try:
@@ -121,7 +121,8 @@ def _check_style(file: Path) -> None:
 
 
 def _check_templates(folder: Path) -> None:
-    """Raises UnusableTheme for a template that cannot be read: shoppers would meet it as an error."""
+    """Check the templates of a theme. Raises UnusableTheme for one that cannot be read: shoppers would meet it as an
+    error."""
     for file in sorted(folder.rglob("*.html")):
         name = file.relative_to(folder).as_posix()
         try:

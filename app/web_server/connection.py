@@ -29,7 +29,7 @@ CLOSING_SECONDS = 2.0  # For a refused client to stop sending, so that it reads 
 
 
 class Phase(IntEnum):
-    """The event that a connection waits for, its client's first."""
+    """The event that a connection waits for; those of its client come first."""
 
     ASKING = 1  # The request is not here, or not as a whole.
     READING = 2  # The answer is not taken yet.
@@ -112,7 +112,7 @@ class Connection(HTTPChannel):
         return now - self.since >= NEW_SECONDS
 
     def is_stalled(self, now: float) -> bool:
-        """To be called about once a second, for what moved meanwhile."""
+        """Whether the connection is stalled. To be called about once a second, for what moved meanwhile."""
         self._note_phase(now)
         phase = self.phase
         sends_body = phase is Phase.ASKING and self.request is not None and self.request.headers_finished
@@ -145,7 +145,7 @@ class Connection(HTTPChannel):
                 self.handle_close()  # Waitress's `will_close` would wait for the client to read.
 
     def refuse(self, request: Request, refusal: Refusal) -> None:
-        """To be called with the lock of the requests held."""
+        """Refuse a request. To be called with the lock of the requests held."""
         request.error, request.completed = refusal, True
         self.requests.append(request)
         self.request = None

@@ -136,7 +136,8 @@ class WebServer(TcpWSGIServer):
         self._make_room()
 
     def _make_room(self) -> None:
-        """Over a limit, the address with the most connections that wait for their client gives up one of them."""
+        """Make room over a limit: the address with the most connections that wait for their client gives up one of
+        them."""
         waiting = [each for each in self.active_channels.values() if each.phase <= Phase.IDLE and not each.will_close]
         if len(waiting) <= self._most_of_one_address:
             return
@@ -158,12 +159,13 @@ class WebServer(TcpWSGIServer):
         self._dispatchers[lane].add_task(connection)
 
     def maintenance(self, now: float) -> None:
-        """Nothing: waitress's own time limit goes by the wall clock, which may jump."""
+        """Do nothing: waitress's own time limit goes by the wall clock, which may jump."""
 
 
 def _to_give_way(waiting: Sequence[Connection], network: str, now: float) -> Sequence[Connection]:
-    """Of a network's connections: those that keep us waiting; without any, the kept ones or those that have only just
-    come, whichever are more, since a flood of new ones must not cost those who were served their connections."""
+    """Return those of a network's connections that are to give way: those that keep us waiting; without any, the kept
+    ones or those that have only just come, whichever are more, since a flood of new ones must not cost those who were
+    served their connections."""
     idle = [each for each in waiting if each.network == network and each.phase is Phase.IDLE]
     others = [each for each in waiting if each.network == network and each.phase is not Phase.IDLE]
     return [each for each in others if each.has_waited(now)] or max(idle, others, key=len)
@@ -176,7 +178,7 @@ def _dispatcher(lane: Lane) -> ThreadedTaskDispatcher:
 
 
 def _most_connections() -> int:
-    """As many as wanted, or as this process may open files for."""
+    """Return the most connections: as many as wanted, or as this process may open files for."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_CONNECTIONS + FILES_BESIDES
     if soft < wanted:

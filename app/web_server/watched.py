@@ -32,7 +32,7 @@ class Watched:
                 self._changed.append(known)
 
     def forget(self, descriptor: int) -> None:
-        """To be called before a socket is closed: its number is given to the next."""
+        """Forget a socket. To be called before it is closed: its number is given to the next."""
         if self._events.pop(descriptor, 0):
             self._epoll.unregister(descriptor)
 

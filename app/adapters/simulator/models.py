@@ -38,7 +38,7 @@ class SimulatorIntent(Base):
 
 
 class SimulatorRefund(Base):
-    """From `fails_at` on it has failed."""
+    """A refund of the simulator. From `fails_at` on it has failed."""
 
     __tablename__ = "simulator_refunds"
 

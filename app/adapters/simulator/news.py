@@ -97,7 +97,7 @@ def postpone(number: int, now: datetime) -> None:
 
 
 def _of_intent(account_id: str, intent: Intent, at: datetime) -> str:
-    """As Stripe's, it names the charge and does not show it."""
+    """Return the event of an intent. As Stripe's, it names the charge and does not show it."""
     return _body(OF_STATUS[intent.status], account_id, at, intent_json(replace(intent, card=None, refunded=0)))
 
 

@@ -77,7 +77,7 @@ def _sent(error: stripe.StripeError) -> Mapping[str, Any]:
 
 
 def _intent(sent: Mapping[str, Any]) -> Intent | None:
-    """None where it is not there, or cannot be read."""
+    """Return the intent of an error; None where it is not there, or cannot be read."""
     try:
         return intent_of(sent["payment_intent"])
     except (AttributeError, KeyError, TypeError, ValueError):

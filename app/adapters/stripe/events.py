@@ -25,7 +25,8 @@ def event_of(raw: bytes, headers: Mapping[str, str], now: datetime, secrets: Seq
 
 
 def _read(raw: bytes) -> ProcessorEvent:
-    """Raises BadSignature for what is signed but no event: nothing can be done with it."""
+    """Return the event in a signed body. Raises BadSignature for what is signed but no event: nothing can be done with
+    it."""
     try:
         sent = json.loads(raw)
         about = sent["data"]["object"]
@@ -49,7 +50,8 @@ def _intent_id(about: Sent) -> str | None:
 
 
 def _intent(about: Sent) -> Intent | None:
-    """None also where an endpoint of another API version sends a status that we do not know: it can be read anew."""
+    """Return the intent of an event; None for another object, and where an endpoint of another API version sends a
+    status that we do not know: it can be read anew."""
     if about.get("object") != "payment_intent":
         return None
     try:

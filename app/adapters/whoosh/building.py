@@ -181,7 +181,8 @@ class _Child:
 
 
 def _write_in_child(directory: Path, documents: Sequence[IndexDocument], pipe: int, parent: int) -> None:
-    """Never returns: the child must not run on into its parent's code, nor outlive it."""
+    """Write a segment in a child process. Never returns: the child must not run on into its parent's code, nor outlive
+    it."""
     try:
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)

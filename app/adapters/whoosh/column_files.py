@@ -51,7 +51,8 @@ def read_numbers(file: Bytes, count: int) -> npt.NDArray[np.float64]:
 
 
 def write_rare_numbers(numbers: npt.NDArray[np.float64]) -> bytes:
-    """As values: every distinct number once, packed as in a column of numbers, and nothing for no number."""
+    """Pack numbers as values: every distinct number once, packed as in a column of numbers, and nothing for no
+    number."""
     present = ~np.isnan(numbers)
     distinct, places = np.unique(numbers[present], return_inverse=True)
     codes = np.zeros(len(numbers), np.int64)

@@ -28,7 +28,7 @@ log = structlog.get_logger()
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Raises SearchUnavailable for whatever reading an index raises; the log has its trace, since a defect of the code
+    """Turn any error of reading an index into SearchUnavailable; the log has its trace, since a defect of the code
     looks the same."""
     try:
         yield
@@ -49,7 +49,7 @@ def is_marked(directory: Path) -> bool:
 
 
 def refuse_marked(directory: Path) -> None:
-    """Raises SearchUnavailable for a generation that is known to be damaged."""
+    """Refuse a generation that is known to be damaged. Raises SearchUnavailable."""
     with suppress(FileNotFoundError):
         raise damaged((directory / _MARK).read_text())
 

@@ -48,7 +48,7 @@ class Evaluation:
         return PlacedOrder.of(self.view, self.request, self.docs, self._keys())
 
     def _keys(self) -> Keys:
-        """By which the documents are ordered where nothing is placed."""
+        """Return the keys by which the documents are ordered where nothing is placed."""
         scores = self.answer.scores
         if self.request.sort is Sort.RELEVANCE and scores is not None:
             return scores if self.kept is None else scores[self.kept]
@@ -84,7 +84,7 @@ def answer_words(view: View, request: SearchRequest) -> WordMatches:
 
 
 def _with_pinned(answer: WordMatches, pinned: Docs) -> WordMatches:
-    """With the pinned documents that the words do not find, in their places among the numbers."""
+    """Return the answer with the pinned documents that the words do not find, in their places among the numbers."""
     new = pinned[~np.isin(pinned, answer.docs)]
     if not len(new):
         return answer

@@ -20,7 +20,7 @@ class Stamp(NamedTuple):
 
 
 def stamp_of(file: Path | str | int) -> Stamp:
-    """Of a path, or of an open file by its descriptor."""
+    """Return the stamp of a path, or of an open file by its descriptor."""
     found = os.stat(file)
     return Stamp(found.st_size, found.st_mtime_ns, found.st_ino)
 

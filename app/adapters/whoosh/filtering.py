@@ -54,7 +54,7 @@ def value_mask(view: View, chosen: ValueFilter) -> Mask:
 
 
 def all_of(masks: Sequence[Mask]) -> Mask | None:
-    """None for no masks at all."""
+    """Return the mask of documents in all masks; None for no masks at all."""
     return reduce(np.logical_and, masks) if masks else None
 
 

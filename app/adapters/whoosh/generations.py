@@ -46,7 +46,7 @@ class IndexFolder:
         self._current = str(directory / "current")
 
     def create(self) -> None:
-        """Durably: a rebuild that is done must not be lost with the folder of its index."""
+        """Create the folders durably: a rebuild that is done must not be lost with the folder of its index."""
         for folder in (self.directory.parent.parent, self.directory.parent, self.directory, self.directory / "pins"):
             if not folder.is_dir():
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)

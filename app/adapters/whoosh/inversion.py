@@ -1,4 +1,4 @@
-"""From documents to an inverted segment, in memory and in bulk.
+"""The inversion of documents to a segment, in memory and in bulk.
 
 Whoosh's own writer takes each posting through a chain of generators and a pool on disk. Here a word costs one
 dictionary look-up; counting and sorting happen once a segment on whole arrays.

@@ -1,4 +1,4 @@
-"""From words to the documents that have them: all words first, then as many as there are."""
+"""The documents that match words: all words first, then as many as there are."""
 
 from __future__ import annotations
 
@@ -126,7 +126,8 @@ class ViewIndex:
         return longer if len(longer.docs) > len(match.docs) else None
 
     def _finished(self, query: Query, docs: Docs, scores: Scores) -> Scores:
-        """With what counts on top: words side by side in the name, words that are a code, the kind they name."""
+        """Return the scores with all that counts on top: words side by side in the name, words that are a code, the
+        kind they name."""
         scores = scores.copy()
         for pair in neighbours(query.words):
             self._add_exact(scores, "pairs", pair, docs, PHRASE_WEIGHT)

@@ -58,7 +58,8 @@ class PlacedOrder:
         return self.placement.rank(int(np.count_nonzero(keys > keys[at]) + np.count_nonzero(keys[:at] == keys[at])))
 
     def _unpinned(self) -> tuple[Docs, Keys]:
-        """Without the pinned; boosted ones have keys above all others, buried ones below."""
+        """Return the documents without the pinned, and their keys; boosted ones have keys above all others, buried ones
+        below."""
         keys = self.keys.astype(np.float64)
         boosts, buries = (self._places(ids) for ids in (self.placement.boosts, self.placement.buries))
         if len(boosts) or len(buries):

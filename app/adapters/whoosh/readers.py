@@ -179,7 +179,7 @@ def _stamps(directory: Path, commit: Commit) -> dict[str, Stamp]:
 
 
 def _names(directory: Path, commit: Commit) -> list[str]:
-    """Of the files whose checksums the manifest has."""
+    """Return the names of the files whose checksums the manifest has."""
     return [table_name(commit.number), *(segment_path(directory, entry).name for entry in commit.segments)]
 
 

@@ -59,7 +59,7 @@ def score_parts(view: View, words: Sequence[str], found: Found, doc: int, score:
 
 
 def _unit_parts(view: View, unit: UnitMatch, words: Sequence[str], doc: int) -> list[ScorePart]:
-    """By the reading that gives what the unit scores, or comes nearest."""
+    """Return the parts of a unit's score, by the reading that gives what the unit scores, or comes nearest."""
     worth = _at(unit.match.docs, unit.match.scores, doc)
     if not worth:
         return []

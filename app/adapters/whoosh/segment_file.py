@@ -41,7 +41,8 @@ def segment_path(directory: Path, segment: W3Segment) -> Path:
 
 
 def write_segment(directory: Path, inverted: Inverted) -> W3Segment:
-    """Writes and fsyncs the file; the segment it returns becomes visible with the table of contents."""
+    """Write and fsync the file of a segment, and return the segment, which becomes visible with the table of
+    contents."""
     segment = W3Segment(W3Codec(), INDEX_NAME, doccount=inverted.count, segid=secrets.token_hex(8))
     segment.compound = True
     segment._fieldlengths = {name: field.total_length for name, field in inverted.fields.items() if field.total_length}

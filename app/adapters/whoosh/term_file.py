@@ -75,7 +75,7 @@ def _hash_tables(keys: Sequence[bytes], positions: np.ndarray, start: int) -> tu
 
 
 class TermFile:
-    """Reads a term index: look-up by key, and the vocabulary of a field in its order."""
+    """A reader of a term index: look-up by key, and the vocabulary of a field in its order."""
 
     def __init__(self, file: Bytes) -> None:
         self._file = file

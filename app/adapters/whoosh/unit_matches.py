@@ -56,8 +56,8 @@ def plain_matches(query: Query, matches: Sequence[Matches]) -> list[UnitMatch]:
 def unit_matches(
     view: View, query: Query, matches: Sequence[Matches], last: Matches | None = None, *, apart: bool = False
 ) -> list[UnitMatch]:
-    """In the order of the words. `matches` are those of the words; `last` is what the last one matches as the beginning
-    of longer words. `apart` is that of `Query.units`."""
+    """Return the matches of each unit in the order of the words. `matches` are those of the words; `last` is what the
+    last one matches as the beginning of longer words. `apart` is that of `Query.units`."""
     begun = [*matches[:-1], last] if last is not None else list(matches)
     if not query.alternatives:
         return plain_matches(query, begun)

@@ -55,7 +55,8 @@ class View:
         self.kept = {} if lasting is None else lasting
 
     def _live_mask(self) -> Mask | None:
-        """None where nothing is deleted, which spares the common case a pass."""
+        """Return the mask of documents that are not deleted; None where nothing is, which spares the common case a
+        pass."""
         if not any(self.deleted):
             return None
         live = np.ones(self.size, np.bool_)

@@ -36,5 +36,5 @@ def _raise_limits(endpoint: str | None, values: dict[str, Any] | None) -> None:
 
 
 def _is_permitted(permit: str) -> bool:
-    """Without it the web server has taken nothing of a large body."""
+    """Whether a permit is valid. Without it the web server has taken nothing of a large body."""
     return UploadPermits.of(current_app.config["SHOP"]).holder(permit, ports.clock().now().timestamp()) is not None

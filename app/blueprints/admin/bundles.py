@@ -210,7 +210,7 @@ def _at(run_id: str) -> Response:
 
 
 def _parts() -> frozenset[Part]:
-    """Raises Invalid."""
+    """Return the chosen parts. Raises Invalid."""
     sent = request.form.getlist("part")
     if unknown := [part for part in sent if part not in OF_AN_ADMIN]:
         raise Invalid([Problem("unknown_part", f"There is no part “{unknown[0][:40]}”.", "#/parts")])

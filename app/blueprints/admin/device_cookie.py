@@ -22,7 +22,7 @@ def known_device(email: str) -> str | None:
 
 
 def remember_device(response: Response, user: User) -> None:
-    """To be called when the user has just signed in."""
+    """Remember the device of a user. To be called when the user has just signed in."""
     known = known_devices.with_user(_sent(), user, ports.clock().now())
     secure = bool(current_app.config["SESSION_COOKIE_SECURE"])
     value = str(_serializer().dumps(known))
@@ -45,5 +45,5 @@ def _serializer() -> URLSafeSerializer:
 
 
 def _name() -> str:
-    """Behind https the browser itself sees to it that no other host sets it."""
+    """Return the name of the cookie. Behind https the browser itself sees to it that no other host sets it."""
     return "__Host-device" if current_app.config["SESSION_COOKIE_SECURE"] else "device"

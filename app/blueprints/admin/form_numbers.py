@@ -15,7 +15,7 @@ LONGEST_ID = 9  # Digits: no record has more, and every database takes them.
 
 
 def sent_id(text: str) -> int | None:
-    """None for what can be no id."""
+    """Return the id in a text; None for what can be no id."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_ID else None
 
 

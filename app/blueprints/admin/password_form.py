@@ -14,7 +14,7 @@ NOT_YOURS = "This is not your password."
 
 
 def user_signing_in() -> User:
-    """Raises Invalid, TooManyRequests."""
+    """Return the user who signs in. Raises Invalid, TooManyRequests."""
     email = request.form.get("email", "")
     return checked_user(email, request.form.get("password", ""), known_device(email))
 

@@ -90,7 +90,7 @@ def personal_data_erase() -> Answer | Page:
 
 
 def _person() -> Person:
-    """Raises Invalid and NotFound."""
+    """Return the person whom the form names. Raises Invalid and NotFound."""
     return find_person(ports.clock(), current_user.site_id, request.form.get("who", ""))
 
 

@@ -95,7 +95,7 @@ def password() -> Answer:
 @bp.post("/password")
 @requires(Permission.USE_ADMIN)
 def password_change() -> Answer:
-    """Ends every session of the user; this browser gets a new one."""
+    """Change the password, which ends every session of the user; this browser gets a new one."""
     try:
         user = user_by_password("current")
         with transaction():

@@ -48,7 +48,7 @@ def theme_file(name: str, filename: str) -> Response:
 
 
 def _theme(name: str) -> Theme:
-    """Raises NotFound."""
+    """Return the theme of a name. Raises NotFound."""
     theme = themes().by_name.get(name)
     if theme is None:
         raise NotFound("There is no such theme.")

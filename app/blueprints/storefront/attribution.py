@@ -95,7 +95,7 @@ def _note(change: Callable[[Journey, EventContext], Attributed]) -> None:
 
 
 def _is_a_shopper() -> bool:
-    """Neither a program that says so, nor a prefetched page, nor staff."""
+    """Whether a shopper sent the request: neither a program that says so, nor a prefetched page, nor staff."""
     agent = request.headers.get("User-Agent", "")
     purpose = request.headers.get("Sec-Purpose", "") + request.headers.get("Purpose", "")
     return bool(agent) and not is_bot(agent) and "prefetch" not in purpose and not _is_staff()

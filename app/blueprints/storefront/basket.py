@@ -116,7 +116,7 @@ def _not_added(error: DomainError) -> Response:
 
 
 def _changed(change: BasketChange) -> Response:
-    """With htmx, the basket as it is now; the cookie is the same as before."""
+    """Return the answer to a change: with htmx, the basket as it is now; the cookie is the same as before."""
     notice = "short" if change.short else "" if change.quantity else "removed"
     if wants_fragment():
         return basket_page(*NOTICES.get(notice, NO_NOTICE))

@@ -22,7 +22,7 @@ def basket_token() -> str | None:
 
 
 def set_basket_cookies(response: Response, token: str, items: int) -> None:
-    """As long as the basket itself is kept untouched."""
+    """Set the basket's cookies for as long as the basket itself is kept untouched."""
     _set(response, _name(), token, UNTOUCHED, httponly=True)
     _set(response, COUNT, str(items), UNTOUCHED, httponly=False)
 
@@ -34,7 +34,7 @@ def set_order_cookies(response: Response, token: str) -> None:
 
 
 def _name() -> str:
-    """Behind https the browser itself sees to it that no other host sets it."""
+    """Return the name of the cookie. Behind https the browser itself sees to it that no other host sets it."""
     return "__Host-basket" if _is_secure() else "basket"
 
 

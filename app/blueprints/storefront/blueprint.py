@@ -53,7 +53,7 @@ class DrawnListing:
 
     @property
     def size(self) -> int:
-        """In bytes, about."""
+        """The approximate size in bytes."""
         return self.fragment.size + BESIDE_FRAGMENT + sum(map(len, self.shown.paths))
 
 
@@ -63,7 +63,7 @@ def _begin(state: BlueprintSetupState) -> None:
 
 
 def empty_caches(app: App) -> None:
-    """As a process begins with them."""
+    """Empty all caches, as they are when a process begins."""
     app.extensions[WINDOW] = ShopWindow()
     app.extensions[SERVING] = ServingCache()
     app.extensions[LISTING_CACHE] = FragmentCache[DrawnListing](LISTINGS, lambda listing: listing.size)
@@ -121,7 +121,7 @@ def card_cache() -> FragmentCache[Markup]:
 
 
 def shop_or_none() -> Shop | None:
-    """For pages that must also be drawn where no shop is, or none can be read."""
+    """Return the shop, for pages that must also be drawn where there is none, or none can be read."""
     try:
         return current_shop()
     except (NotFound, SQLAlchemyError):

@@ -80,8 +80,8 @@ def _tracking(shop: Shop) -> list[tuple[str, str]]:
 def _listing(
     shop: Shop, node: ShopNode, listing_request: ListingRequest, links: ListingLinks, pages: LandingPages
 ) -> DrawnListing:
-    """While search does not answer, what is cached is shown, else a plain listing. Raises SearchUnavailable for pages
-    that only search can make."""
+    """Return the listing of a category. While search does not answer, what is cached is shown, else a plain listing.
+    Raises SearchUnavailable for pages that only search can make."""
     engine, of_page = ports.search_engine(), (links.path, pages.fingerprint)
     try:
         version: tuple[object, ...] = (shop.index_version, *of_page)

@@ -38,7 +38,7 @@ def robots() -> Response:
 @bp.get("/sitemap.xml")
 @public
 def sitemap() -> Response:
-    """Never built here. Where there is none yet, crawlers shall come again."""
+    """Serve the sitemap, which is never built here. Where there is none yet, crawlers shall come again."""
     shop = _shop_with_sitemap()
     return _file(shop, FIRST_FILE) or _not_yet(shop)
 

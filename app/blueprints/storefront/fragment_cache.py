@@ -32,7 +32,7 @@ class PackedMarkup:
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """The size in bytes."""
         return len(self.packed)
 
 

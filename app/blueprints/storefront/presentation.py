@@ -90,7 +90,7 @@ def landing_links(node: ShopNode, pages: LandingPages, landing: LandingPage | No
 
 @bp.app_template_global("robots_of_other_pages")
 def robots_of_other_pages() -> str:
-    """For baskets, errors and the like, which have no head of their own."""
+    """Return the robots directive of baskets, errors and the like, which have no head of their own."""
     decision = decide(PageRequest(PageKind.OTHER, request.path), SearchEngineSettings(request.host))
     keep_decision(decision)
     return decision.robots

@@ -103,7 +103,7 @@ def open_about(*causes: Cause) -> Sequence[Alert]:
 
 
 def last_seen(cause: Cause, site_id: int | None = None, subject: str = "") -> datetime | None:
-    """None where the alert is not open."""
+    """Return the time at which an alert was last seen; None where it is not open."""
     query = select(Alert.last_seen_at).where(*_identity(cause, site_id, subject), Alert.ended_at.is_(None))
     return db.session.scalar(query)
 

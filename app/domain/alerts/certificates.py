@@ -20,7 +20,7 @@ class CertificateReader(Protocol):
 
 
 class NoCertificates:
-    """For processes that check none."""
+    """The reader of certificates of processes that check none."""
 
     def valid_until(self, host: str, port: int) -> datetime:
         raise NoSecureConnection("certificates are not read here")

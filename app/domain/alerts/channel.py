@@ -16,8 +16,8 @@ class NotSent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """That an alert was raised or has ended, or a trial of that. `id` is the same however often the notice is sent;
-    `site` is the shop's host, None for the whole machine."""
+    """The notice that an alert was raised or has ended, or a trial of that. `id` is the same however often the notice
+    is sent; `site` is the shop's host, None for the whole machine."""
 
     id: str
     cause: Cause

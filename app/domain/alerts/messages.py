@@ -120,7 +120,7 @@ def _is_old_news(key: MessageKey) -> bool:
 
 
 def _add(now: datetime, alert: Alert, channels: Sequence[str], is_about_end: bool) -> None:
-    """By every channel; that one of them fails goes by the others."""
+    """Add a message for every channel; that one of them fails goes by the others."""
     own = alert.subject if alert.cause == Cause.DELIVERY_FAILED.key else None
     for channel in channels:
         if channel != own:

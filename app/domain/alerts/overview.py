@@ -60,7 +60,7 @@ def _unwritten(clock: Clock, scopes: Sequence[int | None]) -> list[OpenAlert]:
 
 
 def _written(site_id: int | None) -> list[OpenAlert]:
-    """Without those of an earlier version, whose cause is not known any more."""
+    """Return the open alerts without those of an earlier version, whose cause is not known any more."""
     return [_open(BY_KEY[alert.cause], alert) for alert in open_alerts(site_id) if alert.cause in BY_KEY]
 
 

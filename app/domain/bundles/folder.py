@@ -33,7 +33,7 @@ class BundleFolder:
         return self._folder / name
 
     def existing(self, name: str | None) -> Path:
-        """Raises NotFound."""
+        """Return the path of a file that exists. Raises NotFound."""
         path = self.path(name or "")
         if not path.is_file():
             raise NotFound(GONE)

@@ -17,7 +17,7 @@ GOLDEN = Record(query=Text(required=True), sku=Text(required=True), within=Whole
 
 
 def import_goldens(task: ImportTask) -> None:
-    """After the products, which they name by SKU."""
+    """Import the golden searches, after the products, which they name by SKU."""
     document = task.documents.get(FILE)
     if document is None:
         return
@@ -33,7 +33,7 @@ def import_goldens(task: ImportTask) -> None:
 
 
 def _read(raw: Any, seen: set[tuple[str, str]]) -> Expectation:
-    """Raises Invalid."""
+    """Return the golden search of a row. Raises Invalid."""
     fields = GOLDEN.load(raw)
     sent = Expectation(fields["query"], fields["sku"], fields.get("within", USUAL))
     key = searches.key_of(sent)

@@ -94,7 +94,7 @@ def import_bundle(
 
 
 def _document(bundle: Bundle, name: str) -> Any:
-    """Raises BrokenBundle for the wrong shape."""
+    """Return the content of a file; None without the file. Raises BrokenBundle for the wrong shape."""
     file = bundle.find(name)
     if file is None:
         return None

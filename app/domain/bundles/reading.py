@@ -1,4 +1,4 @@
-"""Reads a bundle's files strictly: whole JSON documents, and records line by line."""
+"""The strict reading of a bundle's files: whole JSON documents, and records line by line."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Document:
 
 
 def read_document(bundle: Bundle, name: str) -> Document:
-    """Raises BrokenBundle."""
+    """Read a whole JSON document. Raises BrokenBundle."""
     with open_data(bundle, name) as stream:
         raw = stream.read(min(LARGEST_DOCUMENT, _limit(bundle, name)) + 1)
     if len(raw) > LARGEST_DOCUMENT:
@@ -96,7 +96,7 @@ def read_document(bundle: Bundle, name: str) -> Document:
 
 
 def read_bytes(bundle: Bundle, name: str, most: int) -> bytes:
-    """At most `most` + 1 bytes of a file. Raises BrokenBundle."""
+    """Return at most `most` + 1 bytes of a file. Raises BrokenBundle."""
     with open_data(bundle, name, inflate=False) as stream:
         return stream.read(most + 1)
 

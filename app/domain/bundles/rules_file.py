@@ -18,8 +18,8 @@ OF_A_SITE = {"normalizedTerm", "synced", "revision", "updatedBy", "updatedAt"}  
 
 
 def import_rules(task: ImportTask) -> None:
-    """After the products, which rules name by SKU. A rule with an unknown one is left out whole: half of it would do
-    something that nobody meant."""
+    """Import the rules, after the products, which they name by SKU. A rule with an unknown one is left out whole: half
+    of it would do something unintended."""
     document = task.documents.get(FILE)
     if document is None:
         return

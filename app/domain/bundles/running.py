@@ -66,7 +66,7 @@ class _Order:
 
 @dataclass(slots=True)
 class _Notes:
-    """Writes how far the work is, not too often, and learns whether it is to end."""
+    """The notes of how far the work is, not too often; they also show whether it is to end."""
 
     context: SearchContext
     claim: Claim[BundleRun]
@@ -74,7 +74,7 @@ class _Notes:
     step: str = ""
 
     def __call__(self, step: str, done: int, total: int | None) -> None:
-        """Raises Cancelled, LeaseLost."""
+        """Note the progress. Raises Cancelled, LeaseLost."""
         now = self.context.clock.monotonic()
         if step == self.step and now - self.noted_at < BETWEEN_NOTES:
             return
@@ -100,7 +100,7 @@ def sweep(context: SearchContext, folder: BundleFolder) -> int:
 
 
 def _run(context: SearchContext, settings: BundleSettings, claim: Claim[BundleRun]) -> None:
-    """Raises LeaseLost."""
+    """Run a claimed export or import. Raises LeaseLost."""
     order = context.commit(lambda: _order(context, settings, claim))
     try:
         report = _carry_out(context, settings, order, _Notes(context, claim))
@@ -134,7 +134,7 @@ def _order(context: SearchContext, settings: BundleSettings, claim: Claim[Bundle
 
 
 def _carry_out(context: SearchContext, settings: BundleSettings, order: _Order, watch: Watch) -> dict[str, Any]:
-    """Raises DomainError."""
+    """Carry out an order and return its report. Raises DomainError."""
     _check_rights(order)
     if order.action is Action.EXPORT:
         return {"counts": _export(settings, order, order.site_id, watch)}
@@ -161,7 +161,7 @@ def _carry_out(context: SearchContext, settings: BundleSettings, order: _Order, 
 
 
 def _check_rights(order: _Order) -> None:
-    """As they are now: the request may be old. Raises Conflict."""
+    """Check the rights of the importer as they are now: the request may be old. Raises Conflict."""
     sites = {order.site_id, order.source_site_id} - {None}
     for site_id in sites:
         held = accounts.roles_of(order.importer.user_id or 0, site_id or 0)

@@ -145,7 +145,7 @@ def cancel(author: Author, run_id: str) -> None:
 
 
 def run_of(site_id: int, run_id: str, to_change: bool = False) -> BundleRun:
-    """Raises NotFound."""
+    """Return a run of the site. Raises NotFound."""
     return existing(find_record(BundleRun, site_id, run_id, to_change), MISSING)
 
 
@@ -187,14 +187,14 @@ def live_files(clock: Clock) -> Sequence[str]:
 
 
 def ended_files(clock: Clock) -> Sequence[str]:
-    """Those that were wanted, and are not any more, unless they are among the live ones."""
+    """Return the files that were wanted, and are not any more, unless they are among the live ones."""
     is_ended = BundleRun.state.not_in(UNFINISHED) & (BundleRun.kept_until <= clock.now())
     query = select(BundleRun.file).where(BundleRun.file.is_not(None), is_ended)
     return [file for file in db.session.scalars(query) if file]
 
 
 def runs_of(site_ids: Collection[int]) -> ColumnElement[bool]:
-    """Whose files may hold something of these sites: a transfer's is of its source, too."""
+    """Return the condition for runs whose files may hold data of these sites: a transfer's is of its source, too."""
     return or_(BundleRun.site_id.in_(site_ids), BundleRun.source_site_id.in_(site_ids))
 
 

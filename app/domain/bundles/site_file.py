@@ -68,7 +68,7 @@ def import_site(task: ImportTask, host: str) -> None:
 
 
 def _unsaved(host: str) -> Site:
-    """Stands for the site that a dry run does not make."""
+    """Return an unsaved site in place of the one that a dry run does not make."""
     site = Site(id=NO_SITE, name=host, currency="gbp", time_zone="Europe/London", staging=False)
     site.capabilities = list(sites.CAPABILITIES)
     site.domains = [Domain(host=host, primary=True)]
@@ -135,8 +135,8 @@ class SiteFile:
         return []
 
     def _take_domains(self, listed: list[Any]) -> None:
-        """Only where the site's own host is among them: a bundle that goes to another shop than it came from
-        must not carry the first one's hosts away."""
+        """Take the domains, only where the site's own host is among them: a bundle that goes to another shop than it
+        came from must not carry the first one's hosts away."""
         problems: list[Problem] = []
         found = [DOMAIN.read(item, f"#/domains/{index}", problems) for index, item in enumerate(listed)]
         self._refuse(problems)

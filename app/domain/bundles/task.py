@@ -64,7 +64,7 @@ class ImportTask:
         self.watch(name, self.rows_done, self.rows)
 
     def writing(self) -> AbstractContextManager[None]:
-        """Around each part that is committed by itself."""
+        """Return the context around each part that is committed by itself."""
         return nullcontext() if self.dry_run else self.transaction()
 
     def refuse(self, kind: str, document: Document, problems: Iterable[Problem]) -> None:

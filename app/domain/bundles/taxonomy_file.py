@@ -127,8 +127,8 @@ def enqueue_all_products(site_id: int) -> None:
 def _activate(
     task: ImportTask, document: Document, taxonomy_id: str, levels: list[dict[str, Any]], pointer: str
 ) -> None:
-    """Only the first activation: switching clears the classification of every product, which an administrator
-    confirms in the taxonomy's own page."""
+    """Activate the taxonomy, only where none is active: switching clears the classification of every product, which an
+    administrator confirms in the taxonomy's own page."""
     current = active_id(task.site_id)
     if current not in (None, taxonomy_id):
         message = f"The taxonomy “{current}” is active on this site; switching is done in the admin."

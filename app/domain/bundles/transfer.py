@@ -48,7 +48,7 @@ def transfer(
 
 
 def check_sites(source_id: int, target_id: int) -> None:
-    """Raises Invalid."""
+    """Check that a transfer has two sites. Raises Invalid."""
     if source_id == target_id:
         raise Invalid.one("same_site", "A site cannot be transferred to itself. Choose two sites.", "#/source")
 

@@ -65,7 +65,7 @@ def _checked(raw: Any, at: str, seen: set[str]) -> dict[str, Any]:
 
 
 def _import_user(task: ImportTask, fields: dict[str, Any], at: str) -> None:
-    """Raises Invalid for what the importer may not do in the admin either."""
+    """Import a user. Raises Invalid for what the importer may not do in the admin either."""
     counts = task.report.of(KIND)
     user = accounts.find_user(fields["email"])
     wanted = {Role(role) for role in fields["roles"]}

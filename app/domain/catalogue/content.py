@@ -143,13 +143,13 @@ def clean(site_id: int, kind: ContentKind[Record, Draft], draft: Draft) -> Draft
 
 
 def record_of(kind: ContentKind[Record, Draft], site_id: int, record_id: int, to_change: bool = False) -> Record:
-    """Raises NotFound."""
+    """Return a record of a kind. Raises NotFound."""
     record = find_record(kind.model, site_id, record_id, to_change, kind.options)
     return existing(record, f"There is no such {kind.noun} on this site.")
 
 
 def create(author: Author, kind: ContentKind[Record, Draft], draft: Draft) -> Record:
-    """Raises Invalid, Conflict."""
+    """Create a record of a kind. Raises Invalid, Conflict."""
     checked = _checked(author.site_id, kind, draft, None)
     title = kind.title_of(checked)
     if not checked.seo_name:

@@ -28,13 +28,14 @@ class Lookup:
 
 
 def products_for_sale(site_id: int, lookup: Lookup, page_number: int, page_size: int) -> Paged[Product]:
-    """By name, straight from the database."""
+    """Return a page of products by name, straight from the database."""
     ids = _ids(site_id).where(*_conditions(site_id, lookup)).order_by(Product.name, Product.id)
     return _page(site_id, ids, page_number, page_size)
 
 
 def products_of_collection(site_id: int, seo_name: str, page_number: int, page_size: int) -> Paged[Product]:
-    """In the collection's own order. Raises NotFound for one that is not there or hidden."""
+    """Return a page of a collection's products in its own order. Raises NotFound for one that is not there or
+    hidden."""
     wanted = Collection.site_id == site_id, Collection.seo_name == seo_name, Collection.enabled
     found = db.session.scalar(select(Collection.id).where(*wanted))
     collection_id = existing(found, "We have no such collection, or not any more.")
@@ -51,7 +52,7 @@ def product_by_sku(site_id: int, sku: str) -> Product:
 
 
 def products_by_ids(site_id: int, ids: Sequence[int]) -> list[Product]:
-    """Those that are for sale, in the order of the ids."""
+    """Return the products that are for sale, in the order of the ids."""
     found = {product.id: product for product in db.session.scalars(_whole(site_id).where(Product.id.in_(ids)))}
     return [found[product_id] for product_id in ids if product_id in found]
 

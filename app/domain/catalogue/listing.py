@@ -91,7 +91,7 @@ class ProductList:
 
     @classmethod
     def parse(cls, query: str) -> ProductList:
-        """From a query string, such as `query` makes."""
+        """Return the list of a query string, such as `query` makes."""
         return cls.read(dict(parse_qsl(query, max_num_fields=MOST_FIELDS)))
 
     @property

@@ -107,8 +107,8 @@ def prepare(context: WorkContext, store: ImageStore, upload_id: str) -> bool:
 
 
 def _prepare(context: WorkContext, store: ImageStore, claim: Claim[PictureUpload]) -> None:
-    """Raises LeaseLost, NotFound. What is no picture is refused, which is a result of this work and no failure of it;
-    nor is it one that the product was deleted meanwhile, and its uploads with it."""
+    """Prepare an uploaded picture. Raises LeaseLost, NotFound. What is no picture is refused, which is a result of this
+    work and no failure of it; nor is it one that the product was deleted meanwhile, and its uploads with it."""
     file, product_id = context.commit(lambda: _source(context.clock, claim))
     data = store.received(claim.site_id, file)
     try:
@@ -128,7 +128,7 @@ def _source(clock: Clock, claim: Claim[PictureUpload]) -> tuple[str, int]:
 
 
 def _add(clock: Clock, claim: Claim[PictureUpload], product_id: int, stored: StoredImage) -> None:
-    """Raises LeaseLost, NotFound, Invalid."""
+    """Add a stored picture to its product. Raises LeaseLost, NotFound, Invalid."""
     product_of(claim.site_id, product_id, to_change=True)  # Locked before the upload, as by whoever deletes it.
     upload = leases.hold(clock, claim)
     images.add(Author(upload.site_id, upload.requested_by, clock), product_id, stored, upload.alt)

@@ -47,7 +47,7 @@ def _summary(name: str, before: dict[str, Any], after: dict[str, Any], changed: 
 
 
 def _unlike(value: Any, other: Any) -> Any:
-    """Of attribute values only those that differ."""
+    """Return a value, of attribute values only those that differ."""
     if not isinstance(value, dict) or not isinstance(other, dict):
         return value
     return {name: item for name, item in value.items() if name not in other or other[name] != item}

@@ -35,7 +35,7 @@ def _ways(own: Select[Product], site_id: int, text: str) -> Iterator[Select[Prod
 
 
 def product_referred_to(site_id: int, reference: str) -> Product:
-    """Raises NotFound."""
+    """Return the product of a reference. Raises NotFound."""
     shown = reference.strip()[:80]
     return existing(
         referred_product(site_id, reference), f"No product of this site has the SKU, SEO name or id “{shown}”."

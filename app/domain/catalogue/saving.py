@@ -37,5 +37,5 @@ def assign(record: object, draft: object, fields: Iterable[str]) -> dict[str, An
 
 
 def flush_or_conflict() -> None:
-    """Raises Conflict when another user took a name of the record at the same moment."""
+    """Flush the session. Raises Conflict when another user took a name of the record at the same moment."""
     flushing.flush_or_conflict("Another user took this SKU or SEO name at the same moment. Nothing was saved.")

@@ -57,7 +57,7 @@ def find_with_terms(site_id: int, words: str, limit: int = LOOKUP_SIZE) -> list[
 
 
 def product_with_terms(site_id: int, product_id: int) -> TermRow:
-    """Raises NotFound."""
+    """Return a product with its search terms. Raises NotFound."""
     rows = _rows(select(*_COLUMNS).where(Product.site_id == site_id, Product.id == product_id))
     if not rows:
         raise NotFound("There is no such product on this site.")

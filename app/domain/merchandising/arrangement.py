@@ -38,7 +38,8 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Below a parent (None: at the top), before or behind a sibling there; without one as the last."""
+    """The target of a move: below a parent (None: at the top), before or behind a sibling there; without one as the
+    last."""
 
     parent_id: int | None
     before_id: int | None = None
@@ -90,7 +91,8 @@ def target_of(places: Arrangement, node_id: int, direction: Direction) -> Target
 
 
 def moved(places: Arrangement, node_id: int, target: Target) -> dict[int, Place]:
-    """With all below it. Raises Invalid: below itself, too deep, an address that is taken, a target that is gone."""
+    """Return the arrangement with a category moved, and all below it. Raises Invalid: below itself, too deep, an
+    address that is taken, a target that is gone."""
     if target.parent_id is not None:
         _check_known(places, target.parent_id)
         if node_id in above(places, target.parent_id):
@@ -108,7 +110,7 @@ def moved(places: Arrangement, node_id: int, target: Target) -> dict[int, Place]
 
 
 def added(places: Arrangement, slug: str, target: Target, node_id: int = NEW) -> dict[int, Place]:
-    """With a new category. Raises Invalid as `moved` does, and for one too many."""
+    """Return the arrangement with a new category. Raises Invalid as `moved` does, and for one too many."""
     if problems := count_problems(len(places) + 1, "#"):
         raise Invalid(problems)
     if target.parent_id is not None:
@@ -123,7 +125,8 @@ def added(places: Arrangement, slug: str, target: Target, node_id: int = NEW) ->
 
 
 def with_slug(places: Arrangement, node_id: int, slug: str) -> dict[int, Place]:
-    """Under another last part of its address. Raises Invalid where a sibling has it."""
+    """Return the arrangement with a category under another last part of its address. Raises Invalid where a sibling has
+    it."""
     arranged = dict(places)
     if places[node_id].slug != slug:
         arranged[node_id] = replace(places[node_id], slug=slug)
@@ -132,7 +135,7 @@ def with_slug(places: Arrangement, node_id: int, slug: str) -> dict[int, Place]:
 
 
 def without(places: Arrangement, node_id: int) -> dict[int, Place]:
-    """Without a category and all below it."""
+    """Return the arrangement without a category and all below it."""
     gone = set(branch(places, node_id))
     arranged = {id: place for id, place in places.items() if id not in gone}
     _renumber(arranged, siblings(arranged, places[node_id].parent_id))
@@ -160,13 +163,14 @@ def room_for(places: Arrangement, node_id: int) -> list[int]:
 
 
 def version_of(places: Arrangement) -> str:
-    """Differs whenever a category stands elsewhere, came or went."""
+    """Return a version, which differs whenever a category stands elsewhere, came or went."""
     standing = sorted((place.id, place.parent_id or 0, place.position, place.slug) for place in places.values())
     return hashlib.blake2b(repr(standing).encode(), digest_size=8).hexdigest()
 
 
 def _position(beside: Sequence[int], target: Target) -> int:
-    """Raises Invalid where the neighbour stands elsewhere by now."""
+    """Return the position of a target among the siblings. Raises Invalid where the neighbour stands elsewhere by
+    now."""
     neighbour = target.before_id if target.before_id is not None else target.after_id
     if neighbour is None:
         return len(beside)

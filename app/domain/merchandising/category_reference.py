@@ -64,7 +64,7 @@ def category_referred_to(site_id: int, reference: str) -> int:
 
 
 def _found(site_id: int, text: str) -> list[_Named]:
-    """Those of the first way to read the reference that finds any; in one statement."""
+    """Return the categories by the first way to read the reference that finds any; in one statement."""
     query = select(Node.id, Node.name, Node.path, Tree.name, Tree.primary).join(Tree, Tree.id == Node.tree_id)
     rows = db.session.execute(query.where(Node.site_id == site_id).order_by(Tree.primary.desc(), Node.path, Node.id))
     named = [_Named(*row) for row in rows]
@@ -80,8 +80,8 @@ def _found(site_id: int, text: str) -> list[_Named]:
 
 
 def _path(text: str) -> str:
-    """Of an address, too, as it stands in a browser, whose case does not matter; a word with capitals alone is rather a
-    name. Empty for none."""
+    """Return the path in a reference, or in an address as it stands in a browser, whose case does not matter; a word
+    with capitals alone is rather a name. Empty for none."""
     try:
         path = unquote(urlsplit(text).path)
     except ValueError:

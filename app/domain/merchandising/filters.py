@@ -54,7 +54,7 @@ class KnownFacet:
 
 
 def known_facets(attributes: Mapping[str, Attribute]) -> dict[str, KnownFacet]:
-    """By id: the built-in ones, then the attributes of the active taxonomy by their names."""
+    """Return the known facets by id: the built-in ones, then the attributes of the active taxonomy by their names."""
     named = sorted(attributes.items(), key=lambda item: (item[1].name.casefold(), item[0]))
     names = LABELS | {facet_id: attribute.name for facet_id, attribute in named}
     return {id: KnownFacet(id, name, _displays(id, attributes.get(id))) for id, name in names.items()}

@@ -16,7 +16,7 @@ class LevelCategory:
 
 
 def categories_by_level(site_id: int) -> list[LevelCategory]:
-    """In the order of their labels."""
+    """Return the categories with a taxonomy level, in the order of their labels."""
     tree = load_tree(site_id)
     found = [
         LevelCategory(

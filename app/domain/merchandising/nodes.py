@@ -60,7 +60,7 @@ class Removal:
 
 
 def node_of(site_id: int, node_id: int, to_change: bool = False) -> Node:
-    """Raises NotFound."""
+    """Return a category. Raises NotFound."""
     return existing(find_record(Node, site_id, node_id, to_change), MISSING)
 
 
@@ -71,7 +71,7 @@ def arrangement_of(tree_id: int) -> dict[int, Place]:
 
 
 def add(author: Author, tree_id: int, name: str, parent_id: int | None) -> Node:
-    """At the end of the categories below a parent, None for the top. Raises NotFound, Invalid, Conflict."""
+    """Add a category at the end of those below a parent, None for the top. Raises NotFound, Invalid, Conflict."""
     return add_all(author, tree_id, [name], Target(parent_id))[0]
 
 
@@ -117,7 +117,7 @@ def show(author: Author, node_id: int, visible: bool) -> Node:
 
 
 def plan_move(site_id: int, node_id: int, where: Direction | Target, version: str | None = None) -> PlannedMove:
-    """Raises NotFound, Invalid, StaleTree."""
+    """Return the changes that a move would make. Raises NotFound, Invalid, StaleTree."""
     node = node_of(site_id, node_id)
     target, before, after = _moved(node, where, version)
     is_seen = is_primary(tree_of(site_id, node.tree_id))
@@ -126,8 +126,8 @@ def plan_move(site_id: int, node_id: int, where: Direction | Target, version: st
 
 
 def move(author: Author, node_id: int, where: Direction | Target, version: str | None = None) -> Node:
-    """With all below it, whose addresses change with it. `version` is that of the arrangement that the author saw.
-    Raises NotFound, Invalid, StaleTree, Conflict."""
+    """Move a category with all below it, whose addresses change with it. `version` is that of the arrangement that the
+    author saw. Raises NotFound, Invalid, StaleTree, Conflict."""
     node = node_of(author.site_id, node_id)
     tree = tree_of(author.site_id, node.tree_id, to_change=True)
     node = node_of(author.site_id, node_id, to_change=True)
@@ -146,7 +146,7 @@ def move(author: Author, node_id: int, where: Direction | Target, version: str |
 
 
 def removal(site_id: int, node_id: int) -> Removal:
-    """Raises NotFound."""
+    """Return the records that go with a category. Raises NotFound."""
     node = node_of(site_id, node_id)
     ids = arrangement.branch(arrangement_of(node.tree_id), node_id)
     placements = select(func.count()).select_from(Placement).where(Placement.node_id.in_(ids))
@@ -155,7 +155,7 @@ def removal(site_id: int, node_id: int) -> Removal:
 
 
 def delete(author: Author, node_id: int) -> Removal:
-    """With all below it and what is placed there; the products stay. Raises NotFound."""
+    """Delete a category with all below it and what is placed there; the products stay. Raises NotFound."""
     node = node_of(author.site_id, node_id)
     tree = tree_of(author.site_id, node.tree_id, to_change=True)
     node = node_of(author.site_id, node_id, to_change=True)

@@ -70,7 +70,7 @@ class TreeOutline:
 
 
 def outline_of(site_id: int, tree_id: int) -> TreeOutline:
-    """Raises NotFound."""
+    """Return the outline of a tree. Raises NotFound."""
     tree = tree_of(site_id, tree_id)
     query = select(
         Node.id, Node.parent_id, Node.position, Node.slug, Node.path,

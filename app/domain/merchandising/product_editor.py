@@ -60,7 +60,7 @@ class ProductEditor:
 
 
 def product_editor(clock: Clock, site_id: int, product_id: int) -> ProductEditor:
-    """Raises NotFound."""
+    """Return the facts of a product that its editor shows. Raises NotFound."""
     product = product_of(site_id, product_id)
     taxonomy = active_with_tree(clock, site_id)
     return ProductEditor(
@@ -88,7 +88,7 @@ def categories_of(product: Product, tree: ShopTree, taxonomy: TaxonomyTree) -> P
 
 
 def _categories(tree: ShopTree, node_ids: Iterable[int]) -> list[Category]:
-    """In the order of their labels, so that each stands under the one above it."""
+    """Return categories in the order of their labels, so that each stands under the one above it."""
     found = [Category(node_id, tree.label(node_id), tree.is_shown(tree.nodes[node_id])) for node_id in node_ids]
     return sorted(found, key=lambda category: category.label)
 

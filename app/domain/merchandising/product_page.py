@@ -66,7 +66,7 @@ class ProductPage:
 
 
 def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPage:
-    """Raises NotFound for a product that is not there or not enabled."""
+    """Return the page of a product. Raises NotFound for a product that is not there or not enabled."""
     product = _product(shop.site_id, seo_name)
     offers = [
         VariantOnOffer(v.sku, v.options, product.price if v.price is None else v.price, is_in_stock(v.stock))
@@ -91,7 +91,7 @@ def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPag
 
 
 def small_pictures(shop: Shop, product_ids: Collection[int]) -> dict[int, PagePicture]:
-    """For a list such as a basket: one picture of each of these products, its photograph in the small size."""
+    """Return one picture of each of these products for a list such as a basket, its photograph in the small size."""
     products = db.session.scalars(
         select(Product)
         .where(Product.site_id == shop.site_id, Product.id.in_(product_ids))

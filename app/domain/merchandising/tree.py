@@ -34,7 +34,7 @@ class Facet:
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Facet:
-        """From the stored form, which is the bundle's."""
+        """Return the facet of the stored form, which is the bundle's."""
         return cls(
             facet_id=stored["facetId"],
             display=Display(stored.get("display") or Display.LIST),
@@ -136,7 +136,7 @@ class ShopTree:
         return [node for node in self.every_child(node_id) if node.visible]
 
     def every_child(self, node_id: int | None) -> Sequence[ShopNode]:
-        """With the hidden ones, which hold their addresses too."""
+        """Return the categories below one, with the hidden ones, which hold their addresses too."""
         return self._children.get(node_id, ())
 
     def with_those_below(self, node_id: int) -> list[ShopNode]:

@@ -82,7 +82,7 @@ def create(author: Author, name: str) -> Tree:
 
 
 def rename(author: Author, tree_id: int, name: str) -> Tree:
-    """Raises NotFound, Invalid, Conflict."""
+    """Rename a tree. Raises NotFound, Invalid, Conflict."""
     tree = tree_of(author.site_id, tree_id, to_change=True)
     before, name = tree.name, _checked_name(author.site_id, name, tree_id)
     if name != before:
@@ -109,7 +109,7 @@ def make_primary(author: Author, tree_id: int) -> Tree:
 
 
 def facets_version(tree: Tree) -> str:
-    """Differs whenever the filters of a tree do."""
+    """Return a version, which differs whenever the filters of a tree do."""
     return hashlib.blake2b(json.dumps(tree.facets).encode(), digest_size=8).hexdigest()
 
 

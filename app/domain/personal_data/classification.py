@@ -31,7 +31,7 @@ class Columns:
 
     @property
     def cleared(self) -> frozenset[str]:
-        """Those that an erasure must clear in the person's own records."""
+        """The columns that an erasure must clear in the person's own records."""
         return frozenset(f"{self.personal} {self.secret}".split())
 
 

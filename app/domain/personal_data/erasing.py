@@ -65,7 +65,7 @@ class Erasure:
 
 
 def check_may_erase(actor: SignedIn, person: Person) -> None:
-    """Raises Forbidden where the actor may not close the person's account."""
+    """Check that the actor may close the person's account. Raises Forbidden."""
     if person.account is None:
         return
     if not _has_role(actor.site_id, person.account.user_id):
@@ -80,8 +80,8 @@ def check_may_erase(actor: SignedIn, person: Person) -> None:
 
 
 def erase(transaction: Transaction, author: Author, person: Person, stores: OutsideStores) -> Erasure:
-    """For good. Files, which no rollback brings back, go after the commit. Raises Invalid with what is still open, and
-    Conflict where the list cannot be written, since a backup would bring the person back."""
+    """Erase a person for good. Files, which no rollback brings back, go after the commit. Raises Invalid with what is
+    still open, and Conflict where the list cannot be written, since a backup would bring the person back."""
     with transaction():
         erasure, files = _erase_records(author, person, stores)
     return _with_files_removed(erasure, person, files, stores)
@@ -113,8 +113,8 @@ def _with_files_removed(erasure: Erasure, person: Person, files: list[str], stor
 
 
 def brought_back(stores: OutsideStores, author: Author) -> Iterator[Person]:
-    """Those of the author's site who were erased and are there again; what came after their erasure is not meant.
-    Raises OSError where the list cannot be read."""
+    """Yield the persons of the author's site who were erased and are there again; what came after their erasure is not
+    meant. Raises OSError where the list cannot be read."""
     erased = Erasures.read(stores.key, stores.list.lines())
     for email in _addresses(author.site_id):
         at = erased.erased_at(author.site_id, KnownBy.EMAIL, email)

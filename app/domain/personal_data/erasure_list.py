@@ -17,7 +17,7 @@ KEY = "erasures"  # The purpose of the key of its hashes.
 
 
 class KnownBy(StrEnum):
-    """By what a person was known."""
+    """The identifier by which a person was known."""
 
     EMAIL = "email"
     ORDER = "order"
@@ -31,7 +31,7 @@ class ErasureList(Protocol):
         ...
 
     def lines(self) -> list[str]:
-        """Raises OSError."""
+        """Return the lines of the list. Raises OSError."""
         ...
 
 
@@ -39,7 +39,7 @@ class NoErasureList:
     """The list of erasures of a shop that keeps none."""
 
     def append(self, line: str) -> None:
-        """Nothing is kept."""
+        """Ignore the line: nothing is kept."""
 
     def lines(self) -> list[str]:
         return []
@@ -47,7 +47,7 @@ class NoErasureList:
 
 @dataclass(frozen=True, slots=True)
 class Erasures:
-    """Those of the list, the latest of each person; `key` is the secret of the hashes."""
+    """The erasures of the list, the latest of each person; `key` is the secret of the hashes."""
 
     key: bytes
     at_by_hash: Mapping[str, datetime]

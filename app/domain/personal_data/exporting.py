@@ -33,7 +33,7 @@ class Kept:
 
 
 def kept_about(person: Person) -> list[Kept]:
-    """Only what there is; two statements a holding."""
+    """Return the holdings about a person, only those that there are; two statements a holding."""
     found = []
     for holding in HOLDINGS:
         number = db.session.scalar(select(func.count()).select_from(holding.model).where(holding.which(person))) or 0

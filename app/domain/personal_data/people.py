@@ -40,7 +40,8 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """By `email`; where an order has no address, by that order alone. `known_until` leaves out what came later."""
+    """A person, known by `email`; where an order has no address, by that order alone. `known_until` leaves out what
+    came later."""
 
     site_id: int
     email: str | None
@@ -90,7 +91,7 @@ def find_person(clock: Clock, site_id: int, words: str) -> Person:
 
 
 def person_at(site_id: int, email: str, known_until: datetime) -> Person | None:
-    """None where the site keeps nothing under the address."""
+    """Return the person of an address; None where the site keeps nothing under it."""
     email = normal_email(email)
     person = Person(site_id, email, None, known_until, _account(site_id, email, known_until))
     mails = select(PosReceiptMail.id).where(
@@ -103,7 +104,7 @@ def person_at(site_id: int, email: str, known_until: datetime) -> Person | None:
 
 
 def person_of(order: Order, known_until: datetime) -> Person:
-    """Whose order it is."""
+    """Return the person of an order."""
     if order.contact_email:
         person = person_at(order.site_id, order.contact_email, known_until)
         if person is not None:

@@ -135,7 +135,7 @@ def _notes(person: Person) -> Iterator[str]:
 
 
 def _entries_about(person: Person) -> ColumnElement[bool]:
-    """Of the activity log: about the person's orders, payments, account and agents."""
+    """Return the condition for entries of the activity log about the person's orders, payments, account and agents."""
 
     def about(kind: str, ids: Any) -> ColumnElement[bool]:
         return and_(AuditEntry.subject_type == kind, AuditEntry.subject_id.in_(ids))
@@ -153,7 +153,8 @@ def _entries_about(person: Person) -> ColumnElement[bool]:
 
 
 def _of_sites(person: Person, table: Table) -> ColumnElement[bool]:
-    """Those of the person's sites; what belongs to no site is the machine's, or another system's."""
+    """Return the condition for rows of the person's sites; what belongs to no site is the machine's, or another
+    system's."""
     if "site_id" not in table.c:
         return table.c[next(iter(table.primary_key.columns.keys()))].is_not(None)
     site_ids = {person.site_id, *(person.account.site_ids if person.account else ())}
@@ -193,6 +194,7 @@ def _may_hold(columns: Collection[ColumnElement[Any]], words: Collection[str]) -
 
 
 def _stored_forms(word: str) -> set[str]:
-    """In lower case, as each database understands it, as text and within JSON, which may be stored with escapes."""
+    """Return the forms of a word in lower case, as each database understands it, as text and within JSON, which may be
+    stored with escapes."""
     written = {word, *(json.dumps(word, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False))}
     return {form.lower() for form in written} | {form.translate(_ASCII_LOWER) for form in written}

@@ -1,4 +1,4 @@
-"""The author of a change: user, site, time and surface."""
+"""The author of a change: name, site, clock and origin."""
 
 from __future__ import annotations
 

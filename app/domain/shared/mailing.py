@@ -12,7 +12,7 @@ class MailNotSent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """To one person, in text and the same in HTML. `key` is the same however often the mail is sent."""
+    """A mail to one person, in text and the same in HTML. `key` is the same however often the mail is sent."""
 
     to: str
     subject: str

@@ -32,7 +32,7 @@ def decimal_text(amount: int, currency: str) -> str:
 
 
 def format_money(amount: int, currency: str) -> str:
-    """As people read it: "£1,234.50"; a currency without a symbol here shows its code, "1,234.50 SEK"."""
+    """Format an amount for people: "£1,234.50"; a currency without a symbol here shows its code, "1,234.50 SEK"."""
     whole, point, part = decimal_text(abs(amount), currency).partition(".")
     number = f"{int(whole):,}{point}{part}"
     symbol = SYMBOLS.get(currency)

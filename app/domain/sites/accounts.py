@@ -65,12 +65,12 @@ def find_user(email: str) -> User | None:
 
 
 def get_user(email: str) -> User:
-    """Raises NotFound."""
+    """Return the user of an address. Raises NotFound."""
     return existing(find_user(email), f"There is no user {email}.")
 
 
 def set_password(memory_kib: int, user: User, password: str) -> None:
-    """Ends all the user's sessions. Raises Invalid."""
+    """Set a password, which ends all the user's sessions. Raises Invalid."""
     if problems := password_problems(password):
         raise Invalid(problems)
     user.password_hash = hasher(memory_kib).hash(password)
@@ -95,7 +95,7 @@ def roles_of(user_id: int, site_id: int) -> frozenset[Role]:
 
 
 def roles_among(grants: Iterable[tuple[str, int]], site_id: int) -> frozenset[Role]:
-    """Those of (role, site) that count on the site."""
+    """Return the roles among (role, site) that count on the site."""
     return frozenset(Role(role) for role, site in grants if site == site_id or role == Role.SUPERADMIN)
 
 

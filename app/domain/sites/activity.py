@@ -104,7 +104,7 @@ def activity(site_id: int, filters: ActivityFilter = EVERYTHING) -> ActivityPage
 
 
 def entry_of(site_id: int, entry_id: int) -> ActivityEntry:
-    """Raises NotFound."""
+    """Return an entry of the activity log. Raises NotFound."""
     found = _entries(site_id, _COLUMNS.where(AuditEntry.site_id == site_id, AuditEntry.id == entry_id))
     return existing(found[0] if found else None, "There is no such entry in the activity log of this shop.")
 
@@ -202,7 +202,7 @@ def _of_field(name: str, value: Any, currency: str) -> str:
 
 
 def written(value: Any) -> str:
-    """For people; a long one is cut."""
+    """Format a value for people; a long one is cut."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):

@@ -30,7 +30,7 @@ def things(site_id: int) -> list[str]:
 
 
 def _values(site_id: int, name: str) -> list[str]:
-    """By a recursive query: the smallest value, then the smallest above it, and so on."""
+    """Return the values of a column by a recursive query: the smallest value, then the smallest above it, and so on."""
     column: InstrumentedAttribute[Any] = getattr(AuditEntry, name)
     found = select(func.min(column).label("value")).where(AuditEntry.site_id == site_id).cte("found", recursive=True)
     entry = aliased(AuditEntry)

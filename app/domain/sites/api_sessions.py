@@ -94,8 +94,8 @@ def _trusted(_session_id: str) -> bool:
 
 
 def open_session(clock: Clock, user: User, site_id: int, audience: Audience, device: Device) -> Granted:
-    """Raises Forbidden for a user without any role on the site, who could do nothing with a token, and when a till is
-    asked for and the user holds no role for one."""
+    """Open a session. Raises Forbidden for a user without any role on the site, who could do nothing with a token, and
+    for a till when the user holds no role for one."""
     roles = roles_of(user.id, site_id)
     if audience is Audience.API and not roles:
         raise RoleRequired("You have no role on this site. Ask someone who runs it for one.")
@@ -187,7 +187,7 @@ def end(clock: Clock, session_id: str, because: Because) -> None:
 
 
 def end_as_suspicious(clock: Clock, session_id: str, because: Because, why: str) -> None:
-    """With an entry in the activity log; a session that ended before is left as it is."""
+    """End a session with an entry in the activity log; one that ended before is left as it is."""
     row = db.session.execute(
         select(ApiSession, User)
         .join(User, User.id == ApiSession.user_id)
@@ -233,7 +233,7 @@ def _check_standing(clock: Clock, session: ApiSession, user: User) -> None:
 def _suspicion(
     clock: Clock, session: ApiSession, user: User, spent: int, device_id: str | None, is_stolen: Suspicion
 ) -> Unauthenticated | None:
-    """Ends the session that a thief seems to have."""
+    """End a session that a thief seems to have, and return the refusal; None without suspicion."""
     if spent > 1 or (spent == 1 and clock.now() - session.last_used_at > GRACE):
         _end_with_note(clock, session, user, Because.REFRESH_REUSE, "a refresh token was used twice")
         return Unauthenticated("refresh_reused", REUSED)

@@ -55,7 +55,8 @@ def is_personal(token: str) -> bool:
 
 
 def hash_of(token: str) -> str:
-    """Of so many random bits a plain hash is as good as a slow one, and the look-up finds it by an index."""
+    """Return the hash of a token. Of so many random bits a plain hash is as good as a slow one, and the look-up finds
+    it by an index."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 

@@ -42,7 +42,7 @@ UNKNOWN = "This is no access token of this shop."
 
 @dataclass(frozen=True, slots=True)
 class ListedToken:
-    """As pages show it: `beginning` is all of the token that anybody sees again, `last_used_at` is right to the
+    """A token as pages show it: `beginning` is all of the token that anybody sees again, `last_used_at` is right to the
     hour."""
 
     id: int
@@ -104,7 +104,7 @@ def make_token(author: Author, user_id: int, name: str, days: int | None) -> Iss
 
 
 def tokens_of(clock: Clock, site_id: int, user_id: int) -> list[ListedToken]:
-    """Those of the user on the site, also what ended lately; active ones first, then the newest."""
+    """Return the tokens of the user on the site, also what ended lately; active ones first, then the newest."""
     rows = db.session.execute(
         select(PersonalToken, User.session_version)
         .join(User, User.id == PersonalToken.user_id)

@@ -17,7 +17,8 @@ MARGIN = timedelta(days=1)  # A clock that jumps a little ends nobody's session.
 
 
 def _is_without_use(at: InstrumentedAttribute[datetime], now: datetime, lasts: timedelta) -> ColumnElement[bool]:
-    """Nor is there a use for what was dated while the clock was far ahead, and would hold again one day."""
+    """Return the condition for records without further use, also those that were dated while the clock was far ahead,
+    and would hold again one day."""
     return or_(at < now - lasts - MARGIN, at > now + lasts + MARGIN)
 
 

@@ -45,12 +45,12 @@ def site_by_host(host: str) -> Site | None:
 
 
 def site_at(host: str) -> Site:
-    """Raises NotFound."""
+    """Return the site at a host. Raises NotFound."""
     return existing(site_by_host(clean_host(host)), f"There is no site at {host[:80]}.")
 
 
 def all_sites() -> Sequence[Site]:
-    """In the order in which they were made."""
+    """Return all sites in the order in which they were made."""
     return db.session.scalars(select(Site).options(selectinload(Site.domains)).order_by(Site.id)).all()
 
 

@@ -37,7 +37,7 @@ class Member:
 
 
 def members(actor: SignedIn) -> list[Member]:
-    """Everybody of the shop that the actor works on, by name; three queries however many there are."""
+    """Return all members of the shop that the actor works on, by name; three queries however many there are."""
     here = select(RoleGrant.user_id).where(RoleGrant.site_id == actor.site_id)
     users = db.session.scalars(select(User).where(User.id.in_(here)).order_by(User.display_name, User.id)).all()
     return _members(actor, users)
@@ -127,7 +127,7 @@ def set_roles(author: Author, user: User, roles: Collection[Role]) -> None:
 
 
 def reset_password(clock: Clock, memory_kib: int, actor: SignedIn, user_id: int, password: str) -> User:
-    """Ends all sessions of the user. Raises NotFound, Forbidden, Invalid."""
+    """Set a new password, which ends all sessions of the user. Raises NotFound, Forbidden, Invalid."""
     found = member(actor, user_id)
     if not found.rights.may_change_account:
         raise Forbidden(found.rights.why_not or "You cannot change this user.")

@@ -52,7 +52,7 @@ def delay_after(failures: int, first: timedelta = FIRST_DELAY, longest: timedelt
 
 
 def note_attempt(clock: Clock, email: str, address: str) -> None:
-    """Raises TooManyRequests, which counts nothing, with the seconds to wait."""
+    """Count an attempt to sign in. Raises TooManyRequests, which counts nothing, with the seconds to wait."""
     now = clock.now()
     failures, last = _count(account_key(email), now, ACCOUNT_WINDOW)
     wait = last + delay_after(failures) - now if last else timedelta(0)
@@ -92,8 +92,8 @@ def note_refresh(clock: Clock, session_id: str) -> None:
 
 
 def note_order(clock: Clock, site_id: int, address: str, most: int, window: timedelta) -> None:
-    """Raises TooManyRequests when that many orders came from the address within the window, which is at most a day.
-    Who shops is nobody whose address is kept: only a hash is, until the row no longer counts."""
+    """Count an order. Raises TooManyRequests when that many orders came from the address within the window, which is at
+    most a day. No shopper's address is kept: only a hash is, until the row no longer counts."""
     now, key = clock.now(), order_key(site_id, address)
     counted = select(func.count(), func.min(SignInFailure.at)).where(_counts(key, now, window))
     number, first = db.session.execute(counted).one()
@@ -120,7 +120,8 @@ def order_key(site_id: int, address: str) -> str:
 
 
 def network(address: str) -> str:
-    """Of IPv6 the first half: one household has all of the other. An IPv4 address counts as such in either notation."""
+    """Return the network of an address: of IPv6 the first half, since one household has all of the other. An IPv4
+    address counts as such in either notation."""
     try:
         known = _parse_address(address)
     except ValueError:
@@ -137,20 +138,20 @@ def is_this_machine(address: str) -> bool:
 
 
 def _parse_address(address: str) -> IPv4Address | IPv6Address:
-    """Raises ValueError. A server that listens at `::` sees IPv4 clients at `::ffff:a.b.c.d`."""
+    """Parse an address. Raises ValueError. A server that listens at `::` sees IPv4 clients at `::ffff:a.b.c.d`."""
     known = ip_address(address)
     return known.ipv4_mapped or known if isinstance(known, IPv6Address) else known
 
 
 def forget_attempt(email: str, address: str) -> None:
-    """After a success: the account's failures count no more, and the address had one try fewer."""
+    """Forget an attempt after its success: the account's failures count no more, and the address had one try fewer."""
     db.session.execute(delete(SignInFailure).where(SignInFailure.key == account_key(email)))
     latest = select(func.max(SignInFailure.id)).where(SignInFailure.key == address_key(address)).scalar_subquery()
     db.session.execute(delete(SignInFailure).where(SignInFailure.id == latest))
 
 
 def forget_device_attempts(device_id: str) -> None:
-    """After a success there. What others guess at the account counts on."""
+    """Forget the attempts of a device after a success there. What others guess at the account counts on."""
     db.session.execute(delete(SignInFailure).where(SignInFailure.key == device_key(device_id)))
 
 

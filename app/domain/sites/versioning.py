@@ -38,7 +38,7 @@ def own_changes() -> int:
 
 
 def touch(session: Session, site_ids: Iterable[int]) -> None:
-    """For changes made in bulk, which the session does not see."""
+    """Advance the versions of sites after changes made in bulk, which the session does not see."""
     wanted = sorted(set(site_ids))
     if wanted:
         session.info[CHANGED] = True

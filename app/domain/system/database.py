@@ -34,12 +34,12 @@ class DatabaseFacts:
 
     @property
     def is_of_later_release(self) -> bool:
-        """Of one that upgraded it before this one came back."""
+        """Whether the database is of a later release, which upgraded it before this one came back."""
         return self.revision is not None and self.revision not in known_revisions()
 
 
 def database_facts() -> DatabaseFacts:
-    """Raises SQLAlchemyError."""
+    """Return the facts of the database. Raises SQLAlchemyError."""
     dialect = db.session.get_bind().dialect.name
     version = str(db.session.scalar(text(VERSIONS[dialect])))
     size = int(db.session.scalar(text(SIZES[dialect])) or 0)

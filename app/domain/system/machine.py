@@ -30,8 +30,8 @@ LATER_RELEASE = (
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Of the configuration: the `folders` that the shop writes to, by what lies there, the MB of free disk that raise
-    an alert, and whether backups and a certificate are looked after."""
+    """The facts of the configuration: the `folders` that the shop writes to, by what lies there, the MB of free disk
+    that raise an alert, and whether backups and a certificate are looked after."""
 
     folders: Mapping[str, Path]
     least_free_mb: int
@@ -40,7 +40,7 @@ class Surroundings:
 
 
 def machine_lines(now: datetime, surroundings: Surroundings, runs: Mapping[str, JobRun]) -> list[Line]:
-    """Raises SQLAlchemyError."""
+    """Return the lines about the machine. Raises SQLAlchemyError."""
     reading = db.session.get(StoredReading, ONLY)
     return [
         Line("Shop", f"Version {version()}", Health.PLAIN, f"Python {platform.python_version()}"),

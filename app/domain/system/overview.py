@@ -50,7 +50,8 @@ class SystemOverview:
 
 
 def overview(sources: Sources, site_id: int, sees_all_sites: bool) -> SystemOverview:
-    """For an admin of a site, who sees the failures of this site and of the whole machine. Raises SQLAlchemyError."""
+    """Return the overview for an admin of a site, who sees the failures of this site and of the whole machine. Raises
+    SQLAlchemyError."""
     now, runs = sources.clock.now(), latest_runs()
     queue, queue_lines = _queue(now, sources.queue)
     purge = runs.get("purge")

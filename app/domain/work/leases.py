@@ -115,12 +115,12 @@ def renewal(clock: Clock, claim: Claim[W]) -> Update:
 
 
 def finish(clock: Clock, claim: Claim[W], **columns: Any) -> None:
-    """Raises LeaseLost."""
+    """Finish claimed work. Raises LeaseLost."""
     end(claim.kind, clock, _set(held(claim), columns), State.DONE, columns.get("error"))
 
 
 def fail(clock: Clock, claim: Claim[W], error: str, **columns: Any) -> None:
-    """Raises LeaseLost."""
+    """End claimed work as failed. Raises LeaseLost."""
     end(claim.kind, clock, _set(held(claim), columns), State.FAILED, error)
 
 
@@ -231,7 +231,8 @@ def any_unfinished(kind: WorkKind[W]) -> bool:
 
 
 def retention(kind: WorkKind[W], name: str, *which: ColumnElement[bool]) -> Retention:
-    """Of the records of a kind, which are kept for as long as it says after their end, perhaps only some."""
+    """Return the retention of the records of a kind, which are kept for as long as it says after their end, perhaps
+    only some."""
     assert kind.kept is not None
     model, kept = kind.model, kind.kept
     ended_at = func.coalesce(model.finished_at, model.created_at)

@@ -45,7 +45,7 @@ def perform(context: WorkContext, claim: Claim[Any], work: Callable[[], object])
 
 @contextmanager
 def _heartbeat(clock: Clock, claim: Claim[Any]) -> Iterator[None]:
-    """While the block runs, a thread renews the lease. A process that dies or is stopped stops renewing."""
+    """Renew the lease by a thread while the block runs. A process that dies or is stopped stops renewing."""
     ended = threading.Event()
     thread = threading.Thread(target=_beat, args=(clock, claim, db.engine, ended), daemon=True)
     thread.start()
@@ -57,7 +57,7 @@ def _heartbeat(clock: Clock, claim: Claim[Any]) -> Iterator[None]:
 
 
 def _beat(clock: Clock, claim: Claim[Any], engine: Engine, ended: threading.Event) -> None:
-    """Not through the session, which belongs to the thread that works."""
+    """Renew the lease at intervals, and not through the session, which belongs to the thread that works."""
     pause = claim.lease.total_seconds() / BEATS_IN_A_LEASE
     while not ended.wait(pause):
         with suppress(SQLAlchemyError), engine.begin() as connection:  # A busy database takes the next beat.

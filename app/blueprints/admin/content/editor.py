@@ -104,14 +104,14 @@ class FormParts(Protocol):
 
     @classmethod
     def of(cls, draft: Any) -> Self:
-        """As the record is stored, in the form in which it is sent."""
+        """Return the parts of a stored record, in the form in which they are sent."""
         ...
 
     @classmethod
     def sent(cls, sent: MultiDict[str, str]) -> Self: ...
 
     def after(self, action: str, name: str) -> Self:
-        """After a button within it was pressed."""
+        """Return the parts after a button within them was pressed."""
         ...
 
     def draft(self) -> dict[str, Any]:

@@ -59,7 +59,8 @@ class CategoryParts:
         )
 
     def after(self, action: str, name: str) -> Self:
-        """After a button of the filters (`facet-up:colour`) or of the rule's levels (`level-add`, `level-remove:7`)."""
+        """Return the parts after a button of the filters (`facet-up:colour`) or of the rule's levels (`level-add`,
+        `level-remove:7`)."""
         subject, _, verb = action.partition("-")
         if subject == "facet":
             return replace(self, facets=self.facets.after(verb, name))

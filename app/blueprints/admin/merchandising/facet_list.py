@@ -29,7 +29,7 @@ class FacetRow:
 
     @property
     def colours(self) -> dict[str, str]:
-        """By value; a line without a colour has an empty one, which the rules refuse."""
+        """The colours by value; a line without a colour has an empty one, which the rules refuse."""
         found = {}
         for line in filter(None, map(str.strip, self.swatches.splitlines())):
             value, _, colour = line.rpartition(" ")
@@ -38,7 +38,7 @@ class FacetRow:
         return found
 
     def draft(self) -> dict[str, Any]:
-        """In the form of a bundle."""
+        """Return the filter in the form of a bundle."""
         row: dict[str, Any] = {"facetId": self.facet_id, "display": self.display or str(Display.LIST)}
         return row | {"label": self.label or None, "swatches": self.colours or None}
 
@@ -65,7 +65,8 @@ class FacetList:
         return cls(sent.get("ownFacets") == "1", tuple(rows), sent.get("newFacet", ""))
 
     def after(self, action: str, name: str) -> Self:
-        """After a button: `own`, `inherit`, `add`, `remove:colour`, `up:colour`, `down:colour` or `place:2:colour`."""
+        """Return the list after a button: `own`, `inherit`, `add`, `remove:colour`, `up:colour`, `down:colour` or
+        `place:2:colour`."""
         if action in ("own", "inherit"):
             return replace(self, own=action == "own")
         if action == "add":

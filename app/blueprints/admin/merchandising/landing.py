@@ -127,14 +127,14 @@ def category_landing_twins(category_id: int) -> Answer:
 
 
 def _tree(tree_id: int) -> Edited:
-    """Raises NotFound."""
+    """Return the tree to edit. Raises NotFound."""
     tree = saving.tree_of(current_user.site_id, tree_id)
     rules = tree.default_landing_rules
     return Edited(tree, None, read_shop(tree.site_id), rules, rules)
 
 
 def _category(category_id: int) -> Edited:
-    """Raises NotFound."""
+    """Return the category to edit. Raises NotFound."""
     rules = saving.node_rules(current_user.site_id, category_id)
     tree = saving.tree_of(current_user.site_id, rules.node.tree_id)
     return Edited(tree, rules.node, read_shop(tree.site_id), rules.own, rules.default)
@@ -163,7 +163,7 @@ def _warn_of_moved_pages(saved: Edited, moved: Sequence[tuple[str, str]]) -> Non
 
 
 def _save(edited: Edited, form: LandingForm) -> None:
-    """Raises NotFound, Invalid, Conflict."""
+    """Save the typed rules. Raises NotFound, Invalid, Conflict."""
     rules = form.raw()
     if edited.node and form.mode is LandingMode.OWN and not rules:
         raise Invalid.one("no_rules", NO_RULES, "#/rules")

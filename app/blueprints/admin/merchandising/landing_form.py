@@ -55,7 +55,7 @@ class TypedOverride:
 
     @property
     def says_something(self) -> bool:
-        """Of the value that it names."""
+        """Whether it changes anything of the value that it names."""
         return self.excluded or any(text for name, text in self.texts.items() if name != "value")
 
     def is_about(self, value: str) -> bool:
@@ -82,7 +82,7 @@ class TypedRule:
         return cls(rule["facetId"], rule.get("pathSegment", ""), "" if least is None else str(least), overrides)
 
     def raw(self) -> Rule:
-        """As programs send it; what is no number stays a text, which is refused in its place."""
+        """Return the rule as programs send it; what is no number stays a text, which is refused in its place."""
         least = self.min_products.strip()
         return {
             "facetId": self.facet_id,
@@ -185,7 +185,7 @@ def _without(rows: tuple[Any, ...], index: int) -> tuple[Any, ...]:
 
 
 def _typed_rules(sent: MultiDict[str, str]) -> tuple[TypedRule, ...]:
-    """In the order of their places; a place that is left out makes no gap."""
+    """Return the typed rules in the order of their places; a place that is left out makes no gap."""
     rules: dict[int, dict[str, str]] = {}
     overrides: dict[int, dict[int, dict[str, str]]] = {}
     for name, value in sent.items():

@@ -116,7 +116,7 @@ def category_removal(category_id: int) -> Answer:
 @bp.post(f"{CATEGORY}/removal")
 @requires(Permission.MANAGE_MERCHANDISING)
 def category_remove(category_id: int) -> Answer:
-    """Afterwards the category above is looked at."""
+    """Delete a category, and show the one above it."""
     parent_id = nodes.node_of(current_user.site_id, category_id).parent_id
     with transaction():
         gone = nodes.delete(current_author(), category_id)
@@ -138,7 +138,7 @@ def _names(text: str) -> list[str]:
 
 
 def _where(form: MultiDict[str, str]) -> Direction | Target:
-    """Raises Invalid."""
+    """Return the direction or target of a move. Raises Invalid."""
     if "direction" not in form:
         before_id, after_id = sent_id(form.get("before", "")), sent_id(form.get("after", ""))
         return Target(sent_id(form.get("parent", "")), before_id, after_id)
@@ -180,7 +180,7 @@ def _changed(tree_id: int, category_id: int | None, summary: str) -> Answer:
 
 
 def _refused(tree_id: int, category_id: int | None, error: DomainError) -> Answer:
-    """Nothing was changed; what was typed stays, beside the tree as it is now."""
+    """Show a refusal: nothing was changed; the input stays, beside the tree as it is now."""
     errors = FieldErrors(error)
     context = _context(tree_id, category_id, errors)
     if not wants_fragment():

@@ -53,7 +53,7 @@ def tree_filters_save(tree_id: int) -> Answer:
 def _page(
     tree_id: int, facets: FacetList, version: str = "", errors: FieldErrors = NO_ERRORS, changed: bool = False
 ) -> Answer:
-    """After a conflict the form is one on the filters as they are stored now."""
+    """Show the form. After a conflict it is one on the filters as they are stored now."""
     tree = trees.tree_of(current_user.site_id, tree_id)
     current = trees.facets_version(tree)
     context: dict[str, Any] = {

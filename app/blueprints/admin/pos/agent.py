@@ -115,7 +115,7 @@ def _back(agent_id: int) -> Response:
 
 
 def _session(agent_id: int, session_id: str) -> tuple[PosAgent, PosSession]:
-    """Raises NotFound, also for a session of another agent."""
+    """Return an agent and a session of theirs. Raises NotFound, also for a session of another agent."""
     agent = agents.agent_of(current_user.site_id, agent_id)
     session = work_sessions.session_of(agent.site_id, session_id)
     if session.user_id != agent.user_id:

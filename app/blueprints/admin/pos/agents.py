@@ -66,7 +66,7 @@ def pos_agent_create() -> Answer:
 
 
 def _create(sent: MultiDict[str, str]) -> PosAgent:
-    """Raises Invalid with every problem, and Conflict."""
+    """Create an agent from the form. Raises Invalid with every problem, and Conflict."""
     problems: list[Problem] = []
     fields = read_agent(problems, sent, currency_of(current_user.site_id))
     user = None if _is_for_someone_new(sent) else _chosen_user(problems, sent)
@@ -94,7 +94,7 @@ def _chosen_user(problems: list[Problem], sent: MultiDict[str, str]) -> User | N
 
 
 def _new_user(sent: MultiDict[str, str]) -> User:
-    """Raises Invalid."""
+    """Create the user whom the form invites. Raises Invalid."""
     user, _ = staff.invite(ports.clock(), current_app.config["SHOP"].password_memory_kib, *_invitation(sent))
     return user
 

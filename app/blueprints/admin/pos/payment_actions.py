@@ -89,7 +89,7 @@ def pos_refund(transaction_id: str) -> Answer:
 
 
 def _refund_request(transaction_id: str) -> RefundRequest:
-    """Raises Invalid."""
+    """Return the refund that the form requests. Raises Invalid."""
     sent = request.form
     typed = sent.get("amount", "").strip()
     payment = payment_of(current_user.site_id, transaction_id)

@@ -110,7 +110,7 @@ def _headings(zone: ZoneInfo) -> Sequence[str]:
 
 
 def _masked(last4: str | None) -> str:
-    """As text: a spreadsheet would open 0005 as 5."""
+    """Return the last digits of a card as text: a spreadsheet would open 0005 as 5."""
     return f"•••• {last4}" if last4 else ""
 
 

@@ -36,7 +36,7 @@ MOST_AT_ONCE = 2_000  # Products whose preview takes a fraction of a second.
 @bp.post("/catalogue/products/choose")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_choose() -> Answer:
-    """From the ticks of the list to the page about them."""
+    """Redirect from the ticks of the list to the page about those products."""
     chosen = sent_ids(request.form, "product")
     filters = ProductList.read(request.args)
     if not chosen:
@@ -57,8 +57,8 @@ def products_classify() -> Answer:
 @bp.post("/catalogue/products/classify")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_classify_start() -> Answer:
-    """Without `intent=start` only the preview: of very many products it is another request (`intent=preview`), which
-    the form sends by itself, so that choosing stays quick."""
+    """Start a classification; without `intent=start` only the preview: of very many products it is another request
+    (`intent=preview`), which the form sends by itself, so that choosing stays quick."""
     form = ClassifyForm.read(ProductList.read(request.args), request.args, request.form)
     if request.form.get("intent") != "start":
         return _page(form)

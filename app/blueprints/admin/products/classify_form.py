@@ -66,8 +66,8 @@ class ClassifyForm:
     def value_input(
         self, tree: TaxonomyTree, level_ids: Sequence[str], problems: Sequence[str]
     ) -> AttributeInput | None:
-        """For the chosen attribute; where several definitions of it hold at the levels of the products, the first with
-        the choices of all."""
+        """Return the input of the chosen attribute; where several definitions of it hold at the levels of the products,
+        the first with the choices of all."""
         definitions = governing(tree, self.attribute_id, level_ids)
         if not definitions:
             return None

@@ -133,7 +133,8 @@ class ProductForm:
         return split_terms(self.texts["searchTerms"])
 
     def draft(self, currency: str) -> ProductDraft:
-        """Raises Invalid with every problem of the numbers and of everything else that needs no database."""
+        """Return the draft of the form. Raises Invalid with every problem of the numbers and of everything else that
+        needs no database."""
         texts, problems = self.texts, self._option_name_problems()
         draft = ProductDraft(
             sku=texts["sku"],

@@ -94,7 +94,7 @@ def picture_uploads_of(product: Product) -> list[UploadSummary]:
 
 
 def _images(product: Product, errors: FieldErrors | None = None, status: int = 200) -> Answer:
-    """With JavaScript the list of pictures; without it the editor, or the reason on a page of its own."""
+    """Show the pictures: with JavaScript their list; without it the editor, or the reason on a page of its own."""
     if wants_fragment():
         gone = request.endpoint in ("admin.product_image_remove", "admin.product_image_dismiss")
         context = {"product": product, "errors": errors or FieldErrors(), "moved_focus": gone}

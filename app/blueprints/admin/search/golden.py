@@ -85,7 +85,7 @@ def search_golden_check() -> Answer:
 
 @bp.app_template_global("golden_state_of_site")
 def golden_state_of_site() -> GoldenState:
-    """For the Overview, which includes the card of golden searches."""
+    """Return the state for the Overview, which includes the card of golden searches."""
     return golden.golden_state(current_user.site_id)
 
 

@@ -1,4 +1,4 @@
-"""Before you save: what a synonym, a rule or search terms would change, side by side."""
+"""Previews of unsaved changes: what a synonym, a rule or search terms would change, side by side."""
 
 from __future__ import annotations
 

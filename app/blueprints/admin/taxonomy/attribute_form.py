@@ -87,7 +87,8 @@ class AttributeForm:
 
     @classmethod
     def of(cls, attribute: Mapping[str, Any], stored: Collection[str] = ()) -> AttributeForm:
-        """From an attribute of the draft. `stored` are the values that products may hold: those of what was saved."""
+        """Return the form of an attribute of the draft. `stored` are the values that products may hold: those of what
+        was saved."""
         rules = attribute.get("validation") or {}
         renamed = attribute.get("renamedValues") or {}
         return cls(
@@ -104,7 +105,7 @@ class AttributeForm:
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str]) -> AttributeForm:
-        """Raises Invalid for more rows than the form could have had."""
+        """Return the sent form. Raises Invalid for more rows than the form could have had."""
         values, were, gone = (sent.getlist(name) for name in ("value", "valueWas", "valueGone"))
         _check_number(max(len(values), len(were), len(gone)))
         were += [""] * (len(values) - len(were))
@@ -134,7 +135,7 @@ class AttributeForm:
 
     @property
     def label(self) -> str:
-        """As product pages show it."""
+        """The label of the attribute on product pages."""
         return self.texts["displayLabel"].strip() or self.texts["name"].strip()
 
     @property

@@ -49,7 +49,7 @@ class IndexBanner:
 
 
 def banner_of(site_id: int, taxonomy: Taxonomy) -> IndexBanner | None:
-    """None for a taxonomy that the shop does not use."""
+    """Return the banner of a taxonomy; None for one that the shop does not use."""
     if not is_active(taxonomy):
         return None
     engine, age = ports.search_engine(), ports.clock().now() - taxonomy.updated_at
@@ -76,7 +76,7 @@ def to_restore(site_id: int) -> int:
 
 
 def _tasks(site_id: int, taxonomy: Taxonomy) -> tuple[TaxonomyTask, ...]:
-    """Those under way, and of each kind the last since the save if it ended just now or failed."""
+    """Return the tasks under way, and of each kind the last since the save if it ended just now or failed."""
     last = (tasks.latest(site_id, [kind]) for kind in AFTER_A_SAVE)
     found = {task.id: task for task in last if task is not None and _is_news(task, taxonomy)}
     return tuple((found | {task.id: task for task in tasks.unfinished(site_id)}).values())

@@ -29,7 +29,7 @@ RENAME = Record(levelId=NAME, attributeId=NAME, value=NAME, renamed=NAME)
 
 
 def renames_in(body: Mapping[str, Any]) -> list[ValueRename]:
-    """Raises Invalid."""
+    """Return the renamed values in a body. Raises Invalid."""
     raw = body.get("valueRenames") or []
     if len(raw) > MOST_RENAMES:
         raise Invalid.one("too_many", f"At most {MOST_RENAMES:,} values can be renamed at once.", "#/valueRenames")

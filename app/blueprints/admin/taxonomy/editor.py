@@ -223,7 +223,7 @@ def _late(taxonomy_id: str, error: StaleDraft) -> Answer:
 
 
 def _refused(taxonomy_id: str, error: DomainError) -> Answer:
-    """Nothing was changed. A form of the panel comes back with what was typed and why it was refused."""
+    """Show a refusal; nothing was changed. A form of the panel comes back with its input and the reason."""
     editing = _opened(taxonomy_id)
     level_id = _known(editing, request.form.get("level"))
     panel = panel_of(editing, level_id, typed=request.form, error=error)

@@ -132,7 +132,7 @@ def _open_form(editing: Editing, level: Mapping[str, Any], typed: MultiDict[str,
 
 
 def _typed_form(typed: MultiDict[str, str]) -> AttributeForm | None:
-    """None for one too long to be shown."""
+    """Return the typed form; None for one too long to be shown."""
     try:
         return AttributeForm.typed(typed)
     except Invalid:
@@ -140,7 +140,8 @@ def _typed_form(typed: MultiDict[str, str]) -> AttributeForm | None:
 
 
 def _stored_values(editing: Editing, attribute_id: str) -> set[str]:
-    """Of any definition with this id: one that replaces an inherited one takes over its products."""
+    """Return the stored values of any definition with this id: one that replaces an inherited one takes over its
+    products."""
     stored = (attribute_of(level, attribute_id) for level in editing.base.values())
     return {value for found in stored if found for value in found.get("allowedValues") or ()}
 
@@ -165,7 +166,8 @@ def _own(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribut
 
 
 def _inherited(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:
-    """From the root down. Of several definitions the nearest holds; the others say by which they are replaced."""
+    """Yield the inherited attributes from the root down. Of several definitions the nearest holds; the others say by
+    which they are replaced."""
     way = [levels[found] for found in path(levels, level["levelId"])]
     for place, above in enumerate(way[:-1]):
         for stored in above["attributes"]:
@@ -174,7 +176,7 @@ def _inherited(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAt
 
 
 def _read(stored: Mapping[str, Any]) -> Attribute:
-    """Of a draft, whose type may be one that there is not."""
+    """Return an attribute of a draft, whose type may be one that there is not."""
     known = stored.get("type") in AttributeType.__members__
     return Attribute.read(stored if known else {**stored, "type": AttributeType.STRING})
 

@@ -1,4 +1,4 @@
-"""Before a draft is saved: what changes, what that leaves behind on products, a note, and Save."""
+"""The review of a draft before it is saved: its changes, their effects on products, a note, and Save."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _review(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, note: str = "", s
 
 
 def _page(editing: Editing, errors: FieldErrors = NO_ERRORS, note: str = "", status: int = 200) -> Answer:
-    """Only a tree that can be saved has consequences."""
+    """Show the review. Only a tree that can be saved has consequences."""
     taxonomy = editing.taxonomy
     found = None
     if not editing.problems:
@@ -145,7 +145,7 @@ def consequences(found: Impact) -> Iterator[Consequence]:
 
 
 def _otherwise_defined(found: Impact) -> Iterator[Consequence]:
-    """Of attributes that get another type or other rules."""
+    """Yield the effects of attributes that get another type or other rules."""
     for invalid in found.values_invalid:
         what = f"becomes {TYPE_WORDS[invalid.type]}" if invalid.is_retyped else "gets other rules"
         text = f"“{invalid.name}” {what}; products whose value does not fit have no valid one then."

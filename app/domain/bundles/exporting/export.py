@@ -1,4 +1,4 @@
-"""Writes a site as a bundle that, taken into an empty site, gives the same shop."""
+"""The export of a site as a bundle that, taken into an empty site, gives the same shop."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ BATCH = 500
 
 
 def product_rows(site_id: int) -> Iterator[dict[str, Any]]:
-    """In the order in which they were added."""
+    """Yield the rows of all products in the order in which they were added."""
     last = 0
     while batch := _batch(site_id, last):
         yield from [_row(product) for product in batch]  # A watcher ends the transaction that read them.

@@ -23,7 +23,7 @@ class Target(Protocol):
 
 @contextmanager
 def open_target(path: Path) -> Iterator[Target]:
-    """Raises Conflict when there is something that would be overwritten."""
+    """Open the target of an export. Raises Conflict when there is something that would be overwritten."""
     try:
         if path.suffix == ".zip":
             with _zip(path) as target:

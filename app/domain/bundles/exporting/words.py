@@ -32,6 +32,6 @@ def rules(site_id: int) -> list[dict[str, Any]]:
 
 
 def goldens(site_id: int) -> list[dict[str, Any]]:
-    """Those whose product is there: a shop takes no others."""
+    """Return the golden searches whose product is there: a shop takes no others."""
     rows = (expectation_of(row.search) for row in golden_searches(site_id) if row.product_id is not None)
     return [golden.as_json() for golden in sorted(rows, key=lambda golden: (golden.query, golden.sku))]

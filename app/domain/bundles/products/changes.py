@@ -63,7 +63,8 @@ def addition(candidate: CheckedRow, site_id: int, seo_name: str, now: datetime) 
 
 
 def difference(candidate: CheckedRow, stored: StoredProduct) -> Change:
-    """Only what differs. `revision` and the time of the change are the writer's."""
+    """Return the differences of a row from the stored product. `revision` and the time of the change are the
+    writer's."""
     wanted = dict(candidate.row.columns)
     if candidate.classification is not None:
         wanted.update(_classified_columns(candidate.classification))

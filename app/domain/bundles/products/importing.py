@@ -113,8 +113,8 @@ class ProductImport:
             write(site_id, additions, changes, self._task.clock.now())
 
     def _hold_taxonomy(self) -> None:
-        """Until the batch is committed the active taxonomy stays what it is, as does its tree, by which the batch is
-        classified: somebody may have saved another structure since the import began. Raises Conflict."""
+        """Lock the active taxonomy until the batch is committed, and its tree, by which the batch is classified:
+        another structure may have been saved since the import began. Raises Conflict."""
         site_id, taxonomy_id = self._task.site_id, self._task.taxonomy_id
         of_task = Taxonomy.site_id == site_id, Taxonomy.id == taxonomy_id
         db.session.execute(select(Taxonomy.id).where(*of_task).with_for_update(read=True))
@@ -174,7 +174,7 @@ class ProductImport:
 
 
 def _batches(candidates: Iterable[CheckedRow]) -> Iterator[list[CheckedRow]]:
-    """As many rows as go in at once: fewer where they are long, which would take much memory."""
+    """Yield as many rows as go in at once: fewer where they are long, which would take much memory."""
     batch: list[CheckedRow] = []
     size = 0
     for candidate in candidates:

@@ -14,7 +14,8 @@ AT_ONCE = 500
 
 
 def ids_by_sku(task: ImportTask, skus: Sequence[str]) -> dict[str, int]:
-    """In a dry run also the products that it would add, with an id that no record has."""
+    """Return the ids of products by SKU; in a dry run also of the products that it would add, with an id that no record
+    has."""
     found: dict[str, int] = {}
     for start in range(0, len(skus), AT_ONCE):
         part = skus[start : start + AT_ONCE]

@@ -89,8 +89,8 @@ class ImportedProduct:
 
 
 def read_product(row: FileRow, site_id: int) -> ImportedProduct:
-    """Raises Invalid with every problem that keeps the product out. `complaints` are about parts that are left out
-    while the product is taken."""
+    """Return the product of a row. Raises Invalid with every problem that keeps the product out. `complaints` are about
+    parts that are left out while the product is taken."""
     problems: list[Problem] = []
     fields = PRODUCT.read(row.fields, "#", problems)
     taxonomy = TAXONOMY.read(fields["taxonomy"], "#/taxonomy", problems) if fields.get("taxonomy") else {}

@@ -33,7 +33,7 @@ def hold_products(site_id: int, skus: Collection[str]) -> None:
 
 
 def stored_products(site_id: int, skus: Collection[str]) -> dict[str, StoredProduct]:
-    """By SKU, in three queries."""
+    """Return the stored products by SKU, in three queries."""
     table = Product.__table__
     query = select(table).where(table.c.site_id == site_id, table.c.sku.in_(skus))
     found = {row.id: StoredProduct(row.id, dict(row._mapping)) for row in db.session.execute(query)}

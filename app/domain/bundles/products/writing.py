@@ -1,4 +1,4 @@
-"""Writes the changes of a batch by few statements, with their outbox entries, in the caller's transaction."""
+"""The writing of a batch's changes by few statements, with their outbox entries, in the caller's transaction."""
 
 from __future__ import annotations
 

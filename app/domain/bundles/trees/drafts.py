@@ -69,7 +69,7 @@ class Complaint:
 
 @dataclass(slots=True)
 class NodeReader:
-    """Reads the nodes of one tree. `attributes` are those of the active taxonomy, `levels` its level ids."""
+    """A reader of the nodes of one tree. `attributes` are those of the active taxonomy, `levels` its level ids."""
 
     site_id: int
     attributes: Mapping[str, Sequence[Attribute]]

@@ -94,7 +94,7 @@ def _tree_columns(fields: dict[str, Any], reader: NodeReader, pointer: str) -> d
 
 
 def _store_tree(task: ImportTask, name: str, wanted: dict[str, Any]) -> Tree | None:
-    """None in a dry run that would add it."""
+    """Store a tree and return it; None in a dry run that would add it."""
     counts = task.report.of(TREES)
     tree = db.session.scalar(select(Tree).where(Tree.site_id == task.site_id, Tree.name == name))
     if tree is None:

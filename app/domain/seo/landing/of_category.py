@@ -112,7 +112,7 @@ def _categories_two_below(shop: Shop, node: ShopNode) -> frozenset[tuple[str, st
 
 
 def _warn(shop: Shop, node: ShopNode, made: LandingPages) -> None:
-    """Once for each state of the rules and counts."""
+    """Log the warnings, once for each state of the rules and counts."""
     for warning in made.warnings:
         if warning.kind == WarningKind.SEGMENT_TAKEN:
             log.warning("landing_rule_skipped", site=shop.site_id, node=node.id, reason=warning.message)

@@ -42,17 +42,17 @@ def fingerprint(rules: Sequence[Rule] | None) -> str:
 
 
 def tree_of(site_id: int, tree_id: int, to_change: bool = False) -> Tree:
-    """Raises NotFound, also for another site's."""
+    """Return a tree. Raises NotFound, also for another site's."""
     return trees.tree_of(site_id, tree_id, to_change)
 
 
 def node_of(site_id: int, node_id: int, to_change: bool = False) -> Node:
-    """Raises NotFound, also for another site's."""
+    """Return a category. Raises NotFound, also for another site's."""
     return nodes.node_of(site_id, node_id, to_change)
 
 
 def node_rules(site_id: int, node_id: int) -> NodeRules:
-    """Raises NotFound."""
+    """Return the landing rules of a category. Raises NotFound."""
     node = node_of(site_id, node_id)
     default = tree_of(site_id, node.tree_id).default_landing_rules
     own = node.landing_rules
@@ -95,7 +95,7 @@ SUMMARIES: Mapping[LandingMode, str] = {
 
 
 def _checked(site_id: int, raw: Sequence[Any], facets: Any) -> list[Rule]:
-    """Raises Invalid; nothing is saved of a list in which one rule is refused."""
+    """Return the checked rules. Raises Invalid; nothing is saved of a list in which one rule is refused."""
     ranges = {facet.facet_id for facet in facets if facet.display is Display.RANGE}
     rules, problems = clean_rules(raw, active_tree(site_id).attributes_by_id(), ranges, RULES)
     if problems:

@@ -135,7 +135,7 @@ def check(context: SearchContext, pages_of: PagesOf, check_id: str) -> bool:
 
 
 def _check(context: SearchContext, pages_of: PagesOf, claim: Claim[SiteCheck]) -> None:
-    """Raises LeaseLost."""
+    """Carry out a claimed check. Raises LeaseLost."""
     crawl = _crawl_of(context, pages_of, claim)
     began_at = noted_at = context.clock.monotonic()
     for done, total in crawl.steps():

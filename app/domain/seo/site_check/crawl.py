@@ -46,7 +46,7 @@ class CrawledShop:
 
 @dataclass(slots=True)
 class Crawl:
-    """Reads each address once, those of the sitemap and the front page first, then what they lead to."""
+    """A walk that reads each address once, those of the sitemap and the front page first, then what they lead to."""
 
     shop: CrawledShop
     most: int = MOST_ADDRESSES
@@ -200,7 +200,8 @@ class Crawl:
                 yield Finding(FindingKind.SAME_TITLE, address, detail=f"“{page.title}”, as {first}")
 
     def _belongs_in_sitemap(self, address: str, page: SeenPage) -> bool:
-        """Only the first page of a listing is listed, and the front page needs no listing."""
+        """Whether a page belongs in the sitemap: of a listing only the first page, and the front page needs no
+        listing."""
         is_own = page.is_indexable and page.canonical == address
         return is_own and address != "/" and "?" not in address and address not in self.shop.left_out
 

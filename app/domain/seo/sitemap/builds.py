@@ -109,7 +109,7 @@ def _logged(context: SearchContext, store: SitemapStore, claim: Claim[SitemapBui
 
 
 def _build(context: SearchContext, store: SitemapStore, claim: Claim[SitemapBuild], limits: Limits) -> None:
-    """Raises LeaseLost, EmptySitemap, and OSError where the files cannot be written."""
+    """Build a claimed sitemap. Raises LeaseLost, EmptySitemap, and OSError where the files cannot be written."""
     read_afresh()
     shop = read_shop(claim.site_id)
     if shop.staging:
@@ -140,7 +140,7 @@ def _publish(
     left_out: LeftOutEntries,
     is_search_away: bool,
 ) -> None:
-    """Only the holder of the claim publishes. Raises LeaseLost."""
+    """Publish a sitemap, as only the holder of the claim does. Raises LeaseLost."""
     leases.hold(context.clock, claim)
     generation.publish()
     leases.finish(

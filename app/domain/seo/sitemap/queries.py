@@ -35,7 +35,7 @@ class BuildSummary(WorkSummary):
 
 
 def build_of(clock: Clock, site_id: int, build_id: str) -> BuildSummary:
-    """Raises NotFound."""
+    """Return a build. Raises NotFound."""
     return _summary(clock, existing(find_record(SitemapBuild, site_id, build_id), "There is no such build."))
 
 

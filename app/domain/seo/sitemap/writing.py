@@ -1,4 +1,4 @@
-"""Writes a sitemap to its files, so many addresses and bytes to each."""
+"""The writing of a sitemap to its files, so many addresses and bytes to each."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def search_rule_save(rule_id: int) -> AnyResponse:
 
 
 def _rule(form: RuleForm, stored: SearchRule | None) -> Rule:
-    """Raises Invalid with every problem, those of reading the form among them."""
+    """Return the rule of the form. Raises Invalid with every problem, those of reading the form among them."""
     problems: list[Problem] = []
     rule = form.rule(_zone(), stored, problems)
     if not problems:

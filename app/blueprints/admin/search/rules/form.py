@@ -28,7 +28,7 @@ class TypedPin:
 
     @property
     def number(self) -> int | None:
-        """None for what is no whole number of a place."""
+        """The position as a number; None for what is no whole number of a place."""
         text = self.position.strip()
         return int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else None
 

@@ -107,7 +107,7 @@ def _page_size(text: str) -> int:
 
 
 def applied_counts() -> Mapping[str, int] | None:
-    """By normalised term; None where the site counts no searches."""
+    """Return the counts by normalised term; None where the site counts no searches."""
     site_id = current_user.site_id
     if not stored_settings(site_id).tracking:
         return None

@@ -38,7 +38,7 @@ def search_synonyms_import() -> AnyResponse:
 @bp.post("/search/synonyms/import")
 @requires(Permission.MANAGE_SEARCH)
 def search_synonyms_import_look() -> AnyResponse:
-    """Nothing is written yet."""
+    """Preview an import; nothing is written yet."""
     try:
         text = _sent_text()
         return _page(text, importing.preview(current_user.site_id, text))
@@ -62,7 +62,7 @@ def search_synonyms_import_apply() -> AnyResponse:
 
 
 def _sent_text() -> str:
-    """Of the file, or what was pasted. Raises Invalid."""
+    """Return the text of the file, or the pasted one. Raises Invalid."""
     file = request.files.get("file")
     if file is None or not file.filename:
         return request.form.get("table", "")

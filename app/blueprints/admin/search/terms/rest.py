@@ -46,7 +46,8 @@ def search_terms_more(product_id: int) -> Response:
 
 
 def _sent_terms(product_id: int) -> list[object]:
-    """Raises NotFound before the body is read, for a product of another site just as for none."""
+    """Return the sent terms. Raises NotFound before the body is read, for a product of another site just as for
+    none."""
     product_with_terms(current_user.site_id, product_id)
     terms: list[object] = json_body(TERMS)["terms"]
     return terms
