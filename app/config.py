@@ -34,7 +34,7 @@ SMTP_PORTS = {"starttls": 587, "tls": 465, "none": 25}
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
-    """`security` is `starttls`, `tls` (from the first byte on) or `none`."""
+    """The settings of an SMTP server. `security` is `starttls`, `tls` (from the first byte on) or `none`."""
 
     host: str = "localhost"
     port: int = 587
@@ -45,7 +45,8 @@ class SmtpServer:
 
 @dataclass(frozen=True, slots=True)
 class StripeSettings:
-    """`webhook_secrets` are of the endpoints that send to the shop: that of its own account, that of connected ones."""
+    """The settings of Stripe. `webhook_secrets` are of the endpoints that send to the shop: that of its own account,
+    that of connected ones."""
 
     secret_key: str = field(default="", repr=False)
     webhook_secrets: tuple[str, ...] = field(default=(), repr=False)
@@ -104,7 +105,8 @@ class Config:
         return self.environment == "production"
 
     def key_for(self, purpose: str) -> bytes:
-        """32 bytes that reveal nothing about the secret nor about the keys for other purposes."""
+        """Return a key for a purpose: 32 bytes that reveal nothing about the secret nor about the keys for other
+        purposes."""
         return hmac.digest(self.secret_key.encode(), f"shop/{purpose}".encode(), "sha256")
 
     @property
@@ -277,8 +279,8 @@ def _payment_processor(env: Mapping[str, str], environment: str) -> str:
 
 
 def _stripe(env: Mapping[str, str]) -> StripeSettings:
-    """Return the settings of Stripe. Without the secret of its webhooks, anybody could post a payment. Nothing of it is
-    read for another processor."""
+    """Return the settings of Stripe. Without the secret of its webhooks, any client could post a payment. Nothing of it
+    is read for another processor."""
     if env.get("PAYMENT_PROCESSOR") != "stripe":
         return StripeSettings()
     key = (env.get("STRIPE_SECRET_KEY") or "").strip()

@@ -25,7 +25,7 @@ def check_database() -> None:
 
 
 def is_busy_or_away(error: OperationalError) -> bool:
-    """True where the same request may go well in a moment: the database is locked, away or stopping."""
+    """Whether the same request may go well in a moment: the database is locked, away or stopping."""
     cause = error.orig
     if error.connection_invalidated:
         return True

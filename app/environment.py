@@ -71,7 +71,7 @@ def safe_url(env: Environment, name: str) -> str | None:
 
 
 def host_and_port(env: Environment, name: str) -> tuple[str, int] | None:
-    """`host` or `host:port`; without one, the port of https."""
+    """Return the host and port of `host` or `host:port`; without one, the port of https."""
     value = env.get(name)
     if not value:
         return None

@@ -96,14 +96,14 @@ def init_errors(app: Flask) -> None:
 
 
 def serves_json(view: View) -> View:
-    """Declares that a view answers with JSON, whatever goes wrong, since its address does not show it."""
+    """Declare that a view answers with JSON, whatever goes wrong, since its address does not show it."""
     setattr(view, SERVES_JSON, True)
     return view
 
 
 def wants_json() -> bool:
-    """True on a surface that answers JSON, for the admin's REST paths and other views that declare it, and for clients
-    that send or accept JSON alone."""
+    """Whether to answer with JSON: on a surface that does, for the admin's REST paths and other views that declare it,
+    and for clients that send or accept JSON alone."""
     if current_surface().answers_json:
         return True
     if wants_fragment():

@@ -1,4 +1,4 @@
-"""Makes the application: read create_app top to bottom."""
+"""The making of the application: read create_app top to bottom."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ def create_app(config: Config | None = None, ports: Ports | None = None, surface
 
 
 def _add_surfaces(app: Flask) -> None:
-    """Loaded only here: half of the code, which those who only run jobs neither wait for nor hold in memory."""
+    """Add the surfaces, loaded only here: half of the code, which those who only run jobs neither wait for nor hold in
+    memory."""
     from app import blueprints, cli
 
     init_themes(app, app.config["SHOP"].themes_dir)
@@ -139,7 +140,7 @@ def _mailer(config: Config) -> Mailer:
 
 
 def channels_of_alerts(config: Config) -> Iterator[AlertChannel]:
-    """Loaded only where they are set up."""
+    """Return the channels of alerts, loaded only where they are set up."""
     if config.alert_email:
         yield MailChannel(config.smtp, config.alert_email_from, config.alert_email)
     if config.alert_webhook_url is not None:

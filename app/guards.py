@@ -44,8 +44,8 @@ HEADERS = {
 
 
 class SessionOfPages(SecureCookieSessionInterface):
-    """Files that browsers keep for good are the same for everybody: reading the session, as the login extension does
-    after every request, must not mark them as varying by cookie."""
+    """Sessions that leave files which browsers keep for good the same for every client: reading the session, as the
+    login extension does after every request, must not mark them as varying by cookie."""
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
         if "immutable" not in response.headers.get("Cache-Control", ""):

@@ -7,7 +7,7 @@ from werkzeug.urls import iri_to_uri
 
 
 def wants_fragment() -> bool:
-    """True for a swap into a page; False for a link that replaces the body or a restored history entry, which
+    """Whether a request is a swap into a page; not a link that replaces the body or a restored history entry, which
     want the page."""
     headers = request.headers
     replaces_body = headers.get("HX-Boosted") == "true" and headers.get("HX-Target", "body") == "body"

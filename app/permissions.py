@@ -91,7 +91,7 @@ def requires(permission: Permission) -> Callable[[View], View]:
 
 
 def public(view: View) -> View:
-    """Declares that anybody may call this route."""
+    """Declare that every caller may call this route."""
     setattr(view, DECLARED, PUBLIC)
     return view
 

@@ -37,7 +37,7 @@ WITH_PAGES = "shop-application-with-pages"
 
 
 class JobQueue(Protocol):
-    """Wakes the worker. Losing a wake-up loses nothing: what must happen stands in the database."""
+    """The queue that wakes the worker. Losing a wake-up loses nothing: what must happen stands in the database."""
 
     def enqueue(self, job: str, *args: object) -> bool:
         """Queue `job` ("module:function" below app.jobs) to run soon; False when the queue does not answer. Never

@@ -16,8 +16,8 @@ SQLITE = "sqlite:///"
 
 
 def keep_private(config: Config) -> list[str]:
-    """New files are the user's own from now on. What others could read is taken from them; a sentence for each.
-    Raises ConfigurationError for what belongs to somebody else and stands open to everybody."""
+    """Make new files the user's own, take from other users what they could read, and return a sentence for each. Raises
+    ConfigurationError for what belongs to another user and stands open to all."""
     os.umask(UMASK)
     return [_closed(path) for path in _stored(config) if path.exists() and path.stat().st_mode & UMASK]
 

@@ -29,6 +29,7 @@ def newest_revision() -> str | None:
 
 @cache
 def known_revisions() -> frozenset[str]:
-    """Return the known revisions. Of a database in another state a later release made its tables."""
+    """Return the revisions of this release's migrations. Of a database in another state a later release made its
+    tables."""
     scripts = ScriptDirectory(str(MIGRATIONS)).walk_revisions() if MIGRATIONS.is_dir() else ()
     return frozenset(script.revision for script in scripts)

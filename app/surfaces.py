@@ -12,11 +12,11 @@ from flask import request
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """`takes_cookies`: a browser may send a session or basket along, so requests that change something must come from
-    a page of this host. `answers_json`: errors are problem+json whatever the client asks for; elsewhere they are
-    `error_page` unless the request wants JSON or a fragment. `is_private`: nothing may be stored by caches. `news_id`
-    is the element of each of its pages that shows what happened. `is_themed`: its pages have the theme of the site.
-    `names_problems`: its problem documents have types of their own, made of their codes."""
+    """A surface of the shop. `takes_cookies`: a browser may send a session or basket along, so requests that change
+    something must come from a page of this host. `answers_json`: errors are problem+json whatever the client asks for;
+    elsewhere they are `error_page` unless the request wants JSON or a fragment. `is_private`: nothing may be stored by
+    caches. `news_id` is the element of each of its pages that shows what happened. `is_themed`: its pages have the
+    theme of the site. `names_problems`: its problem documents have types of their own, made of their codes."""
 
     prefix: str
     takes_cookies: bool = True
@@ -42,7 +42,7 @@ SURFACES = (
 
 
 def problem_type(code: str) -> str:
-    """`/problems/amount-exceeds-limit` for `amount_exceeds_limit`."""
+    """Return the type of a problem, `/problems/amount-exceeds-limit` for `amount_exceeds_limit`."""
     return f"/problems/{code.replace('_', '-')}"
 
 

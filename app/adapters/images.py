@@ -142,7 +142,8 @@ class FileImages:
                 left.unlink(missing_ok=True)
 
     def _jpeg(self, site_id: int, file: str) -> bytes:
-        """Made now where the picture was kept before there were JPEGs, or came from another shop."""
+        """Return the JPEG of a picture, made now where the picture was kept before there were JPEGs, or came from
+        another shop."""
         path = self._path(site_id, file)
         with suppress(FileNotFoundError):
             return path.read_bytes()
@@ -185,7 +186,7 @@ def _from_form_upwards(file: str) -> list[str]:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all: a reader never sees half a picture, and a full disk keeps none."""
+    """Write a file whole or not at all: a reader never sees half a picture, and a full disk keeps none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, fresh = tempfile.mkstemp(PART, dir=path.parent)
     try:
@@ -271,8 +272,8 @@ def _encoded(picture: Image.Image, longest_side: int) -> bytes:
 
 
 def _is_own_form(data: bytes) -> bool:
-    """True for a WebP that holds nothing besides one picture. Drawing such a file anew would only lose quality, and
-    a shop that is moved as a bundle would get other pictures each time."""
+    """Whether a file is a WebP that holds nothing besides one picture. Drawing such a file anew would only lose
+    quality, and a shop that is moved as a bundle would get other pictures each time."""
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP" or int.from_bytes(data[4:8], "little") + 8 != len(data):
         return False
     chunks = _chunks(data)

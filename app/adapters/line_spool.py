@@ -53,8 +53,8 @@ class LineSpool(Generic[E]):
         part: int = PART,
         notes: Callable[[OSError], bool] = _notes_nothing,
     ) -> None:
-        """`write` makes JSON of an event, `read` an event of that, or None. `notes` says whether an error is noted
-        elsewhere; any other is logged here."""
+        """Set up a spool of events. `write` makes JSON of an event, `read` an event of that, or None. `notes` says
+        whether an error is noted elsewhere; any other is logged here."""
         self._write, self._read = write, read
         self._folder = folder
         self._notes = notes

@@ -60,4 +60,4 @@ class NullEngine:
         raise SearchUnavailable(_MESSAGE)
 
     def forget(self, site_id: int) -> None:
-        """There is nothing to remove."""
+        """Do nothing: there is nothing to remove."""

@@ -107,7 +107,7 @@ def _has_worker(queue: Queue) -> bool:
 
 
 class NoQueue:
-    """Wakes no worker; the scheduler's poll finds what is pending."""
+    """The queue of a shop without Redis, which wakes no worker; the scheduler's poll finds what is pending."""
 
     def enqueue(self, job: str, *args: object) -> bool:
         return False

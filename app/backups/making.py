@@ -33,8 +33,8 @@ class Made:
 
 
 def make_backup(config: Config, instance: Path, path: Path, now: datetime, keep: int | None = None) -> Made:
-    """Into the file, or into the folder under a name with the date; of the dated ones there the newest `keep` stay.
-    Raises BackupError."""
+    """Make a backup into the file, or into the folder under a name with the date; of the dated ones there the newest
+    `keep` stay. Raises BackupError."""
     is_folder = path.is_dir()
     target = path / f"shop-{now.astimezone(UTC):%Y%m%d-%H%M%S}.zip" if is_folder else path
     _check_target(target, keep, is_folder)

@@ -32,7 +32,7 @@ DISK_TO_SPARE = 64 * 1024**2  # Bytes.
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """`aside` says where that lies which was there before."""
+    """The outcome of a restore. `aside` says where that lies which was there before."""
 
     path: Path
     manifest: Manifest

@@ -1,4 +1,4 @@
-"""Sends alerts to people by the channels that are set up."""
+"""The sending of alerts to people by the channels that are set up."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ def renew_windows(site_id: int, today: date) -> None:
 
 @dataclass
 class StaleWindows:
-    """Advances outdated windows at each look of the scheduler. Until then, reports subtract the days that have left."""
+    """The watch that advances outdated windows at each look of the scheduler. Until then, reports subtract the days
+    that have left."""
 
     looked_at: float | None = None
 

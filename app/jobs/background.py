@@ -51,7 +51,7 @@ class BackgroundProcess:
         self._process: BaseProcess | None = None
 
     def begin(self, name: str, work: Callable[[], object]) -> bool:
-        """False while earlier work goes on."""
+        """Begin the work; False while earlier work goes on."""
         if self._process is not None and self._process.is_alive():
             return False
         context = multiprocessing.get_context("fork")
@@ -80,7 +80,8 @@ class BackgroundProcess:
 
 
 def end_process(process: Stoppable) -> bool:
-    """False when even SIGKILL does not end it: the system keeps a process that waits for a device until it answers."""
+    """End a process; False when even SIGKILL does not end it: the system keeps a process that waits for a device until
+    it answers."""
     process.terminate()
     process.join(SECONDS_TO_END)
     process.kill()

@@ -1,4 +1,4 @@
-"""Watches the clock: whether it runs on steadily, was set, or cannot be believed."""
+"""The watch on the clock: whether it runs on steadily, was set, or cannot be believed."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Moment:
 
 @dataclass
 class ClockWatch:
-    """Notices at each look whether the clock was set, and dates unfinished work anew where it was. Notes then, and
-    every minute, what the clock says."""
+    """The watch that notices at each look whether the clock was set, and dates unfinished work anew where it was. It
+    notes then, and every minute, what the clock says."""
 
     _last: Moment | None = None
     _noted: Moment | None = None

@@ -1,4 +1,4 @@
-"""Follows up what is noted in the table of stored events, at least once: an event goes in the transaction of its
+"""The follow-up of what is noted in the table of stored events, at least once: an event goes in the transaction of its
 follow-up, so after a crash in between it is there again. Handlers may thus be called twice and must not mind."""
 
 from __future__ import annotations

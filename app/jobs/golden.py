@@ -34,8 +34,8 @@ def check(site_id: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """`since` is when golden searches were first seen to depend on `depends_on`, `at` when a check was last requested;
-    `at` is None where none was."""
+    """The check of a site's golden searches. `since` is when golden searches were first seen to depend on `depends_on`,
+    `at` when a check was last requested; `at` is None where none was."""
 
     depends_on: str
     since: datetime

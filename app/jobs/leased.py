@@ -51,9 +51,9 @@ Background = Callable[[str, Callable[[], object]], bool]
 
 @dataclass(frozen=True, slots=True)
 class LeasedJob:
-    """`job` is what the queue runs for a key, `run` does the same, or all of it, beside the scheduler while there is no
-    queue, under the name `title`. `waiting` names the keys that no worker holds, `expire` ends what none will finish;
-    both are those of the kind unless it says otherwise."""
+    """A job that does leased work. `job` is what the queue runs for a key, `run` does the same, or all of it, beside
+    the scheduler while there is no queue, under the name `title`. `waiting` names the keys that no worker holds,
+    `expire` ends what none will finish; both are those of the kind unless it says otherwise."""
 
     kind: WorkKind[Any]
     job: str

@@ -1,4 +1,4 @@
-"""Watches what the whole shop stands on: the database, the disks, the queue and its workers."""
+"""The watch on what the whole shop stands on: the database, the disks, the queue and its workers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Condition:
     _noted_at: float | None = None
 
     def note(self, fault: str | None) -> None:
-        """`fault` is what is wrong, None while nothing is."""
+        """Note a fault, or its end. `fault` is what is wrong, None while nothing is."""
         now = clock().monotonic()
         if fault is None:
             self._since = self._noted_at = None

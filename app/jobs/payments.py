@@ -29,7 +29,7 @@ def request_checks() -> None:
 
 
 def check_due() -> None:
-    """Check all payments at once, one site after the other."""
+    """Check the due payments in this process, one site after the other."""
     request_checks()
     for site_id in checks.sites_due(clock(), payment_processor()):
         check(site_id)

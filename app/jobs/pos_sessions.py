@@ -16,8 +16,8 @@ log = structlog.get_logger()
 
 
 def follow_user(user_id: int) -> None:
-    """End the work sessions of a user as their sign-in ended. Never raises: the change is committed, and the schedule
-    finds what was left."""
+    """End those work sessions of a user that must not go on after a change. Never raises: the change is committed, and
+    the schedule finds what was left."""
     try:
         with transaction():
             work_session_ends.follow_user(clock(), user_id)

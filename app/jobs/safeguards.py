@@ -1,4 +1,4 @@
-"""Looks every hour at what the shop does not make itself and its owner relies on: backups and the certificate. What is
+"""The hourly look at what the shop does not make itself and its owner relies on: backups and the certificate. What is
 not set up raises nothing, and ends what it raised before. Each look has a time limit, since other jobs wait for it."""
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def check_certificate(seconds: float = CERTIFICATE_SECONDS) -> Finding | None:
 
 
 def _note(cause: Cause, fault: str | None, at: datetime | None) -> Finding:
-    """`at` is the time of the newest backup, or the end of the certificate, where it is known."""
+    """Note a fault of a safeguard, or its end. `at` is the time of the newest backup, or the end of the certificate,
+    where it is known."""
     log.info("safeguard_checked", cause=cause.key, fault=fault)
     if fault is None:
         _end(cause)

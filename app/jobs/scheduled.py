@@ -44,9 +44,10 @@ class SitesFailed(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class ScheduledJob:
-    """`times` is a cron expression, in UTC, which the setting of app/config.py named by `setting` replaces. Where the
-    schedule only requests the work of a worker, `by_hand` does it for who runs the job by name. What `run` returns is
-    its report, for the System page. `only_looks`: it changes nothing, so that the page may run it at any time."""
+    """A job that runs by the clock. `times` is a cron expression, in UTC, which the setting of app/config.py named by
+    `setting` replaces. Where the schedule only requests the work of a worker, `by_hand` does it for who runs the job by
+    name. What `run` returns is its report, for the System page. `only_looks`: it changes nothing, so that the page may
+    run it at any time."""
 
     times: str
     run: Callable[[], object]
@@ -92,7 +93,7 @@ def _purge_pictures(site_id: int) -> None:
 
 
 def suggest() -> None:
-    """Search suggestions for each site. Raises SitesFailed."""
+    """Find the nightly synonym suggestions of each site. Raises SitesFailed."""
     _for_each_site("suggest", suggest_nightly)
 
 

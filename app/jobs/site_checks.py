@@ -1,4 +1,4 @@
-"""Walks through the pages of a shop, in search of contradictions."""
+"""The walks through the pages of a shop, in search of contradictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks for synonyms in the background: sources may take half a minute."""
+"""The search for synonyms in the background: sources may take half a minute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved synonyms and rules become what shoppers are served."""
+"""The publication of saved synonyms and rules to shoppers."""
 
 from __future__ import annotations
 

@@ -58,8 +58,8 @@ RunFunction = TypeVar("RunFunction", bound=Callable[..., Answer])
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`actions` are by the values of the argument `chosen_by`; without any, the tool only reads. `is_destructive`: it
-    can take away what somebody made."""
+    """A tool of the MCP server. `actions` are by the values of the argument `chosen_by`; without any, the tool only
+    reads. `is_destructive`: it can take away a user's work."""
 
     name: str
     title: str

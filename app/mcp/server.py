@@ -36,7 +36,7 @@ class Unread(ArgModelBase):
 
 
 def make_server(app: Flask, token_of: TokenOf) -> MCPServer[Any]:
-    """`token_of` finds the caller's token, which is read anew at each call."""
+    """Return the MCP server. `token_of` finds the caller's token, which is read anew at each call."""
     threads = Threads(CALLS_AT_ONCE)
     served = [_served(app, tool, token_of, threads) for tool in all_tools().values()]
     return MCPServer(
@@ -65,7 +65,7 @@ def _served(app: Flask, tool: Tool, token_of: TokenOf, threads: Threads) -> Serv
 
 
 def schema_of(record: type[BaseModel], mode: Any) -> dict[str, Any]:
-    """Its JSON Schema, without the titles that pydantic makes of names."""
+    """Return the JSON Schema of a record, without the titles that pydantic makes of names."""
     schema: dict[str, Any] = _untitled(record.model_json_schema(by_alias=True, mode=mode))
     named = schema.get("properties", {})
     schema["properties"] = {name: named[name] for name in sorted(named, key="dryRun".__eq__)}  # The last that matters.

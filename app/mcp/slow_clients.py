@@ -16,9 +16,9 @@ LOCAL = ("127.0.0.1", "::1")  # A proxy speaks for many.
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`seconds_to_request` go from connecting, or the last answer, to the end of the next request's head;
-    `seconds_in_all` from the same moment to the last byte of the answer that the client takes; `seconds_to_send` are
-    those of a body."""
+    """The limits for slow clients. `seconds_to_request` go from connecting, or the last answer, to the end of the next
+    request's head; `seconds_in_all` from the same moment to the last byte of the answer that the client takes;
+    `seconds_to_send` are those of a body."""
 
     seconds_to_request: float = 15
     seconds_to_send: float = 20
@@ -75,7 +75,7 @@ class Connection(H11Protocol):
 
     def _one_too_many(self) -> Connection | None:
         """The connection to end for this new one: itself where its address has too many, else the one that is idle for
-        the longest, so that silent clients keep nobody out."""
+        the longest, so that silent clients keep no other out."""
         known = [each for each in self.connections if isinstance(each, Connection)]
         mine = sum(each.address == self.address for each in known)
         if self.address not in LOCAL and mine > self.limits.most_of_one_address:

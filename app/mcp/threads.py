@@ -23,5 +23,5 @@ class Threads:
 
     @cached_property
     def _limiter(self) -> CapacityLimiter:
-        """Made within the event loop to which it belongs."""
+        """The limiter, made within the event loop to which it belongs."""
         return CapacityLimiter(self._most)

@@ -118,8 +118,8 @@ def _start_redis(instance: Path, leaving: ExitStack, crew: Crew) -> str:
 
 
 def _prepare(config: Config, release: Release, crew: Crew) -> bool:
-    """True when the demo shop's people exist. In a process of its own, so that nothing of the application, which is
-    large, stays with the supervisor."""
+    """Prepare the release; True when the demo shop's people exist. In a process of its own, so that nothing of the
+    application, which is large, stays with the supervisor."""
     status = crew.prepare(release.preparation(*_options(config)))
     if status not in (outcomes.READY, outcomes.READY_WITH_DEMO):
         raise CannotStart("The database could not be brought up to date; the reason stands above.")

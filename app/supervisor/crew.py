@@ -16,7 +16,8 @@ SECONDS_TO_DRAIN = 40.0  # A little longer than a web server takes at most.
 
 
 class Crew:
-    """`lasting` parts are those that a release does not replace; `draining` ones finish what they began."""
+    """The parts of the running shop. `lasting` parts are those that a release does not replace; `draining` ones finish
+    what they began."""
 
     def __init__(self) -> None:
         self.lasting: list[Part] = []
@@ -70,7 +71,7 @@ class Crew:
         return True
 
     def prepare(self, preparing: Part) -> int:
-        """Its exit status."""
+        """Prepare the release and return the exit status of that process."""
         preparing.start()
         try:
             while preparing.running:

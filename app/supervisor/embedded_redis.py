@@ -86,7 +86,7 @@ def _binary() -> str:
 
 
 def _product_and_major_version(binary: str) -> str:
-    """Such as `valkey-9`."""
+    """Return the product and its major version, such as `valkey-9`."""
     output = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout
     found = re.match(r"(Redis|Valkey) server v=(\d+)", output)
     if not found:

@@ -140,7 +140,7 @@ def stop(parts: Sequence[Part], seconds: float) -> None:
 
 
 def _die_with_parent() -> None:
-    """Runs in the child: no part outlives a supervisor that was killed."""
+    """Make the child die with its parent; runs in the child: no part outlives a supervisor that was killed."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 

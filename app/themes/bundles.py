@@ -23,7 +23,7 @@ OWN_FILE = re.compile(r"""url\((["']?)(files/[\w./-]+)\1\)""", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """`packed` is the body as gzip."""
+    """A style sheet or script with its name. `packed` is the body as gzip."""
 
     path: str
     digest: str

@@ -1,4 +1,4 @@
-"""Draws pages of the storefront in the theme of the request.
+"""The drawing of storefront pages in the theme of the request.
 
 A theme's template stands before the shared one of the same name; it reaches that one as `shared/<name>`, to extend it.
 """
@@ -47,7 +47,7 @@ def current_theme() -> Theme:
 
 
 def drawn(template: str, **context: Any) -> str:
-    """A storefront template. No context processor runs: a page that everybody may see reads no session."""
+    """A storefront template. No context processor runs: a public page reads no session."""
     return environment().get_template(template).render(context)
 
 

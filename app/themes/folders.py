@@ -28,8 +28,9 @@ class UnusableTheme(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """`name` is that of its folder, `label` how the admin names it. `card_sizes` and `picture_sizes` say how wide the
-    pictures of cards and of a product's page are shown, as the attribute `sizes` of HTML does."""
+    """A theme of the storefront. `name` is that of its folder, `label` how the admin names it. `card_sizes` and
+    `picture_sizes` say how wide the pictures of cards and of a product's page are shown, as the attribute `sizes` of
+    HTML does."""
 
     name: str
     label: str
@@ -53,7 +54,7 @@ class Theme:
 
 @dataclass(frozen=True, slots=True)
 class FoundThemes:
-    """`problems` says of each folder that cannot be shown why, by its name."""
+    """The themes that were found. `problems` says of each folder that cannot be shown why, by its name."""
 
     by_name: Mapping[str, Theme]
     problems: Mapping[str, str]

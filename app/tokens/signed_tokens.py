@@ -33,7 +33,8 @@ def not_ours() -> Unauthenticated:
 
 @dataclass(frozen=True, slots=True)
 class TokenKind:
-    """`typ` and `audience` are those of the token, `purpose` is what its key is derived for, `claims` are its own."""
+    """A kind of signed token. `typ` and `audience` are those of the token, `purpose` is what its key is derived for,
+    `claims` are its own."""
 
     typ: str
     audience: str

@@ -130,7 +130,8 @@ class Connection(HTTPChannel):
             self._moved_since, self._moved = now, 0
 
     def _is_below_lowest_rate(self, now: float) -> bool:
-        """Measured anew every few seconds, since the system takes the first part of an answer at once."""
+        """Whether the client is below the lowest rate, measured anew every few seconds, since the system takes the
+        first part of an answer at once."""
         if now - self._moved_since < RATE_SECONDS:
             return False
         moved, self._moved_since, self._moved = self._moved, now, 0

@@ -11,8 +11,8 @@ ANY = "[A-Z]+"
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """`threads` answer at once, `waiting` requests wait for one of them; more are refused. A request belongs to the
-    first lane of which a line fits its method and path."""
+    """A lane of requests. `threads` answer at once, `waiting` requests wait for one of them; more are refused. A
+    request belongs to the first lane of which a line fits its method and path."""
 
     name: str
     threads: int

@@ -8,7 +8,8 @@ from waitress.utilities import Error
 
 
 class Refusal(Error):
-    """Written in the form that the address serves: problem+json for /v1, words that also fit into a page elsewhere."""
+    """A refusal, written in the form that the address serves: problem+json for /v1, words that also fit into a page
+    elsewhere."""
 
     code = 503
     reason = "Service Unavailable"

@@ -84,7 +84,7 @@ class WebServer(TcpWSGIServer):
         self._close_all()
 
     def stop(self) -> None:
-        """Safe to call from a signal handler."""
+        """Stop serving. Safe to call from a signal handler."""
         self._is_draining = False
         self._stop_at = time.monotonic() + SECONDS_TO_FINISH
         with suppress(OSError):  # Another thread's call may come when it has stopped already.

@@ -13,8 +13,8 @@ from app.extensions import Base
 
 
 class SimulatorIntent(Base):
-    """`status` is where it ends up; until `settles_at` it is still processing. `card` is the name of the simulated card
-    that was tapped last."""
+    """A payment intent of the simulator. `status` is where it ends up; until `settles_at` it is still processing.
+    `card` is the name of the simulated card that was tapped last."""
 
     __tablename__ = "simulator_intents"
     __table_args__ = (Index(None, "account_id", "created_at"),)

@@ -18,8 +18,8 @@ SLOW = timedelta(seconds=3)
 
 
 def present(session: Session, row: SimulatorIntent, tap: Tap, now: datetime) -> bool:
-    """False for a repeated tap of the card that paid, which changes nothing. Raises CardNotRead, InvalidState, and
-    OutcomeUnknown where the tap never reached the simulator."""
+    """Present a card to the reader; False for a repeated tap of the card that paid, which changes nothing. Raises
+    CardNotRead, InvalidState, and OutcomeUnknown where the tap never reached the simulator."""
     status = status_at(row, now)
     if row.card == tap.card.name and status not in (IntentStatus.REQUIRES_PAYMENT_METHOD, IntentStatus.CANCELED):
         return False

@@ -46,8 +46,8 @@ PAGE = 100
 
 
 class Simulator:
-    """Implements PaymentSimulator (app/domain/pos/simulator.py). `secret` signs events and makes client secrets; `wake`
-    asks for the job that delivers events."""
+    """The implementation of PaymentSimulator (app/domain/pos/simulator.py). `secret` signs events and makes client
+    secrets; `wake` enqueues the job that delivers events."""
 
     name = "simulator"
     live = False
@@ -191,7 +191,7 @@ class Simulator:
         return replace(intent, client_secret=self._client_secret(intent.id))
 
     def _client_secret(self, intent_id: str) -> str:
-        """Derived, so that it is stored nowhere."""
+        """Return the client secret, derived, so that it is stored nowhere."""
         return f"{intent_id}_secret_{hmac.digest(self._secret, intent_id.encode(), 'sha256').hex()[:32]}"
 
 
@@ -208,7 +208,8 @@ def _new_intent(ref: AccountRef, request: IntentRequest, now: datetime) -> Simul
 
 
 def _intent(session: Session, ref: AccountRef, intent_id: str, to_change: bool = False) -> SimulatorIntent:
-    """`to_change` makes those who change it at once wait for each other. Raises IntentNotFound."""
+    """Return the row of an intent. `to_change` makes those who change it at once wait for each other. Raises
+    IntentNotFound."""
     query = select(SimulatorIntent).where(SimulatorIntent.id == intent_id, SimulatorIntent.account_id == ref.account_id)
     row = session.scalar(query.with_for_update() if to_change else query)
     if row is None:

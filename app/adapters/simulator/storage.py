@@ -26,7 +26,7 @@ def reading() -> Iterator[Session]:
 
 @contextmanager
 def writing() -> Iterator[Session]:
-    """Commits at the end. Raises Busy when others write for too long: then nothing was done."""
+    """Open a transaction that commits at its end. Raises Busy when others write for too long: then nothing was done."""
     with Session(db.engine, expire_on_commit=False) as session:
         _begin_writing(session)
         yield session

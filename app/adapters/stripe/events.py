@@ -13,8 +13,8 @@ from app.domain.pos.processor import BadSignature, Intent, ProcessorEvent, Refun
 
 
 def event_of(raw: bytes, headers: Mapping[str, str], now: datetime, secrets: Sequence[str]) -> ProcessorEvent:
-    """`secrets` are of the endpoints that send here: the account's own and the one of connected accounts. Raises
-    BadSignature."""
+    """Return the event in a signed body. `secrets` are of the endpoints that send here: the account's own and the one
+    of connected accounts. Raises BadSignature."""
     header = next((value for name, value in headers.items() if name.lower() == "stripe-signature"), "")
     for secret in secrets:
         with suppress(BadSignature):

@@ -31,8 +31,9 @@ _DIE_WITH_PARENT = 1
 
 
 class WhooshGeneration:
-    """Collects documents and writes a segment for every 25,000, half of them in a forked child: a child
-    shares the documents without a copy, and its death by the kernel is a failed build, not a wrong one."""
+    """A generation in the making: it collects documents and writes a segment for every 25,000, half of them in a forked
+    child: a child shares the documents without a copy, and its death by the kernel is a failed build, not a wrong
+    one."""
 
     def __init__(self, place: IndexFolder) -> None:
         self._place = place
@@ -158,7 +159,8 @@ class _Child:
         return self._status is not None
 
     def segment(self) -> W3Segment:
-        """Waits for the child. Raises SearchUnavailable with the child's own words when it failed."""
+        """Wait for the child and return its segment. Raises SearchUnavailable with the child's own words when it
+        failed."""
         with self._pipe:
             answer = self._pipe.read()
         self._wait()

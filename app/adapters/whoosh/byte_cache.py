@@ -13,7 +13,8 @@ _OVERHEAD = 500  # Of an entry, beside what it holds.
 
 
 class ByteCache:
-    """Keeps what was decoded from an index, so that the searches of bots cannot fill the memory."""
+    """An LRU cache, bounded in bytes, of what was decoded from an index, so that the searches of bots cannot fill the
+    memory."""
 
     def __init__(self, limit: int) -> None:
         self._lock = threading.Lock()

@@ -28,7 +28,7 @@ def write_values(column: ValueColumn) -> bytes:
 
 
 def read_values(file: Bytes, count: int) -> tuple[npt.NDArray[np.int64], list[bytes]]:
-    """(one reference by document, the values they point at)."""
+    """Return (one reference by document, the values they point at)."""
     buffer = file[:]
     dtype = np.dtype(">" + _numpy_code(chr(buffer[-1])))
     codes = np.frombuffer(buffer, dtype, count)

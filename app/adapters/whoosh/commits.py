@@ -82,8 +82,8 @@ class _Loaded:
 
 
 def write_commit(directory: Path, number: int, segments: Sequence[W3Segment]) -> Commit:
-    """Makes the segments the content of the generation. Old tables and segments go one commit later,
-    so that a reader in the middle of opening still finds them."""
+    """Make the segments the content of the generation. Old tables and segments go one commit later, so that a reader in
+    the middle of opening still finds them."""
     TOC(_SCHEMA, list(segments), number).write(_DurableStorage(directory, segments), INDEX_NAME)
     _remove_files_before(directory, number - 1)
     return Commit(number, tuple(segments))
@@ -146,7 +146,7 @@ def digest_of(path: Path) -> str:
 
 
 def write_durably(path: Path, content: bytes) -> None:
-    """Replaces a file in one step; the caller fsyncs the directory."""
+    """Replace a file in one step; the caller fsyncs the directory."""
     aside = path.with_name(path.name + ".new")
     with open(aside, "wb") as file:
         file.write(content)
@@ -164,8 +164,8 @@ def fsync_path(path: Path) -> None:
 
 
 def _remove_files_before(directory: Path, number: int) -> None:
-    """Removes the tables before `number`, the segments that neither it nor its successor holds, and what a
-    commit left that did not come to its end."""
+    """Remove the tables before `number`, the segments that neither it nor its successor holds, and what a commit left
+    that did not come to its end."""
     tables = _tables(directory)
     old = [name for table, name in tables.items() if table < number]
     if not old:

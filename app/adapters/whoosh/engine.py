@@ -35,7 +35,8 @@ from app.domain.search.engine import (
 
 
 class WhooshEngine:
-    """Keeps every index under `directory`, which must be private: Whoosh's files hold pickles."""
+    """The search engine on Whoosh. It keeps every index under `directory`, which must be private: Whoosh's files hold
+    pickles."""
 
     supports_trials = True
 

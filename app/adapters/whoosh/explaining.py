@@ -39,7 +39,7 @@ def explained(evaluation: Evaluation, order: PlacedOrder, document_id: str) -> E
 
 
 def _words_in(view: View, units: Sequence[UnitMatch], doc: int) -> tuple[tuple[FieldMatch, ...], tuple[str, ...]]:
-    """(the words that each field of a document has, the words that it lacks)."""
+    """Return (the words that each field of a document has, the words that it lacks)."""
     by_field: dict[str, dict[str, None]] = {}
     missing: list[str] = []
     for unit in units:
@@ -53,7 +53,7 @@ def _words_in(view: View, units: Sequence[UnitMatch], doc: int) -> tuple[tuple[F
 
 
 def _found_words(view: View, unit: UnitMatch, doc: int) -> Iterator[tuple[str, str]]:
-    """(field, word) for the words themselves, and for those of alternatives that the document has whole."""
+    """Yield (field, word) for the words themselves, and for those of alternatives that the document has whole."""
     if unit.own is None:
         yield from ((field, unit.words[0]) for field in _fields_with(unit.match, doc))
         return

@@ -19,8 +19,8 @@ Mask = npt.NDArray[np.bool_]
 
 
 class FacetColumn:
-    """`codes` number the entries by document: 0 is no value, 1 to len(names) are the single values in their
-    order, and entries of several values come after those."""
+    """The values of a facet by document. `codes` number the entries by document: 0 is no value, 1 to len(names) are the
+    single values in their order, and entries of several values come after those."""
 
     def __init__(self, columns: Sequence[ValueColumn | None], counts: Sequence[int]) -> None:
         entries = {entry for column in columns if column is not None for entry in column.uniques if entry}
@@ -42,7 +42,7 @@ class FacetColumn:
         return np.bincount(self.codes if docs is None else self.codes[docs], minlength=self._entries)
 
     def counts(self, docs: Docs, limit: int) -> tuple[tuple[str, int], ...]:
-        """(value, documents) of the values among `docs`, commonest first, equals by name."""
+        """Return (value, documents) of the values among `docs`, commonest first, equals by name."""
         entries = self.entry_counts(docs)
         counts = entries[1 : len(self.names) + 1]
         if len(self._row_entry):

@@ -83,7 +83,7 @@ class IndexFolder:
         return [int(found[1]) for name in names if (found := _NAME.fullmatch(name))]
 
     def publish(self, generation: str) -> None:
-        """Points `current` at a generation, atomically and durably. Raises FileNotFoundError for a pruned one."""
+        """Point `current` at a generation, atomically and durably. Raises FileNotFoundError for a pruned one."""
         os.stat(self.directory / generation)
         aside = self.directory / "current.new"
         aside.unlink(missing_ok=True)
@@ -101,7 +101,7 @@ class IndexFolder:
             lock.release()
 
     def pin(self, generation: str) -> HeldLock:
-        """Keeps a generation from being pruned. Raises FileNotFoundError when that has happened already."""
+        """Keep a generation from being pruned. Raises FileNotFoundError when that has happened already."""
         path = self.directory / "pins" / generation
         lock = _try(path, fcntl.LOCK_SH)
         if lock is None or not path.exists() or not (self.directory / generation).is_dir():
@@ -114,7 +114,7 @@ class IndexFolder:
         fsync_path(pins)
 
     def prune(self) -> None:
-        """Removes what other builders left or still make, and every generation that is neither live nor being read.
+        """Remove what other builders left or still make, and every generation that is neither live nor being read.
         Called within the publish lock, so that no generation is removed while it becomes the live one."""
         live = self.current() if os.path.islink(self._current) else None
         for name in {*os.listdir(self.directory), *self._orphaned_pins()}:

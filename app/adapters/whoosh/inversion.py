@@ -96,7 +96,7 @@ class _Occurrences:
 
 
 class Inverter:
-    """Takes documents one by one and gives an inverted segment at the end."""
+    """An inverter that takes documents one by one and gives an inverted segment at the end."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -49,7 +49,7 @@ class PlacedOrder:
         return np.array([next(others) if pinned is None else self.numbers[pinned] for pinned in slots], np.intp)
 
     def rank(self, document_id: str, doc: int) -> int:
-        """1-based, of a document that is among `docs`."""
+        """Return the rank, 1-based, of a document that is among `docs`."""
         pinned = self.placement.pin_rank(document_id)
         if pinned is not None:
             return pinned

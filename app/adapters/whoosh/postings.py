@@ -37,7 +37,8 @@ Postings = tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]
 
 
 def write_postings(field: InvertedField, offset: int) -> tuple[list[bytes], list[bytes]]:
-    """(packed term infos, posting blocks) of a field whose first block starts at `offset` of the posting file."""
+    """Return (packed term infos, posting blocks) of a field whose first block starts at `offset` of the posting
+    file."""
     if not field.terms:
         return [], []
     stats = _Statistics(field)

@@ -102,7 +102,8 @@ class Reader:
             return opened.view
 
     def fresh_view(self) -> View:
-        """Like `view`, but an index that is lost or damaged is an error although an open view could go on."""
+        """Return a view like `view`, but an index that is lost or damaged is an error although an open view could go
+        on."""
         opened = self._readable()
         try:
             if opened is None or not self._is_current(opened.view):

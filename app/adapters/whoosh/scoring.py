@@ -36,7 +36,7 @@ class Matches:
 
 
 def field_scores(view: View, field: str, term: str) -> FieldScores | None:
-    """(documents, scores) of a term in one field, without the field's weight."""
+    """Return (documents, scores) of a term in one field, without the field's weight."""
     postings = view.postings(field, term.encode())
     if postings is None:
         return None

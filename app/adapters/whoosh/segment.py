@@ -30,7 +30,8 @@ LARGE = 2_000
 
 
 class Segment:
-    """`count` includes deleted documents: which are deleted is said by the table of contents, not here."""
+    """A segment of an index, open for reading. `count` includes deleted documents: which are deleted is said by the
+    table of contents, not here."""
 
     def __init__(self, directory: Path, entry: W3Segment) -> None:
         self.entry = entry
@@ -101,7 +102,7 @@ class Segment:
         return np.zeros(self.count, np.uint8) if column is None else np.frombuffer(column[:], np.uint8, self.count)
 
     def terms_from(self, field: str, prefix: bytes, limit: int) -> list[bytes]:
-        """Up to `limit` terms that begin with the prefix, sorted."""
+        """Return up to `limit` terms that begin with the prefix, sorted."""
         terms = (term for term, _ in islice(self._terms.vocabulary(field, prefix), limit))
         return list(takewhile(lambda term: term.startswith(prefix), terms))
 

@@ -34,7 +34,7 @@ def term_key(field_number: int, term: bytes) -> bytes:
 
 
 def write_terms(field_numbers: Mapping[str, int], keys: Sequence[bytes], infos: Sequence[bytes]) -> bytes:
-    """`keys` rise; `infos` are their packed term infos."""
+    """Write the term index. `keys` rise; `infos` are their packed term infos."""
     pack = _LENGTHS.pack
     records = [pack(len(key), len(info)) + key + info for key, info in zip(keys, infos, strict=True)]
     sizes = np.fromiter(map(len, records), np.int64, len(records))
@@ -108,7 +108,7 @@ class TermFile:
         return None
 
     def vocabulary(self, field: str, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
-        """(term, packed term info) of a field, sorted, from the first term that is not below `start`."""
+        """Yield (term, packed term info) of a field, sorted, from the first term that is not below `start`."""
         number = self.field_numbers.get(field)
         if number is None:
             return
@@ -149,7 +149,7 @@ class TermFile:
 
 
 def _parted(run: bytes, position: int) -> tuple[bytes, bytes] | None:
-    """(key, info) of the record that starts there; None where it does not lie wholly in the run."""
+    """Return (key, info) of the record that starts there; None where it does not lie wholly in the run."""
     if position + _LENGTHS.size > len(run):
         return None
     key_length, info_length = _LENGTHS.unpack_from(run, position)

@@ -17,7 +17,7 @@ from app.domain.search.engine import Change, Delete, IndexDocument, Upsert
 @contextmanager
 def changed_view(view: View, changes: Sequence[Change]) -> Iterator[View]:
     """The view as it would be once the changes are committed: the old documents deleted, the new ones in a segment of
-    their own, so every search, statistics included, answers as it would then. Nobody else sees it."""
+    their own, so every search, statistics included, answers as it would then. No other search sees it."""
     last = {change.id if isinstance(change, Delete) else change.document.id: change for change in changes}
     deleted = [{*docs, *_places(segment, last)} for segment, docs in zip(view.segments, view.deleted, strict=True)]
     documents = [change.document for change in last.values() if isinstance(change, Upsert)]

@@ -20,8 +20,9 @@ _IN_TEXT = np.uint16(sum(1 << bit for bit, field in enumerate(FIELDS) if field i
 
 @dataclass(frozen=True, slots=True)
 class UnitMatch:
-    """`match` is what the words or their alternatives match; `own` is what the words match themselves, None where they
-    have no alternatives. `optional` need not match among the words, nor within an alternative."""
+    """The matches of one unit of a query. `match` is what the words or their alternatives match; `own` is what the
+    words match themselves, None where they have no alternatives. `optional` need not match among the words, nor within
+    an alternative."""
 
     words: tuple[str, ...]
     match: Matches

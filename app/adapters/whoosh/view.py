@@ -72,12 +72,13 @@ class View:
         return self._cache[key]  # type: ignore[return-value]
 
     def recent(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
-        """Like `cached`, for what comes in endless variety: only the most recently used are kept.
-        `size` counts bytes."""
+        """Return a value like `cached`, for what comes in endless variety: only the most recently used are kept. `size`
+        counts bytes."""
         return self._recent.get(key, make, size)
 
     def lasting(self, name: str, state: object, make: Callable[[], T]) -> T:
-        """Like `cached`, but handed on to the views of later commits for as long as `state` stays the same."""
+        """Return a value like `cached`, but handed on to the views of later commits for as long as `state` stays the
+        same."""
         found = self.kept.get(name)
         if found is None or found[0] != state:
             found = self.kept[name] = (state, make())

@@ -37,7 +37,7 @@ class Words:
         return self._sorted[bisect_left(self._sorted, beginning) : end]
 
     def near(self, word: str, edits: int, limit: int) -> Iterable[tuple[str, int]]:
-        """(word, edits), the nearest first."""
+        """Return (word, edits), the nearest first."""
         lengths = range(len(word) - edits, len(word) + edits + 1)
         near = [other for length in lengths for other in self._by_length.get(length, ())]
         found = extract(word, near, scorer=OSA.distance, score_cutoff=edits, limit=limit)

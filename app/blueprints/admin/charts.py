@@ -20,8 +20,8 @@ class ChartPoint:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """`line` and `before` are points of polylines, `area` those of the polygon below the line. `first` and `last` are
-    names of points, `highest` a figure, as labels."""
+    """The drawing of a line chart. `line` and `before` are points of polylines, `area` those of the polygon below the
+    line. `first` and `last` are names of points, `highest` a figure, as labels."""
 
     width: int
     line: str
@@ -41,8 +41,8 @@ def line_chart(
     label: Callable[[int], str],
     label_before: str,
 ) -> Chart:
-    """`before` are earlier figures, if they are known; both are drawn to the same scale. There may be fewer `figures`
-    than names: the rest is to come."""
+    """Draw a line chart. `before` are earlier figures, if they are known; both are drawn to the same scale. There may
+    be fewer `figures` than names: the rest is to come."""
     highest = max((*figures, *(before or ())), default=0)
     line = _points(figures, highest)
     return Chart(

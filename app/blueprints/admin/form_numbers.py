@@ -26,7 +26,7 @@ def sent_ids(sent: MultiDict[str, str], name: str) -> list[int]:
 
 
 def sent_revision(sent: MultiDict[str, str]) -> int:
-    """0 where none was sent."""
+    """Return the sent revision; 0 where none was sent."""
     return sent_id(sent.get("revision", "")) or 0
 
 

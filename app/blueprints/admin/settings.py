@@ -45,7 +45,7 @@ def settings_save() -> str | Response | tuple[str, int]:
 @bp.get("/settings/themes/<name>/preview")
 @requires(Permission.MANAGE_SETTINGS)
 def theme_preview(name: str) -> Response:
-    """Leads to the shop's own host, which may be another than the admin's, with a token for this browser alone."""
+    """Redirect to the shop's own host, which may be another than the admin's, with a token for this browser alone."""
     if name not in themes().by_name:
         raise NotFound("There is no such theme any more.")
     token = preview_token(current_user.site_id, name, ports.clock().now())

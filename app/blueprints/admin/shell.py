@@ -23,7 +23,8 @@ ROLE_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`under` are the prefixes of the addresses that belong to it, where they differ from its own."""
+    """A section of the admin's menu. `under` are the prefixes of the addresses that belong to it, where they differ
+    from its own."""
 
     label: str
     endpoint: str

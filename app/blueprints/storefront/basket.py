@@ -62,7 +62,7 @@ def basket_add() -> Response:
 @bp.post("/basket/lines/<int(max=2147483647):line_id>")
 @public
 def basket_change(line_id: int) -> Response:
-    """`to` is a button's quantity and comes before the one that was typed."""
+    """Change a quantity in the basket. `to` is a button's quantity and comes before the one that was typed."""
     quantity = _number(request.form.get("to") or request.form.get("quantity", ""))
     site_id, token = current_shop().site_id, basket_token()
     try:
@@ -133,6 +133,6 @@ def _status(error: DomainError) -> int:
 
 
 def _number(text: str) -> int:
-    """-1, which is refused in words, for what is no number."""
+    """Return the sent number; -1, which is refused in words, for what is no number."""
     typed = text.strip()
     return int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 6 else -1

@@ -1,5 +1,5 @@
 """Two cookies of a shopper: the token that names the basket, which no script can read, and how many items it holds,
-which a script writes into the header of pages that are the same for everybody."""
+which a script writes into the header of pages that are the same for all shoppers."""
 
 from __future__ import annotations
 

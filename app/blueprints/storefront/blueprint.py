@@ -121,7 +121,7 @@ def card_cache() -> FragmentCache[Markup]:
 
 
 def shop_or_none() -> Shop | None:
-    """Return the shop, for pages that must also be drawn where there is none, or none can be read."""
+    """Return the shop, or None where there is none, or none can be read: for pages that must also be drawn then."""
     try:
         return current_shop()
     except (NotFound, SQLAlchemyError):

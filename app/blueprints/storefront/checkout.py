@@ -72,7 +72,7 @@ def checkout_place() -> Response:
 @bp.get("/order/<token>")
 @public
 def order(token: str) -> Response:
-    """The page of an order, for everybody who has its token."""
+    """The page of an order, for every holder of its token."""
     shop = current_shop()
     placed = basket_contents.order_by_token(shop.site_id, token)
     if placed is None or placed.status == OPEN:
@@ -97,5 +97,5 @@ def _form(contact: Contact, status: int = 200, errors: dict[str, str] | None = N
 
 
 def _secret_of_form() -> str:
-    """Made with the form, so that only who was shown it knows which order came from it."""
+    """Return the secret that is made with the form, so that only its viewer knows which order came from it."""
     return request.form.get("form", "")[:LONGEST_FIELD]

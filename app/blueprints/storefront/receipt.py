@@ -1,4 +1,4 @@
-"""The receipt of a card payment, for everybody who has its link."""
+"""The receipt of a card payment, for every holder of its link."""
 
 from __future__ import annotations
 

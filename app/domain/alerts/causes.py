@@ -16,7 +16,8 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CauseText:
-    """`key` is its name in logs, metrics and JSON; `sentence` is what is wrong, `advice` what to do about it."""
+    """The words about a cause of alerts. `key` is its name in logs, metrics and JSON; `sentence` is what is wrong,
+    `advice` what to do about it."""
 
     key: str
     severity: Severity

@@ -76,5 +76,5 @@ class AlertChannel(Protocol):
     def name(self) -> str: ...
 
     def send(self, notice: Notice) -> None:
-        """Takes at most half a minute. Raises NotSent."""
+        """Send a notice within half a minute at most. Raises NotSent."""
         ...

@@ -19,7 +19,7 @@ OVER_AFTER = timedelta(days=7)  # Every job that runs by the clock runs each nig
 
 
 def note_failure(clock: Clock, job: str, error: str, site_id: int | None = None) -> None:
-    """`error` is the reason; its first line is shown to the owner."""
+    """Count a failure of a job. `error` is the reason; its first line is shown to the owner."""
     values = {"site_id": site_id, "job": job, "in_a_row": 0}
     db.session.execute(upsert(JobFailures).values(**values).on_conflict_do_nothing())
     row = db.session.scalars(select(JobFailures).where(*_identity(job, site_id)).with_for_update()).one()

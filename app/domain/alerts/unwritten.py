@@ -24,7 +24,8 @@ BETWEEN_TRIES = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class UnwrittenAlert:
-    """`missing` are the channels that have not taken it yet, None before the first try."""
+    """An alert that the database did not take. `missing` are the channels that have not taken it yet, None before the
+    first try."""
 
     cause: Cause
     detail: str

@@ -31,7 +31,7 @@ Opener = Callable[[], BinaryIO]
 
 
 class Bundle:
-    """`files` are the names within the bundle, such as `products.jsonl.gz` and `media/kettle.jpg`."""
+    """An open bundle. `files` are the names within the bundle, such as `products.jsonl.gz` and `media/kettle.jpg`."""
 
     def __init__(self, openers: Mapping[str, tuple[Opener, int]]) -> None:
         self._openers = openers
@@ -57,8 +57,8 @@ class Bundle:
 
 @contextmanager
 def open_bundle(path: Path, name: str | None = None) -> Iterator[Bundle]:
-    """`name` is what people call the file, where it lies under another. Raises BrokenBundle for what is not a readable
-    bundle."""
+    """Open a bundle. `name` is what people call the file, where it lies under another. Raises BrokenBundle for what is
+    not a readable bundle."""
     name = name or path.name
     if path.is_dir():
         yield Bundle(_folder_files(path))

@@ -95,7 +95,7 @@ def _import(task: ImportTask, document: Document) -> None:
 
 
 def _import_row(task: ImportTask, document: Document, at: str, raw: Any, import_one: Callable[[Any, str], str]) -> None:
-    """`import_one` says what it did: added, changed or unchanged."""
+    """Import a row of the file. `import_one` says what it did: added, changed or unchanged."""
     kind = at.split("/")[1]
     counts = task.report.of(kind)
     try:

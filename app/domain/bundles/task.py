@@ -27,11 +27,11 @@ def unwatched(_step: str, _done: int, _total: int | None) -> None: ...
 
 @dataclass(slots=True)
 class ImportTask:
-    """`transaction` opens what a part commits by; nothing opens one in a dry run. `documents` are the bundle's
-    JSON files by their plain names, `skus` the products of the bundle that were taken, with their lines. `taxonomy_id`
-    is the active taxonomy, of which `tree` has the levels, `wanted_taxonomy_id` one that the bundle would rather have
-    active. `rows` are those of all its `.jsonl` files.
-    `removes`: categories that a tree of the bundle lacks go from the site's; nothing else is ever removed."""
+    """The import of one bundle. `transaction` opens what a part commits by; nothing opens one in a dry run. `documents`
+    are the bundle's JSON files by their plain names, `skus` the products of the bundle that were taken, with their
+    lines. `taxonomy_id` is the active taxonomy, of which `tree` has the levels, `wanted_taxonomy_id` one that the
+    bundle would rather have active. `rows` are those of all its `.jsonl` files. `removes`: categories that a tree of
+    the bundle lacks go from the site's; nothing else is ever removed."""
 
     bundle: Bundle
     clock: Clock

@@ -118,7 +118,7 @@ class ProductList:
 
 
 def page_number(text: str | None) -> int:
-    """1 for what is no page number."""
+    """Return the number of a page; 1 for what is no page number."""
     if text is None or not (text.isascii() and text.isdigit()) or len(text) > 7:
         return 1
     return max(1, min(int(text), LAST_PAGE))

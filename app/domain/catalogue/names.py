@@ -15,7 +15,8 @@ from app.extensions import db
 
 
 def free_seo_name(site_id: int, wanted: str, title: InstrumentedAttribute[str] = Product.name) -> str:
-    """`wanted`, or with the first number behind it that is free among the site's records of the title's model."""
+    """Return `wanted`, or it with the first number behind it that is free among the site's records of the title's
+    model."""
     kind = title.class_
     query = select(kind.seo_name).where(
         kind.site_id == site_id,

@@ -25,8 +25,8 @@ MOST_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """`changed` names the fields that really changed; `refused_terms` says why a list of search terms was not taken
-    while the rest was."""
+    """The outcome of a save. `changed` names the fields that really changed; `refused_terms` says why a list of search
+    terms was not taken while the rest was."""
 
     product: Product
     changed: tuple[str, ...]

@@ -67,7 +67,7 @@ def clean_product(site_id: int, draft: ProductDraft, further: Sequence[Problem] 
 
 
 def tidy_product(draft: ProductDraft) -> ProductDraft:
-    """Trimmed; empty texts are None where None means "not given"."""
+    """Return the draft, trimmed; empty texts are None where None means "not given"."""
     return replace(
         draft,
         sku=draft.sku.strip(),

@@ -15,7 +15,7 @@ from app.extensions import db
 
 
 def check_revision(site_id: int, subject: tuple[str, int], current: int, known: int) -> None:
-    """`subject` is (type, id). Raises StaleRevision, which names who saved in between."""
+    """Check the revision of a save. `subject` is (type, id). Raises StaleRevision, which names who saved in between."""
     if current == known:
         return
     who = select(AuditEntry.actor).where(

@@ -70,7 +70,7 @@ def canonical_problems(override: str, pointer: str) -> list[Problem]:
 
 
 def meta_problems(title: str, description: str, pointer: str) -> Iterator[Problem]:
-    """`pointer` is that of the object that holds both."""
+    """Return the problems of the two texts for search results. `pointer` is that of the object that holds both."""
     yield from line_problems(title, "The meta title", LONGEST_META_TITLE, f"{pointer}/metaTitle")
     label = "The meta description"
     yield from line_problems(description, label, LONGEST_META_DESCRIPTION, f"{pointer}/metaDescription")
@@ -89,7 +89,7 @@ NO_SOURCE = SourceRule()
 
 
 def tidy_source(levels: Iterable[str], manufacturers: Iterable[str]) -> SourceRule:
-    """Trimmed, without what is blank or named twice."""
+    """Return the rule trimmed, without what is blank or named twice."""
     makers = dict.fromkeys(map(one_line, manufacturers))
     return SourceRule(tuple(filter(None, dict.fromkeys(levels))), tuple(filter(None, makers)))
 

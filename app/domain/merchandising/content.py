@@ -16,7 +16,8 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class ShownCollection:
-    """`product_ids` in the collection's own order; some of them may not be for sale."""
+    """A collection as shoppers see it. `product_ids` in the collection's own order; some of them may not be for
+    sale."""
 
     id: int
     name: str
@@ -27,7 +28,7 @@ class ShownCollection:
 
 @dataclass(frozen=True, slots=True)
 class ShownPage:
-    """`body` is HTML that was sanitised when it was saved."""
+    """A page as shoppers see it. `body` is HTML that was sanitised when it was saved."""
 
     title: str
     body: str

@@ -9,7 +9,8 @@ from app.domain.merchandising.queries import load_tree
 
 @dataclass(frozen=True, slots=True)
 class LevelCategory:
-    """`label` is the way to it, as in "Garden › Tools"; `path` is where shoppers reach it, None where they do not."""
+    """A category with a taxonomy level. `label` is the way to it, as in "Garden › Tools"; `path` is where shoppers
+    reach it, None where they do not."""
 
     label: str
     path: str | None

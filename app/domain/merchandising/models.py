@@ -15,7 +15,7 @@ from app.extensions import Base
 
 
 class Tree(Base, ShopConfiguration):
-    """`facets` and `default_landing_rules` hold for every node that has none of its own."""
+    """A tree of categories. `facets` and `default_landing_rules` hold for every node that has none of its own."""
 
     __tablename__ = "merchandising_trees"
     __table_args__ = (
@@ -41,7 +41,7 @@ class Tree(Base, ShopConfiguration):
 class Node(Base, ShopConfiguration, HoldsMarkup):
     """A category. `path` is the slugs from the root, joined by `/`. None in `facets` or `landing_rules` inherits.
     `meta_title` and `meta_description` stand in the head of its page in the place of what is made from its name.
-    `revision` rises with every save in its editor, so that nobody overwrites what they have not seen.
+    `revision` rises with every save in its editor, so that no user overwrites unseen changes.
 
     Its products are those placed by hand and those of its rule (`source_levels`, `source_manufacturers`:
     a product must be of one of the levels or below, and of one of the manufacturers, where given).

@@ -94,7 +94,7 @@ def add_all(author: Author, tree_id: int, names: Sequence[str], target: Target) 
 
 
 def rename(author: Author, node_id: int, revision: int, name: str) -> Node:
-    """Its address stays. Raises NotFound, StaleRevision, Invalid."""
+    """Rename a category; its address stays. Raises NotFound, StaleRevision, Invalid."""
     node = node_of(author.site_id, node_id, to_change=True)
     check_revision(author.site_id, ("category", node.id), node.revision, revision)
     before, name = node.name, _checked_name(name)

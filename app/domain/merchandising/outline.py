@@ -18,7 +18,8 @@ MANY_ROWS = 60  # A tree with more opens with its branches closed.
 
 @dataclass(frozen=True, slots=True)
 class OutlineRow:
-    """`landing` is "own" or "off" where the category has landing rules of its own, or none; else empty."""
+    """A category in the outline of its tree. `landing` is "own" or "off" where the category has landing rules of its
+    own, or none; else empty."""
 
     place: Place
     name: str
@@ -37,7 +38,7 @@ class OutlineRow:
 
 @dataclass(frozen=True)
 class TreeOutline:
-    """`children` are the ids below each category in display order, None standing for the top."""
+    """The outline of a tree. `children` are the ids below each category in display order, None standing for the top."""
 
     tree: Tree
     is_primary: bool

@@ -20,7 +20,8 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """`label` is the way to it, as in "Garden › Tools"; a hidden one, or one below it, is not shown to shoppers."""
+    """A category in the editor of a product. `label` is the way to it, as in "Garden › Tools"; a hidden one, or one
+    below it, is not shown to shoppers."""
 
     node_id: int
     label: str
@@ -50,7 +51,7 @@ class ArchivedClassification:
 
 @dataclass(frozen=True, slots=True)
 class ProductEditor:
-    """`taxonomy` is the active one; None without."""
+    """The facts of a product that its editor shows. `taxonomy` is the active one; None without."""
 
     product: Product
     currency: str

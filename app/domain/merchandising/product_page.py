@@ -29,7 +29,7 @@ FEW = 5  # From here down a page says how many are left.
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
-    """`url` is a path of the site; sizes in pixels. `srcset` names the forms of a photograph."""
+    """A picture on a page. `url` is a path of the site; sizes in pixels. `srcset` names the forms of a photograph."""
 
     url: str
     alt: str
@@ -111,7 +111,7 @@ def _product(site_id: int, seo_name: str) -> Product:
 
 
 def pictures_of(shop: Shop, product: Product) -> tuple[PagePicture, ...]:
-    """Its photographs, or else a drawing of its kind."""
+    """Return a product's photographs, or else a drawing of its kind."""
     if product.images:
         return tuple(_photograph(shop, product, image) for image in product.images)
     path = shop.taxonomy.path(product.taxonomy_level_id) if product.taxonomy_level_id else []

@@ -14,7 +14,7 @@ from app.extensions import db
 
 @dataclass(slots=True)
 class ListedNode:
-    """`id` is a text, as programs know it."""
+    """A category in a list for programs. `id` is a text, as programs know it."""
 
     id: str
     name: str
@@ -25,7 +25,7 @@ class ListedNode:
 
 @dataclass(frozen=True, slots=True)
 class ListedTree:
-    """`primary` is the tree that shoppers browse: where none was chosen, the oldest."""
+    """A tree in a list for programs. `primary` is the tree that shoppers browse: where none was chosen, the oldest."""
 
     id: str
     name: str

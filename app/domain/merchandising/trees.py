@@ -54,7 +54,8 @@ def tree_list(site_id: int) -> list[TreeRow]:
 
 
 def tree_of(site_id: int, tree_id: int, to_change: bool = False) -> Tree:
-    """`to_change` locks it, and with it the order and the addresses of its categories. Raises NotFound."""
+    """Return a tree. `to_change` locks it, and with it the order and the addresses of its categories. Raises
+    NotFound."""
     return existing(find_record(Tree, site_id, tree_id, to_change), MISSING)
 
 

@@ -43,8 +43,8 @@ class OutsideStores:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """`records` are how many of each holding were erased, by its title; `traces` how many others named the person.
-    `mails` are the mail files that were removed, and `failure` says why some could not be."""
+    """The outcome of an erasure. `records` are how many of each holding were erased, by its title; `traces` how many
+    others named the person. `mails` are the mail files that were removed, and `failure` says why some could not be."""
 
     records: dict[str, int]
     traces: int

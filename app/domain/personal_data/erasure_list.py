@@ -27,7 +27,7 @@ class ErasureList(Protocol):
     """Lines that only grow in number."""
 
     def append(self, line: str) -> None:
-        """Kept for good once it returns. Raises OSError."""
+        """Append a line, which is kept for good once it returns. Raises OSError."""
         ...
 
     def lines(self) -> list[str]:

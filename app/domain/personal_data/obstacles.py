@@ -24,7 +24,7 @@ UNSETTLED_REFUNDS = ("PENDING", "UNKNOWN")
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """`order_id` or `payment_id` is what it is about, where the admin has a page of it."""
+    """An obstacle to an erasure. `order_id` or `payment_id` is what it is about, where the admin has a page of it."""
 
     reason: str
     order_id: str | None = None

@@ -76,8 +76,8 @@ class Person:
 
 
 def find_person(clock: Clock, site_id: int, words: str) -> Person:
-    """`words` are an e-mail address or an order's number. Raises Invalid for anything else, and NotFound where the site
-    keeps nothing about such a person."""
+    """Return the person whom the words name. `words` are an e-mail address or an order's number. Raises Invalid for
+    anything else, and NotFound where the site keeps nothing about such a person."""
     typed = words.strip()[: LONGEST_QUERY + 1]
     digits = typed.casefold().removeprefix("order").strip().removeprefix("#")
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) <= LARGEST_NUMBER:

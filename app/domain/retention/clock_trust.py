@@ -16,8 +16,8 @@ PROBATION = timedelta(days=7)  # Of running: no holiday is waited for, and the o
 
 @dataclass(frozen=True, slots=True)
 class ClockReading:
-    """`wall_at` is what the clock said, `steady_at` what it would have said by running steadily; `doubted_at`, by the
-    steady time, is when the two parted, None while the clock is believed."""
+    """A reading of the clock. `wall_at` is what the clock said, `steady_at` what it would have said by running
+    steadily; `doubted_at`, by the steady time, is when the two parted, None while the clock is believed."""
 
     wall_at: datetime
     steady_at: datetime

@@ -39,7 +39,7 @@ class ShownListing:
 
 @dataclass(frozen=True, slots=True)
 class PageHead:
-    """`title` is complete. `picture` is absolute. `data` is written as JSON-LD, each by itself."""
+    """The head of a page. `title` is complete. `picture` is absolute. `data` is written as JSON-LD, each by itself."""
 
     title: str
     decision: IndexingDecision
@@ -153,7 +153,7 @@ def _sentence(name: str, shop: Shop, shown: ShownListing) -> str:
 def _listing_head(
     shop: Shop, request: PageRequest, texts: tuple[str, str, str], steps: Sequence[Step], shown: ShownListing
 ) -> PageHead:
-    """`texts` are title, heading and description."""
+    """Return the head of a listing. `texts` are title, heading and description."""
     title, heading, description = texts
     decision = decide(request, settings_of(shop))
     data = [structured_data.breadcrumbs(steps)] if steps else []

@@ -55,8 +55,8 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class IndexingDecision:
-    """`canonical` is absolute, None where the page names none. `reason` is a stable code, with the parameter that
-    decided behind a colon."""
+    """The decision about one page. `canonical` is absolute, None where the page names none. `reason` is a stable code,
+    with the parameter that decided behind a colon."""
 
     robots: str
     canonical: str | None

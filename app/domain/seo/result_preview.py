@@ -31,7 +31,8 @@ class ResultTexts:
 
 @dataclass(frozen=True, slots=True)
 class ResultPreview:
-    """`title` and `description` are cut as a result shows them. `notes` say what a merchandiser should know."""
+    """The preview of a search result. `title` and `description` are cut as a result shows them. `notes` say what a
+    merchandiser should know."""
 
     site: str
     title: str

@@ -39,7 +39,8 @@ PARAMETER = re.compile(r"[A-Za-z0-9_.\-\[\]]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class SeoSettings:
-    """`least_products` None is no number. `tracking` and `skipped` are names of parameters."""
+    """The SEO settings of a site. `least_products` None is no number. `tracking` and `skipped` are names of
+    parameters."""
 
     least_products: int | None
     stale_counts: bool

@@ -23,7 +23,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class OfferedProduct:
-    """`price` in minor units of `currency`; addresses absolute."""
+    """A product in structured data. `price` in minor units of `currency`; addresses absolute."""
 
     name: str
     url: str

@@ -22,7 +22,7 @@ def slug(text: str, fallback: str) -> str:
 
 
 def free_slug(wanted: str, taken: Container[str]) -> str:
-    """`wanted`, or the first of `wanted-2`, `wanted-3`, … that is not taken."""
+    """Return `wanted`, or the first of `wanted-2`, `wanted-3`, … that is not taken."""
     if wanted not in taken:
         return wanted
     number = 2

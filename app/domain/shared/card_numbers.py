@@ -17,7 +17,7 @@ _FIRST = re.compile("[3-6]|2[2-7]")
 
 def hides_card(digits: str) -> bool:
     """Whether any 13 to 19 digits side by side are right as the number of a card. Of ten numbers that are none, one
-    looks like one; ask where a false alarm costs nothing."""
+    looks like one; call it where a false alarm costs nothing."""
     return any(
         is_luhn(digits[start : start + length])
         for length in range(SHORTEST_CARD, LONGEST_CARD + 1)

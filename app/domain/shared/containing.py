@@ -22,7 +22,7 @@ class _Like(FunctionElement[bool]):
 
 
 def containing(column: ColumnElement[str] | InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:
-    """True where the column contains the text to the letter: `%` and `_` mean themselves."""
+    """Return the condition that the column contains the text to the letter: `%` and `_` mean themselves."""
     escaped = text.replace(ESCAPE, ESCAPE * 2).replace("%", f"{ESCAPE}%").replace("_", f"{ESCAPE}_")
     return _Like(column, literal(f"%{escaped}%"))
 

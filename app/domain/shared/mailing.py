@@ -23,7 +23,7 @@ class Mail:
 
 class Mailer(Protocol):
     def send(self, mail: Mail) -> None:
-        """Takes at most half a minute. Raises MailNotSent."""
+        """Send a mail within half a minute at most. Raises MailNotSent."""
         ...
 
     def forget(self, address: str) -> int:

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Paged(Generic[T]):
-    """`page_number` counts from 1; past the last page `items` is empty."""
+    """One page of a list. `page_number` counts from 1; past the last page `items` is empty."""
 
     items: Sequence[T]
     page_number: int

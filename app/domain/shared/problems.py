@@ -15,7 +15,7 @@ class Problem:
     pointer: str = "#"
 
     def as_json(self) -> dict[str, str]:
-        """Its entry in the list `errors` of a problem document."""
+        """Return the entry of a problem in the list `errors` of a problem document."""
         return {"code": self.code, "pointer": self.pointer, "message": self.message}
 
 

@@ -55,7 +55,7 @@ class Text(Strict, fields.String):
 
 
 class Whole(Strict, fields.Integer):
-    """Written as one: 3.0, which JSON Schema would take, is refused."""
+    """A whole number, written as one: 3.0, which JSON Schema would take, is refused."""
 
     kind, types = "a whole number", (int,)
 
@@ -225,7 +225,7 @@ class Record:
 
 
 def problems_of(messages: Mapping[Any, Any] | Sequence[Any], at: str = "#") -> Iterator[Problem]:
-    """marshmallow's messages, which nest like what was sent, as a list with JSON pointers."""
+    """Return marshmallow's messages, which nest like what was sent, as a list with JSON pointers."""
     if isinstance(messages, Mapping):
         for name, inner in messages.items():
             yield from problems_of(inner, at if name == WHOLE_OBJECT else f"{at}/{token(str(name))}")

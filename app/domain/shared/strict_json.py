@@ -17,9 +17,8 @@ NO_MARKS = {code: None for code in range(128) if chr(code) not in MARKS}  # Take
 
 
 def loads(text: str, most_marks: int | None = None) -> Any:
-    """Return the value of a JSON text. Raises ValueError, with the reason, for what is not plain and sound JSON. So is
-    what has more than `most_marks` brackets and commas: an item that costs two bytes to send may take a hundred to
-    keep."""
+    """Return the value of a JSON text. Raises ValueError, with the reason, for what is not plain and sound JSON, and
+    for more than `most_marks` brackets and commas: an item that costs two bytes to send may take a hundred to keep."""
     found = marks(text)
     if most_marks is not None and len(found) > most_marks:
         raise ValueError("It holds too many items.")

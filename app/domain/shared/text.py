@@ -19,7 +19,7 @@ UNPRINTABLE_IN_BLOCK = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_NO_TEXT}]")
 
 
 def one_line(text: str) -> str:
-    """Trimmed, with every run of white space made one space."""
+    """Return the text trimmed, with every run of white space made one space."""
     return " ".join(text.split())
 
 

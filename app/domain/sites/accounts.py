@@ -79,7 +79,8 @@ def set_password(memory_kib: int, user: User, password: str) -> None:
 
 
 def grant(user: User, site_id: int, role: Role) -> bool:
-    """False when the user holds the role on the site already. Raises Conflict when it was given at the same moment."""
+    """Grant a role; False when the user holds it on the site already. Raises Conflict when it was given at the same
+    moment."""
     wanted = (RoleGrant.user_id == user.id, RoleGrant.site_id == site_id, RoleGrant.role == role.value)
     if db.session.scalar(select(exists().where(*wanted))):
         return False

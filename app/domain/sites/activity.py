@@ -38,9 +38,9 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class ActivityEntry:
-    """`origin` is an Origin, None for what the shop did by itself. `subject` is the type and id of the thing.
-    `lost_by` is the task by which products lost the values that the entry is about. There may be megabytes, so they are
-    no differences here."""
+    """An entry of the activity log, as pages show it. `origin` is an Origin, None for what the shop did by itself.
+    `subject` is the type and id of the thing. `lost_by` is the task by which products lost the values that the entry is
+    about. There may be megabytes, so they are no differences here."""
 
     id: int
     at: datetime

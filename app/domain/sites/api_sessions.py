@@ -209,7 +209,8 @@ def _end(clock: Clock, because: Because, which: ColumnElement[bool]) -> None:
 
 
 def _find(session_id: str | None, host: str | None, to_change: bool = False) -> tuple[ApiSession, User] | None:
-    """`to_change` makes two refreshes at once wait for each other."""
+    """Return a session and its user; None where there is none, or none at the host. `to_change` makes two refreshes at
+    once wait for each other."""
     answers = exists().where(Domain.site_id == ApiSession.site_id, Domain.host == host)
     wanted = (ApiSession.id == session_id, true() if host is None else answers)
     query = select(ApiSession, User).join(User, User.id == ApiSession.user_id).where(*wanted)

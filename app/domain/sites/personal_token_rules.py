@@ -37,7 +37,8 @@ class TokenFacts:
 
 
 def status_of(facts: TokenFacts, users_version: int, now: datetime) -> TokenStatus:
-    """`users_version` is the user's session version now: a new password ends tokens as it ends sessions."""
+    """Return the status of a token. `users_version` is the user's session version now: a new password ends tokens as it
+    ends sessions."""
     if facts.revoked_at is not None:
         return TokenStatus.REVOKED
     if facts.session_version != users_version:
@@ -46,7 +47,7 @@ def status_of(facts: TokenFacts, users_version: int, now: datetime) -> TokenStat
 
 
 def new_token() -> str:
-    """192 random bits, in characters that a double click selects as one word."""
+    """Return a new token: 192 random bits, in characters that a double click selects as one word."""
     return PREFIX + secrets.token_hex(24)
 
 

@@ -42,8 +42,8 @@ UNKNOWN = "This is no access token of this shop."
 
 @dataclass(frozen=True, slots=True)
 class ListedToken:
-    """A token as pages show it: `beginning` is all of the token that anybody sees again, `last_used_at` is right to the
-    hour."""
+    """A token as pages show it: `beginning` is all of the token that is ever shown again, `last_used_at` is right to
+    the hour."""
 
     id: int
     name: str

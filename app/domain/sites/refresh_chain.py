@@ -29,7 +29,8 @@ def session_of(token: str) -> str | None:
 
 
 def successor(key: bytes, token: str) -> str:
-    """Always the same one for the same key and token. Raises ValueError for a key under 32 bytes."""
+    """Return the successor of a token, always the same for the same key and token. Raises ValueError for a key under 32
+    bytes."""
     if len(key) < SHORTEST_KEY:
         raise ValueError(f"The key for refresh tokens must have at least {SHORTEST_KEY} bytes.")
     digest = hmac.digest(key, token.encode(), "sha256")

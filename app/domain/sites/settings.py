@@ -15,8 +15,8 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class SettingKey:
-    """`kind` is bool, int, str or list (of strings); `low` and `high` bound an int. None is allowed where the
-    default is None."""
+    """The rules of one setting. `kind` is bool, int, str or list (of strings); `low` and `high` bound an int. None is
+    allowed where the default is None."""
 
     key: str
     kind: type

@@ -69,7 +69,7 @@ def invite(
 
 
 def invitation_problems(actor: SignedIn, email: str, name: str, password: str, roles: Collection[str]) -> list[Problem]:
-    """All that can be said before anybody is added."""
+    """Return all problems that can be found before a user is added."""
     problems = role_problems(roles, actor.roles, some=True)
     if _adopted(actor, accounts.find_user(email)) is None:
         problems += [*accounts.user_problems(email.strip(), name), *password_problems(password)]

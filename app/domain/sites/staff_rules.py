@@ -64,7 +64,7 @@ def may_adopt(actor_roles: Collection[Role]) -> bool:
 
 
 def role_problems(wanted: Collection[str], actor_roles: Collection[Role], some: bool = False) -> list[Problem]:
-    """`some`: at least one role is needed."""
+    """Return the problems of chosen roles. `some`: at least one role is needed."""
     allowed = {role.value for role in grantable(actor_roles)}
     refused = sorted(set(wanted) - allowed)
     problems = [Problem("role_not_allowed", f"You cannot give the role {name[:40]!r}.", "#/role") for name in refused]

@@ -44,7 +44,7 @@ def device_key(device_id: str) -> str:
 
 
 def delay_after(failures: int, first: timedelta = FIRST_DELAY, longest: timedelta = ACCOUNT_WINDOW) -> timedelta:
-    """Doubles with every failure after the free ones, up to the longest."""
+    """Return the delay, which doubles with every failure after the free ones, up to the longest."""
     if failures < FREE_FAILURES:
         return timedelta(0)
     doublings = min(failures - FREE_FAILURES, 10)
@@ -130,7 +130,7 @@ def network(address: str) -> str:
 
 
 def is_this_machine(address: str) -> bool:
-    """True for loopback addresses, which a proxy that TRUSTED_PROXIES does not name gives to every client."""
+    """Whether an address is a loopback one, which a proxy that TRUSTED_PROXIES does not name gives to every client."""
     try:
         return _parse_address(address).is_loopback
     except ValueError:

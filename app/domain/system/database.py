@@ -19,8 +19,8 @@ VERSIONS = {"sqlite": "SELECT sqlite_version()", "postgresql": "SHOW server_vers
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """`revision` is the migration that was applied last, None where migrations did not make the tables; `newest` is
-    the last that this version has."""
+    """The facts of the database. `revision` is the migration that was applied last, None where migrations did not make
+    the tables; `newest` is the last that this version has."""
 
     name: str
     version: str

@@ -23,7 +23,8 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class IndexLine:
-    """`number` counts the generations of the index; `built_at` is None for one that no kept run made."""
+    """An index on the System page. `number` counts the generations of the index; `built_at` is None for one that no
+    kept run made."""
 
     name: IndexName
     word: str

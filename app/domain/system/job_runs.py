@@ -24,7 +24,7 @@ def note_start(clock: Clock, job: str) -> None:
 
 
 def note_end(clock: Clock, job: str, errors: Mapping[str, str] | None = None, report: Any = None) -> None:
-    """`errors` are the reasons of failures by site id."""
+    """Note the end of a job's run. `errors` are the reasons of failures by site id."""
     run = db.session.get(JobRun, job, with_for_update=True, populate_existing=True)
     if run is None:
         run = JobRun(job=job, started_at=clock.now())

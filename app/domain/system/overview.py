@@ -37,8 +37,8 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class SystemOverview:
-    """`queue` is None where it does not answer or is not set up, which one of `lines` says. `purged` is what the last
-    purge found: records kept, old and removed."""
+    """The contents of the System page. `queue` is None where it does not answer or is not set up, which one of `lines`
+    says. `purged` is what the last purge found: records kept, old and removed."""
 
     now: datetime
     lines: Sequence[Line]

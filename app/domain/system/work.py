@@ -19,7 +19,8 @@ RECENT = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class WorkLine:
-    """`failed` are those of the last days; `error` is why the latest of them did, at `failed_at`."""
+    """A kind of leased work on the System page. `failed` are those of the last days; `error` is why the latest of them
+    did, at `failed_at`."""
 
     kind: str
     waiting: int

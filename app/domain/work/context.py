@@ -21,7 +21,8 @@ TRIES = 6  # Each waits as long as the database does by itself: five seconds on 
 
 @dataclass(frozen=True, slots=True)
 class WorkContext:
-    """`transaction` commits at its end. What takes a context must not be called within a transaction."""
+    """The context of work that outlasts a transaction. `transaction` commits at its end. What takes a context must not
+    be called within a transaction."""
 
     clock: Clock
     transaction: Transaction

@@ -33,8 +33,8 @@ class LeaseLost(Exception):
 
 @dataclass(slots=True)
 class Claim(Generic[W]):
-    """The right of one worker to do some work; a later claim has a higher fence. `held_until` is by the
-    monotonic clock of its process: that the wall clock was set takes nobody's work away."""
+    """The right of one worker to do some work; a later claim has a higher fence. `held_until` is by the monotonic clock
+    of its process: that the wall clock was set takes no worker's work away."""
 
     kind: WorkKind[W]
     key: Any
@@ -91,7 +91,7 @@ def is_abandoned(kind: WorkKind[W], now: datetime) -> ColumnElement[bool]:
 
 def renew(clock: Clock, claim: Claim[W], **columns: Any) -> W:
     """Renew the lease, note what else changed and return the row, locked. Raises LeaseLost, also when the lease has run
-    out and nobody noticed."""
+    out unnoticed."""
     row = _set(hold(clock, claim), {"lease_until": clock.now() + claim.lease, **columns})
     claim.extend(clock.monotonic())
     return row
@@ -131,7 +131,7 @@ def release(clock: Clock, claim: Claim[W]) -> None:
 
 
 def end(kind: WorkKind[W], clock: Clock, row: W, state: State, error: str | None) -> None:
-    """Done or failed, whichever worker or purge ended it."""
+    """End work as done or failed, whichever worker or purge ended it."""
     row.state, row.error, row.finished_at = state.value, error and error[:LONGEST_ERROR], clock.now()
     row.lease_until = None
     db.session.flush()

@@ -20,7 +20,7 @@ class WorkerLocks(Protocol):
 
 
 class NoLocks:
-    """Leaves it to the leases."""
+    """The absence of locks, which leaves it to the leases."""
 
     def hold(self, name: str) -> AbstractContextManager[None]:
         return nullcontext()

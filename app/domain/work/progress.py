@@ -11,7 +11,7 @@ from app.domain.work.states import UNFINISHED, State
 
 @dataclass(frozen=True, slots=True)
 class WorkSummary:
-    """`is_unanswered`: no worker claims it."""
+    """The progress of one piece of leased work. `is_unanswered`: no worker claims it."""
 
     id: str
     state: str

@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class QueueKind:
-    """`oldest_at` is when the job was enqueued that waits longest."""
+    """A queue of one kind of jobs. `oldest_at` is when the job was enqueued that waits longest."""
 
     name: str
     waiting: int
@@ -19,7 +19,7 @@ class QueueKind:
 
 @dataclass(frozen=True, slots=True)
 class QueueWorker:
-    """`job` is what it does now, None while it waits. `is_alive`: it gave a sign lately."""
+    """A worker of the queue. `job` is what it does now, None while it waits. `is_alive`: it gave a sign lately."""
 
     name: str
     kinds: tuple[str, ...]
@@ -30,7 +30,7 @@ class QueueWorker:
 
 @dataclass(frozen=True, slots=True)
 class FailedJob:
-    """`error` is the last line of what went wrong."""
+    """A job that failed. `error` is the last line of what went wrong."""
 
     job: str
     at: datetime | None

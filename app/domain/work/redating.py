@@ -1,5 +1,5 @@
 """Unfinished work after the clock was set: it is dated as if the clock had always said what it says now, so that no
-lease runs out and nobody has waited too long, by an hour that never passed."""
+lease runs out and no work has waited too long, by an hour that never passed."""
 
 from __future__ import annotations
 

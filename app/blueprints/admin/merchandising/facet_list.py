@@ -45,8 +45,8 @@ class FacetRow:
 
 @dataclass(frozen=True, slots=True)
 class FacetList:
-    """`own` False inherits; the rows are then what is inherited, so that an own list begins with them. `chosen` is the
-    facet in the field that adds one."""
+    """The list of filters in a form. `own` False inherits; the rows are then what is inherited, so that an own list
+    begins with them. `chosen` is the facet in the field that adds one."""
 
     own: bool
     rows: tuple[FacetRow, ...] = ()

@@ -102,7 +102,8 @@ class TypedRule:
 
 @dataclass(frozen=True, slots=True)
 class LandingForm:
-    """`seen` is the fingerprint of the rules that were shown. `added` names the field of a row that was just added."""
+    """The form of landing rules. `seen` is the fingerprint of the rules that were shown. `added` names the field of a
+    row that was just added."""
 
     mode: LandingMode
     rules: tuple[TypedRule, ...]

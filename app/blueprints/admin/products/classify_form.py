@@ -24,7 +24,8 @@ LEVEL, VALUE = "level", "value"
 
 @dataclass(frozen=True, slots=True)
 class ClassifyForm:
-    """`what` is LEVEL or VALUE. Without `product_ids` it is about all that `filters` is narrowed to."""
+    """The form that classifies several products. `what` is LEVEL or VALUE. Without `product_ids` it is about all that
+    `filters` is narrowed to."""
 
     filters: ProductList
     product_ids: Sequence[int] = ()
@@ -36,8 +37,8 @@ class ClassifyForm:
 
     @classmethod
     def read(cls, filters: ProductList, ids: MultiDict[str, str], sent: MultiDict[str, str]) -> ClassifyForm:
-        """`ids` and `filters` come with the address, the rest with the form. Raises Invalid where ids were sent and
-        none can be one: without any it would be about all products."""
+        """Read the form. `ids` and `filters` come with the address, the rest with the form. Raises Invalid where ids
+        were sent and none can be one: without any it would be about all products."""
         product_ids = sent_ids(ids, "product")[: MOST_AT_ONCE + 1]
         if "product" in ids and not product_ids:
             raise Invalid.one("nothing_chosen", "Tick the products first.", "#/product")

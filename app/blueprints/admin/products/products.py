@@ -38,8 +38,9 @@ Answer = str | AnyResponse
 @bp.get("/catalogue/products")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_list() -> Answer:
-    """`choicesOf` names the level and the attribute of which the filters show choices. When another attribute is chosen
-    a value of the one before is none; filters whose choices are others now come along with the list."""
+    """Show the list of products. `choicesOf` names the level and the attribute of which the filters show choices. When
+    another attribute is chosen a value of the one before is none; filters whose choices are others now come along with
+    the list."""
     filters = ProductList.read(request.args)
     level_id, _, attribute_id = request.args.get("choicesOf", f"{filters.level_id}|{filters.attribute}").rpartition("|")
     if attribute_id != filters.attribute:
@@ -130,7 +131,7 @@ def product_delete(product_id: int) -> Answer:
 
 
 def _list(filters: ProductList, marked: Collection[int] = (), renews: bool = False) -> Answer:
-    """`marked` are rows that just changed; `renews` brings the filters by attribute along."""
+    """Show the list alone. `marked` are rows that just changed; `renews` brings the filters by attribute along."""
     page = product_list(current_user.site_id, filters)
     template = "admin/products/_results.html" if wants_fragment() else "admin/products/list.html"
     context = {"page": page, "marked": marked, "fragment": wants_fragment(), "renews": renews}

@@ -36,7 +36,7 @@ def chart(
     before: Sequence[int] | None,
     label: Callable[[int], str],
 ) -> Chart:
-    """`before` are the figures of as many days earlier, if they are known."""
+    """Draw a chart of figures by day. `before` are the figures of as many days earlier, if they are known."""
     names = [day_and_month(day) for day in dates]
     return line_chart(names, figures, before, label, f"{len(dates)} days before")
 

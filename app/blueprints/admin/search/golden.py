@@ -33,7 +33,7 @@ Answer = str | Response | tuple[str, int]
 @bp.get("/search/golden")
 @requires(Permission.MANAGE_SEARCH)
 def search_golden() -> Answer:
-    """`edit` names the row that is a form; `q` and `sku` begin a new golden search."""
+    """Show the golden searches. `edit` names the row that is a form; `q` and `sku` begin a new golden search."""
     draft = Expectation(request.args.get("q", "")[: golden.LONGEST_QUERY], request.args.get("sku", "")[:64])
     return _shown(draft, editing=sent_id(request.args.get("edit", "")))
 
@@ -120,7 +120,8 @@ def _shown(
     editing: int | None = None,
     changed: int | None = None,
 ) -> str:
-    """`draft` fills the form of the row `editing`, or where there is none that of a new one."""
+    """Show the golden searches. `draft` fills the form of the row `editing`, or where there is none that of a new
+    one."""
     template = "admin/search/golden/_golden.html" if wants_fragment() else "admin/search/golden/page.html"
     render = partial(render_template, template, errors=errors, changed=changed)
     rows = golden.golden_searches(current_user.site_id)

@@ -23,8 +23,8 @@ MOST_MARKS = 5_000
 
 
 def sent_proposal(time_zone: str) -> Proposal:
-    """`?kind=` says of what kind the form is; a field `proposal` holds the JSON of one that was tried before. Times
-    without a zone are of the site's. Raises Invalid."""
+    """Return the proposal that a form sent. `?kind=` says of what kind the form is; a field `proposal` holds the JSON
+    of one that was tried before. Times without a zone are of the site's. Raises Invalid."""
     if request.is_json:
         return proposal.read(request.get_json())
     if stored := request.form.get("proposal"):

@@ -40,9 +40,9 @@ FOLLOWED = 5  # Most repetitions of a test, every two seconds, until search has 
 @bp.get("/search/test")
 @requires(Permission.MANAGE_SEARCH)
 def search_test() -> Response:
-    """`q` are the words, `product` is a SKU, an SEO name or an id, `at` the moment as of which rules apply: RFC 3339,
-    or a time in the site's own zone; while a change waits, the page tests again as often as `follow` says. JSON raises
-    Invalid for a moment that is none; the page says so and takes now."""
+    """Show the page that tests a search. `q` are the words, `product` is a SKU, an SEO name or an id, `at` the moment
+    as of which rules apply: RFC 3339, or a time in the site's own zone; while a change waits, the page tests again as
+    often as `follow` says. JSON raises Invalid for a moment that is none; the page says so and takes now."""
     zone = ZoneInfo(time_zone_of(current_user.site_id))
     problems: list[Problem] = []
     question = ExplainRequest(_sent("q", MAX_CHARACTERS), _sent("product", LONGEST_REFERENCE), _moment(zone, problems))

@@ -25,7 +25,8 @@ Answer = str | tuple[str, int]
 @bp.get("/seo/inspector")
 @requires(Permission.MANAGE_MERCHANDISING)
 def seo_inspector() -> Answer:
-    """`url` is an address or path of the shop; without one the page is a form alone."""
+    """Show the inspection of an address. `url` is an address or path of the shop; without one the page is a form
+    alone."""
     text = request.args.get("url", "").strip()
     if not text:
         return _page("")

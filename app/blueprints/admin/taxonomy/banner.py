@@ -35,9 +35,9 @@ Answer = str | AnyResponse
 
 @dataclass(frozen=True, slots=True)
 class IndexBanner:
-    """`is_behind`: the shop's index was made before the taxonomy was last saved. `run` is a rebuild that runs, or
-    the one that has made good for this save. `unindexed`: changes of single records that search does not have.
-    `awaits_tasks`: tasks may still come of the save."""
+    """The state of the index after a save of the taxonomy. `is_behind`: the shop's index was made before the taxonomy
+    was last saved. `run` is a rebuild that runs, or the one that has made good for this save. `unindexed`: changes of
+    single records that search does not have. `awaits_tasks`: tasks may still come of the save."""
 
     taxonomy_id: str
     is_behind: bool

@@ -201,7 +201,8 @@ def _looked_at(edited: Edited) -> str | None:
 
 
 def _parts(context: dict[str, Any], level_id: str | None, status: int = 200) -> AnyResponse:
-    """`keep` is sent by a window whose panel holds what a user types: it stays as it is."""
+    """Return the changed parts of the page. `keep` is sent by a window whose panel holds what a user types: it stays as
+    it is."""
     keeps = {"keeps_panel": "keep" in request.form}
     answer = make_response(render_template("admin/taxonomy/editor/_changes.html", **keeps | context), status)
     taxonomy_id = context["taxonomy"].id

@@ -23,10 +23,10 @@ MOST_AT_ONCE = 200
 
 
 def level_edits(form: Form, levels: FlatLevels) -> Sequence[Edit]:
-    """`edit` names it: level.add (parent, after, name: one level a line, nested
-    by indentation or as ways), level.rename (level, name), level.change
-    (level, name, description), level.move (level, parent, and before or after for its place), level.up, .down,
-    .indent, .outdent and .delete (level). Raises Invalid for any other."""
+    """Return the edits that a form requests. `edit` names the kind: level.add (parent, after, name: one level a line,
+    nested by indentation or as ways), level.rename (level, name), level.change (level, name, description), level.move
+    (level, parent, and before or after for its place), level.up, .down, .indent, .outdent and .delete (level). Raises
+    Invalid for any other."""
     read = _READERS.get(form.get("edit", ""))
     if read is None:
         raise Invalid.one("unknown_edit", "The editor does not know this edit.", "#/edit")
@@ -56,7 +56,7 @@ def _change(form: Form, levels: FlatLevels) -> Sequence[Edit]:
 
 
 def _move(form: Form, levels: FlatLevels) -> Sequence[Edit]:
-    """`parent` blank is the top. Without a neighbour it becomes the last there."""
+    """Return the edit that moves a level. `parent` blank is the top. Without a neighbour it becomes the last there."""
     level_id, parent_id = form.get("level", ""), form.get("parent") or None
     beside = [found for found in siblings(levels, parent_id) if found != level_id]
     position = len(beside)

@@ -34,7 +34,8 @@ class TaxonomyForm:
 
     @classmethod
     def typed(cls, sent: MultiDict[str, str]) -> TaxonomyForm:
-        """`chosenLevel`, which a button of the level picker sends, goes before the level that the form holds."""
+        """Return the sent form. `chosenLevel`, which a button of the level picker sends, goes before the level that the
+        form holds."""
         level_id = sent.get("chosenLevel", sent.get("levelId", ""))
         return cls(
             submitted="taxonomyPanelSubmitted" in sent,

@@ -59,7 +59,8 @@ class ShownAttribute:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """`form` is the open attribute's, `typed` what was typed into the level's own form when that was refused."""
+    """The panel of one level. `form` is the open attribute's, `typed` what was typed into the level's own form when
+    that was refused."""
 
     level_id: str | None
     level: Mapping[str, Any] | None
@@ -97,9 +98,9 @@ def panel_of(
     error: DomainError | None = None,
     form: AttributeForm | None = None,
 ) -> Panel:
-    """`typed` and `error` are a form of the panel that was refused. Otherwise the address says which attribute is
-    open (`attribute`); after an edit none is, but for one that just got a definition of its own. An unknown level
-    shows nothing."""
+    """Return the panel of a level. `typed` and `error` are a form of the panel that was refused. Otherwise the address
+    says which attribute is open (`attribute`); after an edit none is, but for one that just got a definition of its
+    own. An unknown level shows nothing."""
     levels = editing.levels
     level = levels.get(level_id) if level_id else None
     if level is None or level_id is None:
@@ -202,7 +203,7 @@ def _summary(attribute: Attribute) -> Iterator[str]:
 
 @bp.app_template_global("attribute_types")
 def attribute_types() -> list[tuple[str, str, str]]:
-    """(value, name, help) in the order in which people want them."""
+    """Return (value, name, help) in the order in which people want them."""
     return [(kind.value, name, TYPE_HELP[kind]) for kind, name in TYPE_NAMES.items()]
 
 

@@ -59,7 +59,8 @@ def taxonomy_structure(taxonomy_id: str) -> Response:
 @serves_json
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_impact(taxonomy_id: str) -> Response:
-    """Of a tree that could be saved; another one is answered with its problems, as a save would be."""
+    """Return the impact of a tree that could be saved; another one is answered with its problems, as a save would
+    be."""
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
     body = json_body(IMPACT)
     levels, renames = checked_proposal(taxonomy, body["rootLevels"], renames_in(body))

@@ -66,7 +66,7 @@ def taxonomy_revision_back(taxonomy_id: str, revision: int) -> Answer:
 @bp.post(BACK)
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_revision_bring_back(taxonomy_id: str, revision: int) -> Answer:
-    """`seen` is the revision over which the preview was made."""
+    """Revert the taxonomy to a revision. `seen` is the revision over which the preview was made."""
     site_id, note = current_user.site_id, request.form.get("note", "")
     seen = request.form.get("seen", 0, type=int)
     try:

@@ -23,8 +23,8 @@ NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9-]", re.ASCII)
 
 @dataclass
 class ShownTree:
-    """`editing` row by row. `products` are those at each level, None where the taxonomy is not in use; `address` is
-    the editor's."""
+    """The shown tree: `editing` row by row. `products` are those at each level, None where the taxonomy is not in use;
+    `address` is the editor's."""
 
     editing: Editing
     products: Mapping[str, int] | None
@@ -55,7 +55,7 @@ class ShownTree:
 
 
 def shown_tree(editing: Editing, level_id: str | None, drawn: Collection[str] | None = None) -> ShownTree:
-    """`drawn` are the levels of which the answer draws anything; None for all."""
+    """Return the shown tree. `drawn` are the levels of which the answer draws anything; None for all."""
     taxonomy = editing.taxonomy
     counted = None if drawn is None else set(chain.from_iterable(branch(editing.levels, found) for found in drawn))
     products = products_by_level(taxonomy.site_id, counted) if is_active(taxonomy) else None

@@ -27,8 +27,9 @@ class CheckedRow:
 
 @dataclass(slots=True)
 class Change:
-    """`product_id` None adds a product. None in `values`, `variants` and `images` leaves them; `values` are the
-    (attribute id, text) pairs of the counted index. `variant_ids` are the records that variants have, by SKU."""
+    """The changes of one product. `product_id` None adds a product. None in `values`, `variants` and `images` leaves
+    them; `values` are the (attribute id, text) pairs of the counted index. `variant_ids` are the records that variants
+    have, by SKU."""
 
     columns: dict[str, Any]
     product_id: int | None = None
@@ -43,7 +44,7 @@ class Change:
 
 
 def addition(candidate: CheckedRow, site_id: int, seo_name: str, now: datetime) -> Change:
-    """`columns` is a whole record."""
+    """Return the change that adds a product. `columns` is a whole record."""
     classified = candidate.classification or Classification()
     columns = {
         **DRAFT_DEFAULTS,

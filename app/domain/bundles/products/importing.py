@@ -1,4 +1,4 @@
-"""Takes the products of a bundle into the shop, batch by batch, each batch in a transaction of its own."""
+"""The import of a bundle's products into the shop, batch by batch, each batch in a transaction of its own."""
 
 from __future__ import annotations
 

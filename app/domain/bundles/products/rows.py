@@ -72,9 +72,9 @@ TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|
 
 @dataclass(slots=True)
 class ImportedProduct:
-    """`columns` holds what the line says of the product's own fields, by column. None in `variants`, `images` and
-    `level_id` means that the line says nothing; "" as level takes the classification away. `size` is that of the
-    line in bytes."""
+    """A product in a line of a bundle. `columns` holds what the line says of the product's own fields, by column. None
+    in `variants`, `images` and `level_id` means that the line says nothing; "" as level takes the classification away.
+    `size` is that of the line in bytes."""
 
     line: int
     sku: str
@@ -113,7 +113,7 @@ def read_product(row: FileRow, site_id: int) -> ImportedProduct:
 
 
 def _columns(fields: Mapping[str, Any], variants: list[VariantDraft] | None, site_id: int) -> dict[str, Any]:
-    """Tidied and checked by the catalogue's rules. Raises Invalid."""
+    """Return the columns of a row, tidied and checked by the catalogue's rules. Raises Invalid."""
     given = {column: fields[name] for name, column in COLUMNS.items() if name in fields}
     given.update({column: given[column] or "" for column in TEXT_COLUMNS if column in given})
     tidy = tidy_product(ProductDraft(**given, variants=tuple(variants or ())))

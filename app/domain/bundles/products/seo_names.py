@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 
 class SeoNames:
-    """`taken` are the names in use, `requested` those in rows of the bundle, which no generated name may take."""
+    """The SEO names of a site during an import. `taken` are the names in use, `requested` those in rows of the bundle,
+    which no generated name may take."""
 
     def __init__(self, taken: Iterable[str], requested: Iterable[str] = ()) -> None:
         self._taken = set(taken)
@@ -24,7 +25,7 @@ class SeoNames:
         return True
 
     def make(self, wanted: str) -> str:
-        """`wanted`, or the first free one with a number behind it."""
+        """Return `wanted`, or the first free one with a number behind it."""
         name = wanted
         number = self._next.get(wanted, 2)
         while name in self._taken or name in self._requested:

@@ -15,8 +15,8 @@ from app.extensions import db
 
 @dataclass(slots=True)
 class StoredProduct:
-    """`columns` are the product's own; `variant_ids` has the records of `variants` by SKU, `images`
-    the files of its pictures with their descriptions."""
+    """A product as the database holds it. `columns` are the product's own; `variant_ids` has the records of `variants`
+    by SKU, `images` the files of its pictures with their descriptions."""
 
     id: int
     columns: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Says what to do about products whose levels are not in the active taxonomy: else it drowns in its consequences."""
+"""The advice about products whose levels are not in the active taxonomy: else it drowns in its consequences."""
 
 from __future__ import annotations
 

@@ -51,7 +51,8 @@ Facets = list[dict[str, Any]]
 
 @dataclass(slots=True)
 class NodeDraft:
-    """`columns` holds what the bundle says of the node, by column; None in `products` says nothing of its order."""
+    """A node of a bundle's tree. `columns` holds what the bundle says of the node, by column; None in `products` says
+    nothing of its order."""
 
     at: str
     path: str

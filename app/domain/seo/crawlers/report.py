@@ -63,8 +63,8 @@ class ParameterRow:
 
 @dataclass(frozen=True, slots=True)
 class CrawlerReport:
-    """`families` are those with visits in the period, most first, `rows` the parameters with most, `left_out` the
-    number of those with fewer."""
+    """The report on crawlers in a period. `families` are those with visits in the period, most first, `rows` the
+    parameters with most, `left_out` the number of those with fewer."""
 
     days: int
     families: tuple[tuple[str, int], ...]
@@ -78,7 +78,8 @@ class CrawlerReport:
 
 
 def report(clock: Clock, site_id: int, days: int, filters: Collection[str]) -> CrawlerReport:
-    """`filters` are the parameters by which listings are filtered, sorted or searched."""
+    """Return the report on crawlers. `filters` are the parameters by which listings are filtered, sorted or
+    searched."""
     first = site_today(clock, site_id) - timedelta(days=days - 1)
     return report_of(_sums(site_id, first), days, stored_settings(site_id), filters)
 

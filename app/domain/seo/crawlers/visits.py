@@ -15,7 +15,8 @@ _PARAMETERS = {reason: name for name, reason in PARAMETER_REASONS.items()}
 
 @dataclass(frozen=True, slots=True)
 class CrawlerVisit:
-    """`day` is the site's, `parameter` what decided that the page is not indexable, empty where something else did."""
+    """A visit of a crawler. `day` is the site's, `parameter` what decided that the page is not indexable, empty where
+    something else did."""
 
     site_id: int
     day: date

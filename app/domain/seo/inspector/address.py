@@ -14,7 +14,7 @@ LONGEST = 2_000
 
 @dataclass(frozen=True, slots=True)
 class InspectedAddress:
-    """`address` is path and parameters on one of the shop's hosts."""
+    """An address to inspect. `address` is path and parameters on one of the shop's hosts."""
 
     host: str
     address: str

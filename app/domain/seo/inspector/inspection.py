@@ -32,8 +32,8 @@ class ShownData:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """`rule` says in words what decided, `reason` is its code, empty where no page decided. `answer_note` says what a
-    redirect or failure means. `findings` are the page's own contradictions."""
+    """The inspection of one address. `rule` says in words what decided, `reason` is its code, empty where no page
+    decided. `answer_note` says what a redirect or failure means. `findings` are the page's own contradictions."""
 
     address: InspectedAddress
     answer: Fetched

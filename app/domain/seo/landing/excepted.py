@@ -13,7 +13,7 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class ExceptedCategory:
-    """`rules` counts its own; none switch landing pages off."""
+    """A category that does not inherit its landing rules. `rules` counts its own; none switch landing pages off."""
 
     id: int
     name: str

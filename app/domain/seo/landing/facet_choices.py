@@ -26,7 +26,7 @@ class FacetChoices:
 
 
 def facet_choices(shop: Shop, facets: Iterable[Facet]) -> FacetChoices:
-    """`facets` are the filters of the category or tree."""
+    """Return the facets from which landing rules choose. `facets` are the filters of the category or tree."""
     listed = list(facets)
     definitions = shop.taxonomy.attributes_by_id()
     ranges = {facet.facet_id for facet in listed if facet.display is Display.RANGE}

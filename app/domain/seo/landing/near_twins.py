@@ -14,7 +14,7 @@ MOST_COMPARED = 60  # Pages of a category, each a query that returns no products
 
 @dataclass(frozen=True, slots=True)
 class NearTwins:
-    """`share` is the part of the products of both that both have."""
+    """Two landing pages with almost the same products. `share` is the part of the products of both that both have."""
 
     one: LandingPage
     other: LandingPage
@@ -23,7 +23,8 @@ class NearTwins:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`is_whole` is false where there are more pages of alike sizes than are compared."""
+    """The comparison of landing pages. `is_whole` is false where there are more pages of alike sizes than are
+    compared."""
 
     twins: tuple[NearTwins, ...]
     is_whole: bool

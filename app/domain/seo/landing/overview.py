@@ -69,7 +69,8 @@ class RuleOverview:
 
 @dataclass(frozen=True, slots=True)
 class LandingOverview:
-    """`obstacle` says why a category with rules can have no pages at all, `ignored` why single rules have none."""
+    """The overview of landing pages. `obstacle` says why a category with rules can have no pages at all, `ignored` why
+    single rules have none."""
 
     rules: tuple[RuleOverview, ...]
     pages: tuple[LandingPage, ...]

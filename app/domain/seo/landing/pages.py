@@ -34,7 +34,7 @@ class LandingSubject:
 
 @dataclass(frozen=True, slots=True)
 class LandingPage:
-    """`path` is `/c/<category path>/<segment>/<slug>`; `products` counts those that carry the value."""
+    """A landing page. `path` is `/c/<category path>/<segment>/<slug>`; `products` counts those that carry the value."""
 
     facet_id: str
     value: str

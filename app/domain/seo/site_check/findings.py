@@ -32,7 +32,8 @@ class FindingKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """`is_contradiction`: search engines get two answers, or are sent where nothing is; the others are advice."""
+    """The meaning of a kind of finding. `is_contradiction`: search engines get two answers, or are sent where nothing
+    is; the others are advice."""
 
     label: str
     advice: str
@@ -97,7 +98,7 @@ MEANINGS: Mapping[FindingKind, Meaning] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`url` is an address on the shop without its host, `linked_from` one that leads there."""
+    """A finding of a check. `url` is an address on the shop without its host, `linked_from` one that leads there."""
 
     kind: FindingKind
     url: str

@@ -18,8 +18,8 @@ class Link:
 
 @dataclass(slots=True)
 class ReadPage:
-    """`robots` are the robots directives as written, `data` the texts of its JSON-LD, `headings` the H1 elements.
-    `is_cut_off`: the rest of the page could not be read."""
+    """The facts that were read of a page. `robots` are the robots directives as written, `data` the texts of its
+    JSON-LD, `headings` the H1 elements. `is_cut_off`: the rest of the page could not be read."""
 
     titles: list[str] = field(default_factory=list)
     robots: list[str] = field(default_factory=list)

@@ -53,8 +53,8 @@ def is_request_due(clock: Clock, site_id: int) -> bool:
 
 
 def _sites(now: datetime) -> list[_Site]:
-    """Return the sites with the dates of their sitemaps. Nothing dated ahead counts, as a clock that was wrong did: it
-    would stay the newest for as long as that was ahead."""
+    """Return the sites for which neither index nor sitemap is being built, with the dates of both. Nothing dated ahead
+    counts, as a clock that was wrong did: it would stay the newest for as long as that was ahead."""
     builds, rebuilds = SitemapBuild.site_id == Site.id, RebuildRun.site_id == Site.id
     newest = select(func.max(SitemapBuild.created_at)).where(builds, SitemapBuild.created_at <= now)
     built_at = newest.correlate(Site).scalar_subquery()

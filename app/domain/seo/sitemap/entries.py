@@ -50,7 +50,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class SitemapEntry:
-    """`address` is absolute, on the primary domain."""
+    """An entry of a sitemap. `address` is absolute, on the primary domain."""
 
     address: str
     changed_at: datetime | None = None

@@ -40,8 +40,8 @@ log = structlog.get_logger()
 
 @dataclass
 class SitemapGenerator:
-    """`reject` is called with the path of a page that should stand in the sitemap and cannot, and why; the others
-    follow all the same (spec, Errors)."""
+    """The generator of a sitemap's entries. `reject` is called with the path of a page that should stand in the sitemap
+    and cannot, and why; the others follow all the same (spec, Errors)."""
 
     shop: Shop
     pages_of: LandingPagesOf

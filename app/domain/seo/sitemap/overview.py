@@ -17,7 +17,7 @@ from app.domain.shared.clock import Clock
 
 @dataclass(frozen=True, slots=True)
 class CategoryLeftOut:
-    """`label` is the way to the category in words."""
+    """A category that the sitemap leaves out. `label` is the way to the category in words."""
 
     node_id: int
     label: str
@@ -30,8 +30,8 @@ class CategoryLeftOut:
 
 @dataclass(frozen=True, slots=True)
 class SitemapOverview:
-    """`files` are those that crawlers read now, `recent` the last builds, the latest first. Where not every category is
-    counted, empty ones may be missing among those left out."""
+    """The overview of a site's sitemap. `files` are those that crawlers read now, `recent` the last builds, the latest
+    first. Where not every category is counted, empty ones may be missing among those left out."""
 
     host: str
     is_staging: bool

@@ -19,7 +19,7 @@ def part_name(number: int | str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """`version` is another one for any other content."""
+    """A stored file of a sitemap. `version` is another one for any other content."""
 
     name: str
     version: str
@@ -68,7 +68,7 @@ class NowhereToKeepSitemaps(DomainError):
 
 
 class NoSitemaps:
-    """Keeps none."""
+    """The store of a shop that keeps no sitemaps."""
 
     def start(self, site_id: int, build_id: str, attempt: int) -> SitemapGeneration:
         raise NowhereToKeepSitemaps("No folder is set up for sitemaps.")

@@ -40,7 +40,8 @@ FOLLOWS = "Shoppers have it within two seconds."
 @bp.get("/search/ranking/new")
 @requires(Permission.MANAGE_SEARCH)
 def search_rule_new() -> AnyResponse:
-    """`term` begins a rule for a word; a word that has one leads to it. `pin` is a SKU to begin with."""
+    """Show the editor of a new rule. `term` begins a rule for a word; a word that has one leads to it. `pin` is a SKU
+    to begin with."""
     term = " ".join(request.args.get("term", "")[:LONGEST_TERM].split())
     known = editing.rule_for(current_user.site_id, term) if term else None
     if known is not None:

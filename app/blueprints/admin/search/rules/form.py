@@ -35,7 +35,8 @@ class TypedPin:
 
 @dataclass(frozen=True, slots=True)
 class RuleForm:
-    """`revision` 0 is a rule that is not saved yet. `starts` and `ends` are in the time zone of the shop."""
+    """The form of a ranking rule. `revision` 0 is a rule that is not saved yet. `starts` and `ends` are in the time
+    zone of the shop."""
 
     term: str = ""
     pins: tuple[TypedPin, ...] = ()

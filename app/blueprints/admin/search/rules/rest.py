@@ -58,7 +58,7 @@ def search_rules_rest_change(rule_id: int) -> Response:
 @bp.delete(ONE)
 @requires(Permission.MANAGE_SEARCH)
 def search_rules_rest_delete(rule_id: int) -> Response:
-    """`revision` stands in the body or, for clients that send none with DELETE, in the address."""
+    """Delete a rule. `revision` stands in the body or, for clients that send none with DELETE, in the address."""
     editing.rule_of(current_user.site_id, rule_id)
     revision = json_body(DELETE)["revision"] if request.is_json else revision_in_address()
     with transaction():

@@ -101,7 +101,7 @@ def query_in(given: MultiDict[str, str]) -> RuleQuery:
 
 
 def _page_size(text: str) -> int:
-    """1 to 100 (conventions: Lists)."""
+    """Return the page size, 1 to 100 (conventions: Lists)."""
     sent = int(text) if text.isascii() and text.isdigit() and len(text) < 4 else listing.PAGE_SIZE
     return max(1, min(sent, 100))
 

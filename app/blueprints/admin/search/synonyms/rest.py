@@ -66,7 +66,7 @@ def search_synonyms_rest_delete(synonym_id: int) -> Response:
 @bp.post(f"{SYNONYM}/accept")
 @requires(Permission.MANAGE_SEARCH)
 def search_synonyms_rest_accept(synonym_id: int) -> Response:
-    """As it is, or with other words where the body has them."""
+    """Accept a suggestion as it is, or with other words where the body has them."""
     _there(synonym_id)
     is_edited = isinstance(request.get_json(), dict) and len(request.get_json()) > 1
     body = json_body(CHANGE if is_edited else DECIDE)

@@ -37,7 +37,8 @@ bp.add_app_template_filter(describe_evidence, "describe_evidence")
 @bp.get("/search/synonyms")
 @requires(Permission.MANAGE_SEARCH)
 def search_synonyms() -> Answer:
-    """`word` begins a new synonym for a word. As JSON the list is of every status unless the address names one."""
+    """Show the list of synonyms. `word` begins a new synonym for a word. As JSON the list is of every status unless the
+    address names one."""
     if wants_json():
         return _json(SynonymList.read(request.args, StatusFilter.ANY))
     listing = SynonymList.read(request.args)
@@ -72,7 +73,7 @@ def search_synonym_add() -> Answer:
 @bp.get(SYNONYM)
 @requires(Permission.MANAGE_SEARCH)
 def search_synonym(synonym_id: int) -> Answer:
-    """Its row as a form for htmx, else the page about it."""
+    """Show the row of a synonym as a form for htmx, else the page about it."""
     synonym = editing.synonym_of(current_user.site_id, synonym_id)
     if wants_fragment():
         return _open_row(SynonymForm.of(synonym), synonym, "form")
@@ -116,7 +117,8 @@ def search_synonym_reject(synonym_id: int) -> Answer:
 @bp.post("/search/synonyms/reject")
 @requires(Permission.MANAGE_SEARCH)
 def search_synonyms_reject_shown() -> Answer:
-    """`shown` is once for each suggestion its id and revision, as in 12:1."""
+    """Reject the suggestions that the page shows. `shown` is once for each suggestion its id and revision, as in
+    12:1."""
     pairs = [text.partition(":")[::2] for text in request.form.getlist("shown")]
     shown = {sent_id(one) or 0: sent_id(revision) or 0 for one, revision in pairs}
     with transaction():

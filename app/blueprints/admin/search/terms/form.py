@@ -17,7 +17,7 @@ from app.domain.shared.problems import Invalid, Problem
 
 @dataclass(frozen=True, slots=True)
 class AddedTerm:
-    """`is_new` is False where the product had the term already."""
+    """A search term that was added. `is_new` is False where the product had the term already."""
 
     term: str
     row: TermRow

@@ -33,7 +33,8 @@ Answer = str | AnyResponse
 @bp.get("/search/terms")
 @requires(Permission.MANAGE_SEARCH)
 def search_terms() -> Answer:
-    """`term` and `product` fill the form that adds; `edit` names the product whose row is open without JavaScript."""
+    """Show the products with search terms. `term` and `product` fill the form that adds; `edit` names the product whose
+    row is open without JavaScript."""
     if wants_fragment():
         return render_template("admin/search/terms/_results.html", **_list())
     return _page(NewTerm.read(request.args))
