@@ -1,7 +1,7 @@
 """An HTTP client for untrusted servers: the whole answer, from the first look-up of the name to the last byte, comes
 within one deadline and is not larger than agreed, whatever the server does in between.
 
-The bounds stand where bytes come from the network, below HTTP: a server can hold somebody up with headers, with the
+The bounds stand where bytes come from the network, below HTTP: a server can hold a caller up with headers, with the
 sizes of chunks and with compression as well as with what it says.
 """
 

@@ -1,6 +1,6 @@
 """The current view of an index in this process: opened once, checked at every request, replaced after a commit.
 
-A view is opened after every checksum was compared. From then on the stamps of its files (size, time, number) tell
+A view is opened after every checksum was compared. From then on the stamps of its files (size, time, number) show
 whether something else wrote to them; checksums are compared again by `verify`, since a disk that loses bits leaves
 the stamps as they were.
 """

@@ -1,6 +1,6 @@
 """The number of records that a purge may remove at once without a person. Pure.
 
-Where the clock is wrong and nobody noticed, everything looks old; the allowance keeps most of it until somebody does.
+Where the clock is wrong unnoticed, everything looks old; the allowance keeps most of it until that is noticed.
 Where much is old for a good reason, it goes within a few nights.
 """
 

@@ -3,7 +3,7 @@
 A shop knows two times: what the clock says, and what it would say had it run steadily since it was last believed, which
 time that the machine measures by itself, and setting the clock does not move, tells. Where they differ by more than the
 tolerance the clock was set, or the shop was off, which looks the same from within. Then the clock is in doubt until it
-is back in step, somebody confirms it, or the shop has run for a week without another jump.
+is back in step, a user confirms it, or the shop has run for a week without another jump.
 """
 
 from __future__ import annotations
