@@ -49,22 +49,21 @@ class PostgresqlDatabase:
         if others:
             raise BackupError(f"The shop runs: its database has {others} other connections. Stop the shop first.")
 
-    def replace(self, unpacked: Path, aside: str, upgrade: Callable[[str], None] | None) -> list[str]:
-        """Put what the dump holds in the place of the database and say where that lies. Raises BackupError, and the
-        database is as it was; DatabaseInDoubt where it may not be."""
+    def replace(self, unpacked: Path, aside: str, prepare: Callable[[str], None]) -> list[str]:
+        """Put what the dump holds, prepared, in the place of the database and say where that lies. Raises BackupError,
+        and the database is as it was; DatabaseInDoubt where it may not be."""
         script, before = unpacked.with_suffix(".sql"), _schema_name(aside)
         self._run("pg_restore", "--no-owner", "--no-acl", f"--schema={SCHEMA}", f"--file={script}", str(unpacked))
         room = unpacked.with_suffix(".aside.sql")
         room.write_text(f'ALTER SCHEMA {SCHEMA} RENAME TO "{before}";\nCREATE SCHEMA {SCHEMA};\n')
         all_or_nothing = ("--single-transaction", "--set=ON_ERROR_STOP=1")
         self._run("psql", "--no-psqlrc", "--quiet", *all_or_nothing, f"--file={room}", f"--file={script}")
-        if upgrade:
-            self._upgrade(upgrade, before)
+        self._prepare(prepare, before)
         return [f"the schema {before} of the database"]
 
-    def _upgrade(self, upgrade: Callable[[str], None], before: str) -> None:
+    def _prepare(self, prepare: Callable[[str], None], before: str) -> None:
         try:
-            upgrade(self._url.render_as_string(hide_password=False))
+            prepare(self._url.render_as_string(hide_password=False))
         except BaseException:
             self._restore_schema(before)
             raise
@@ -76,8 +75,8 @@ class PostgresqlDatabase:
                 connection.execute(text(f'ALTER SCHEMA "{before}" RENAME TO {SCHEMA}'))
         except DBAPIError as error:
             raise DatabaseInDoubt(
-                f"The migrations failed, and the database of before, the schema {before}, cannot be put back: "
-                f"{error.orig}. The restore is unfinished: run it again."
+                f"The restored database could not be prepared, and that of before, the schema {before}, cannot be "
+                f"put back: {error.orig}. The restore is unfinished: run it again."
             ) from error
 
     def _connection(self) -> Connection:

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 from sqlalchemy import make_url
@@ -23,6 +22,7 @@ from app.backups.exclusion import no_backup_beside
 from app.backups.making import key_fingerprint
 from app.backups.manifest import ERASURES, MEDIA, SECRET_KEY, Manifest
 from app.backups.reading import Backup, newest_in, open_backup
+from app.backups.rebuilds import end_rebuilds
 from app.config import SECRET_KEY_FILE, Config
 from app.instance_claim import UNFINISHED_RESTORE, CannotStart, claim_folder, is_unfinished
 
@@ -110,7 +110,7 @@ class _Restoring:
         self._media = config.media_dir.absolute()
         self._new_media = self._media.with_name(self._media.name + UNPACKED)
         self._work = database.folder / f"database{UNPACKED}"
-        self._upgrade: Callable[[str], None] | None = partial(migrating.upgrade, config) if is_migrated else None
+        self._is_migrated = is_migrated
         self._moved: list[str] = []
         self._is_begun = False
 
@@ -185,12 +185,17 @@ class _Restoring:
         unpacked = self._work / self._backup.manifest.database_file
         self._is_begun = True
         try:
-            self._moved += self._database.replace(unpacked, self._aside, self._upgrade)
+            self._moved += self._database.replace(unpacked, self._aside, self._prepare)
         except DatabaseInDoubt:
             raise
         except BackupError:
             self._is_begun = False
             raise
+
+    def _prepare(self, database_url: str) -> None:
+        if self._is_migrated:
+            migrating.upgrade(self._config, database_url)
+        end_rebuilds(database_url)
 
     def _put_aside(self, path: Path) -> None:
         if path.exists():

@@ -58,12 +58,12 @@ class SqliteDatabase:
         except sqlite3.DatabaseError:
             return  # Damaged, which is why it is restored.
 
-    def replace(self, unpacked: Path, aside: str, upgrade: Callable[[str], None] | None) -> list[str]:
-        """Put the unpacked copy in the place of the database and say where that one lies. Raises BackupError."""
-        if upgrade:
-            upgrade(f"sqlite:///{unpacked}")
-            _fold_log(unpacked)
-            sync(unpacked)
+    def replace(self, unpacked: Path, aside: str, prepare: Callable[[str], None]) -> list[str]:
+        """Put the unpacked copy, prepared, in the place of the database and say where that one lies. Raises
+        BackupError."""
+        prepare(f"sqlite:///{unpacked}")
+        _fold_log(unpacked)
+        sync(unpacked)
         moved: list[str] = []
         if self._file.exists():
             # Its log goes first, and the file keeps its name until the moment it is replaced.

@@ -70,6 +70,10 @@ class Installation:
         with self.opened(), transaction():
             add_product(1, sku, f"name-{sku}")
 
+    def change_files(self) -> None:
+        (self.config.media_dir / next(iter(PICTURES))).write_bytes(b"a picture of later")
+        (self.instance / "secret.key").write_text("another secret")
+
     def digest(self) -> str:
         """Of every row of every table, every picture and the secret."""
         checksum = hashlib.sha256()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import zipfile
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from flask_migrate import downgrade, upgrade
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from app.backups.databases import database_of
 from app.backups.errors import BackupError
@@ -16,9 +17,14 @@ from app.backups.exclusion import one_backup_in
 from app.backups.manifest import read_manifest
 from app.backups.reading import newest_in
 from app.backups.restoring import check_backup
+from app.domain.search.models import RebuildRun
+from app.domain.shared.author import Author
+from app.domain.work.joining import requested_now
 from app.extensions import db
 from app.instance_claim import check_restored
+from app.ports import clock
 from app.release import MIGRATIONS
+from app.transaction import transaction
 from tests.backups.installation import DATED, Installation
 from tests.surroundings import missing
 
@@ -51,6 +57,20 @@ def test_a_restored_shop_is_the_one_that_was_backed_up(shop: Installation, folde
     aside = shop.restore(folder)
     assert shop.digest() == before
     assert len(aside) >= 4 and not shop.config.index_dir.exists(), "the shop rebuilds it"
+
+
+def test_a_rebuild_that_ran_during_the_backup_keeps_no_other_waiting(shop: Installation, folder: Path) -> None:
+    with shop.opened(), transaction():
+        now = clock().now()
+        lease = {"state": "running", "started_at": now, "lease_until": now + timedelta(minutes=2), "fence": 1}
+        run = requested_now(Author(1, "somebody", clock()))
+        db.session.add(RebuildRun(**run | lease, scope="ALL", generations={}))
+    shop.back_up(folder)
+    shop.restore(folder)
+    with shop.opened():
+        (restored,) = db.session.scalars(select(RebuildRun))
+        assert (restored.state, restored.lease_until, restored.finished_at) == ("failed", None, restored.started_at)
+        assert "restored from a backup" in (restored.error or "")
 
 
 def test_what_was_there_is_kept_beside(own_database_url: str, shop: Installation, folder: Path) -> None:

@@ -28,6 +28,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shop = Installation(folder / "shop").fill()
     shop.back_up(folder)
     shop.change()
+    shop.change_files()
     return folder
 
 
