@@ -25,6 +25,16 @@ KINDS = {
     "dict": "an object",
     "model": "an object",
 }
+BOUNDS = {
+    "string_too_long": ("too_long", "“{name}” has at most {max_length} characters."),
+    "string_too_short": ("too_short", "“{name}” must not be empty."),
+    "too_long": ("too_many", "“{name}” has at most {max_length} entries."),
+    "too_short": ("too_few", "“{name}” must not be empty."),
+    "greater_than_equal": ("out_of_range", "“{name}” is {ge} or more."),
+    "less_than_equal": ("out_of_range", "“{name}” is {le} or less."),
+    "greater_than": ("out_of_range", "“{name}” is more than {gt}."),
+    "less_than": ("out_of_range", "“{name}” is less than {lt}."),
+}
 
 
 class Arguments(BaseModel):
@@ -107,8 +117,17 @@ def _in_words(name: str, kind: str, given: object, context: Mapping[str, Any], m
         return "unknown_field", f"There is no field “{name}” here."
     if kind in ("literal_error", "enum"):
         choices = str(context["expected"]).replace("'", "")
-        shown = f"“{given[:LONGEST_SHOWN]}”" if isinstance(given, str) else type_name(given)
-        return f"unknown_{name}", f"The {name} is {choices}, not {shown}."
+        return f"unknown_{name}", f"The {name} is {choices}, not {_shown(given)}."
     if kind.endswith("_type") and (wanted := KINDS.get(kind.removesuffix("_type"))):
         return "wrong_type", f"“{name}” must be {wanted}, not {type_name(given)}."
+    if kind in BOUNDS:
+        code, sentence = BOUNDS[kind]
+        return code, sentence.format(name=name, **context)
     return "invalid", f"“{name}”: {message}."
+
+
+def _shown(given: object) -> str:
+    if isinstance(given, str):
+        return f"“{given[:LONGEST_SHOWN]}”"
+    is_number = isinstance(given, int | float) and not isinstance(given, bool)
+    return str(given)[:LONGEST_SHOWN] if is_number else type_name(given)

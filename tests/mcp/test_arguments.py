@@ -42,3 +42,20 @@ def test_a_tools_words_are_for_agents_that_know_nothing_of_the_shop(tool: Any) -
     assert tool.title and tool.name[0].islower()
     for wanted in tool.actions:
         assert wanted in str(tool.arguments.model_fields[tool.chosen_by].description)
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "code", "sentence"),
+    [
+        ("searchDiagnose", {"query": "x" * 5000}, "too_long", "“query” has at most"),
+        ("searchDiagnose", {"product": ""}, "too_short", "“product” must not be empty."),
+        ("searchInsights", {"report": "top", "days": 91}, "unknown_days", "The days is 7, 30 or 90, not 91."),
+        ("searchInsights", {"report": "top", "pageNumber": 0}, "out_of_range", "“pageNumber” is 1 or more."),
+    ],
+)
+def test_bounds_are_named_in_the_shops_words(name: str, sent: dict[str, Any], code: str, sentence: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        read_arguments(all_tools()[name].arguments, sent)
+    (problem,) = refused.value.problems
+    assert problem.code == code
+    assert problem.message.startswith(sentence)

@@ -56,6 +56,12 @@ def test_the_answer_is_the_pages_but_for_links(app: Flask, agent: Agent, site_id
     assert told.body["synonymsApplied"][0]["finds"] == ["umbrella"]
 
 
+@pytest.mark.parametrize("sent", [{}, {"query": " "}])
+def test_a_search_without_words_or_product_is_refused(agent: Agent, sent: dict[str, str]) -> None:
+    told = agent.call(TOOL, **sent)
+    assert [(one["code"], one["pointer"]) for one in told.body["errors"]] == [("required", "#/query")]
+
+
 def test_a_product_that_is_missing_is_explained_with_the_call_that_helps(agent: Agent) -> None:
     told = agent.call(TOOL, query="parasol", product="u-1").body
     assert (told["product"]["sku"], told["product"]["rank"], told["product"]["missingWords"]) == (

@@ -145,6 +145,8 @@ def search_diagnose(call: Call, sent: DiagnoseArguments) -> DiagnoseAnswer:
     words it has and which it lacks. Ends with advice, as calls of other tools where they can do it. Nothing is
     counted or changed."""
     request = ExplainRequest(" ".join(sent.query.split()), " ".join((sent.product or "").split()), _moment(call, sent))
+    if request.is_blank:
+        raise Invalid.one("required", "Name the words of a search, a product or both.", "#/query")
     explanation = explain_search(ports.clock(), ports.search_engine(), call.site_id, request)
     found = view.as_json(explanation) | {
         "currency": currency_of(call.site_id),
