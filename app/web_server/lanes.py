@@ -29,28 +29,28 @@ def _lines(*lines: str) -> re.Pattern[str]:
 
 # A browser asks for the thirty files of a page at once. Signing in costs memory and 50 ms by design.
 FILES = f"{ANY} /(?:static|media|picture)/"
-QUICK = Lane("health and files", 2, 200, _lines(f"{ANY} /(?:healthz|readyz|metrics)$", FILES))
-SIGN_IN = Lane("sign-in", 2, 20, _lines(f"{ANY} /admin/(?:login|logout)$", f"{ANY} /v1/auth/"))
+QUICK = Lane("health and files", 2, 200, _lines(rf"{ANY} /(?:healthz|readyz|metrics)\Z", FILES))
+SIGN_IN = Lane("sign-in", 2, 20, _lines(rf"{ANY} /admin/(?:login|logout)\Z", f"{ANY} /v1/auth/"))
 BULK = Lane(
     "bulk",
     2,
     20,
     _lines(
-        "POST /admin/catalogue/product/[0-9]+/images$",
-        "POST /admin/catalogue/products/classify$",
+        r"POST /admin/catalogue/product/[0-9]+/images\Z",
+        r"POST /admin/catalogue/products/classify\Z",
         "POST /admin/settings/import-export/upload/",
-        "GET /admin/settings/import-export/[^/]+/report[.](?:json|csv)$",
-        "GET /admin/activity[.]csv$",
-        "POST /admin/personal-data/(?:export|erase)$",
-        "GET /admin/pos/transactions[.]csv$",
-        f"{ANY} /admin/search/analytics/.*[.]csv$",
+        r"GET /admin/settings/import-export/[^/]+/report[.](?:json|csv)\Z",
+        r"GET /admin/activity[.]csv\Z",
+        r"POST /admin/personal-data/(?:export|erase)\Z",
+        r"GET /admin/pos/transactions[.]csv\Z",
+        rf"{ANY} /admin/search/analytics/.*[.]csv\Z",
         f"{ANY} /admin/search/synonyms/(?:import|export)",
-        "POST /admin/search/(?:try|terms/try)$",
-        f"{ANY} /admin/search/test$",
-        f"{ANY} /admin/catalogue/taxonomy/tasks/[^/]+/lost$",
-        f"{ANY} /admin/catalogue/taxonomy/[^/]+/(?:structure|impact|activation|activation-impact)$",
-        f"{ANY} /admin/catalogue/taxonomy/[^/]+/(?:review|restore|conflict)$",
-        "GET /admin/merchandising/category/[0-9]+/landing/twins$",
+        r"POST /admin/search/(?:try|terms/try)\Z",
+        rf"{ANY} /admin/search/test\Z",
+        rf"{ANY} /admin/catalogue/taxonomy/tasks/[^/]+/lost\Z",
+        rf"{ANY} /admin/catalogue/taxonomy/[^/]+/(?:structure|impact|activation|activation-impact)\Z",
+        rf"{ANY} /admin/catalogue/taxonomy/[^/]+/(?:review|restore|conflict)\Z",
+        r"GET /admin/merchandising/category/[0-9]+/landing/twins\Z",
         f"(?:{UPLOADS}) /v1/admin/",
     ),
 )
@@ -62,8 +62,8 @@ PAYMENTS = Lane(
     _lines(
         f"(?:{UPLOADS}) /(?:v1|admin)/pos/",
         "GET /v1/pos/[^/]+/paymentIntents/",
-        "POST /v1/basket/[^/]+/paymentIntent$",
-        "PUT /v1/basket/[^/]+/submit$",
+        r"POST /v1/basket/[^/]+/paymentIntent\Z",
+        r"PUT /v1/basket/[^/]+/submit\Z",
         "POST /v1/webhooks/",
     ),
 )

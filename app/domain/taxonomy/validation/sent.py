@@ -141,14 +141,14 @@ class _Reader:
         self._count()
         found: list[Problem] = []
         fields = LEVEL.read(raw, at, found)
-        level_id = _text(fields, "levelId")
+        level_id = _id(fields, "levelId")
         level = LevelDraft(
             at=at,
             sent_id=level_id,
             id=level_id,
             name=_text(fields, "name"),
             description=_text(fields, "description"),
-            parent_id=_text(fields, "parentLevelId"),
+            parent_id=_id(fields, "parentLevelId"),
         )
         if found:
             self._note(found, level.id, "", at)
@@ -163,7 +163,7 @@ class _Reader:
         found: list[Problem] = []
         fields = ATTRIBUTE.read(raw, at, found)
         self._count_values(fields.get("allowedValues") or ())
-        attribute_id, rules = _text(fields, "attributeId"), fields.get("validation") or {}
+        attribute_id, rules = _id(fields, "attributeId"), fields.get("validation") or {}
         draft = AttributeDraft(
             at=at,
             sent_id=attribute_id,
@@ -203,3 +203,9 @@ def _says_something(value: Any) -> bool:
 
 def _text(fields: Mapping[str, Any], name: str) -> str:
     return (fields.get(name) or "").strip()
+
+
+def _id(fields: Mapping[str, Any], name: str) -> str:
+    """An id is taken as it was sent: white space around it is not in its form, and only a blank one counts as none."""
+    sent: str = fields.get(name) or ""
+    return sent if sent.strip() else ""

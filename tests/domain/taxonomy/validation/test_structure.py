@@ -155,6 +155,16 @@ def test_more_than_two_thousand_levels_are_refused_as_a_whole():
     assert [(problem.code, problem.record) for problem in problems] == [("too_many_levels", "#")]
 
 
+@pytest.mark.parametrize("sent", ["a\n", " a", "a ", "a\u2028", "\ta"])
+def test_white_space_around_an_id_is_not_in_its_form(sent: str):
+    checked = check_structure([level("A", sent, attributes=[attribute("b"), attribute(sent)])])
+    assert [(problem.code, problem.pointer) for problem in checked.problems] == [
+        ("invalid_id", "#/rootLevels/0/levelId"),
+        ("invalid_id", "#/rootLevels/0/attributes/1/attributeId"),
+    ]
+    assert codes(level("A", "\n")) == []
+
+
 def test_existing_ids_keep_their_form():
     assert check_structure([level("A", "old id!")], existing_ids={"old id!"}).problems == ()
 
