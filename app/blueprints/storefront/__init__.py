@@ -12,6 +12,7 @@ from app.blueprints.storefront import (  # noqa: F401  (importing the views regi
     crawler_visits,
     crawlers,
     home,
+    missing_page,
     origin,
     pictures,
     presentation,

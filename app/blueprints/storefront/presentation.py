@@ -70,12 +70,12 @@ def _shop() -> Any:
 
 @bp.app_template_global("navigation")
 def navigation(shop: Shop) -> Markup:
-    return _kept(shop, "storefront/_navigation.html")
+    return drawn_once(shop, "storefront/_navigation.html")
 
 
 @bp.app_template_global("footer")
 def footer(shop: Shop) -> Markup:
-    return _kept(shop, "storefront/_footer.html")
+    return drawn_once(shop, "storefront/_footer.html")
 
 
 @bp.app_template_global("landing_links")
@@ -158,7 +158,7 @@ def theme() -> Theme:
     return current_theme()
 
 
-def _kept(shop: Shop, template: str) -> Markup:
+def drawn_once(shop: Shop, template: str) -> Markup:
     """A part of every page, drawn once for each state of the shop."""
     key = f"{current_theme().name}:{template}"
     kept = shop.drawn.get(key)
