@@ -24,7 +24,7 @@ from app.domain.search_statistics.counting.days import day_at
 from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.journey_codec import from_text, to_text
 from app.domain.search_statistics.counting.words import countable
-from app.domain.seo.crawlers.families import is_bot
+from app.domain.seo.crawlers.families import is_browser
 
 COOKIE = "trail"
 LONGEST_COOKIE = 4_096
@@ -95,10 +95,10 @@ def _note(change: Callable[[Journey, EventContext], Attributed]) -> None:
 
 
 def _is_a_shopper() -> bool:
-    """Whether a shopper sent the request: neither a program that says so, nor a prefetched page, nor staff."""
+    """Whether a shopper sent the request: from a browser, neither to prefetch a page nor as staff."""
     agent = request.headers.get("User-Agent", "")
     purpose = request.headers.get("Sec-Purpose", "") + request.headers.get("Purpose", "")
-    return bool(agent) and not is_bot(agent) and "prefetch" not in purpose and not _is_staff()
+    return is_browser(agent) and "prefetch" not in purpose and not _is_staff()
 
 
 def _is_staff() -> bool:

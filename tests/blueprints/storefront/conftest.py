@@ -9,7 +9,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from tests.blueprints.storefront import small_shop
-from tests.blueprints.storefront.shopper import FROM_AFAR
+from tests.blueprints.storefront.shopper import BROWSER, FROM_AFAR
 from tests.snapshots import built
 
 Get = Callable[..., TestResponse]
@@ -24,7 +24,7 @@ def site_id(app: Flask) -> int:
 def get(app: Flask, site_id: int) -> Get:
     """Asks the small shop for a path; other hosts and headers by name."""
     client = app.test_client()
-    client.environ_base["REMOTE_ADDR"] = FROM_AFAR
+    client.environ_base |= {"REMOTE_ADDR": FROM_AFAR, "HTTP_USER_AGENT": BROWSER}
 
     def get(path: str, host: str = "shop.test", **headers: str) -> TestResponse:
         named = {name.replace("_", "-"): value for name, value in headers.items()}

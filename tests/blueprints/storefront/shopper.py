@@ -8,6 +8,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 FROM_AFAR = "192.0.2.7"  # What comes from this very machine is a proxy or a tool, and not slowed down.
+BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
 HERE = {"Sec-Fetch-Site": "same-origin"}
 CONTACT = {"name": "Mia Moss", "email": "mia@home.test"}
 
@@ -15,7 +16,7 @@ CONTACT = {"name": "Mia Moss", "email": "mia@home.test"}
 class Shopper:
     def __init__(self, app: Flask, host: str = "shop.test") -> None:
         self.client, self.host, self.base = app.test_client(), host, f"http://{host}"
-        self.client.environ_base["REMOTE_ADDR"] = FROM_AFAR
+        self.client.environ_base |= {"REMOTE_ADDR": FROM_AFAR, "HTTP_USER_AGENT": BROWSER}
 
     def get(self, path: str, **headers: str) -> TestResponse:
         named = {name.replace("_", "-"): value for name, value in headers.items()}

@@ -25,7 +25,7 @@ from app.extensions import db
 from app.jobs.counting import drain
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
-from tests.blueprints.storefront.shopper import Shopper
+from tests.blueprints.storefront.shopper import BROWSER, Shopper
 from tests.fakes.clock import StoppedClock
 
 HOST = "http://shop.test"
@@ -146,7 +146,7 @@ def test_a_part_of_a_month_through_pages_is_counted_exactly(
 
 
 def test_an_answer_that_failed_counts_nothing(app: Flask, counts: Callable[[], Counts]) -> None:
-    with app.test_request_context("/search?q=tent", base_url=HOST, headers={"User-Agent": "Fox"}):
+    with app.test_request_context("/search?q=tent", base_url=HOST, headers={"User-Agent": BROWSER}):
         attribution.note_search(ListingRequest("/search", words="tent"), ("p1",), 1, ruled=False)
         answer = app.process_response(app.response_class(status=500))
     assert "Set-Cookie" not in answer.headers and counts() == {}
@@ -158,6 +158,9 @@ def test_an_answer_that_failed_counts_nothing(app: Flask, counts: Callable[[], C
         {"User_Agent": ""},
         {"User_Agent": "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"},
         {"User_Agent": "facebookexternalhit/1.1"},
+        {"User_Agent": "curl/8.0"},
+        {"User_Agent": "python-requests/2.32"},
+        {"User_Agent": "okhttp/4.12.0"},
         {"User_Agent": "Mozilla/5.0 (compatible; Yahoo! Slurp)"},
         {"Sec_Purpose": "prefetch;prerender"},
     ],
@@ -165,7 +168,7 @@ def test_an_answer_that_failed_counts_nothing(app: Flask, counts: Callable[[], C
 )
 def test_programs_are_not_counted(shopper: Shopper, counts: Callable[[], Counts], headers: dict[str, str]) -> None:
     shopper.get("/search?q=tent", **headers)
-    shopper.client.head("/search?q=tent", base_url=HOST, headers={"User-Agent": "Firefox"})
+    shopper.client.head("/search?q=tent", base_url=HOST, headers={"User-Agent": BROWSER})
     assert counts() == {} and shopper.cookie("trail") is None
 
 

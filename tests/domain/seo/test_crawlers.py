@@ -14,7 +14,7 @@ from app.domain.search.listings.listing_parameters import listing_parameters
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.seo.crawlers.daily_counts import MOST_PARAMETERS, RETENTION, sums_by_day, within_bounds, write_visits
-from app.domain.seo.crawlers.families import OTHER, family_of
+from app.domain.seo.crawlers.families import OTHER, family_of, is_browser
 from app.domain.seo.crawlers.report import MOST_ROWS, names_in_addresses, report, report_of
 from app.domain.seo.crawlers.visits import OTHERS, CrawlerVisit, as_json, from_json, parameter_of
 from app.domain.seo.models import CrawlerHits
@@ -52,6 +52,22 @@ NOTHING_SET = SeoSettings(3, True, False, (), ())
 )
 def test_families_are_known_by_their_markers(agent: str, family: str | None):
     assert family_of(agent) == family
+
+
+@pytest.mark.parametrize(
+    ("agent", "shopper"),
+    [
+        ("Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", True),
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 Version/18.1 Safari/604.1", True),
+        ("Mozilla/5.0 (Linux; CUBOT X30) Chrome/120 Mobile Safari/537.36", True),
+        ("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", False),
+        ("curl/8.0", False),
+        ("Go-http-client/2.0", False),
+        ("", False),
+    ],
+)
+def test_only_a_browser_is_a_person_s(agent: str, shopper: bool):
+    assert is_browser(agent) is shopper
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 
 OTHER = "Other bots"
 LONGEST_AGENT = 512
+BROWSER = "Mozilla/"
 # By markers in lower case, in the order in which they are looked for.
 MARKERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Googlebot", ("googlebot", "google-inspectiontool", "storebot-google", "googleother", "google-extended")),
@@ -31,6 +32,12 @@ BOT = re.compile(
 def is_bot(agent: str) -> bool:
     """Whether a user agent says that it is a program."""
     return BOT.search(agent) is not None
+
+
+def is_browser(agent: str) -> bool:
+    """Whether a user agent is that of a person's browser. Every browser's begins with "Mozilla/"; programs and
+    libraries begin with their own names, and bots that begin like a browser name themselves further on."""
+    return agent.startswith(BROWSER) and not is_bot(agent)
 
 
 def family_of(agent: str) -> str | None:
