@@ -46,7 +46,7 @@ def path(env: Environment, name: str) -> Path | None:
 
 
 def addresses(env: Environment, name: str) -> tuple[str, ...]:
-    """Addresses of e-mail, separated by commas."""
+    """Addresses of email, separated by commas."""
     named = tuple(address.strip() for address in (env.get(name) or "").split(",") if address.strip())
     for address in named:
         if not re.fullmatch(r"[^@\s<>,]+@[^@\s<>,]+", address) or not address.isascii():

@@ -78,7 +78,7 @@ STORAGE_FAILS = (
 )
 PASSWORD_FIELDS = ("password", "current")  # Of all forms, by name.
 PLAIN_WORDS = {
-    404: "There is nothing at this address. It may have moved, or never have been here.",
+    404: "Check the address. The page may have moved or been removed.",
     405: "This address cannot be used in that way.",
     413: "What was sent is larger than this address takes.",
 }
@@ -240,7 +240,7 @@ def _unavailable(code: str, words: str, seconds: int) -> AnyResponse:
 def _unexpected(error: Exception) -> AnyResponse:
     db.session.rollback()
     log.exception("unexpected_error", route=route())
-    return problem(500, "internal_error", "Something broke on our side. It was noted.")
+    return problem(500, "internal_error", "Something went wrong on our side. The error was logged.")
 
 
 def _unauthorized() -> AnyResponse:

@@ -17,7 +17,7 @@ SECRET_VALUES = re.compile(
     r"(?:sk|rk|pk)_(?:live|test)_\w+|whsec_\w+|pst_\w+|shop_pat_\w+|(?:pi|seti)_\w+_secret_\w+"
     r"|(?i:bearer\s+)\S+|eyJ[\w-]+\.[\w-]+\.[\w-]+"
     r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
-    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"  # Addresses of e-mail.
+    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"  # Addresses of email.
     r"|\$?argon2\w+\$[^\s'\"]+"
 )
 

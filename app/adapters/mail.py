@@ -1,4 +1,4 @@
-"""E-mail through an SMTP server of the owner's, or as files where none is set up: alerts and mails to customers."""
+"""Email through an SMTP server of the owner's, or as files where none is set up: alerts and mails to customers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_FILE_NAME = re.compile(r"[^\w-]+", re.ASCII)
 
 
 class MailChannel:
-    """Alerts by e-mail."""
+    """Alerts by email."""
 
     name = "mail"
 

@@ -34,7 +34,7 @@ who = click.argument("who", metavar="EMAIL|ORDER")
 @with_site
 @reports_refusals
 def show_command(who: str, host: str | None) -> None:
-    """List what is kept about the person at an e-mail address, or of an order's number, and what erasing does to it."""
+    """List what is kept about the person at an email address, or of an order's number, and what erasing does to it."""
     person = find_person(clock(), chosen_site(host).id, who)
     for kept in exporting.kept_about(person):
         click.echo(f"{kept.holding.title}: {kept.number:,}. {kept.holding.becomes}")
@@ -73,7 +73,7 @@ def export_command(who: str, host: str | None, output: Path | None) -> None:
 def erase_command(who: str | None, host: str | None, confirm: str | None, again: bool) -> None:
     """Erase a person for good. The exit status is 1 where something that is open postpones it."""
     if again == bool(who):
-        raise Invalid.one("person_missing", "Say whom to erase by e-mail address or order number, or --again.")
+        raise Invalid.one("person_missing", "Say whom to erase by email address or order number, or --again.")
     if who:
         _erase_one(command_author(chosen_site(host).id), who, confirm)
         return

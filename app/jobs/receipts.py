@@ -1,4 +1,4 @@
-"""Receipts by e-mail."""
+"""Receipts by email."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ SECONDS_UNTIL_FOUND = 10
 
 def sign_in(page: Page, email: str = "merch@demo.test") -> None:
     page.goto("/admin/login")
-    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Email address").fill(email)
     page.get_by_label("Password").fill("demo-password-1")
     page.get_by_role("button", name="Sign in").click()
     expect(page).to_have_url(re.compile(r"/admin/?$"))

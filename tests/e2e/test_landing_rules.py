@@ -58,7 +58,7 @@ def test_a_category_gets_its_own_rules_and_a_value_is_excluded(page: Page):
     page.get_by_role("button", name="Save", exact=True).last.click()
     expect(rows.filter(has_text="Excluded")).to_contain_text(value)
     assert rows.count() == before and address and "/makers/" in address
-    until_headed(page, address, "This page is not here")
+    until_headed(page, address, "Page not found")
 
 
 def test_another_threshold_shows_who_would_get_a_page(page: Page):

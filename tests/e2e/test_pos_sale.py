@@ -47,7 +47,7 @@ def test_a_sale_is_seen_mailed_and_refunded(shop: RunningShop, page: Page, tmp_p
     assert (row["Transaction"], row["Net"], row["Last 4"]) == (sold, "12.34", "•••• 4242")
 
     page.locator("#results tbody a").first.click()
-    page.get_by_label("E-mail address").fill("sam@home.test")
+    page.get_by_label("Email address").fill("sam@home.test")
     page.get_by_role("button", name="Send receipt").click()
     expect(page.locator("#flashes")).to_contain_text("on its way")
     expect(page.locator("#mails")).to_contain_text("Sent", timeout=SECONDS_UNTIL_MAILED * 1_000)

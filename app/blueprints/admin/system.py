@@ -51,7 +51,7 @@ LABELS = {
     "sitemap": "Sitemaps",
     "payment-checks": "Checks of open payments",
     "pos-reconciliation": "Comparisons with the payment processor",
-    "receipt-mail": "Receipts by e-mail",
+    "receipt-mail": "Receipts by email",
     "bundle-run": "Imports and exports",
     "site-check": "Site checks",
 }

@@ -36,6 +36,6 @@ def drop_trailing_slash() -> Response | None:
 @bp.errorhandler(SearchUnavailable)
 def search_is_down(error: SearchUnavailable) -> Response:
     """Return 503 in words for shoppers; the cause and the fix are for the admin."""
-    answer = problem(503, error.code, "We cannot show this list just now. Please try again in a moment.")
+    answer = problem(503, error.code, "This list is temporarily unavailable. Please try again in a moment.")
     answer.headers["Retry-After"] = str(SECONDS_TO_WAIT)
     return answer

@@ -32,9 +32,9 @@ STATUS = {NotFound: 404, TooManyRequests: 429, Conflict: 409}
 NO_NOTICE = ("", "")
 NOTICES = {
     "added": ("Added to your basket.", "good"),
-    "short": ("We have fewer than you asked for: your basket holds all that are left.", "warn"),
+    "short": ("There are fewer in stock: your basket now has all that are left.", "warn"),
     "removed": ("Removed from your basket.", "good"),
-    "fix": ("Please look at the lines that are marked before you check out.", "bad"),
+    "fix": ("Check the marked items before you check out.", "bad"),
 }
 
 

@@ -32,7 +32,7 @@ from app.permissions import public
 from app.themes.drawing import current_theme
 
 SECONDS_PLAIN = 10  # A plain listing is cached for so long, since no version says when it is old.
-NO_CATEGORY = "We have no such category, or not any more."
+NO_CATEGORY = "This category does not exist or has been removed."
 
 
 @bp.get("/c/<path:path>")

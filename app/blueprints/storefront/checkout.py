@@ -23,7 +23,7 @@ from app.permissions import public
 from app.transaction import transaction
 
 LONGEST_FIELD = 2_000
-TOO_LATE = "Your basket changed while you were here. Please look at the lines that are marked; nothing was ordered yet."
+TOO_LATE = "Your basket changed. Check the marked items: your order has not been placed."
 
 
 @bp.get("/checkout")
@@ -76,7 +76,7 @@ def order(token: str) -> Response:
     shop = current_shop()
     placed = basket_contents.order_by_token(shop.site_id, token)
     if placed is None or placed.status == OPEN:
-        raise NotFound("There is no such order, or it was collected long ago.")
+        raise NotFound("This order does not exist, or it was collected long ago.")
     return private("storefront/order.html", order=placed, pictures=pictures_of(placed.lines), items=0)
 
 

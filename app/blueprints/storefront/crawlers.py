@@ -82,6 +82,6 @@ def _not_yet(shop: Shop) -> Response:
     if due.is_request_due(ports.clock(), shop.site_id):
         with transaction():
             builds.request(Author(shop.site_id, REQUESTED_BY, ports.clock()))
-    response = problem(503, "no_sitemap_yet", "The sitemap is being written. Please come again in a few minutes.")
+    response = problem(503, "no_sitemap_yet", "The sitemap is being built. Please try again in a few minutes.")
     response.headers["Retry-After"] = str(SECONDS_TO_WAIT)
     return response

@@ -31,12 +31,12 @@ LISTING = "#listing"
 QUIET_COLOURS = ("#4f7942", "#3b5b85", "#c1613f", "#6b5b7b", "#b8862b", "#14525f")
 LOADING = {"first": Markup(' fetchpriority="high"'), "lazy": Markup(' loading="lazy"')}
 HEADLINES = {
-    400: "We could not read this address",
-    404: "This page is not here",
-    405: "That is not possible here",
-    429: "A little slower, please",
-    500: "That did not work",
-    503: "One moment, please",
+    400: "Invalid address",
+    404: "Page not found",
+    405: "Not possible here",
+    429: "Too many requests",
+    500: "Something went wrong",
+    503: "Temporarily unavailable",
 }
 
 

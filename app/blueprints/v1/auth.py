@@ -37,7 +37,7 @@ bp = ApiBlueprint("v1_auth", __name__, url_prefix="/v1/auth", tag="Tokens")
 @bp.arguments(LoginBody)
 @bp.response(200, TokensShape)
 def login(body: dict[str, Any]) -> dict[str, Any]:
-    """Sign in with e-mail address and password.
+    """Sign in with email address and password.
 
     The tokens are for the shop at whose host this is asked. An agent gets to know what they may do at a till, and
     where; a work session begins for them. Five wrong passwords for an account within a quarter of

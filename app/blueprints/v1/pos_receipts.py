@@ -1,4 +1,4 @@
-"""Receipts of card payments: by e-mail, and the link and picture that a till shows to the customer."""
+"""Receipts of card payments: by email, and the link and picture that a till shows to the customer."""
 
 from __future__ import annotations
 

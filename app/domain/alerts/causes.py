@@ -149,7 +149,7 @@ class Cause(Enum):
     DELIVERY_FAILED = CauseText(
         "delivery_failed",
         Severity.WARNING,
-        "Alerts could not be sent by e-mail or webhook.",
+        "Alerts could not be sent by email or webhook.",
         "Check the settings ALERT_… and SMTP_… and try them with `flask --app wsgi alerts test`.",
     )
 

@@ -1,4 +1,4 @@
-"""The till of a bundle's site: its locations, and its agents by e-mail."""
+"""The till of a bundle's site: its locations, and its agents by email."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def import_pos(task: ImportTask) -> None:
 
 
 def agents_of(task: ImportTask) -> set[str]:
-    """The e-mail addresses of users to whom the file gives the role for a till."""
+    """The email addresses of users to whom the file gives the role for a till."""
     document = task.documents.get(FILE)
     listed = document.content.get(AGENTS) if document else None
     rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []

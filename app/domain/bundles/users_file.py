@@ -25,7 +25,7 @@ USER = Record(
 
 
 def import_users(task: ImportTask) -> None:
-    """Import the users, matched by e-mail. A known user keeps name and password, since other sites may be theirs too;
+    """Import the users, matched by email. A known user keeps name and password, since other sites may be theirs too;
     only the roles on this site become those of the bundle."""
     document = task.documents.get(FILE)
     if document is None:

@@ -38,7 +38,7 @@ def products_of_collection(site_id: int, seo_name: str, page_number: int, page_s
     hidden."""
     wanted = Collection.site_id == site_id, Collection.seo_name == seo_name, Collection.enabled
     found = db.session.scalar(select(Collection.id).where(*wanted))
-    collection_id = existing(found, "We have no such collection, or not any more.")
+    collection_id = existing(found, "This collection does not exist or has been removed.")
     entries = _ids(site_id).join(CollectionEntry, CollectionEntry.product_id == Product.id)
     ids = entries.where(CollectionEntry.collection_id == collection_id).order_by(CollectionEntry.position, Product.id)
     return _page(site_id, ids, page_number, page_size)
@@ -48,7 +48,9 @@ def product_by_sku(site_id: int, sku: str) -> Product:
     """The product that a SKU, its own or that of a variant, names. Raises NotFound."""
     of_variant = db.session.scalar(select(Variant.product_id).where(Variant.site_id == site_id, Variant.sku == sku))
     named = Product.sku == sku if of_variant is None else Product.id == of_variant
-    return existing(db.session.scalar(_whole(site_id).where(named)), "We do not sell this product, or not any more.")
+    return existing(
+        db.session.scalar(_whole(site_id).where(named)), "This product does not exist or is no longer sold."
+    )
 
 
 def products_by_ids(site_id: int, ids: Sequence[int]) -> list[Product]:

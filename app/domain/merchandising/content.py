@@ -57,7 +57,7 @@ def collection_at(site_id: int, seo_name: str) -> ShownCollection:
         )
     ).one_or_none()
     if collection is None:
-        raise NotFound("This collection is not there, or not any more.")
+        raise NotFound("This collection does not exist or has been removed.")
     entries = select(CollectionEntry.product_id).where(CollectionEntry.collection_id == collection.id)
     product_ids = db.session.scalars(entries.order_by(CollectionEntry.position))
     return ShownCollection(*collection, tuple(product_ids))
@@ -70,7 +70,7 @@ def page_at(site_id: int, seo_name: str) -> ShownPage:
             Page.site_id == site_id, Page.seo_name == seo_name, Page.enabled
         )
     ).one_or_none()
-    return ShownPage(*existing(page, "This page is not there, or not any more."))
+    return ShownPage(*existing(page, "This page does not exist or has been removed."))
 
 
 def content_links(kind: ContentKind[Any, Any], site_id: int, most: int) -> tuple[ContentLink, ...]:

@@ -107,7 +107,7 @@ def _product(site_id: int, seo_name: str) -> Product:
         .where(Product.site_id == site_id, Product.seo_name == seo_name, Product.enabled)
         .options(selectinload(Product.variants), selectinload(Product.images))
     ).one_or_none()
-    return existing(product, "We do not sell this product, or not any more.")
+    return existing(product, "This product does not exist or is no longer sold.")
 
 
 def pictures_of(shop: Shop, product: Product) -> tuple[PagePicture, ...]:

@@ -64,7 +64,7 @@ class BasketLine:
             return f"Only {self.left} left: please take fewer."
         if self.availability is Availability.SOLD_OUT:
             return "Sold out since you chose it. Please remove it."
-        return "We do not sell this any more. Please remove it." if self.availability is Availability.GONE else ""
+        return "This is no longer sold. Please remove it." if self.availability is Availability.GONE else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def add(
     order = db.session.scalar(_basket(site_id, token, to_change=True)) if token else None
     if order is None:
         if not may_begin():
-            raise TooManyRequests("Very many baskets were begun from where you are. Please try again in a minute.", 60)
+            raise TooManyRequests("Too many baskets were started from your network. Please try again in a minute.", 60)
         token, order = _new_basket(clock, site_id)
     line = next((line for line in order.lines if (line.product_id, line.variant_id) == offer.key), None)
     if line is None:
@@ -73,12 +73,12 @@ def change(clock: Clock, site_id: int, token: str | None, line_id: int, quantity
     order = db.session.scalar(_basket(site_id, token, to_change=True)) if token else None
     line = next((line for line in order.lines if line.id == line_id), None) if order else None
     if order is None or line is None or token is None:
-        raise NotFound("This is not in your basket any more.")
+        raise NotFound("This is no longer in your basket.")
     if quantity == 0:
         return _remove(clock, order, line, token)
     offer = offers_of(site_id, [line]).get(line.id)
     if offer is None:
-        raise Conflict("We do not sell this any more. Please remove it.")
+        raise Conflict("This is no longer sold. Please remove it.")
     return _set(clock, order, line, offer, quantity, token)
 
 
@@ -143,7 +143,7 @@ def _new_line(order: Order, offer: Offer) -> OrderLine:
 def _set(clock: Clock, order: Order, line: OrderLine, offer: Offer, wanted: int, token: str) -> BasketChange:
     left = MOST_OF_ONE if offer.stock is None else min(offer.stock, MOST_OF_ONE)
     if left < 1:
-        raise Conflict(f"{offer.product.name} is sold out just now.")
+        raise Conflict(f"{offer.product.name} is sold out.")
     line.quantity = min(wanted, left)
     line.sku, line.name, line.options = offer.sku, offer.product.name, dict(offer.options)
     line.unit_price = offer.price

@@ -83,11 +83,11 @@ def _check(basket: Basket, seen: str) -> None:
     if not basket.lines:
         raise NotFound("Your basket is empty.")
     if not basket.can_be_ordered:
-        raise BasketChanged("Something in your basket changed. Please look at it again; nothing was ordered yet.")
+        raise BasketChanged("Your basket changed. Check it: your order has not been placed.")
     if basket.seen != seen:
         raise BasketChanged(
-            "Your basket or a price changed since you opened this page. Please check the new total; nothing was "
-            "ordered yet."
+            "Your basket or a price changed since you opened this page. Check the new total: your order has not been "
+            "placed."
         )
 
 

@@ -42,13 +42,13 @@ def clean_contact(contact: Contact) -> Contact:
 def _problems(contact: Contact) -> list[Problem]:
     problems = [
         *line_problems(contact.name, "Your name", LONGEST_NAME, "#/name", required=True),
-        *line_problems(contact.email, "The e-mail address", LONGEST_EMAIL, "#/email"),
+        *line_problems(contact.email, "The email address", LONGEST_EMAIL, "#/email"),
         *line_problems(contact.phone, "The phone number", LONGEST_PHONE, "#/phone"),
         *block_problems(contact.note, "The note", LONGEST_NOTE, "#/note"),
     ]
     if not contact.email and not contact.phone:
         problems.append(
-            Problem("required", "Please give an e-mail address or a phone number, so that we can reach you.", "#/email")
+            Problem("required", "Please give an email address or a phone number, so that we can reach you.", "#/email")
         )
     if not problems and is_unseen(contact.name):
         problems.append(Problem("required", "Your name is missing.", "#/name"))
@@ -72,7 +72,7 @@ def _email_problems(email: str) -> list[Problem]:
     if not email or EMAIL.fullmatch(email):
         return []
     return [
-        Problem("invalid_email", "This e-mail address looks incomplete; it should be like name@example.com.", "#/email")
+        Problem("invalid_email", "This email address looks incomplete; it should be like name@example.com.", "#/email")
     ]
 
 

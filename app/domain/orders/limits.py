@@ -15,7 +15,7 @@ from app.domain.shared.problems import TooManyRequests
 from app.domain.sites import throttle
 from app.extensions import db
 
-# Of one e-mail address or phone number, until some of them are collected or cancelled.
+# Of one email address or phone number, until some of them are collected or cancelled.
 MOST_OPEN = 20
 TRY_AGAIN_AFTER = timedelta(hours=1)
 # Of one network address: an office or a school has one for all who shop from there.
@@ -28,8 +28,8 @@ def check_limits(clock: Clock, site_id: int, contact: Contact, address: str) -> 
     numbers is locked, so that orders at once are counted one after the other. Raises TooManyRequests."""
     if _open_orders(site_id, contact) >= MOST_OPEN:
         raise TooManyRequests(
-            f"There are {MOST_OPEN} orders with this e-mail address or phone number already that nobody has collected "
-            "yet. Please collect one first, or ask us in the shop. Nothing was ordered now.",
+            f"There are already {MOST_OPEN} orders with this email address or phone number awaiting collection. Please "
+            "collect one first, or ask us in the shop. Your order has not been placed.",
             int(TRY_AGAIN_AFTER.total_seconds()),
         )
     if address and not throttle.is_this_machine(address):

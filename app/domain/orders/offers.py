@@ -13,7 +13,7 @@ from app.domain.orders.models import OrderLine
 from app.domain.shared.problems import Invalid, NotFound
 from app.extensions import db
 
-NOT_SOLD = "We do not sell this product, or not any more."
+NOT_SOLD = "This product does not exist or is no longer sold."
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def _closed_agent(person: Person) -> Values:
 HOLDINGS: tuple[Holding, ...] = (
     Holding(
         "receipts",
-        "Receipts by e-mail",
+        "Receipts by email",
         PosReceiptMail,
         _receipt_mails,
         ("transaction_id", "email", "state", "created_at", "finished_at"),

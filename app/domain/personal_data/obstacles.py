@@ -77,7 +77,7 @@ def _receipts(person: Person) -> Iterator[Obstacle]:
     )
     for payment_id in db.session.scalars(waiting.limit(MOST_SHOWN)):
         yield Obstacle(
-            "A receipt is on its way by e-mail: it is sent, or given up, within three days.", None, payment_id
+            "A receipt is on its way by email: it is sent, or given up, within three days.", None, payment_id
         )
 
 

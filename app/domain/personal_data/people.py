@@ -1,4 +1,4 @@
-"""The person that a request is about: found by e-mail address or by the number of an order, within a site."""
+"""The person that a request is about: found by email address or by the number of an order, within a site."""
 
 from __future__ import annotations
 
@@ -76,14 +76,14 @@ class Person:
 
 
 def find_person(clock: Clock, site_id: int, words: str) -> Person:
-    """Return the person whom the words name. `words` are an e-mail address or an order's number. Raises Invalid for
+    """Return the person whom the words name. `words` are an email address or an order's number. Raises Invalid for
     anything else, and NotFound where the site keeps nothing about such a person."""
     typed = words.strip()[: LONGEST_QUERY + 1]
     digits = typed.casefold().removeprefix("order").strip().removeprefix("#")
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) <= LARGEST_NUMBER:
         return _person_of_order(clock, site_id, int(digits))
     if not EMAIL.fullmatch(typed):
-        raise Invalid.one("invalid_person", "Type an e-mail address, or the number of an order.", "#/who")
+        raise Invalid.one("invalid_person", "Type an email address, or the number of an order.", "#/who")
     person = person_at(site_id, typed, clock.now())
     if person is None:
         raise NotFound("This shop keeps nothing under that address.")

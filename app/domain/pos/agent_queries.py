@@ -43,7 +43,7 @@ class AgentRow:
 
 
 def agent_rows(clock: Clock, site_id: int, words: str = "", page_number: int = 1) -> Paged[AgentRow]:
-    """Return a page of agents by name; `words` are part of a name or an e-mail address."""
+    """Return a page of agents by name; `words` are part of a name or an email address."""
     which = [PosAgent.site_id == site_id, *_matches(words)]
     of_agents = select(PosAgent, User).join(User, User.id == PosAgent.user_id).where(*which)
     total = db.session.scalar(select(func.count()).select_from(of_agents.subquery())) or 0

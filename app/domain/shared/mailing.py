@@ -1,4 +1,4 @@
-"""The port to e-mail: what is sent, and what sends it. Pure."""
+"""The port to email: what is sent, and what sends it. Pure."""
 
 from __future__ import annotations
 

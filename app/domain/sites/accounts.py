@@ -21,7 +21,7 @@ from app.events import publish
 from app.extensions import db
 
 EMAIL = re.compile(r"[^\s@<>\"'(),:;\\]{1,64}@[^\s@<>\"'(),:;\\]{1,189}")
-WRONG = "The e-mail address or the password is not right."
+WRONG = "The email address or the password is not right."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def normal_email(email: str) -> str:
 def user_problems(email: str, display_name: str) -> list[Problem]:
     problems = line_problems(display_name, "The name", 100, "#/displayName", required=True)
     if not EMAIL.fullmatch(email):
-        problems.append(Problem("invalid_email", f"“{email[:60]}” is not an e-mail address.", "#/email"))
+        problems.append(Problem("invalid_email", f"“{email[:60]}” is not an email address.", "#/email"))
     return problems
 
 
@@ -56,7 +56,7 @@ def create_user(clock: Clock, memory_kib: int, email: str, display_name: str, pa
     hashed = None if password is None else hasher(memory_kib).hash(password)
     user = User(email=email, display_name=display_name.strip(), password_hash=hashed, created_at=clock.now())
     db.session.add(user)
-    flush_or_conflict("Another user added this e-mail address at the same moment. Nothing was saved.")
+    flush_or_conflict("Another user added this email address at the same moment. Nothing was saved.")
     return user
 
 

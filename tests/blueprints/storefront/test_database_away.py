@@ -57,4 +57,4 @@ def test_a_process_that_has_seen_no_shop_asks_for_patience_too(app: Flask, site_
         event.listen(db.engine, "before_cursor_execute", refuse)
     page = app.test_client().get("/", base_url="http://shop.test")
     assert page.status_code == 503
-    assert "One moment, please" in page.text
+    assert "Temporarily unavailable" in page.text

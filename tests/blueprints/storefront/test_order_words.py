@@ -11,8 +11,8 @@ def test_a_placed_order_promises_no_message_that_the_shop_does_not_send(app: Fla
     mia = Shopper(app)
     mia.add("S-7", 1)
     mine = mia.get("/checkout").text
-    assert "So that we can reach you about it" in mine and "when it is ready" not in mine
+    assert "so that we can contact you" in mine and "when it is ready" not in mine
     thanks = mia.get(mia.order().location).text
-    assert "We have your order. Collect it at" in thanks and "and pay there" in thanks
-    assert "if anything is missing we" in thanks
+    assert "Collect your order at" in thanks and "and pay there" in thanks
+    assert "If anything is missing, we" in thanks
     assert "when it is ready" not in thanks and "put it aside" not in thanks

@@ -45,7 +45,7 @@ def test_a_page_shows_its_text(get: Get):
 def test_what_is_not_there_is_not_found_and_leads_back(get: Get, path: str):
     page = get(path)
     assert page.status_code == 404
-    assert "This page is not here" in page.text and 'href="/c/camping"' in page.text
+    assert "Page not found" in page.text and 'href="/c/camping"' in page.text
 
 
 def test_every_page_has_one_main_heading_and_unique_ids(get: Get):

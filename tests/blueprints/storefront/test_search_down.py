@@ -39,7 +39,7 @@ def search_is_down(app: Flask, engine: SearchEngine) -> None:
 def test_lists_say_so_calmly_and_keep_the_way_open(get: Get, path: str):
     page = get(path)
     assert page.status_code == 503
-    assert "One moment, please" in page.text and 'href="/c/camping"' in page.text
+    assert "Temporarily unavailable" in page.text and 'href="/c/camping"' in page.text
     assert "engine" not in page.text
 
 

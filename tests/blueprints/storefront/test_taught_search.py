@@ -60,7 +60,7 @@ def add_rule(app: Flask, site_id: int, term: str, **more: Any) -> None:
 
 
 def test_a_synonym_is_served_within_two_seconds(app: Flask, get: Get, site_id: int, clock: StoppedClock):
-    assert "Nothing found" in get("/search?q=beaker").text
+    assert "No results" in get("/search?q=beaker").text
     add_synonym(app, site_id, "beaker", "mug")
     clock.move(seconds=2)
     page = get("/search?q=beaker").text

@@ -1,4 +1,4 @@
-"""The receipt of a payment: shown to the customer, or sent by e-mail."""
+"""The receipt of a payment: shown to the customer, or sent by email."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Receipts by e-mail: requested, sent by a worker, tried again for three days, and the address forgotten."""
+"""Receipts by email: requested, sent by a worker, tried again for three days, and the address forgotten."""
 
 from __future__ import annotations
 
@@ -60,18 +60,18 @@ def request_mail(author: Author, transaction_id: str, email: str, link: str) -> 
         **requested_now(author), transaction_id=transaction_id, email=email, link=link, next_try_at=author.now()
     )
     db.session.add(mail)
-    db.session.add(note_of(author, transaction(author.site_id, transaction_id), "receipt by e-mail"))
-    audit.record(author, "pos.receipt", ("pos_transaction", transaction_id), "Sent a receipt by e-mail")
+    db.session.add(note_of(author, transaction(author.site_id, transaction_id), "receipt by email"))
+    audit.record(author, "pos.receipt", ("pos_transaction", transaction_id), "Sent a receipt by email")
     db.session.flush()
     publish(WorkRequested(RECEIPT_MAIL.name, mail.id))
     return mail
 
 
 def email_problems(email: str) -> list[Problem]:
-    problems = note_problems(email, "The e-mail address", LONGEST_EMAIL, "#/email")
+    problems = note_problems(email, "The email address", LONGEST_EMAIL, "#/email")
     if problems or (EMAIL.fullmatch(email) and email.isascii()):
         return problems
-    return [Problem("invalid_email", "This e-mail address is not like name@example.com.", "#/email")]
+    return [Problem("invalid_email", "This email address is not like name@example.com.", "#/email")]
 
 
 def mails_of(site_id: int, transaction_id: str) -> Sequence[PosReceiptMail]:

@@ -1,4 +1,4 @@
-"""Receipts on their way by e-mail."""
+"""Receipts on their way by email."""
 
 from __future__ import annotations
 

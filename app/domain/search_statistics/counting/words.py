@@ -23,7 +23,7 @@ _SHORTEST_WRITTEN, _SHORTEST_CODED, _SHORTEST_BARE, _LONGEST_BARE, _LONGEST_PHON
 def countable(words: str) -> str | None:
     """Return the query as it is counted: NFKC, case folded, trimmed, spaces collapsed, the form of a rule's term. None
     for what is not stored: without letter or digit, over 100 characters, with control characters, and what looks like
-    an e-mail address, a phone or a card number, also percent-encoded (`user%40example.com`) (contracts: Analytics
+    an email address, a phone or a card number, also percent-encoded (`user%40example.com`) (contracts: Analytics
     counting)."""
     if UNPRINTABLE.search(words.strip()):
         return None

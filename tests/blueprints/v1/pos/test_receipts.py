@@ -1,4 +1,4 @@
-"""Receipts at a till: the link and its QR code, and by e-mail."""
+"""Receipts at a till: the link and its QR code, and by email."""
 
 from __future__ import annotations
 

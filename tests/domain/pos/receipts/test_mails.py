@@ -1,4 +1,4 @@
-"""Receipts by e-mail: sent once, tried again, and the address forgotten."""
+"""Receipts by email: sent once, tried again, and the address forgotten."""
 
 from __future__ import annotations
 
