@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from flask import current_app, g, request, url_for
 from flask_login import current_user
 
 from app.blueprints.admin.blueprint import bp
+from app.domain.orders.queries import waiting_orders
 from app.domain.sites import accounts
 from app.domain.sites.accounts import ReachableSite
 from app.permissions import Permission, allowed
@@ -24,13 +25,16 @@ ROLE_NAMES = {
 @dataclass(frozen=True, slots=True)
 class Section:
     """A section of the admin's menu. `under` are the prefixes of the addresses that belong to it, where they differ
-    from its own."""
+    from its own. `waiting` counts what waits there on a site, in one cheap statement, since every page shows it;
+    `waiting_for` says what for."""
 
     label: str
     endpoint: str
     icon: str
     permission: Permission
     under: tuple[str, ...] = ()
+    waiting: Callable[[int], int] | None = None
+    waiting_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,15 @@ class MenuGroup:
 
 _CATALOGUE, _TAXONOMY = Permission.MANAGE_CATALOGUE, Permission.MANAGE_TAXONOMY
 _TREES = Permission.MANAGE_MERCHANDISING
+_ORDERS = Section(
+    "Orders",
+    "admin.orders_list",
+    "bag",
+    Permission.MANAGE_ORDERS,
+    ("/admin/orders",),
+    waiting_orders,
+    "to hand over",
+)
 _SEARCH = ("/admin/search", "/admin/settings/search")
 GROUPS = (
     MenuGroup("", (Section("Dashboard", "admin.dashboard", "home", Permission.USE_ADMIN),)),
@@ -54,7 +67,7 @@ GROUPS = (
             Section("Pages", "admin.pages_list", "page", Permission.MANAGE_CONTENT, ("/admin/content/page",)),
         ),
     ),
-    MenuGroup("Sell", (Section("Orders", "admin.orders_list", "bag", Permission.MANAGE_ORDERS, ("/admin/orders",)),)),
+    MenuGroup("Sell", (_ORDERS,)),
     MenuGroup(
         "Find",
         (
@@ -90,10 +103,14 @@ GROUPS = (
 
 @dataclass(frozen=True, slots=True)
 class ShownSection:
+    """`waiting` counts what waits there; 0 where nothing does, or nothing is counted."""
+
     label: str
     icon: str
     href: str
     current: bool
+    waiting: int
+    waiting_for: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +131,7 @@ class Shell:
 
 @bp.app_template_global("shell")
 def shell() -> Shell:
-    """Return the frame, made once a request with one query, for the sites."""
+    """Return the frame, made once a request with two queries: the sites, and the orders that wait."""
     if "shell" not in g:
         g.shell = _shell()
     made: Shell = g.shell
@@ -151,4 +168,6 @@ def _shown_groups() -> Iterator[ShownGroup]:
 def _shown(section: Section) -> ShownSection:
     href = url_for(section.endpoint)
     under = any(request.path.startswith(start) for start in section.under)
-    return ShownSection(section.label, section.icon, href, current=under or request.path == href)
+    waiting = section.waiting(current_user.site_id) if section.waiting else 0
+    current = under or request.path == href
+    return ShownSection(section.label, section.icon, href, current, waiting, section.waiting_for)

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, and_, false, func, not_, or_, select
 from app.domain.catalogue.listing import PAGE_SIZE
 from app.domain.catalogue.queries import contains
 from app.domain.orders.listing import OVERDUE_AFTER, OrderFilter, OrderList
-from app.domain.orders.models import OPEN, Order, OrderLine
+from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderLine
 from app.domain.shared.clock import Clock
 from app.domain.shared.paging import Paged
 from app.domain.sites.models import AuditEntry, User
@@ -109,6 +109,11 @@ def counts(clock: Clock, site_id: int, is_over: ColumnElement[bool] = NEVER) -> 
         OrderFilter.OVERDUE: _count(site_id, _overdue(clock)),
     }
     return {status: found.get(status, 0) for status in OrderFilter} | counted
+
+
+def waiting_orders(site_id: int) -> int:
+    """Return how many orders are to hand over, by one statement that its index answers."""
+    return _count(site_id, Order.status == SUBMITTED)
 
 
 def _count(site_id: int, condition: ColumnElement[bool]) -> int:

@@ -89,6 +89,12 @@ def golden_state(site_id: int) -> GoldenState:
     return GoldenState(len(rows), len(rows) - len(failing) - unchecked, unchecked, failing)
 
 
+def failing_searches(site_id: int) -> int:
+    """Return how many failed at the latest check."""
+    query = select(func.count()).where(GoldenSearch.site_id == site_id, GoldenSearch.passes.is_(False))
+    return db.session.scalar(query) or 0
+
+
 def golden_of(site_id: int, golden_id: int, to_change: bool = False) -> GoldenSearch:
     """Raises NotFound."""
     missing = "There is no such golden search on this site. Another user may have deleted it."

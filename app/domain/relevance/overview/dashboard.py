@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.catalogue.counts import CatalogueCounts, counts
+from app.domain.orders.listing import OVERDUE_AFTER, OrderFilter
+from app.domain.relevance.golden.searches import failing_searches
 from app.domain.relevance.overview.overview import Overview, overview
 from app.domain.search.engine import SearchEngine
 from app.domain.shared.clock import Clock
 from app.domain.taxonomy.products.classification import active_taxonomy
-from app.domain.taxonomy.products.worklist import incomplete_products
+from app.domain.taxonomy.products.worklist import incomplete_products, products_without_level
 
 
 class Severity(StrEnum):
@@ -23,14 +26,16 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """One thing to look at. `topic` is search, products or worklist; `stock` and `shown` narrow the list of products
-    to those that are meant."""
+    """One thing to look at. `topic` is search, golden, orders, products or worklist; `stock`, `shown` and
+    `completeness` narrow the list of products to those that are meant, `orders` that of orders."""
 
     topic: str
     text: str
     severity: Severity = Severity.WARNING
     stock: str = ""
     shown: str = ""
+    completeness: str = ""
+    orders: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +45,20 @@ class Dashboard:
     attention: tuple[Attention, ...]
 
 
-def dashboard(clock: Clock, engine: SearchEngine, site_id: int) -> Dashboard:
+def dashboard(
+    clock: Clock, engine: SearchEngine, site_id: int, orders: Mapping[OrderFilter, int] | None = None
+) -> Dashboard:
+    """Return the dashboard, the worst first. `orders` counts them by state; None for users who may not see them."""
     counted = counts(site_id)
     search = overview(clock, engine, site_id)
-    attention = (*_about_search(search), *_about_products(counted), *_about_attributes(site_id))
-    return Dashboard(counted, search, attention)
+    found = (
+        *_about_search(search),
+        *_about_orders(orders or {}),
+        *_about_golden_searches(site_id),
+        *_about_products(counted),
+        *_about_levels(site_id),
+    )
+    return Dashboard(counted, search, tuple(sorted(found, key=lambda item: list(Severity).index(item.severity))))
 
 
 def _about_search(search: Overview) -> list[Attention]:
@@ -55,8 +69,30 @@ def _about_search(search: Overview) -> list[Attention]:
         return [Attention("search", never_built, Severity.ERROR)]
     if not search.is_healthy:
         return [Attention("search", search.status.engine.error or "Search does not answer.", Severity.ERROR)]
-    sentences = (search.backlog_warning, *search.status.advice)
+    sentences = (search.backlog_warning, *search.stale_warnings, *search.status.advice)
     return [Attention("search", sentence) for sentence in sentences if sentence]
+
+
+def _about_orders(orders: Mapping[OrderFilter, int]) -> list[Attention]:
+    waiting, overdue = orders.get(OrderFilter.SUBMITTED, 0), orders.get(OrderFilter.OVERDUE, 0)
+    paid = orders.get(OrderFilter.UNSUBMITTED, 0)
+    found = []
+    if paid:
+        baskets = (
+            "1 basket is paid and is no order yet." if paid == 1 else f"{paid:,} baskets are paid and no orders yet."
+        )
+        found.append(Attention("orders", baskets, Severity.ERROR, orders="unsubmitted"))
+    if waiting:
+        for_long = f", {overdue:,} of them for over {OVERDUE_AFTER.days} days" if overdue else ""
+        wait = "1 order waits" if waiting == 1 else f"{waiting:,} orders wait"
+        found.append(Attention("orders", f"{wait} to be handed over{for_long}.", orders="submitted"))
+    return found
+
+
+def _about_golden_searches(site_id: int) -> list[Attention]:
+    failing = failing_searches(site_id)
+    words = "1 golden search fails" if failing == 1 else f"{failing:,} golden searches fail"
+    return [Attention("golden", f"{words}: the product is not among the first.")] if failing else []
 
 
 def _about_products(counted: CatalogueCounts) -> list[Attention]:
@@ -77,10 +113,18 @@ def _about_products(counted: CatalogueCounts) -> list[Attention]:
     return found
 
 
-def _about_attributes(site_id: int) -> list[Attention]:
-    missing = incomplete_products(site_id) if active_taxonomy(site_id) else 0
-    words = "1 product misses" if missing == 1 else f"{missing:,} products miss"
-    return [Attention("worklist", f"{words} attributes that the level asks for.", Severity.NOTE)] if missing else []
+def _about_levels(site_id: int) -> list[Attention]:
+    """Without an active taxonomy there are no levels to choose."""
+    if not active_taxonomy(site_id):
+        return []
+    found = []
+    if without := products_without_level(site_id):
+        have = "1 product has" if without == 1 else f"{without:,} products have"
+        found.append(Attention("products", f"{have} no level.", completeness="unclassified"))
+    if missing := incomplete_products(site_id):
+        miss = "1 product misses" if missing == 1 else f"{missing:,} products miss"
+        found.append(Attention("worklist", f"{miss} attributes that the level asks for.", Severity.NOTE))
+    return found
 
 
 def _products(number: int) -> str:

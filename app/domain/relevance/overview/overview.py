@@ -76,6 +76,23 @@ class Overview:
         return f"{changes} for more than two minutes to get into search. See whether the worker is running."
 
     @property
+    def stale_warnings(self) -> tuple[str, ...]:
+        """A sentence for each index that differs from the catalogue, though nothing is on its way to it."""
+        status = self.status
+        is_moving = status.waiting or status.set_aside or (self.run and self.run.is_unfinished)
+        if is_moving or not self.is_healthy:
+            return ()
+        compared = (
+            ("product", status.products_indexed, self.products_shown, "products"),
+            ("content", status.pages_indexed, self.pages_shown, "pages"),
+        )
+        return tuple(
+            f"The {index} index is out of date: {indexed:,} {records} in it, {shown:,} in the shop. Rebuild it."
+            for index, indexed, shown, records in compared
+            if indexed is not None and indexed != shown
+        )
+
+    @property
     def products_note(self) -> str:
         """Comparison of the index with the catalogue."""
         if self.status.products_indexed == self.products_shown:

@@ -84,6 +84,11 @@ def incomplete_products(site_id: int) -> int:
     return db.session.scalar(query) or 0
 
 
+def products_without_level(site_id: int) -> int:
+    query = select(func.count()).where(Product.site_id == site_id, Product.taxonomy_level_id.is_(None))
+    return db.session.scalar(query) or 0
+
+
 def work_rows(site_id: int, tree: TaxonomyTree, level_id: str, order: WorkOrder, page: int) -> Paged[WorkRow]:
     """Return the incomplete products of a level and those below it, or of all levels for none; an unknown level has
     none."""
