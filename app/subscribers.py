@@ -5,11 +5,11 @@ from __future__ import annotations
 from app.domain.alerts.alerts import AlertEnded, AlertRaised
 from app.domain.alerts.log_lines import log_ended, log_raised
 from app.domain.search.events import ConfigurationSaved, IndexChangesWaiting
-from app.domain.sites.events import SessionsEnded
+from app.domain.sites.events import SessionsEnded, SiteCreated
 from app.domain.sites.stored_events import EventsStored
 from app.domain.work.kinds import WorkRequested
 from app.events import subscribe
-from app.jobs import pos_sessions, words
+from app.jobs import indexing, pos_sessions, words
 from app.jobs.leased import LEASED_JOBS
 from app.ports import queue
 
@@ -20,6 +20,7 @@ def init_subscribers() -> None:
     subscribe(EventsStored, deliver_events)
     subscribe(ConfigurationSaved, publish_words)
     subscribe(SessionsEnded, end_work_sessions)
+    subscribe(SiteCreated, make_first_index)
     subscribe(AlertRaised, log_raised)
     subscribe(AlertEnded, log_ended)
 
@@ -45,3 +46,9 @@ def publish_words(event: ConfigurationSaved) -> None:
 def end_work_sessions(event: SessionsEnded) -> None:
     """End the work sessions at once, so that the page that shows them is right when it answers."""
     pos_sessions.follow_user(event.user_id)
+
+
+def make_first_index(event: SiteCreated) -> None:
+    """Make the index at once and in this process: a new site has nothing to index yet, and from then on each save gets
+    into it."""
+    indexing.make_first(event.site_id)

@@ -11,7 +11,7 @@ import structlog
 from app.domain.orders import fulfilment
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
-from app.domain.search.index.runs import Scope
+from app.domain.search.index.runs import BY_ITSELF, Scope
 from app.domain.shared.author import Author
 from app.domain.sites import stored_events
 from app.domain.sites.models import StoredEvent
@@ -27,8 +27,6 @@ from app.ports import clock, search_engine, worker_locks
 from app.storage_alerts import note_storage_fault
 from app.transaction import transaction
 
-REQUESTED_BY = "the shop itself"
-
 log = structlog.get_logger()
 
 
@@ -40,7 +38,7 @@ def recompute_completeness(event: StoredEvent) -> None:
     """Request a recomputation after a structure save: what is mandatory may have changed. Products of a taxonomy that
     is not active have no completeness."""
     if active_id(event.site_id) == event.payload["taxonomyId"]:
-        tasks.request(Author(event.site_id, REQUESTED_BY, clock()), tasks.Kind.RECOMPUTE, {})
+        tasks.request(Author(event.site_id, BY_ITSELF, clock()), tasks.Kind.RECOMPUTE, {})
 
 
 def rebuild_products(event: StoredEvent) -> None:
@@ -48,7 +46,7 @@ def rebuild_products(event: StoredEvent) -> None:
     read it before, so one that begins afterwards is needed. Raises NotYet while another runs."""
     if search_engine().status(event.site_id, IndexName.PRODUCTS).state is EngineState.NOT_SET_UP:
         return
-    author = Author(event.site_id, REQUESTED_BY, clock())
+    author = Author(event.site_id, BY_ITSELF, clock())
     run, joined = runs.request_rebuild(author, search_engine(), worker_locks(), Scope.PRODUCTS)
     begins_later = run.state == State.WAITING and run.scope != Scope.CONTENT
     if joined and not begins_later:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from functools import partial
 
 from app.domain.relevance.golden import check as golden_check
-from app.domain.search.index import apply, healing
+from app.domain.search.index import apply, first_index, healing
 from app.domain.search.index import rebuild as rebuilding
 from app.work_context import work_context
 
 
 def apply_outbox(site_id: int) -> None:
     apply.apply_waiting(work_context(), site_id)
+
+
+def make_first(site_id: int) -> None:
+    first_index.make(work_context(), site_id)
 
 
 def heal() -> None:

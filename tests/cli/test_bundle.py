@@ -88,6 +88,20 @@ def test_an_export_goes_back_in_elsewhere(run: Run, bundle: Path, tmp_path: Path
     assert "copy.test\tFern & Fell" in run("site", "list").output
 
 
+def test_the_site_of_a_bundle_finds_what_came_with_it(run: Run, bundle: Path):
+    """No rebuild is requested: what waits is applied, as a worker does it."""
+    run("bundle", "import", bundle)
+    assert json.loads(run("index", "status").stdout)["engine"]["state"] == "HEALTHY"
+    assert "2 missing" not in run("index", "reconcile").output
+    assert json.loads(run("index", "status").stdout)["productsIndexed"] == 2
+
+
+def test_a_site_made_by_command_can_be_searched(run: Run):
+    run("site", "create", "shop.test", "--name", "Shop")
+    status = run("index", "status")
+    assert status.exit_code == 0 and json.loads(status.stdout)["productsIndexed"] == 0
+
+
 @pytest.fixture
 def two_sites(run: Run, tmp_path: Path) -> None:
     """A staging site with all that a bundle carries, and an empty live one."""

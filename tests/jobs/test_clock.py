@@ -207,9 +207,9 @@ def test_a_shop_that_was_off_for_weeks_purges_again_after_a_week(machine: Machin
     for _ in range(4):
         machine.run(days=1)
     assert alerts() == []
-    assert count_records() == before | dict.fromkeys(
-        ("SignInSession", "ApiSession", "SignInFailure", "baskets", "CountedBatch"), 0
-    )
+    gone = dict.fromkeys(("SignInSession", "ApiSession", "SignInFailure", "baskets", "CountedBatch"), 0)
+    gone["RebuildRun"] = before["RebuildRun"] - 1  # The first index, which no worker made in time.
+    assert count_records() == before | gone
 
 
 def look_twice_a_day(clock: StoppedClock, days: float, *watches: ClockWatch) -> None:

@@ -10,3 +10,10 @@ class SessionsEnded:
     """Sessions of a user ended, or stand no more since the password was changed."""
 
     user_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class SiteCreated:
+    """A site was made. It has nothing yet but its host and name."""
+
+    site_id: int

@@ -13,7 +13,9 @@ from app.domain.shared.flushing import flush_or_conflict
 from app.domain.shared.problems import Conflict, Invalid, NotFound, Problem
 from app.domain.shared.records import existing
 from app.domain.shared.text import line_problems, one_line
+from app.domain.sites.events import SiteCreated
 from app.domain.sites.models import Domain, Site
+from app.events import publish
 from app.extensions import db
 
 LONGEST_NAME = 200
@@ -71,7 +73,8 @@ def _value_of(site_id: int, column: InstrumentedAttribute[str]) -> str:
 def create_site(
     clock: Clock, host: str, name: str, currency: str = "gbp", capabilities: Sequence[str] = CAPABILITIES
 ) -> Site:
-    """A new site with its primary host. Raises Invalid, and Conflict when the host has a site."""
+    """Return a new site with its primary host. Call it in a transaction. Raises Invalid, and Conflict when the host has
+    a site."""
     host, name = clean_host(host), one_line(name)
     if problems := name_problems(name):
         raise Invalid(problems)
@@ -80,6 +83,7 @@ def create_site(
     site.domains = [Domain(host=host, primary=True)]
     db.session.add(site)
     flush_or_conflict(TAKEN)
+    publish(SiteCreated(site.id))
     return site
 
 

@@ -13,8 +13,9 @@ from app.domain.alerts.alerts import end_alert, last_seen, open_about, raise_ale
 from app.domain.alerts.causes import BY_KEY, Cause
 from app.domain.search.context import SearchContext
 from app.domain.search.engine import EngineState, IndexName, SearchEngine
+from app.domain.search.index import first_index
 from app.domain.search.index.rebuild_pauses import WORTH_REMEMBERING, PastRebuild, failures_in_a_row, may_rebuild
-from app.domain.search.index.runs import Scope, content_search_is_on, request_rebuild
+from app.domain.search.index.runs import BY_ITSELF, Scope, content_search_is_on, request_rebuild
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author
 from app.domain.sites import audit
@@ -22,7 +23,6 @@ from app.domain.sites.models import Site
 from app.domain.work.context import read_afresh
 from app.extensions import db
 
-BY_ITSELF = "the shop itself"  # Who requests such a rebuild.
 SEEN_AGAIN_AFTER = timedelta(minutes=1)
 HOPELESS_AFTER = 2  # Rebuilds that failed.
 CONTENTS = {IndexName.PRODUCTS: "products", IndexName.CONTENT: "pages and collections"}
@@ -66,9 +66,11 @@ def was_built(site_id: int, index: IndexName) -> bool:
 
 
 def heal(context: SearchContext) -> None:
-    """Request a rebuild for every site that lost an index, with pauses, and raise and end the alerts about it. Called
-    once a second, it writes only where something is to be done."""
+    """Request a rebuild for every site that lost an index, with pauses, and raise and end the alerts about it; and the
+    first index of a site that has none. Called once a second, it writes only where something is to be done."""
     read_afresh()
+    for site_id in first_index.sites_without(context.engine):
+        context.commit(partial(first_index.request, context, site_id))
     sites = db.session.scalars(select(Site.id).order_by(Site.id)).all()
     lost = {site_id: found for site_id in sites if (found := lost_indexes(context.engine, site_id))}
     for site_id, indexes in lost.items():

@@ -29,6 +29,7 @@ from app.events import publish
 from app.extensions import db
 
 JOINED_FOR = timedelta(minutes=30)
+BY_ITSELF = "the shop itself"  # Who requests a rebuild that no user did.
 
 
 def _on_end(_clock: Clock, run: RebuildRun) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,12 +110,15 @@ def test_a_folder_that_is_gone_is_rebuilt(indexing: SearchContext, site_id: int,
     assert requested() == [("ALL", "waiting", "the shop itself")]
 
 
-def test_an_index_that_was_never_built_is_not_lost(indexing: SearchContext) -> None:
+def test_a_site_without_index_gets_its_first_which_was_not_lost(indexing: SearchContext) -> None:
     with transaction():
         new = add_site("new.test").id
     assert lost_indexes(indexing.engine, new) == []
     heal(indexing)
-    assert db.session.scalars(select(RebuildRun)).all() == []
+    heal(indexing)
+    run = db.session.scalars(select(RebuildRun)).one()
+    assert (run.site_id, run.scope, run.requested_by) == (new, "ALL", "the shop itself")
+    assert rebuild(indexing, run.id) and alerts() == {}
 
 
 def test_content_that_is_not_searched_is_not_lost(indexing: SearchContext, site_id: int, index: Path) -> None:
@@ -124,8 +128,12 @@ def test_content_that_is_not_searched_is_not_lost(indexing: SearchContext, site_
     assert lost_indexes(indexing.engine, site_id) == []
 
 
-def test_without_an_engine_nothing_is_lost(site_id: int) -> None:
+def test_without_an_engine_nothing_is_lost(indexing: SearchContext, site_id: int) -> None:
     assert lost_indexes(NullEngine(), site_id) == []
+    with transaction():
+        add_site("new.test")
+    heal(replace(indexing, engine=NullEngine()))
+    assert requested() == []
 
 
 def test_one_that_is_under_way_is_waited_for(indexing: SearchContext, site_id: int, index: Path) -> None:

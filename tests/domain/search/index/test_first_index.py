@@ -1,0 +1,57 @@
+"""A new site has its index from the beginning, whichever way it came to be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import select
+
+from app.adapters.null_engine import NullEngine
+from app.domain.search.context import SearchContext
+from app.domain.search.engine import EngineState, IndexName
+from app.domain.search.index import first_index
+from app.domain.search.index.apply import apply_waiting
+from app.domain.search.models import RebuildRun
+from app.domain.sites.sites import create_site
+from app.extensions import db
+from app.transaction import transaction
+from tests.searching import add_page, add_product, add_site, found
+
+pytestmark = pytest.mark.usefixtures("context")
+
+
+def create(indexing: SearchContext) -> int:
+    with transaction():
+        return create_site(indexing.clock, "new.test", "New").id
+
+
+def test_a_new_site_can_be_searched_at_once(indexing: SearchContext) -> None:
+    site_id = create(indexing)
+    assert found(indexing, site_id) == set()
+    run = db.session.scalars(select(RebuildRun)).one()
+    assert (run.state, run.done, run.requested_by) == ("done", 0, "the shop itself")
+
+
+def test_its_saves_reach_search_without_a_rebuild(indexing: SearchContext) -> None:
+    site_id = create(indexing)
+    with transaction():
+        add_product(site_id, "tent")
+        add_page(site_id, "delivery")
+    apply_waiting(indexing, site_id)
+    assert found(indexing, site_id) == {"tent"}
+    assert found(indexing, site_id, IndexName.CONTENT) == {"delivery"}
+
+
+def test_a_site_that_was_not_saved_has_no_index(indexing: SearchContext) -> None:
+    with pytest.raises(ZeroDivisionError), transaction():
+        site_id = create_site(indexing.clock, "new.test", "New").id
+        raise ZeroDivisionError
+    assert indexing.engine.status(site_id, IndexName.PRODUCTS).state is EngineState.UNREACHABLE
+
+
+def test_without_an_engine_there_is_none(indexing: SearchContext) -> None:
+    with transaction():
+        site_id = add_site().id
+    first_index.make(replace(indexing, engine=NullEngine()), site_id)
+    assert db.session.scalars(select(RebuildRun)).all() == []
