@@ -34,9 +34,11 @@ LISTING_CACHE = "shop-listing-cache"
 LINKS_CACHE = "shop-landing-links-cache"
 CARD_CACHE = "shop-card-cache"
 MISSING_CACHE = "shop-missing-page-cache"
+RELATED_CACHE = "shop-related-products-cache"
 PREVIEWS = "previews_theme"
 # Bytes that a process keeps: some 3,000 listings, of 30 kB before they are packed, and as many lists of links.
 LISTINGS, LINKS = 16 * 1024**2, 4 * 1024**2
+RELATED = 8 * 1024**2  # Bytes: some 3,000 products.
 CARDS = 5_000  # Of 0.5 kB.
 MISSING = 1024**2  # Bytes; an address that has no page takes one or two kB.
 BESIDE_FRAGMENT = 1_500  # Bytes of a cached fragment's key, and of what the head needs.
@@ -71,6 +73,7 @@ def empty_caches(app: App) -> None:
     app.extensions[LISTING_CACHE] = FragmentCache[DrawnListing](LISTINGS, lambda listing: listing.size)
     app.extensions[LINKS_CACHE] = FragmentCache[PackedMarkup](LINKS, lambda links: links.size + BESIDE_FRAGMENT)
     app.extensions[MISSING_CACHE] = FragmentCache[PackedMarkup](MISSING, lambda page: page.size + BESIDE_FRAGMENT)
+    app.extensions[RELATED_CACHE] = FragmentCache[PackedMarkup](RELATED, lambda row: row.size + BESIDE_FRAGMENT)
     app.extensions[CARD_CACHE] = FragmentCache[Markup](CARDS)
     app.extensions[ports.LANDING_DIRECTORY] = LandingDirectory()
 
