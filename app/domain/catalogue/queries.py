@@ -78,12 +78,17 @@ def matching_ids(site_id: int, filters: ProductList, more: Sequence[ColumnElemen
 
 
 def find_products(site_id: int, words: str, limit: int = LOOKUP_SIZE) -> list[ProductRow]:
-    """Products in whose name, SKU or SEO name each of the words is, in the order of `closest_first`; none for no
-    words."""
-    if not words.strip():
-        return []
-    query = select(*ROW_COLUMNS).where(Product.site_id == site_id, contains_each_word(words))
-    return _with_images(db.session.execute(query.order_by(*closest_first(words)).limit(limit)).all())
+    """Products by `looked_up`, with their first pictures."""
+    return _with_images(looked_up(select(*ROW_COLUMNS).where(Product.site_id == site_id), words, limit))
+
+
+def looked_up(query: Select[*tuple[Any, ...]], words: str, limit: int) -> Sequence[Any]:
+    """Return rows of products whose name, SKU or SEO name contains the words as they were typed; where none does, those
+    with each of the words. A whole SKU comes first, the rest by name; none for no words."""
+    as_typed = " ".join(words.split())
+    ordered = query.order_by(case((Product.sku == as_typed, 0), else_=1), *ORDERS[ProductOrder.NAME]).limit(limit)
+    ways = (contains_words(as_typed), contains_each_word(as_typed)) if as_typed else ()
+    return next((rows for way in ways if (rows := db.session.execute(ordered.where(way)).all())), [])
 
 
 def products_by_id(site_id: int, product_ids: Sequence[int]) -> list[ProductRow]:
@@ -117,13 +122,6 @@ def contains_words(words: str) -> ColumnElement[bool]:
 def contains_each_word(words: str) -> ColumnElement[bool]:
     """Each of the words is in name, SKU or SEO name, wherever: people leave out what stands between two words."""
     return and_(*(contains_words(word) for word in dict.fromkeys(words.split())))
-
-
-def closest_first(words: str) -> tuple[ColumnElement[Any], ...]:
-    """A whole SKU, then what contains the words just as they stand, then what has each of them; by name."""
-    as_typed = " ".join(words.split())
-    closeness = case((Product.sku == as_typed, 0), (contains_words(as_typed), 1), else_=2)
-    return closeness, *ORDERS[ProductOrder.NAME]
 
 
 def contains(column: ColumnElement[str] | InstrumentedAttribute[str], text: str) -> ColumnElement[bool]:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Select, func, literal, or_, select
 
 from app.domain.catalogue.models import Product
-from app.domain.catalogue.queries import LOOKUP_SIZE, closest_first, contains, contains_each_word, contains_words
+from app.domain.catalogue.queries import LOOKUP_SIZE, contains, contains_words, looked_up
 from app.domain.shared.columns import JsonValue
 from app.domain.shared.elements import elements, value_of
 from app.domain.shared.paging import Paged
@@ -48,12 +48,8 @@ def products_with_terms(site_id: int, words: str, page_number: int, page_size: i
 
 
 def find_with_terms(site_id: int, words: str, limit: int = LOOKUP_SIZE) -> list[TermRow]:
-    """Return products, with or without terms, whose name, SEO name or SKU contains each of the words, in the order of
-    `closest_first`; none for no words."""
-    if not words.strip():
-        return []
-    query = select(*_COLUMNS).where(Product.site_id == site_id, contains_each_word(words))
-    return _rows(query.order_by(*closest_first(words)).limit(limit))
+    """Return products, with or without terms, by `looked_up`."""
+    return _term_rows(looked_up(select(*_COLUMNS).where(Product.site_id == site_id), words, limit))
 
 
 def product_with_terms(site_id: int, product_id: int) -> TermRow:
@@ -65,5 +61,8 @@ def product_with_terms(site_id: int, product_id: int) -> TermRow:
 
 
 def _rows(query: Select[*tuple[Any, ...]]) -> list[TermRow]:
-    rows: Iterable[Any] = db.session.execute(query)
+    return _term_rows(db.session.execute(query))
+
+
+def _term_rows(rows: Iterable[Any]) -> list[TermRow]:
     return [TermRow(row.id, row.sku, row.name, row.seo_name, row.enabled, list(row.search_terms)) for row in rows]
