@@ -46,7 +46,7 @@ def test_a_product_changes_its_level_by_keyboard_and_shoppers_see_what_was_fille
 
     news.get_by_role("link", name="See it in the shop").click()
     expect(page).to_have_url(re.compile("/p/"))
-    expect(page.get_by_role("term").filter(has_text="Volume in litres")).to_be_visible()
+    expect(page.get_by_role("term").filter(has_text="Volume")).to_be_visible()
     expect(page.get_by_role("definition").filter(has_text=re.compile("^42$"))).to_be_visible()
 
 

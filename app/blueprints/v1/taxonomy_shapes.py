@@ -52,6 +52,7 @@ class AttributeShape(Body):
     attribute_id = fields.Str(metadata={"description": "`new-…` or none for a new one, which gets an id."})
     name = fields.Str(required=True)
     type = fields.Str(required=True, validate=validate.OneOf([kind.value for kind in AttributeType]))
+    unit = fields.Str(metadata={"description": "Of a NUMBER, such as kg; at most 20 characters. Values stay numbers."})
     help_text = fields.Str()
     allowed_values = fields.List(
         fields.Str(metadata=ANY_TEXT), metadata={"description": "Of the SELECT types, in their order."}

@@ -22,12 +22,13 @@ OF_VALUES = (Display.LIST, Display.SWATCH)  # From these a merchandiser chooses;
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A facet made ready to draw: `display` fits what it counts, whatever was configured."""
+    """A facet made ready to draw: `display` fits what it counts, whatever was configured. `unit` is that of a range."""
 
     facet_id: str
     label: str
     display: Display
     swatches: Mapping[str, str]
+    unit: str | None = None
 
 
 def filters_of(facets: Iterable[Facet], attributes: Mapping[str, Attribute]) -> tuple[Filter, ...]:
@@ -78,8 +79,9 @@ def _filter(facet: Facet, attribute: Attribute | None) -> Filter | None:
         if facet.display is Display.RANGE:
             return None
         display = facet.display if facet.display in OF_VALUES else Display.LIST
-    label = (attribute.display_label or attribute.name) if attribute else LABELS[facet.facet_id]
-    return Filter(facet.facet_id, facet.label or label, display, facet.swatches)
+    label = attribute.label if attribute else LABELS[facet.facet_id]
+    unit = attribute.unit if attribute else None
+    return Filter(facet.facet_id, facet.label or label, display, facet.swatches, unit)
 
 
 def _natural_display(facet_id: str, attribute: Attribute | None) -> Display:

@@ -22,6 +22,7 @@ from app.domain.merchandising.tree import ShopNode
 from app.domain.orders.basket import MOST_OF_ONE
 from app.domain.shared.records import existing
 from app.domain.taxonomy.levels.attribute import Attribute
+from app.domain.taxonomy.levels.units import with_unit
 from app.extensions import db
 
 FEW = 5  # From here down a page says how many are left.
@@ -145,7 +146,13 @@ def _fact(shop: Shop, product: Product, attribute: Attribute) -> list[Fact]:
     value = product.taxonomy_attributes.get(attribute.id)
     if nearest is not attribute or not attribute.display_on_product_page or value in (None, "", []):
         return []
-    return [Fact(attribute.display_label or attribute.name, value_text(value))]
+    return [Fact(attribute.label, _fact_text(attribute, value))]
+
+
+def _fact_text(attribute: Attribute, value: Any) -> str:
+    """A value in words. One from before the attribute became a number has no unit."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return with_unit(value_text(value), attribute.unit) if is_number else value_text(value)
 
 
 def value_text(value: Any) -> str:

@@ -97,6 +97,7 @@ class AttributeAnswer(Answer):
     attribute_id: str
     name: str
     type: Literal["STRING", "NUMBER", "BOOLEAN", "SINGLE_SELECT", "MULTI_SELECT"]
+    unit: str = Field(description="Of a number, such as kg; values are given without it. Empty for none.")
     mandatory: bool
     value: AttributeValue = Field(description="What the product holds, null for nothing.")
     allowed_values: list[str] = Field(description=f"The choices of a choice attribute, at most {MOST_CHOICES} of them.")
@@ -274,6 +275,7 @@ def _attribute(attribute: Attribute, value: Any) -> AttributeAnswer:
         attribute_id=attribute.id,
         name=attribute.name,
         type=attribute.type.value,
+        unit=attribute.unit or "",
         mandatory=attribute.mandatory,
         value=value,
         allowed_values=list(attribute.allowed_values[:MOST_CHOICES]),

@@ -48,6 +48,15 @@ def test_a_new_attribute_says_only_what_matters_for_its_type() -> None:
     }
 
 
+def test_a_unit_is_the_number_s_alone() -> None:
+    number = attribute_edit(sent(edit="attribute.add", level="t", name="Weight", type="NUMBER", unit=" kg "))
+    assert isinstance(number, AddAttribute) and number.attribute["unit"] == "kg"
+    text = attribute_edit(sent(edit="attribute.add", level="t", name="Weight", type="STRING", unit="kg"))
+    assert isinstance(text, AddAttribute) and "unit" not in text.attribute
+    endless = sent(edit="attribute.add", level="t", name="Weight", type="NUMBER", unit="k" * 21)
+    assert problems(endless) == {"#/unit": "The unit is 21 characters long; at most 20 fit."}
+
+
 def test_values_keep_their_order_and_say_which_were_renamed() -> None:
     form = sent(
         *rows(("Navy", "Blue"), ("Red", "Red"), ("Green", "")),

@@ -49,6 +49,12 @@ def form(level_id: str = "tents", revision: int = 1, **more: Any) -> dict[str, A
 ATTRIBUTES = set(TaxonomyTree.parse(LEVELS).attributes_by_id())
 
 
+def test_the_unit_of_a_number_stands_beside_its_input(app: Flask, mia: Merchandiser) -> None:
+    page = mia.get(tent(app, mia, values={"sleeps": 2}))
+    assert "in people" in page.texts["span"]
+    assert "People who fit in." in page.texts["p"]
+
+
 def test_the_form_has_an_input_for_each_attribute_and_links_what_is_missing(app: Flask, mia: Merchandiser) -> None:
     page = mia.get(tent(app, mia, values={"sleeps": 2, "material": XSS}))
     assert page.value("attr:sleeps") == "2"

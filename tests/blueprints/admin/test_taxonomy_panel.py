@@ -134,6 +134,18 @@ def test_an_attribute_is_added_moved_overridden_and_removed(mia: Merchandiser) -
     assert "Weight (Tents)" not in page.texts["li"]
 
 
+def test_a_unit_is_typed_shown_and_reviewed(app: Flask, mia: Merchandiser) -> None:
+    weight = {"edit": "attribute.change", "level": "camping", "attribute": "weight", "name": "Weight", "type": "NUMBER"}
+    assert 'list="common-units"' in mia.swap(f"{EDITOR}/attribute", weight | {"unit": "kg", "intent": "type"}).text
+    edit(mia, weight | {"unit": "kg"})
+    assert "Number · in kg" in texts(mia.get(f"{EDITOR}?level=camping"))
+    assert "Changed the unit of “Weight” (Camping)." in texts(mia.get(f"{EDITOR}/review"))
+    save(mia)
+    with app.app_context():
+        (stored,) = active_tree(mia.site_id).levels["camping"].attributes
+        assert stored.unit == "kg"
+
+
 def test_a_refused_form_comes_back_with_what_was_typed_and_why(mia: Merchandiser) -> None:
     form = {"edit": "attribute.add", "level": "tents", "name": "Persons", "type": "NUMBER", "minValue": "some"}
     page = edit(mia, form, 400)

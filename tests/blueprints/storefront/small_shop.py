@@ -30,7 +30,7 @@ LEVELS = [
         "name": "Camping",
         "attributes": [
             attribute("colour", "Colour", "SINGLE_SELECT", ("Fern", "Navy", "Odd"), displayOnProductPage=True),
-            attribute("weight", "Weight", "NUMBER", displayOnProductPage=True, displayLabel="Weight in kg"),
+            attribute("weight", "Weight", "NUMBER", displayOnProductPage=True, unit="kg"),
             attribute("waterproof", "Waterproof", "BOOLEAN", displayOnProductPage=True, displayOrder=1),
             attribute("secret", "Secret", "STRING"),
         ],

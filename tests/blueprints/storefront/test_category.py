@@ -81,7 +81,8 @@ def test_every_display_kind_is_drawn(get: Get):
     assert 'fill="#123456"' in page
     assert 'name="weight_min"' in page and 'name="price_max"' in page
     assert 'href="/c/camping?inStock=true"' in page
-    assert "Weight in kg" in page
+    assert page.count('<span class="unit">kg</span>') == 2
+    assert "Weight: from 1 kg</a>" in get("/c/camping?weight_min=1").text
 
 
 def test_value_links_are_not_for_crawlers(get: Get):

@@ -10,7 +10,7 @@ ATTRIBUTES = {
     attribute.id: attribute
     for attribute in (
         Attribute("size", "Size", AttributeType.SINGLE_SELECT),
-        Attribute("weight", "Weight", AttributeType.NUMBER, display_label="Weight (kg)"),
+        Attribute("weight", "Weight", AttributeType.NUMBER, display_label="Carried weight", unit="kg"),
         Attribute("lined", "Lined", AttributeType.BOOLEAN),
         Attribute("main-colour", "Main colour", AttributeType.MULTI_SELECT),
     )
@@ -23,7 +23,8 @@ def displays(*facets: Facet) -> dict[str, Display]:
 
 def test_filters_keep_their_order_and_take_their_names():
     filters = filters_of([Facet("weight"), Facet("manufacturer"), Facet("size", label="Sizes")], ATTRIBUTES)
-    assert [filter.label for filter in filters] == ["Weight (kg)", "Brand", "Sizes"]
+    assert [filter.label for filter in filters] == ["Carried weight", "Brand", "Sizes"]
+    assert [filter.unit for filter in filters] == ["kg", None, None]
 
 
 def test_a_filter_is_drawn_as_what_it_counts():

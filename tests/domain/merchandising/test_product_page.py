@@ -46,7 +46,7 @@ def test_values_are_put_into_words(value: object, text: str):
 
 def test_no_is_shown_and_nothing_is_not(shop: Shop):
     change("tent-5", taxonomy_attributes={"waterproof": False, "weight": 0, "colour": ""}, manufacturer="")
-    assert product_page(shop, "tent-5").facts == (Fact("Weight in kg", "0"), Fact("Waterproof", "No"))
+    assert product_page(shop, "tent-5").facts == (Fact("Weight", "0 kg"), Fact("Waterproof", "No"))
 
 
 def test_values_of_attributes_that_no_longer_apply_are_not_shown(shop: Shop):
@@ -120,4 +120,4 @@ def test_the_nearest_definition_says_how_a_value_is_shown_and_where(context: Non
 
 def test_values_from_before_a_change_of_type_do_not_break_the_page(shop: Shop):
     change("tent-5", taxonomy_attributes={"weight": "light", "waterproof": "very"}, manufacturer="")
-    assert product_page(shop, "tent-5").facts == (Fact("Weight in kg", "light"), Fact("Waterproof", "very"))
+    assert product_page(shop, "tent-5").facts == (Fact("Weight", "light"), Fact("Waterproof", "very"))

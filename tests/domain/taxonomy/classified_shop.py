@@ -32,7 +32,7 @@ LEVELS = [
                 "levelId": "tents",
                 "name": "Tents",
                 "attributes": [
-                    attribute("sleeps", "NUMBER", mandatory=True, helpText="People who fit in."),
+                    attribute("sleeps", "NUMBER", mandatory=True, unit="people", helpText="People who fit in."),
                     attribute(
                         "free", "BOOLEAN", mandatory=True, displayOnProductPage=True, displayLabel="Stands alone"
                     ),

@@ -22,13 +22,14 @@ from app.domain.taxonomy.editor.attribute_edits import (
 from app.domain.taxonomy.editor.level_edits import Edit
 from app.domain.taxonomy.editor.pasting import Pasted, pasted
 from app.domain.taxonomy.levels.attribute import AttributeType
+from app.domain.taxonomy.levels.units import with_unit
 from app.domain.taxonomy.levels.values import NUMBER
 from app.domain.taxonomy.validation.rules import MOST_VALUES
 from app.domain.taxonomy.validation.structure import check_structure
 
 NEW = "new"
 UNSAVED = re.compile(r"new-a[0-9]+")
-TEXTS = ("name", "attributeId", "type", "helpText", "displayLabel")
+TEXTS = ("name", "attributeId", "type", "unit", "helpText", "displayLabel")
 BOUNDS = ("minLength", "maxLength", "minValue", "maxValue")
 RULES = (*BOUNDS, "pattern", "errorMessage")
 LENGTHS = frozenset(("minLength", "maxLength"))
@@ -145,8 +146,13 @@ class AttributeForm:
             values = [row.text.strip() for row in self.rows if row.text.strip()] or ["A value"]
             return ", ".join(values[:2]) if self.type is AttributeType.MULTI_SELECT else values[0]
         if self.type is AttributeType.NUMBER:
-            return self.texts["maxValue"].strip() or self.texts["minValue"].strip() or "42"
+            number = self.texts["maxValue"].strip() or self.texts["minValue"].strip() or "42"
+            return with_unit(number, self.texts["unit"].strip())
         return "Yes" if self.type is AttributeType.BOOLEAN else "What the product says"
+
+    @property
+    def has_unit(self) -> bool:
+        return self.type is AttributeType.NUMBER
 
     def asks(self, rule: str) -> bool:
         """Whether a rule means anything for the type."""
@@ -177,7 +183,8 @@ class AttributeForm:
         return found
 
     def _plain(self) -> dict[str, Any]:
-        texts = {name: self.texts[name].strip() for name in ("name", "helpText", "displayLabel")}
+        names = ("name", "helpText", "displayLabel", *(("unit",) if self.has_unit else ()))
+        texts = {name: self.texts[name].strip() for name in names}
         return {name: text for name, text in texts.items() if text or name == "name"} | {
             "attributeId": self.attribute_id or self.texts["attributeId"].strip(),
             "type": self.texts["type"],

@@ -19,6 +19,7 @@ from app.domain.taxonomy.editor.stored_values import NOTHING, StoredValues, stor
 from app.domain.taxonomy.editor.warnings import SplitValue, TypeConflict, split_values, type_conflicts
 from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
 from app.domain.taxonomy.levels.flat import FlatLevels, attribute_of, path
+from app.domain.taxonomy.levels.units import COMMON_UNITS, with_unit
 
 TYPE_NAMES = {
     AttributeType.SINGLE_SELECT: "One of a list",
@@ -187,18 +188,27 @@ def _summary(attribute: Attribute) -> Iterator[str]:
     if attribute.type.is_choice:
         number = len(attribute.allowed_values)
         yield "1 value" if number == 1 else f"{number:,} values"
-    for low, high, unit in (
-        (rules.min_value, rules.max_value, ""),
-        (rules.min_length, rules.max_length, " characters"),
-    ):
-        if low is not None and high is not None:
-            yield f"{low:,} to {high:,}{unit}"
-        elif low is not None:
-            yield f"at least {low:,}{unit}"
-        elif high is not None:
-            yield f"at most {high:,}{unit}"
+    if values := _bounds(rules.min_value, rules.max_value):
+        yield with_unit(values, attribute.unit)
+    elif attribute.unit:
+        yield f"in {attribute.unit}"
+    if lengths := _bounds(rules.min_length, rules.max_length):
+        yield f"{lengths} characters"
     if rules.pattern:
         yield "follows a pattern"
+
+
+def _bounds(low: float | None, high: float | None) -> str:
+    if low is not None and high is not None:
+        return f"{low:,} to {high:,}"
+    if low is not None:
+        return f"at least {low:,}"
+    return f"at most {high:,}" if high is not None else ""
+
+
+@bp.app_template_global("common_units")
+def common_units() -> tuple[str, ...]:
+    return COMMON_UNITS
 
 
 @bp.app_template_global("attribute_types")

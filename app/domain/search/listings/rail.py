@@ -21,6 +21,7 @@ from app.domain.search.listings.listing import (
 )
 from app.domain.search.serving.redirects import SEARCH_PATH
 from app.domain.shared.money import format_money
+from app.domain.taxonomy.levels.units import with_unit
 
 MOST_CHOICES = 100  # Values of one filter that a page offers; the shopper's own are always among them.
 YES = "true"
@@ -61,7 +62,7 @@ class Ends:
 
 @dataclass(frozen=True, slots=True)
 class FilterGroup:
-    """One filter of the rail. `ends` and `hidden` (what its form sends along) only for a range."""
+    """One filter of the rail. `ends`, `unit` and `hidden` (what its form sends along) only for a range."""
 
     facet_id: str
     label: str
@@ -69,6 +70,7 @@ class FilterGroup:
     choices: tuple[ValueLink, ...] = ()
     ends: Ends | None = None
     hidden: tuple[tuple[str, str], ...] = ()
+    unit: str | None = None
 
     @property
     def is_chosen(self) -> bool:
@@ -95,7 +97,8 @@ def groups(
 def chips(filters: Iterable[Filter], request: ListingRequest, links: ListingLinks) -> tuple[Chip, ...]:
     """One chip for each value and range chosen, in the order of the address. Words within a category are one
     more filter; on the search page they are the question itself."""
-    labels = {filter.facet_id: filter.label for filter in filters}
+    known = {filter.facet_id: filter for filter in filters}
+    labels = {name: filter.label for name, filter in known.items()}
     made = [
         Chip(labels.get(name, name), "yes" if value == YES else value, links.to(request.without_value(name, value)))
         for name, values in request.values
@@ -103,7 +106,7 @@ def chips(filters: Iterable[Filter], request: ListingRequest, links: ListingLink
     ]
     spans = [*request.spans, (PRICE, request.price)]
     made += [
-        Chip(labels.get(name, name), _span_text(name, span, request), links.to(request.without(name)))
+        Chip(labels.get(name, name), _span_text(known.get(name), name, span, request), links.to(request.without(name)))
         for name, span in spans
         if span
     ]
@@ -171,9 +174,8 @@ def _range_group(filter: Filter, request: ListingRequest, counted: RangeCount | 
         lowest=_end_text(filter.facet_id, counted.low if counted else None, request),
         highest=_end_text(filter.facet_id, counted.high if counted else None, request),
     )
-    return FilterGroup(
-        filter.facet_id, filter.label, Display.RANGE, ends=ends, hidden=tuple(request.hidden_fields(*names))
-    )
+    hidden = tuple(request.hidden_fields(*names))
+    return FilterGroup(filter.facet_id, filter.label, Display.RANGE, ends=ends, hidden=hidden, unit=filter.unit)
 
 
 def _end_text(facet_id: str, end: float | None, request: ListingRequest) -> str:
@@ -182,11 +184,12 @@ def _end_text(facet_id: str, end: float | None, request: ListingRequest) -> str:
     return price_text(end, request.currency) if facet_id == PRICE else number_text(end)
 
 
-def _span_text(facet_id: str, span: Span, request: ListingRequest) -> str:
+def _span_text(filter: Filter | None, facet_id: str, span: Span, request: ListingRequest) -> str:
     low, high = (_end_words(facet_id, end, request) for end in (span.low, span.high))
+    unit = filter.unit if filter else None
     if span.low is None:
-        return f"up to {high}"
-    return f"from {low}" if span.high is None else f"{low} – {high}"
+        return f"up to {with_unit(high, unit)}"
+    return f"from {with_unit(low, unit)}" if span.high is None else with_unit(f"{low} – {high}", unit)
 
 
 def _end_words(facet_id: str, end: float | None, request: ListingRequest) -> str:

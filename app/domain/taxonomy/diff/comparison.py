@@ -177,6 +177,7 @@ def _field(*names: str) -> Callable[[Record, Record], bool]:
 ASPECTS: tuple[tuple[str, Callable[[Record, Record], bool]], ...] = (
     ("name", _field("name")),
     ("type", _field("type")),
+    ("unit", _field("unit")),
     ("help text", _field("helpText")),
     ("validation", _field("validation")),
     ("display", _field("displayOnProductPage", "displayLabel")),

@@ -6,11 +6,11 @@ from typing import Any
 
 from app.domain.taxonomy.levels.flat import Record
 
-# What belongs together: values that were renamed say nothing without the list that offers them.
+# What belongs together: renamed values say nothing without the list that offers them, a unit nothing without numbers.
 PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("name", ("name",)),
     ("help text", ("helpText",)),
-    ("type and values", ("type", "allowedValues", "renamedValues")),
+    ("type, unit and values", ("type", "unit", "allowedValues", "renamedValues")),
     ("validation", ("validation",)),
     ("display", ("displayOnProductPage", "displayLabel")),
 )

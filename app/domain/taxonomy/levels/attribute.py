@@ -56,8 +56,9 @@ NO_RULES = Validation()
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """`allowed_values` holds the choices of a choice attribute in their order and is empty for the others.
-    `display_label` takes the place of the name on product pages. `former` are words that its choices had, with what
-    each is called now; only a tree for classifying knows them (app/domain/taxonomy/products/former_words.py)."""
+    `display_label` takes the place of the name on product pages, `unit` is that of a number. `former` are words
+    that its choices had, with what each is called now; only a tree for classifying knows them
+    (app/domain/taxonomy/products/former_words.py)."""
 
     id: str
     name: str
@@ -68,6 +69,7 @@ class Attribute:
     display_label: str | None = None
     display_order: int = 0
     help_text: str | None = None
+    unit: str | None = None
     former: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
@@ -110,4 +112,5 @@ class Attribute:
             display_label=stored.get("displayLabel"),
             display_order=stored.get("displayOrder") or 0,
             help_text=stored.get("helpText"),
+            unit=stored.get("unit"),
         )

@@ -17,6 +17,7 @@ from app.domain.shared.text import UNPRINTABLE_IN_BLOCK
 from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
 from app.domain.taxonomy.levels.patterns import matches_whole
 from app.domain.taxonomy.levels.renamed_words import in_other_words
+from app.domain.taxonomy.levels.units import with_unit
 
 LONGEST_VALUE = 10_000
 LARGEST_NUMBER = 1e15
@@ -134,10 +135,14 @@ def _number(attribute: Attribute, given: Any) -> int | float:
         raise _Refused("out_of_range", f"{attribute.name} takes a number within ±10¹⁵.")
     low, high = attribute.validation.min_value, attribute.validation.max_value
     if low is not None and given < low:
-        raise _own(attribute, "too_small", f"{attribute.name} must be at least {_number_text(low)}.")
+        raise _own(attribute, "too_small", f"{attribute.name} must be at least {_bound(attribute, low)}.")
     if high is not None and given > high:
-        raise _own(attribute, "too_large", f"{attribute.name} must be at most {_number_text(high)}.")
+        raise _own(attribute, "too_large", f"{attribute.name} must be at most {_bound(attribute, high)}.")
     return int(given) if given == int(given) else float(given)
+
+
+def _bound(attribute: Attribute, number: float) -> str:
+    return with_unit(_number_text(number), attribute.unit)
 
 
 def _boolean(attribute: Attribute, given: Any) -> bool:

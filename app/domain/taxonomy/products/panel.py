@@ -12,6 +12,7 @@ from typing import Any
 from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
 from app.domain.taxonomy.levels.completeness import completeness, missing
 from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.levels.units import with_unit
 from app.domain.taxonomy.levels.values import DroppedValue, check_values, is_empty
 
 Texts = Mapping[str, Sequence[str]]  # By attribute id; several texts are the choices of a multi-select.
@@ -218,7 +219,7 @@ def _control(attribute: Attribute, text: str) -> InputKind:
 def value_hint(attribute: Attribute) -> str:
     rules = attribute.validation
     if attribute.type is AttributeType.NUMBER:
-        return _between(rules.min_value, rules.max_value, "")
+        return with_unit(_between(rules.min_value, rules.max_value, ""), attribute.unit)
     if attribute.type is not AttributeType.STRING:
         return ""
     lengths = _between(rules.min_length, rules.max_length, " characters")

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 from app.domain.shared.problems import Problem
 from app.domain.shared.text import UNPRINTABLE, block_problems, line_problems
+from app.domain.taxonomy.levels.attribute import AttributeType
 from app.domain.taxonomy.levels.patterns import pattern_problem
+from app.domain.taxonomy.levels.units import LONGEST_UNIT
 from app.domain.taxonomy.levels.values import LARGEST_NUMBER, LONGEST_VALUE
 from app.domain.taxonomy.validation.reserved import is_reserved
 from app.domain.taxonomy.validation.sent import (
@@ -149,10 +151,19 @@ def _attribute_problems(attribute: AttributeDraft, seen: set[str], known: Known)
     yield from _name_problems("The attribute", attribute.name)
     for name in ("helpText", "displayLabel"):
         yield from _text_problems(attribute.fields.get(name) or "", f"“{name}”", f"/{name}")
+    yield from _unit_problems(attribute)
     if attribute.known_type is None:
         yield "unknown_type", f"There is no attribute type “{attribute.type[:40]}”.", "/type"
     if attribute.validation:
         yield from _validation_problems(attribute.validation, known)
+
+
+def _unit_problems(attribute: AttributeDraft) -> Iterator[tuple[str, str, str]]:
+    unit = (attribute.fields.get("unit") or "").strip()
+    if unit and attribute.known_type not in (None, AttributeType.NUMBER):
+        yield "unit_not_allowed", f"An attribute of type {attribute.type} has no unit.", "/unit"
+    for problem in line_problems(unit, "The unit", LONGEST_UNIT, "/unit"):
+        yield problem.code, problem.message, "/unit"
 
 
 def _attribute_id_problems(attribute: AttributeDraft, seen: set[str], known: Known) -> Iterator[tuple[str, str, str]]:

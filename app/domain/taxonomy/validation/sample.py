@@ -47,9 +47,8 @@ _CLOTHING = _level(
                 _attribute(
                     "Water column",
                     "NUMBER",
+                    unit="mm",
                     validation={"minValue": 0, "maxValue": 50_000, "errorMessage": "In millimetres, up to 50,000."},
-                    displayLabel="Water column (mm)",
-                    helpText="In millimetres.",
                 ),
             ],
         ),
@@ -65,7 +64,7 @@ _OUTDOOR = _level(
     "Outdoor",
     "Equipment for days and nights outside.",
     [
-        _attribute("Weight", "NUMBER", mandatory=True, validation={"minValue": 0}, displayLabel="Weight (g)"),
+        _attribute("Weight", "NUMBER", mandatory=True, unit="g", validation={"minValue": 0}),
         _choice("Colour", COLOURS, many=True),
     ],
     [
@@ -77,7 +76,7 @@ _OUTDOOR = _level(
                 _choice("Seasons", ("Three seasons", "Four seasons")),
             ],
         ),
-        _level("Rucksacks", "", [_attribute("Volume", "NUMBER", displayLabel="Volume (l)")]),
+        _level("Rucksacks", "", [_attribute("Volume", "NUMBER", unit="l")]),
         _level(
             "Sleeping bags",
             "",
@@ -86,8 +85,8 @@ _OUTDOOR = _level(
                 _attribute(
                     "Comfort temperature",
                     "NUMBER",
+                    unit="°C",
                     validation={"minValue": -60, "maxValue": 30},
-                    displayLabel="Comfort temperature (°C)",
                 ),
             ],
         ),

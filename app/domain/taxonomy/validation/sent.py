@@ -43,6 +43,7 @@ ATTRIBUTE = Record(
     name=Text(allow_none=True),
     helpText=Text(allow_none=True),
     type=Text(required=True),
+    unit=Text(allow_none=True),
     allowedValues=Items(allow_none=True),
     validation=One(VALIDATION, allow_none=True),
     displayOnProductPage=Flag(allow_none=True),

@@ -194,7 +194,7 @@ def _stored_attribute(attribute: AttributeDraft, order: int) -> dict[str, Any]:
         "displayOnProductPage": bool(attribute.fields.get("displayOnProductPage")),
         "displayOrder": order,
     }
-    for name in ("helpText", "displayLabel"):
+    for name in ("helpText", "unit", "displayLabel"):
         if text := (attribute.fields.get(name) or "").strip():
             stored[name] = text
     if attribute.allowed_values:

@@ -95,6 +95,13 @@ def test_codes_are_those_of_the_product_and_of_its_variants() -> None:
     assert document(variants=variants).codes == ("TENT-1", "0123456789012", "TENT-1-G", "999", "TENT-1-R")
 
 
+def test_a_unit_is_no_part_of_the_index() -> None:
+    in_kg = [{"levelId": "outdoor", "name": "Outdoor", "attributes": [attribute("weight", "NUMBER")]}]
+    plain = product_document(replace(TENT, level_id="outdoor"), TaxonomyTree.parse(in_kg), TREE)
+    in_kg[0]["attributes"] = [attribute("weight", "NUMBER") | {"unit": "kg"}]
+    assert product_document(replace(TENT, level_id="outdoor"), TaxonomyTree.parse(in_kg), TREE) == plain
+
+
 def test_filters_see_choices_numbers_stand_apart() -> None:
     made = document()
     assert made.values == {

@@ -17,7 +17,7 @@ BRAND = Filter("manufacturer", "Brand", Display.LIST, {})
 COLOUR = Filter("colour", "Colour", Display.SWATCH, {"Fell": "#334455"})
 STOCK = Filter("inStock", "In stock", Display.TOGGLE, {})
 PRICE = Filter("price", "Price", Display.RANGE, {})
-WEIGHT = Filter("weight", "Weight", Display.RANGE, {})
+WEIGHT = Filter("weight", "Weight", Display.RANGE, {}, "kg")
 PLAIN = ListingRequest("/c/tents")
 LINKS = ListingLinks("/c/tents")
 
@@ -79,6 +79,7 @@ def test_a_range_shows_its_bounds_and_what_was_typed():
 def test_a_number_has_fields_of_its_own_name():
     (group,) = rail.groups([WEIGHT], PLAIN, SearchResult(9, ranges={"weight": RangeCount(0.5, 12, 9)}), LINKS)
     assert group.ends == rail.Ends("weight_min", "weight_max", low="", high="", lowest="0.5", highest="12")
+    assert group.unit == "kg"
 
 
 def test_every_choice_has_a_chip_that_lets_it_go():
@@ -93,7 +94,7 @@ def test_every_choice_has_a_chip_that_lets_it_go():
         ("Colour", "Blue"),
         ("Colour", "Red"),
         ("In stock", "yes"),
-        ("Weight", "up to 3"),
+        ("Weight", "up to 3 kg"),
         ("Price", "£10.00 – £25.50"),
     ]
     assert chips[0].url == "/c/tents?colour=Red&inStock=true&weight_max=3&price_min=10&price_max=25.50"

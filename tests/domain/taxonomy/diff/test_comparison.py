@@ -53,6 +53,10 @@ def after(*edits: Edit, tree: list[dict[str, Any]] = OUTDOOR) -> tuple[list[dict
         ([MoveLevel("lamps", "outdoor", 0)], ["Changed the order of the levels below “Outdoor”."]),
         ([MoveLevel("home", None, 0)], ["Changed the order of the levels at the top."]),
         ([AddAttribute("home", number("weight"))], ["Added the attribute “Weight” to “Home”."]),
+        (
+            [ChangeAttribute("tents", "sleeps", number("sleeps", unit="people"))],
+            ["Changed the unit of “Sleeps” (Tents)."],
+        ),
         ([DeleteAttribute("tents", "sleeps")], ["Removed the attribute “Sleeps” from “Tents”."]),
         ([MoveAttribute("tents", "sleeps", 0)], ["Changed the order of the attributes of “Tents”."]),
         (

@@ -147,7 +147,8 @@ def test_attributes_are_joined_part_by_part():
         (
             RenameValue("tents", "colour", "Moss", "Fern"),
             RenameValue("tents", "colour", "Clay", "Sand"),
-            "The attribute “Colour” of “Tents” did not get your type and values: another user changed that meanwhile.",
+            "The attribute “Colour” of “Tents” did not get your type, unit and values: "
+            "another user changed that meanwhile.",
         ),
         (
             AddAttribute("home", choice("size", "S")),

@@ -20,7 +20,7 @@ from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision, TaxonomyTask
 from app.domain.taxonomy.taxonomies import taxonomy_of
 from app.extensions import db
 from app.transaction import transaction
-from tests.domain.taxonomy.trees import choice, level, text
+from tests.domain.taxonomy.trees import choice, level, number, text
 from tests.factories import make_product, make_site, make_taxonomy
 from tests.fakes.clock import StoppedClock
 from tests.taxonomy_saves import bring_back, save_structure
@@ -277,3 +277,10 @@ def test_ids_of_an_earlier_revision_keep_their_form_when_it_comes_back(site: Sit
     with transaction():
         saved = bring_back(clock, site.id, "camping", 1, 2, "Mia Moss")
     assert saved.taxonomy.root_levels[0]["levelId"] == "über uns"
+
+
+def test_a_unit_alone_is_a_change_with_a_place_in_the_history(site: Site, save):
+    save([level("camping", attributes=[number("weight")])])
+    save([level("camping", attributes=[number("weight", unit="kg")])], revision=2)
+    assert revisions(site.id, "camping", 1).items[0].changes == ["Changed the unit of “Weight” (Camping)."]
+    assert stored(site).root_levels[0]["attributes"][0]["unit"] == "kg"

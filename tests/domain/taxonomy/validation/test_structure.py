@@ -78,6 +78,16 @@ def test_allowed_values_are_trimmed_and_told_once():
     assert checked.problems == ()
 
 
+def test_a_number_may_have_a_unit_and_nothing_else_may():
+    checked = check_structure(
+        [level(attributes=[attribute(kind="NUMBER", unit=" kg "), attribute("sleeps", "NUMBER")])]
+    )
+    assert not checked.problems
+    assert [stored.get("unit") for stored in checked.levels[0]["attributes"]] == ["kg", None]
+    assert codes(level(attributes=[attribute(kind="STRING", unit="kg")])) == ["unit_not_allowed"]
+    assert codes(level(attributes=[attribute(kind="NUMBER", unit="k" * 21)])) == ["too_long"]
+
+
 def test_an_empty_validation_is_dropped_and_places_are_recomputed():
     checked = check_structure([level("A", "a"), level("B", "b", displayOrder=7, attributes=[attribute(validation={})])])
     assert [stored["displayOrder"] for stored in checked.levels] == [0, 1]
