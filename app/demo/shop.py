@@ -1,4 +1,4 @@
-"""Create the demo shop by importing its bundle."""
+"""Create the demo shop: import its bundle and write its history."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import select
 
+from app.demo.history import write_history
 from app.domain.bundles.importing import IMPORTED, import_bundle
 from app.domain.bundles.report import BundleReport
 from app.domain.bundles.task import Transaction
@@ -32,7 +33,10 @@ def create_demo(
     site = sites.site_by_host(HOST)
     if site is not None and (site.name != NAME or audit.has_entry(site.id, IMPORTED)):
         return None
-    return import_bundle(BUNDLE, HOST, clock, images, transaction, actor, password_memory_kib)
+    report = import_bundle(BUNDLE, HOST, clock, images, transaction, actor, password_memory_kib)
+    with transaction():
+        write_history(clock, sites.site_at(HOST))
+    return report
 
 
 def has_demo_users() -> bool:

@@ -100,10 +100,9 @@ def test_a_purchase_is_counted_for_the_search_that_led_to_it(page: Page, shopper
     shopper.get_by_role("button", name=re.compile("order", re.I)).click()
     expect(shopper.get_by_role("heading", level=1)).to_contain_text(re.compile("thank|order", re.I))
     sign_in(page)
-    leads = page.locator("#leads-to")
-    row = leads.get_by_role("row", name=re.compile(word))
+    row = page.get_by_role("row", name=re.compile(word))
     until(
         page,
-        "/admin/search/analytics?days=7",
+        f"/admin/search/analytics/leads-to?days=7&q={word}",
         lambda: row.count() > 0 and "100.0%" in row.inner_text() and "£0.00" not in row.inner_text(),
     )

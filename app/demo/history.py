@@ -1,0 +1,76 @@
+"""The 90 days before the demo shop was made: searches, orders, and since when its synonyms and rules apply.
+
+The files of `past/` count days back from the day on which the shop is made. The people in them are made up: their
+addresses are of example.com, their phone numbers of the range that Ofcom keeps for drama.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import select
+
+from app.demo.past_orders import Sale, place_orders, read_orders
+from app.domain.relevance.publishing import publish
+from app.domain.relevance.rules.models import SearchRule
+from app.domain.relevance.synonyms.models import Synonym
+from app.domain.search_statistics.counting.daily_counts import aggregate_by_site, write_counts
+from app.domain.search_statistics.counting.days import today
+from app.domain.search_statistics.counting.events import Event, EventKind
+from app.domain.search_statistics.counting.spool import EventBatch
+from app.domain.shared.clock import Clock
+from app.domain.shared.local_days import starts_at
+from app.domain.sites.models import Site
+from app.extensions import db
+
+PAST = Path(__file__).parent / "past"
+MIDDAY = timedelta(hours=12)
+
+
+def write_history(clock: Clock, site: Site) -> None:
+    """Write the history, after the products. Call it within a transaction."""
+    site_today, zone = today(clock, site.time_zone), ZoneInfo(site.time_zone)
+    sales = place_orders(site, read_orders(PAST / "orders.jsonl", site_today, zone))
+    events = (*_searches(site.id, site_today, zone), *_orders(site.id, sales))
+    batch = EventBatch(f"history of site {site.id}", events)
+    write_counts(clock, batch.id, aggregate_by_site(batch))
+    _publish(clock, site.id)
+
+
+def _searches(site_id: int, site_today: date, zone: ZoneInfo) -> Iterator[Event]:
+    """Yield every search of the table, and the clicks and baskets that followed from it."""
+    with (PAST / "searches.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            day = site_today - timedelta(days=int(row["days_ago"]))
+            at, word = starts_at(day, zone) + MIDDAY, row["search"]
+            found, ruled = int(row["found"]) if row["found"] else None, row["ruled"] == "1"
+            searched = Event(EventKind.SEARCHED, site_id, word, day, at, found, followed=True, ruled=ruled)
+            yield from [searched] * int(row["searches"])
+            yield from [Event(EventKind.CLICKED, site_id, word, day, at)] * int(row["clicked"])
+            yield from [Event(EventKind.ADDED, site_id, word, day, at)] * int(row["added_to_basket"])
+
+
+def _orders(site_id: int, sales: Iterable[Sale]) -> Iterator[Event]:
+    for sale in sales:
+        order = sale.order
+        yield Event(EventKind.ORDERED, site_id, sale.search, order.day, order.placed_at, revenue=sale.revenue)
+
+
+def _publish(clock: Clock, site_id: int) -> None:
+    """Serve the synonyms and rules, as if each had been served for as many days as the file says."""
+    days = json.loads((PAST / "live_since.json").read_text(encoding="utf-8"))
+    for synonym in db.session.scalars(select(Synonym).where(Synonym.site_id == site_id)):
+        _date_back(clock, synonym, days["synonyms"].get(str(synonym.group), 0))
+    for rule in db.session.scalars(select(SearchRule).where(SearchRule.site_id == site_id)):
+        _date_back(clock, rule, days["rules"].get(rule.term, 0))
+    db.session.flush()
+    publish(clock, site_id)
+
+
+def _date_back(clock: Clock, record: Synonym | SearchRule, days: int) -> None:
+    record.live_since = record.created_at = record.updated_at = clock.now() - timedelta(days=days)
