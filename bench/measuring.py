@@ -112,7 +112,7 @@ def build(engine: SearchEngine, documents: Iterable[IndexDocument], site_id: int
     generation.add(documents)
     generation.seal()
     with engine.exclusive(site_id, PRODUCTS):
-        generation.publish([])
+        generation.publish()
     generation.discard()
 
 

@@ -47,6 +47,9 @@ class NullEngine:
     def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
         return nullcontext()
 
+    def together(self, site_id: int, indexes: Sequence[IndexName]) -> AbstractContextManager[None]:
+        return nullcontext()
+
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
         raise SearchUnavailable(_MESSAGE)
 

@@ -602,6 +602,15 @@ class ReferenceEngine:
     def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[object]:
         return self._locks.setdefault((site_id, index), threading.Lock())
 
+    @contextmanager
+    def together(self, site_id: int, indexes: Sequence[IndexName]) -> Iterator[None]:
+        before = {(site_id, index): self.live[site_id, index] for index in indexes if (site_id, index) in self.live}
+        try:
+            yield
+        except BaseException:
+            self.live |= before
+            raise
+
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
         self.live[site_id, index] = self._documents(site_id, index).changed(changes)
 
@@ -639,9 +648,13 @@ class ReferenceGeneration:
     def preview(self) -> Searching:
         return preview(self.site_id, self.index, Documents(self.name, 1, self.documents))
 
-    def publish(self, changes: Sequence[Change]) -> None:
+    def replay(self, changes: Sequence[Change]) -> None:
         self._check()
-        self.engine.live[self.site_id, self.index] = Documents(self.name, 1, self.documents).changed(changes)
+        self.documents = dict(Documents(self.name, 1, self.documents).changed(changes).by_id)
+
+    def publish(self) -> None:
+        self._check()
+        self.engine.live[self.site_id, self.index] = Documents(self.name, 1, self.documents)
         self.engine.damaged.discard((self.site_id, self.index))
 
     def discard(self) -> None:

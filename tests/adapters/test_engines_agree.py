@@ -120,7 +120,7 @@ def engines(documents: list[IndexDocument]) -> Iterator[tuple[WhooshEngine, Refe
             generation.add(documents)
             generation.seal()
             with engine.exclusive(SITE, PRODUCTS):
-                generation.publish([])
+                generation.publish()
         yield both
 
 

@@ -360,7 +360,7 @@ def test_a_generation_that_is_live_survives_what_goes_wrong_right_after_the_swap
 
     monkeypatch.setattr("app.adapters.whoosh.generations.fsync_path", fail)
     with pytest.raises((SearchUnavailable, SystemExit)), engine.exclusive(SITE, PRODUCTS):
-        generation.publish([])
+        generation.publish()
     generation.discard()
     monkeypatch.undo()
     assert total(WhooshEngine(tmp_path)) == total(engine) == 20
@@ -410,7 +410,7 @@ def test_a_build_in_another_process_gives_way_to_a_later_one_and_publishes_nothi
         started.set()
         finish.wait(30)
         with pytest.raises(SearchUnavailable), WhooshEngine(tmp_path).exclusive(SITE, PRODUCTS):
-            generation.publish([])
+            generation.publish()
         generation.discard()
 
     builder = fork.Process(target=build)
@@ -424,6 +424,6 @@ def test_a_build_in_another_process_gives_way_to_a_later_one_and_publishes_nothi
     later.add(product(number) for number in range(20))
     later.seal()
     with engine.exclusive(SITE, PRODUCTS):
-        later.publish([])
+        later.publish()
     assert total(engine) == 20
     assert not any(name.endswith(".tmp") for name in generations(tmp_path))

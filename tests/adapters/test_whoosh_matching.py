@@ -18,7 +18,7 @@ def shop(directory: Path, *documents: IndexDocument) -> WhooshEngine:
     generation.add(documents)
     generation.seal()
     with engine.exclusive(SITE, PRODUCTS):
-        generation.publish([])
+        generation.publish()
     return engine
 
 

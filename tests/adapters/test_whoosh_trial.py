@@ -34,7 +34,7 @@ def _build(engine: WhooshEngine, documents: Iterable[IndexDocument]) -> None:
     generation.add(documents)
     generation.seal()
     with engine.exclusive(SITE, IndexName.PRODUCTS):
-        generation.publish([])
+        generation.publish()
 
 
 @pytest.fixture

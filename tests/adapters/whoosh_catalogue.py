@@ -51,7 +51,7 @@ def built(directory: Path, count: int) -> WhooshEngine:
     generation.add(product(number) for number in range(count))
     generation.seal()
     with engine.exclusive(SITE, PRODUCTS):
-        generation.publish([])
+        generation.publish()
     return engine
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -61,7 +62,8 @@ def rebuild(
     generation.add(documents)
     generation.seal()
     with engine.exclusive(site, PRODUCTS):
-        generation.publish(list(changes))
+        generation.replay(list(changes))
+        generation.publish()
 
 
 def apply(engine: SearchEngine, *changes: Change) -> None:
@@ -378,7 +380,9 @@ class SearchEngineContract:
         assert generation.seal() == 1
         assert found(shop, "sandals", correct=False) == []
         with shop.exclusive(SITE, PRODUCTS):
-            generation.publish([Upsert(shoe(8, "Slippers")), Delete("P99")])
+            generation.replay([Upsert(shoe(8, "Slippers")), Delete("P99")])
+            assert found(shop, "slippers", correct=False) == []
+            generation.publish()
         generation.discard()
         assert set(found(shop)) == {"P7", "P8"}
 
@@ -400,14 +404,35 @@ class SearchEngineContract:
         shop.start_generation(SITE, IndexName.CONTENT).discard()
         generation = shop.start_generation(SITE, PRODUCTS)
         with pytest.raises(SearchUnavailable), shop.exclusive(SITE, PRODUCTS):
-            late.publish([]) if is_sealed else late.seal()
+            late.publish() if is_sealed else late.seal()
         late.discard()
         assert set(found(shop)) == {"P1", "P2", "P3", "P4", "P5"}
         generation.add([shoe(8, "Slippers")])
         assert generation.seal() == 1
         with shop.exclusive(SITE, PRODUCTS):
-            generation.publish([])
+            generation.publish()
         assert found(shop) == ["P8"]
+
+    def test_of_two_indexes_both_are_published_or_neither(self, shop: SearchEngine) -> None:
+        content = IndexName.CONTENT
+        for breaks in (True, False):
+            made = {index: shop.start_generation(SITE, index) for index in (PRODUCTS, content)}
+            for generation in made.values():
+                generation.add([shoe(7, "Sandals")])
+                generation.seal()
+            before = {index: shop.status(SITE, index).generation for index in made}
+            with suppress(ZeroDivisionError), shop.exclusive(SITE, PRODUCTS), shop.exclusive(SITE, content):
+                with shop.together(SITE, [content, PRODUCTS]):
+                    made[PRODUCTS].publish()
+                    assert not breaks or 1 / 0
+                    made[content].publish()
+            for generation in made.values():
+                generation.discard()
+            if breaks:
+                assert {index: shop.status(SITE, index).generation for index in made} == before
+                assert "P7" not in found(shop) and len(found(shop)) == 5
+        assert found(shop) == ["P7"]
+        assert shop.status(SITE, content).documents == 1
 
     def test_an_empty_generation_is_an_index_that_finds_nothing(self, engine: SearchEngine) -> None:
         rebuild(engine, [])

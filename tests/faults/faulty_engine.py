@@ -83,9 +83,12 @@ class FaultyGeneration:
     def preview(self) -> Searching:
         return self._generation.preview()
 
-    def publish(self, changes: Sequence[Change]) -> None:
+    def replay(self, changes: Sequence[Change]) -> None:
+        self._generation.replay(changes)
+
+    def publish(self) -> None:
         self._engine.reach("publish")
-        self._generation.publish(changes)
+        self._generation.publish()
         self._engine.reach("published")
 
     def discard(self) -> None:

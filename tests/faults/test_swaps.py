@@ -99,7 +99,7 @@ def _publish_marked(directory: Path, mark: int) -> None:
     generation.add(_marked(number, mark) for number in range(20))
     generation.seal()
     with engine.exclusive(SITE, PRODUCTS):
-        generation.publish([])
+        generation.publish()
     generation.discard()
     if mark % 5 == 0:
         apply(engine, Upsert(_marked(3, mark)))

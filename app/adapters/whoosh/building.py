@@ -108,10 +108,13 @@ class WhooshGeneration:
             deleted = [entry.deleted_docs() for entry in commit.segments]
             return ViewSearch(View(self._name, commit.number, segments, deleted))
 
-    def publish(self, changes: Sequence[Change]) -> None:
+    def replay(self, changes: Sequence[Change]) -> None:
         with _saying_why():
             if changes:
                 apply_changes(self._path, changes, lambda entry: Segment(self._path, entry))
+
+    def publish(self) -> None:
+        with _saying_why():
             self._place.publish(self._name)
         self._is_published = True
         self._place.prune()

@@ -91,6 +91,13 @@ class WhooshEngine:
     def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
         return self._place(site_id, index).publish_lock()
 
+    @contextmanager
+    def together(self, site_id: int, indexes: Sequence[IndexName]) -> Iterator[None]:
+        with ExitStack() as stack:
+            for index in indexes:
+                stack.enter_context(self._place(site_id, index).reverting())
+            yield
+
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
         view = self._reader(site_id, index).fresh_view()
         directory = self._place(site_id, index).directory / view.generation

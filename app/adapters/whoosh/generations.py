@@ -16,7 +16,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from app.adapters.whoosh.commits import fsync_path
@@ -90,6 +90,27 @@ class IndexFolder:
         aside.symlink_to(generation)
         os.replace(aside, self._current)
         fsync_path(self.directory)
+
+    @contextmanager
+    def reverting(self) -> Iterator[None]:
+        """Lead back to the generation that is live now where the block raises. Called within the publish lock. Where
+        none is live that could be read, what the block published stays."""
+        try:
+            before = self.current()
+            pin = self.pin(before)  # Or it would be pruned by what takes its place.
+        except OSError:
+            yield
+            return
+        try:
+            yield
+        except BaseException:
+            if not self.is_live(before):
+                self.publish(before)
+            raise
+        finally:
+            pin.release()
+            with suppress(OSError):  # The next build clears up.
+                self.prune()
 
     @contextmanager
     def publish_lock(self) -> Iterator[None]:

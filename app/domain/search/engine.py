@@ -284,10 +284,14 @@ class Generation(Protocol):
         """Answers searches as if this generation were live. Called after `seal`."""
         ...
 
-    def publish(self, changes: Sequence[Change]) -> None:
-        """Apply the changes saved meanwhile and make this generation the live one, atomically and durably.
-        Called within `SearchEngine.exclusive`, right after the caller's fence was checked. Raises SearchUnavailable
-        once a later generation was begun."""
+    def replay(self, changes: Sequence[Change]) -> None:
+        """Apply the changes saved meanwhile. Called after `seal`, within `SearchEngine.exclusive`. Raises
+        SearchUnavailable once a later generation was begun."""
+        ...
+
+    def publish(self) -> None:
+        """Make this generation the live one, atomically and durably. Called within `SearchEngine.exclusive`, right
+        after the caller's fence was checked. Raises SearchUnavailable once a later generation was begun."""
         ...
 
     def discard(self) -> None:
@@ -324,6 +328,11 @@ class SearchEngine(Searching, Protocol):
 
     def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
         """The publish lock: one process at a time applies changes or swaps a generation in."""
+        ...
+
+    def together(self, site_id: int, indexes: Sequence[IndexName]) -> AbstractContextManager[None]:
+        """The block publishes a generation of each index: all of them or, where it raises, none, so that every index
+        has again the generation that it had before. Called within `exclusive` of each."""
         ...
 
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:

@@ -79,7 +79,7 @@ def _build_index(site_id: int, name: IndexName, documents: list[IndexDocument]) 
     generation.add(documents)
     generation.seal()
     with engine.exclusive(site_id, name):
-        generation.publish([])
+        generation.publish()
 
 
 def _taxonomy(site_id: int) -> None:

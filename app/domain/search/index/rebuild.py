@@ -7,7 +7,8 @@ which changes are applied, right before the swap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -47,9 +48,21 @@ def rebuild(
     return builder is not None and perform(context, builder, _Rebuild(context, builder, examine).run)
 
 
+@dataclass(slots=True)
+class _Built:
+    """A sealed generation. `covered` are the entries of the outbox from before its records were read, `replayed` those
+    whose changes it has as well."""
+
+    index: IndexName
+    generation: Generation
+    covered: frozenset[int]
+    replayed: list[backlog.Waiting] = field(default_factory=list)
+
+
 @dataclass
 class _Rebuild:
-    """The state of one rebuild while it runs."""
+    """The state of one rebuild while it runs. Nothing is published before everything is built, and then all of it or
+    nothing, so that a run that fails leaves the old indexes live as a whole."""
 
     context: SearchContext
     builder: Claim[RebuildRun]
@@ -57,13 +70,15 @@ class _Rebuild:
     written: int = 0
     noted_at: datetime | None = None
     refusals: Refusals = field(default_factory=Refusals)
-    generations: dict[str, dict[str, str | None]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Raises LeaseLost, by which a builder that was given up finds out in time."""
         self._note_start()
-        for index in self._indexes():
-            self._build(index)
+        with ExitStack() as stack:
+            built = [self._build(index, stack) for index in self._indexes()]
+            for each in built:
+                stack.enter_context(self.context.engine.exclusive(self.builder.site_id, each.index))
+            self._publish(built)
         error = self.refusals.summary()
         self.context.commit(lambda: leases.finish(self.context.clock, self.builder, error=error))
 
@@ -85,20 +100,17 @@ class _Rebuild:
         total = sum(count_of(self.builder.site_id, index) for index in self._indexes())
         self._note(total=total, done=0, taxonomy_id=taxonomy.id if taxonomy else None)
 
-    def _build(self, index: IndexName) -> None:
+    def _build(self, index: IndexName, stack: ExitStack) -> _Built:
         site_id = self.builder.site_id
         generation = self.context.engine.start_generation(site_id, index)
-        try:
-            read_afresh()
-            covered = {entry.id for entry in backlog.all_of(site_id, index)}
-            read_afresh()
-            generation.add(self._counted(documents_of(site_id, index, refuse=self.refusals.note)))
-            generation.seal()
-            self._note(done=self.written)
-            with self.context.engine.exclusive(site_id, index):
-                self._publish(index, generation, covered)
-        finally:
-            generation.discard()
+        stack.callback(generation.discard)
+        read_afresh()
+        covered = frozenset(entry.id for entry in backlog.all_of(site_id, index))
+        read_afresh()
+        generation.add(self._counted(documents_of(site_id, index, refuse=self.refusals.note)))
+        generation.seal()
+        self._note(done=self.written)
+        return _Built(index, generation, covered)
 
     def _counted(self, documents: Iterator[IndexDocument]) -> Iterator[IndexDocument]:
         """Yield the documents and note the progress. Between two batches the reading holds no transaction, so progress
@@ -110,24 +122,34 @@ class _Rebuild:
                 self._note(done=self.written)
             yield document
 
-    def _publish(self, index: IndexName, generation: Generation, covered: set[int]) -> None:
-        """Replay and swap within the publish lock, which the applier needs as well: nothing is applied between replay
-        and swap."""
+    def _publish(self, built: Sequence[_Built]) -> None:
+        """Replay and swap within the publish locks, which the applier needs as well: nothing is applied between replay
+        and swap. The products come last: what shoppers search with is new only when all of it is."""
         site_id = self.builder.site_id
         read_afresh()
-        if not self._is_wanted(index):
-            return
-        everything = backlog.all_of(site_id, index)
-        late = [entry for entry in everything if entry.id not in covered]
-        changes = self._missed(index, late)
-        self._examine(index, generation, late)
-        self._note_swap(index, before=self._live(index))
-        generation.publish(changes)
+        wanted = [each for each in reversed(built) if self._is_wanted(each.index)]
+        for each in wanted:
+            self._replay(each)
+        before = {each.index: self._live(each.index) for each in wanted}
+        self._note_swap({index: {"before": name} for index, name in before.items()})
+        with self.context.engine.together(site_id, [each.index for each in wanted]):
+            for each in wanted:
+                each.generation.publish()
         self.context.commit(lambda: versioning.index_changed(db.session(), site_id))
-        self._note_swap(index, after=self._live(index))
+        self._note_swap({index: {"before": name, "after": self._live(index)} for index, name in before.items()})
+        self.context.commit(lambda: backlog.drop(self._fulfilled(wanted)))
+
+    def _replay(self, built: _Built) -> None:
+        built.replayed = backlog.all_of(self.builder.site_id, built.index)
+        late = [entry for entry in built.replayed if entry.id not in built.covered]
+        changes = self._missed(built.index, late)
+        self._examine(built.index, built.generation, late)
+        built.generation.replay(changes)
+
+    def _fulfilled(self, published: Sequence[_Built]) -> list[int]:
+        """Return the entries that nothing waits for any more."""
         refused = self.refusals.records
-        held = [entry.id for entry in everything if entry.record not in refused]
-        self.context.commit(lambda: backlog.drop(held))
+        return [entry.id for built in published for entry in built.replayed if entry.record not in refused]
 
     def _examine(self, index: IndexName, generation: Generation, late: list[backlog.Waiting]) -> None:
         """Raises Conflict with the reason for which shoppers keep the old index. One that is lost cannot be kept."""
@@ -145,11 +167,10 @@ class _Rebuild:
     def _live(self, index: IndexName) -> str | None:
         return self.context.engine.status(self.builder.site_id, index).generation
 
-    def _note_swap(self, index: IndexName, **names: str | None) -> None:
-        """Note the swap of an index. Written before the swap as well: a builder that dies right after it leaves enough
-        to find out what happened. Raises LeaseLost: this is the check of the fence at the swap."""
-        self.generations[index] = self.generations.get(index, {}) | names
-        self._note(done=self.written, generations=dict(self.generations))
+    def _note_swap(self, generations: dict[str, dict[str, str | None]]) -> None:
+        """Note the swap. Written before it as well: a builder that dies right after it leaves enough to find out what
+        happened. Raises LeaseLost: this is the check of the fence at the swap."""
+        self._note(done=self.written, generations=generations)
 
     def _note(self, **columns: object) -> None:
         self.noted_at = self.context.clock.now()

@@ -61,16 +61,10 @@ def _aftermath(run: RebuildRun, live: Mapping[str, str | None]) -> str:
     index, things = ("content", "pages and collections") if run.scope == "CONTENT" else ("products", "products")
     if index not in live:
         return f"There is no index of {things} in use, so shoppers cannot search them until a rebuild succeeds."
-    if not _was_swapped(run, index, live):
-        return "The old index stays live, so shoppers notice nothing."
-    rest = "; pages and collections keep what they had" if run.scope == "ALL" else ""
-    return f"The new index of {things} is in use already{rest}."
-
-
-def _was_swapped(run: RebuildRun, index: str, live: Mapping[str, str | None]) -> bool:
-    """Whether the index was swapped, also where the builder could not note any more that it had swapped."""
     swap = run.generations.get(index)
-    return swap is not None and ("after" in swap or live[index] != swap["before"])
+    if swap is None or live[index] == swap["before"]:
+        return "The old index stays live, so shoppers notice nothing."
+    return f"The new index of {things} is in use already."
 
 
 def spoken_duration(duration: timedelta) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 from flask import Flask
@@ -12,8 +12,9 @@ from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.catalogue.models import Product
+from app.domain.relevance.overview.overview import summary
 from app.domain.search.context import SearchContext
-from app.domain.search.engine import Generation, IndexDocument, IndexName, SearchEngine
+from app.domain.search.engine import Change, Generation, IndexDocument, IndexName, SearchEngine
 from app.domain.search.index import runs
 from app.domain.search.index.apply import apply_waiting
 from app.domain.search.index.rebuild import rebuild
@@ -33,16 +34,20 @@ pytestmark = pytest.mark.usefixtures("context")
 class Interrupted:
     """The real engine, with something happening at one step of a build."""
 
-    def __init__(self, engine: SearchEngine, step: str, happen: Callable[[], object]) -> None:
+    def __init__(self, engine: SearchEngine, step: str, happen: Callable[[], object], nth: int = 1) -> None:
         self._engine = engine
         self.step = step
         self.happen = happen
+        self._nth = nth
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._engine, name)
 
     def reach(self, step: str) -> None:
-        if step == self.step:
+        if step != self.step:
+            return
+        self._nth -= 1
+        if not self._nth:
             self.step = "passed"
             self.happen()
 
@@ -53,6 +58,12 @@ class Interrupted:
     def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
         self.reach("lock")
         return self._engine.exclusive(site_id, index)
+
+    @contextmanager
+    def together(self, site_id: int, indexes: Sequence[IndexName]) -> Iterator[None]:
+        with self._engine.together(site_id, indexes):
+            yield
+        self.reach("swapped")
 
 
 class InterruptedGeneration:
@@ -73,10 +84,13 @@ class InterruptedGeneration:
         self._interrupted.reach("sealed")
         return count
 
-    def publish(self, changes: object) -> None:
+    def replay(self, changes: Sequence[Change]) -> None:
+        self._interrupted.reach("replay")
+        self._generation.replay(changes)
+
+    def publish(self) -> None:
         self._interrupted.reach("publish")
-        self._generation.publish(changes)
-        self._interrupted.reach("published")
+        self._generation.publish()
 
 
 STEPS = ("start", "add", "added", "sealed", "lock")
@@ -173,22 +187,32 @@ def test_what_is_applied_to_the_old_index_meanwhile_is_in_the_new_one_too(
     assert outbox_rows() == 0
 
 
-@pytest.mark.parametrize("step", [*STEPS, "publish"])
-def test_a_failure_leaves_the_old_index_live_and_says_why(indexing: SearchContext, site_id: int, step: str) -> None:
+@pytest.mark.parametrize("nth", [1, 2])
+@pytest.mark.parametrize("step", [*STEPS, "replay", "publish"])
+def test_a_failure_leaves_both_old_indexes_live_and_says_why(
+    indexing: SearchContext, site_id: int, step: str, nth: int
+) -> None:
+    """At the first index of the two that are built, and at the second."""
+
     def fill_the_disk() -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with transaction():
         add_product(site_id, "lamp")
-    before = indexing.engine.status(site_id, IndexName.PRODUCTS).generation
+        add_page(site_id, "returns")
+    before = [indexing.engine.status(site_id, index).generation for index in IndexName]
     run_id = request(indexing, site_id)
-    rebuild(SearchContext(indexing.clock, transaction, Interrupted(indexing.engine, step, fill_the_disk)), run_id)
+    rebuild(SearchContext(indexing.clock, transaction, Interrupted(indexing.engine, step, fill_the_disk, nth)), run_id)
     run = run_of(run_id)
     assert (run.state, run.error) == ("failed", "There is no space left on the disk. Free some, then rebuild.")
-    assert indexing.engine.status(site_id, IndexName.PRODUCTS).generation == before
+    assert [indexing.engine.status(site_id, index).generation for index in IndexName] == before
     assert found(indexing, site_id) == {"tent", "stove"}
+    assert found(indexing, site_id, IndexName.CONTENT) == {"delivery"}
+    shown = summary(indexing.clock, indexing.engine, run)
+    assert shown.aftermath == "The old index stays live, so shoppers notice nothing."
     apply_waiting(indexing, site_id)
     assert found(indexing, site_id) == {"tent", "stove", "lamp"}
+    assert found(indexing, site_id, IndexName.CONTENT) == {"delivery", "returns"}
 
 
 def test_a_worker_that_is_told_to_stop_says_so_in_the_run(indexing: SearchContext, site_id: int) -> None:
@@ -227,9 +251,9 @@ def test_a_builder_that_died_right_after_the_swap_leaves_a_run_that_is_done(
     def die() -> None:
         raise Killed
 
-    run_id = request(indexing, site_id, "PRODUCTS")
+    run_id = request(indexing, site_id, "ALL")
     with pytest.raises(Killed):
-        rebuild(SearchContext(clock, transaction, Interrupted(indexing.engine, "published", die)), run_id)
+        rebuild(SearchContext(clock, transaction, Interrupted(indexing.engine, "swapped", die)), run_id)
     with transaction():
         run = db.session.get_one(RebuildRun, run_id)
         run.state, run.error, run.lease_until = "running", None, clock.now()
