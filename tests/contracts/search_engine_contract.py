@@ -421,11 +421,11 @@ class SearchEngineContract:
                 generation.add([shoe(7, "Sandals")])
                 generation.seal()
             before = {index: shop.status(SITE, index).generation for index in made}
-            with suppress(ZeroDivisionError), shop.exclusive(SITE, PRODUCTS), shop.exclusive(SITE, content):
-                with shop.together(SITE, [content, PRODUCTS]):
-                    made[PRODUCTS].publish()
-                    assert not breaks or 1 / 0
-                    made[content].publish()
+            locks = shop.exclusive(SITE, PRODUCTS), shop.exclusive(SITE, content)
+            with suppress(ZeroDivisionError), locks[0], locks[1], shop.together(SITE, [content, PRODUCTS]):
+                made[PRODUCTS].publish()
+                assert not breaks or 1 / 0
+                made[content].publish()
             for generation in made.values():
                 generation.discard()
             if breaks:
