@@ -47,6 +47,7 @@ def test_products_are_pinned_dragged_and_served_in_that_order(page: Page):
     add(page, "MUG-01", "Pin")
     add(page, "BAG-04", "Pin")
     expect(preview.locator(".tried-places .new").first).to_be_visible()
+    expect(page.get_by_label("Find a product")).to_be_focused()
     assert pinned(page) == ["MUG-01", "BAG-04"]
     rows = page.locator("[data-pins] > li")
     with page.expect_response("**/search/ranking/new"):
@@ -64,6 +65,20 @@ def test_products_are_pinned_dragged_and_served_in_that_order(page: Page):
     expect(page).to_have_url(re.compile(r"/ranking/\d+$"))
     until_first(page, "TENT", name)
     expect(page.get_by_text("Free pegs with every tent")).to_be_visible()
+
+
+def test_a_product_is_pinned_from_the_preview_beside_the_form(page: Page):
+    sign_in(page)
+    page.goto("/admin/search/ranking/new?term=tent")
+    third = page.locator("#try .tried-places > li").nth(2)
+    name = third.locator(".two-lines").inner_text()
+    third.get_by_role("button", name=f"Pin {name}", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-pins] > li").get_by_role("link", name=name, exact=True)).to_be_visible()
+    unpin = page.locator("#try").get_by_role("button", name=f"Unpin {name}", exact=True)
+    expect(unpin).to_be_visible()
+    unpin.click()
+    expect(page.locator("[data-pins] > li")).to_have_count(0)
 
 
 def test_a_position_that_is_taken_makes_room_and_focus_stays_in_the_list(page: Page):

@@ -15,8 +15,9 @@ from app.extensions import db
 from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
-from tests.factories import make_product, make_rule
+from tests.factories import make_product, make_rule, make_taxonomy
 from tests.page_client import Reading
+from tests.statements import statements
 
 LIST = "/admin/search/ranking"
 NEW = f"{LIST}/new"
@@ -121,6 +122,36 @@ def test_products_are_looked_up_by_name_or_sku(shop: Merchandiser):
     plain = Reading(shop.fragment("/admin/search/products?q=rain").text)
     assert [button["data-pick"] for button in plain.all("button")] == ["COAT-1", "COAT-2", "COAT-3"]
     assert "No product has “&lt;b&gt;”" in shop.fragment("/admin/search/products?q=<b>").text
+
+
+def test_what_is_found_shows_picture_price_stock_and_level(app: Flask, shop: Merchandiser):
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, shop.site_id)
+        make_taxonomy(site, [{"levelId": "coats", "name": "Coats"}], active=True)
+        make_product(site, "HAT-1", name="Sou’wester", price=1_999, stock=1_200, taxonomy_level_id="coats")
+        make_product(site, "HAT-2", name="Sou’wester two", stock=0)
+    for purpose in ("rule", "pick"):
+        found = shop.fragment(f"/admin/search/products?q=wester&for={purpose}").text
+        assert found.count('class="thumb"') == 2
+        for fact in ("£19.99", "1,200 in stock", "Coats", "Sold out", "No level"):
+            assert f"<span>{fact}</span>" in found
+    assert "£19.99" in shop.fragment("/admin/catalogue/products/lookup?lookup=hat-1").text
+
+
+def test_a_lookup_reads_what_its_products_share_once(app: Flask, shop: Merchandiser):
+    with statements(app) as one:
+        shop.fragment("/admin/search/products?q=coat-1")
+    with statements(app) as three:
+        shop.fragment("/admin/search/products?q=coat")
+    assert len(one) == len(three)
+
+
+def test_the_search_box_has_the_focus_after_a_pin(app: Flask, shop: Merchandiser):
+    form = {"term": "coat", "intent": "pin:COAT-1"}
+    answer = Reading(shop.swap(NEW, form).text)
+    assert [one.get("id") for _, one in answer.tags if "data-focus" in one] == ["f-lookup"]
+    answer = Reading(shop.swap(NEW, {"term": "coat", "pin": "COAT-1", "position": "1", "intent": "remove:COAT-1"}).text)
+    assert [one.get("id") for _, one in answer.tags if "data-focus" in one] == ["placing-heading"]
 
 
 def test_a_save_in_place_answers_with_the_form_and_says_so(app: Flask, shop: Merchandiser):

@@ -72,6 +72,22 @@ def test_the_editor_marks_a_boosted_product_that_the_search_does_not_find(someon
     assert "Not found by “mug”: burying does nothing." in text
 
 
+def test_products_are_pinned_from_the_comparison_beside_the_editor(someone: Merchandiser) -> None:
+    rule = {"term": "mug", "pin": ["JUG-1"], "position": ["1"]}
+    text = someone.swap(f"{TRY}?kind=rule", rule).text
+    assert 'value="remove:JUG-1"' in text and 'value="pin:MUG-1"' in text
+    answer = someone.swap("/admin/search/ranking/new", rule | {"intent": "pin:MUG-1", "beside": "1"}).text
+    assert 'name="pin" value="MUG-1"' in answer and "data-focus" not in answer
+
+
+def test_another_search_and_other_changes_offer_no_pins(someone: Merchandiser) -> None:
+    rule = {"term": "mug", "pin": ["JUG-1"], "position": ["1"]}
+    assert "pin:" not in someone.swap(f"{TRY}?kind=rule", rule | {"query": "cup"}).text
+    assert "pin:" not in someone.swap(f"{TRY}?kind=synonym", SYNONYM).text
+    page = someone.post(f"{TRY}?kind=rule", rule, 200)
+    assert not [one for one in page.all("button") if one.get("value", "").startswith("pin:")]
+
+
 def test_the_form_of_a_rule_is_compared(someone: Merchandiser) -> None:
     rule = {"term": "mug", "pin": ["JUG-1"], "position": ["1"], "bannerText": "Two for one", "enabled": "on"}
     text = someone.swap(f"{TRY}?kind=rule", rule).text

@@ -120,7 +120,8 @@ def _products(editor: ContentEditor, record: Any, form: ContentForm) -> Response
     if not wants_fragment():
         return _page(editor, record, form)
     rows = queries.products_by_id(current_user.site_id, form.product_ids)
-    context = {"rows": rows, "changed": True, "moved_focus": intent.startswith("remove")}
+    context = {"rows": rows, "changed": True}
+    context |= {"moved_focus": intent.startswith("remove"), "adds_another": intent.startswith("add")}
     return make_response(render_template("admin/content/_products.html", products_help=editor.products_help, **context))
 
 

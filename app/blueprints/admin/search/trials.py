@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from flask import jsonify, redirect, render_template, request, url_for
 from flask_login import current_user
@@ -68,8 +69,15 @@ def _page(tried: Tried | None = None, query: str = "", problems: list[str] | Non
         proposal=json.dumps(proposal, ensure_ascii=False) if proposal else None,
         query=query,
         problems=problems or [],
+        pins_beside=_is_beside_editor(proposal, query),
         tab_of=tab_of_kind(proposal["kind"] if proposal else request.args.get("kind")),
     )
+
+
+def _is_beside_editor(proposal: dict[str, Any] | None, query: str) -> bool:
+    """Whether the comparison stands beside the form of a rule and is of that rule's own search."""
+    is_rule = proposal is not None and proposal["kind"] == "rule" and not proposal.get("remove")
+    return is_rule and not query and wants_fragment()
 
 
 def _messages(error: Invalid | NotFound) -> list[str]:

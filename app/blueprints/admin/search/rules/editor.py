@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.search.rules.form import RuleForm
+from app.blueprints.admin.search.rules.form import HELD, RuleForm
 from app.blueprints.admin.search.rules.rules import DAYS, RULE, applied_counts
 from app.blueprints.author import current_author
 from app.domain.catalogue import queries
@@ -115,12 +115,10 @@ def _placing(rule: SearchRule | None, form: RuleForm) -> AnyResponse:
         return _editor(rule, form)
     intent = request.form["intent"]
     context: dict[str, Any] = {"rule": rule, "form": form, "errors": NOT_REFUSED, "changed": True}
-    moved_focus = intent.startswith(("remove", "pin", "boost", "bury"))
-    rows = queries.products_by_sku(current_user.site_id, form.skus)
-    context |= {"idle": _idle(form)}
-    return make_response(
-        render_template("admin/search/rules/_placing.html", rows=rows, moved_focus=moved_focus, **context)
-    )
+    context |= {"rows": queries.products_by_sku(current_user.site_id, form.skus), "idle": _idle(form)}
+    if "beside" not in request.form:  # Focus stays on a button of the preview.
+        context |= {"moved_focus": intent.startswith("remove"), "pins_another": intent.startswith(tuple(HELD))}
+    return make_response(render_template("admin/search/rules/_placing.html", **context))
 
 
 def _editor(

@@ -17,6 +17,7 @@ from app.blueprints.admin.search.terms.form import AddedTerm, NewTerm
 from app.blueprints.author import current_author
 from app.domain.catalogue import term_list, terms
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
+from app.domain.catalogue.queries import ProductRow, products_by_id
 from app.domain.catalogue.search_terms import split_terms
 from app.domain.search.settings import stored_settings
 from app.domain.search_statistics.counting.no_results import searches_without_results
@@ -109,8 +110,10 @@ def _adding(new: NewTerm, errors: FieldErrors = NO_ERRORS, added: AddedTerm | No
     return make_response(render_template("admin/search/terms/_added.html", **context), status)
 
 
-def _choices(new: NewTerm, errors: FieldErrors) -> list[term_list.TermRow]:
-    return new.choices(current_user.site_id) if errors.at("product") else []
+def _choices(new: NewTerm, errors: FieldErrors) -> list[ProductRow]:
+    site_id = current_user.site_id
+    ids = [row.id for row in new.choices(site_id)] if errors.at("product") else []
+    return products_by_id(site_id, ids) if ids else []
 
 
 def _row(
