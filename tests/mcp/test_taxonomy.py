@@ -68,12 +68,13 @@ def test_attributes_are_set_and_others_stay(app: Flask, agent: Agent, stored: Ca
 def test_a_value_that_breaks_its_rules_is_dropped_and_the_rest_is_saved(
     agent: Agent, stored: Callable[[], Stored]
 ) -> None:
-    sent = {"weight": 900, "season": "Autumn", "wings": 2, "free": False}
+    sent = {"weight": 900, "season": "Autumn", "wings": 2, "free": False, "sleeps": "many"}
     found = agent.call(TOOL, action="set", product="TENT-2", attributes=sent).body["product"]
     assert {one["attributeId"]: one["code"] for one in found["dropped"]} == {
         "weight": "too_large",
         "season": "not_allowed",
         "wings": "not_applicable",
+        "sleeps": "wrong_type",
     }
     assert stored() == ("tents", {"sleeps": 2, "colour": ["Moss"], "free": False}, 100)
 

@@ -130,7 +130,8 @@ class ProductAnswer(Answer):
     before: StateAnswer
     changed: bool
     dropped: list[DroppedAnswer] = Field(
-        description="Values that broke a rule, or that the level has no attribute for. They are not kept; the rest is."
+        description="Values that broke a rule, or that the level has no attribute for. They are not kept; what the "
+        "product held in their places stays, and the rest is saved."
     )
     attributes: list[AttributeAnswer] = Field(description="Every attribute of the level, inherited ones first.")
 
@@ -178,7 +179,8 @@ def manage_product_taxonomy(call: Call, sent: TaxonomyArguments) -> TaxonomyAnsw
     attributes, preview such a change, and list what is missing.
 
     The level must exist in the active taxonomy. Only attributes of the level and of those above it are kept. A value
-    that breaks its rules is dropped and reported in `dropped`, and the rest is saved; so read `dropped` after each set.
+    that breaks its rules is dropped and reported in `dropped`, what the product held in its place stays, and the rest
+    is saved; so read `dropped` after each set.
     The completeness score is worked out anew. Find levels with findLevels, then get the product with that levelId to
     see which attributes it will have, then preview, then set."""
     if sent.action == "findLevels":

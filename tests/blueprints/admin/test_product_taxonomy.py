@@ -89,6 +89,15 @@ def test_what_is_not_kept_is_told_one_by_one_and_stays_to_be_mended(app: Flask, 
         assert db.session.scalars(db.select(Product.name)).one() == "Dome tent"
 
 
+def test_a_value_that_does_not_fit_leaves_the_stored_one_and_says_so(app: Flask, mia: Merchandiser) -> None:
+    path = tent(app, mia, values={"sleeps": 2})
+    mia.get(path)
+    answer = mia.swap(path, form(name="Dome tent", sleeps="many"))
+    assert "The product keeps “2”." in answer.text
+    assert 'value="many"' in answer.text
+    assert stored(app, path) == ("tents", {"sleeps": 2}, 50)
+
+
 def test_without_javascript_what_is_not_kept_stays_too(app: Flask, mia: Merchandiser) -> None:
     path = tent(app, mia)
     mia.get(path)

@@ -94,6 +94,17 @@ def test_bad_values_are_dropped_and_reported_and_the_product_is_kept(take: Take)
     assert report.dropped[("colour", "not_allowed")].examples[0]["sku"] == "T-1"
 
 
+def test_a_bad_value_leaves_the_stored_one_in_place_and_the_same_bundle_again_changes_nothing(take: Take):
+    def classified(**values: object) -> list[dict[str, object]]:
+        return [product(taxonomy={"levelId": "tents", "attributes": values})]
+
+    take(taxonomy=TAXONOMY, products=classified(sleeps=2, colour=["Moss"]))
+    for changed in (1, 0):
+        report = take(products=classified(sleeps="many", colour=["Clay"]))
+        assert one().taxonomy_attributes == {"sleeps": 2, "colour": ["Clay"]}
+        assert (report.of("products").changed, report.dropped_in_all) == (changed, 1)
+
+
 def test_a_word_that_was_renamed_since_the_bundle_was_made_becomes_the_new_one(take: Take, clock: StoppedClock):
     take(taxonomy=TAXONOMY)
     levels = deepcopy(LEVELS)

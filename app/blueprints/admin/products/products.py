@@ -224,4 +224,5 @@ def _flash_what_was_left(made: SavedProduct) -> None:
     if made.not_applied:
         flash(made.not_applied, "warn")
     for one in made.dropped:
-        flash(f"{one.label} “{one.text[:80]}” was not kept. {one.reason}", "warn")
+        stays = f" The product keeps “{one.stays[:80]}”." if one.stays else ""
+        flash(f"{one.label} “{one.text[:80]}” was not kept. {one.reason}{stays}", "warn")

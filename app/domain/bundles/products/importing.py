@@ -19,6 +19,7 @@ from app.domain.bundles.report import shown
 from app.domain.bundles.task import ImportTask, refusal_of
 from app.domain.catalogue.rules import seo_name_of
 from app.domain.shared.problems import Conflict, Invalid, Problem
+from app.domain.taxonomy.levels.values import NOTHING_STORED
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.products.classification import (
     UNCLASSIFIED,
@@ -97,9 +98,9 @@ class ProductImport:
         if not self._task.dry_run:
             self._hold_taxonomy()
             stored.hold_products(site_id, skus)
-        for candidate in batch:
-            self._classify(candidate)
         known = stored.stored_products(site_id, skus)
+        for candidate in batch:
+            self._classify(candidate, known.get(candidate.row.sku))
         owners = stored.variant_owners(site_id, [v.sku for c in batch for v in c.row.variants or ()])
         additions: list[Change] = []
         changes: list[Change] = []
@@ -123,12 +124,14 @@ class ProductImport:
         if has_engine(site_id):
             _, self._tree = self._current.read(self._task.clock)
 
-    def _classify(self, candidate: CheckedRow) -> None:
+    def _classify(self, candidate: CheckedRow, own: StoredProduct | None) -> None:
+        """A value that breaks a rule leaves the stored one in place, so that the same bundle changes nothing again."""
         row, level_id = candidate.row, candidate.row.level_id
         if level_id is None:
             return
         try:
-            found = classification(self._tree, level_id, row.attributes) if level_id else UNCLASSIFIED
+            held = own.values_held(self._tree) if own else NOTHING_STORED
+            found = classification(self._tree, level_id, row.attributes, held) if level_id else UNCLASSIFIED
         except Invalid as refused:
             row.complaints += [Problem(p.code, p.message, "#/taxonomy/levelId") for p in refused.problems]
             return

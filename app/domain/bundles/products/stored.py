@@ -10,6 +10,8 @@ from sqlalchemy import select
 
 from app.domain.catalogue.models import Product, ProductImage, Variant
 from app.domain.catalogue.rules import VariantDraft
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.products.classification import values_held
 from app.extensions import db
 
 
@@ -23,6 +25,10 @@ class StoredProduct:
     variants: list[VariantDraft] = field(default_factory=list)
     variant_ids: dict[str, int] = field(default_factory=dict)
     images: list[tuple[str, str]] = field(default_factory=list)
+
+    def values_held(self, tree: TaxonomyTree) -> dict[str, Any]:
+        """Return the product's attribute values in their current words."""
+        return values_held(tree, self.columns["taxonomy_level_id"], self.columns["taxonomy_attributes"])
 
 
 def hold_products(site_id: int, skus: Collection[str]) -> None:

@@ -1,6 +1,7 @@
 """Attribute values that a product may hold: coerced to the attribute's type, then checked one by one.
 
-What breaks a rule is dropped and reported; the rest is kept. A choice that differs from an allowed value
+What breaks a rule is dropped and reported; the rest is kept, and the stored value of an attribute stays where nothing
+that was given for it fits. A choice that differs from an allowed value
 only in case or outer spaces takes its spelling, and the former word of a renamed one the new word. In a
 multi-select each value stands for itself.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.domain.shared.text import UNPRINTABLE_IN_BLOCK
@@ -30,12 +31,17 @@ Value = str | int | float | bool | list[str]
 
 @dataclass(frozen=True, slots=True)
 class DroppedValue:
-    """A value that was not kept. `code` is a stable word, `reason` a sentence for people."""
+    """A value that was not kept. `code` is a stable word, `reason` a sentence for people; `stays` is the stored value
+    that stays in its place, None where none does."""
 
     attribute_id: str
     value: Any
     code: str
     reason: str
+    stays: Value | None = None
+
+
+NOTHING_STORED: Mapping[str, Any] = {}
 
 
 class _Refused(Exception):
@@ -46,10 +52,31 @@ class _Refused(Exception):
 
 
 def check_values(
-    attributes: Mapping[str, Attribute], raw: Mapping[str, Any]
+    attributes: Mapping[str, Attribute], raw: Mapping[str, Any], stored: Mapping[str, Any] = NOTHING_STORED
 ) -> tuple[dict[str, Value], list[DroppedValue]]:
     """Return the values that are kept, by attribute id, and those that were dropped, each with the reason. `attributes`
-    are those that apply to the product's level. Empty values (None, "" and []) are neither."""
+    are those that apply to the product's level. Empty values (None, "" and []) are neither. `stored` are the values
+    that the product holds: one that is still right stays where nothing that was given in its place is kept."""
+    kept, dropped = _checked(attributes, raw)
+    replaced = {
+        one.attribute_id: stored[one.attribute_id]
+        for one in dropped
+        if one.attribute_id in stored and one.attribute_id not in kept and not _holds(stored[one.attribute_id], one)
+    }
+    if not replaced:
+        return kept, dropped
+    staying, _ = _checked(attributes, replaced)
+    return kept | staying, [replace(one, stays=staying.get(one.attribute_id)) for one in dropped]
+
+
+def _holds(stored: Any, dropped: DroppedValue) -> bool:
+    """Whether the dropped value is the stored one itself, or one of them, which no longer fits."""
+    return bool(stored == dropped.value or (isinstance(stored, list) and dropped.value in stored))
+
+
+def _checked(
+    attributes: Mapping[str, Attribute], raw: Mapping[str, Any]
+) -> tuple[dict[str, Value], list[DroppedValue]]:
     kept: dict[str, Value] = {}
     dropped: list[DroppedValue] = []
     for attribute_id, given in raw.items():

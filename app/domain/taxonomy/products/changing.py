@@ -1,6 +1,6 @@
 """Another level and other values for one product, by callers that send typed values and no form. The rules are those of
 the product form: the level must exist in the active taxonomy, only applicable attributes are kept, and a value that
-breaks its rules is dropped and reported while the rest is saved."""
+breaks its rules is dropped and reported, what is stored in its place stays, and the rest is saved."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.levels.values import DroppedValue, in_current_words
+from app.domain.taxonomy.levels.values import DroppedValue
 from app.domain.taxonomy.products.classification import (
     UNCLASSIFIED,
     Classification,
     classification,
     hold,
     hold_active,
+    values_held,
 )
 from app.domain.taxonomy.products.saving import LEVEL_IS_GONE, NO_LEVEL, ActiveTaxonomy, active_with_tree
 
@@ -109,5 +110,5 @@ def _changed(tree: TaxonomyTree, product: Product, change: ClassificationChange)
         raise Invalid.one("required", LEVEL_WANTED, "#/levelId")
     if change.level_id is None and level_id not in tree.levels:
         raise Invalid.one("unknown_level", LEVEL_IS_GONE, "#/levelId")
-    held = in_current_words(tree.applicable_attributes(product.taxonomy_level_id or ""), product.taxonomy_attributes)
-    return classification(tree, level_id, held | dict(change.values))
+    held = values_held(tree, product.taxonomy_level_id, product.taxonomy_attributes)
+    return classification(tree, level_id, held | dict(change.values), held)

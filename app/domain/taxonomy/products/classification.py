@@ -15,7 +15,14 @@ from app.domain.sites.settings import settings_of
 from app.domain.taxonomy.levels.attribute import Attribute
 from app.domain.taxonomy.levels.completeness import completeness, missing
 from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.levels.values import DroppedValue, Value, check_values, value_texts
+from app.domain.taxonomy.levels.values import (
+    NOTHING_STORED,
+    DroppedValue,
+    Value,
+    check_values,
+    in_current_words,
+    value_texts,
+)
 from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db
 
@@ -45,11 +52,14 @@ def check_level(tree: TaxonomyTree, level_id: str) -> None:
         raise Invalid.one(UNKNOWN_LEVEL, f"The active taxonomy has no level “{level_id[:80]}”.", "#/levelId")
 
 
-def classification(tree: TaxonomyTree, level_id: str, raw_values: Mapping[str, Any]) -> Classification:
-    """Raises Invalid when the taxonomy has no such level; values that break rules are dropped and reported."""
+def classification(
+    tree: TaxonomyTree, level_id: str, raw_values: Mapping[str, Any], stored: Mapping[str, Any] = NOTHING_STORED
+) -> Classification:
+    """Raises Invalid when the taxonomy has no such level; values that break rules are dropped and reported, and those
+    that are `stored` in their places stay."""
     check_level(tree, level_id)
     attributes = tree.applicable_attributes(level_id)
-    values, dropped = check_values(attributes, raw_values)
+    values, dropped = check_values(attributes, raw_values, stored)
     score = completeness(attributes, values)
     gaps = missing(attributes, values) if score < 100 else []
     return Classification(level_id, values, score, tuple(dropped), tuple(gaps))
@@ -58,11 +68,18 @@ def classification(tree: TaxonomyTree, level_id: str, raw_values: Mapping[str, A
 def classify(
     product: Product, tree: TaxonomyTree, level_id: str | None, raw_values: Mapping[str, Any]
 ) -> Classification:
-    """Give a product its level and values, and keep their index; None as level takes the classification away.
-    The product must have its id. Raises Invalid for an unknown level."""
-    found = UNCLASSIFIED if level_id is None else classification(tree, level_id, raw_values)
+    """Give a product its level and values, and keep their index; None as level takes the classification away. A value
+    that breaks a rule leaves the stored one in place. The product must have its id. Raises Invalid for an unknown
+    level."""
+    stored = values_held(tree, product.taxonomy_level_id, product.taxonomy_attributes)
+    found = UNCLASSIFIED if level_id is None else classification(tree, level_id, raw_values, stored)
     hold(product, found)
     return found
+
+
+def values_held(tree: TaxonomyTree, level_id: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a product of a level in their current words."""
+    return in_current_words(tree.applicable_attributes(level_id or ""), values)
 
 
 def hold(product: Product, found: Classification) -> None:

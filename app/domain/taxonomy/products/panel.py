@@ -77,13 +77,15 @@ class LeftBehind:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A value that a save did not keep. `has_input`: its attribute still has one."""
+    """A value that a save did not keep. `has_input`: its attribute still has one. `stays` is what the product still
+    has in its place, empty for nothing."""
 
     attribute_id: str
     label: str
     text: str
     reason: str
     has_input: bool
+    stays: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,12 +179,17 @@ def dropped_values(tree: TaxonomyTree, level_id: str | None, dropped: Sequence[D
             label=known.name
             if (known := attributes.get(one.attribute_id))
             else attribute_label(tree, one.attribute_id),
-            text=", ".join(_text(item) for item in (one.value if isinstance(one.value, list) else [one.value])),
+            text=_joined(one.value),
             reason=NOT_APPLICABLE if one.code == "not_applicable" else one.reason,
             has_input=one.attribute_id in attributes,
+            stays="" if one.stays is None else _joined(one.stays),
         )
         for one in dropped
     )
+
+
+def _joined(value: Any) -> str:
+    return ", ".join(_text(item) for item in (value if isinstance(value, list) else [value]))
 
 
 def _raw(attribute: Attribute | None, found: list[str]) -> str | list[str]:

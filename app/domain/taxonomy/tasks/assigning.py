@@ -11,8 +11,8 @@ from sqlalchemy import Select
 from app.domain.catalogue.models import Product
 from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
 from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.levels.values import DroppedValue, Value, check_values, in_current_words
-from app.domain.taxonomy.products.classification import classification, keep_values
+from app.domain.taxonomy.levels.values import DroppedValue, Value, check_values
+from app.domain.taxonomy.products.classification import classification, keep_values, values_held
 from app.domain.taxonomy.tasks.batch import Batch, Task
 from app.domain.taxonomy.tasks.chosen import ids_of
 from app.domain.taxonomy.tasks.report import count
@@ -41,8 +41,8 @@ def change_level(batch: Batch) -> None:
     for product in batch.products():
         if product.taxonomy_level_id == level_id:
             continue
-        held_at = tree.applicable_attributes(product.taxonomy_level_id or "")
-        found = classification(tree, level_id, in_current_words(held_at, product.taxonomy_attributes))
+        held = values_held(tree, product.taxonomy_level_id, product.taxonomy_attributes)
+        found = classification(tree, level_id, held)
         product.taxonomy_level_id = level_id
         product.taxonomy_attributes = found.values
         product.completeness_score = found.score

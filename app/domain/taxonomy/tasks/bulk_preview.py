@@ -12,8 +12,7 @@ from sqlalchemy import Select, func, or_, select
 from app.domain.catalogue.models import Product, ProductAttributeValue
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.levels.tree import TaxonomyTree
-from app.domain.taxonomy.levels.values import in_current_words
-from app.domain.taxonomy.products.classification import classification
+from app.domain.taxonomy.products.classification import classification, values_held
 from app.domain.taxonomy.tasks.assigning import Way, new_value
 from app.domain.taxonomy.tasks.chosen import ids_of
 from app.extensions import db
@@ -99,7 +98,7 @@ def _by_level(site_id: int, tree: TaxonomyTree, chosen: Chosen) -> dict[str | No
 def _tried(tree: TaxonomyTree, ids: Select[int], level_id: str) -> Counter[str]:
     lost: Counter[str] = Counter()
     for held_at, values in _held(ids):
-        known = in_current_words(tree.applicable_attributes(held_at or ""), values)
+        known = values_held(tree, held_at, values)
         lost.update({dropped.attribute_id for dropped in classification(tree, level_id, known).dropped})
     return lost
 

@@ -95,6 +95,27 @@ def test_a_value_that_breaks_a_rule_is_dropped_and_says_why(given: object, of: A
     assert [found.code for found in dropped] == [code]
 
 
+@pytest.mark.parametrize(
+    ("given", "stored", "kept", "stays"),
+    [
+        ({"n": "x"}, {"n": 3, "s": "abc"}, {"n": 3}, [3]),
+        ({"n": "x"}, {"n": "y"}, {}, [None]),
+        ({"one": "Green"}, {"one": "Red"}, {"one": "Red"}, ["Red"]),
+        ({"many": ["Green", "Grey"]}, {"many": ["Red"]}, {"many": ["Red"]}, [["Red"], ["Red"]]),
+        ({"many": ["Green", "Black"]}, {"many": ["Red"]}, {"many": ["Black"]}, [None]),
+        ({"many": ["Green"]}, {"many": ["Red", "Green"]}, {}, [None]),
+        ({"n": ""}, {"n": 3}, {}, []),
+        ({"gone": 1}, {"gone": 2}, {}, [None]),
+    ],
+)
+def test_a_value_that_does_not_fit_leaves_a_stored_one_that_does(
+    given: dict[str, object], stored: dict[str, object], kept: dict[str, object], stays: list[object]
+):
+    """Of several choices those that fit are the value; one that was stored and fits no more is no new word."""
+    values, dropped = check_values(KINDS, given, stored)
+    assert (values, [one.stays for one in dropped]) == (kept, stays)
+
+
 def test_type_checks_hold_without_any_validation():
     assert why("Green", attribute("SINGLE_SELECT", "c", COLOURS)) == ["not_allowed"]
 

@@ -84,14 +84,14 @@ def test_without_the_panel_the_classification_stays(tent: Product):
     assert (tent.taxonomy_level_id, tent.taxonomy_attributes) == ("tents", HELD)
 
 
-def test_bad_values_are_dropped_one_by_one_while_the_rest_is_saved(tent: Product):
+def test_bad_values_are_dropped_one_by_one_while_stored_ones_stay_and_the_rest_is_saved(tent: Product):
     done = save(tent, panel("tents", sleeps="many", weight="70", colour=("Pink", "Clay"), fuel="Gas", season=" "))
-    assert tent.taxonomy_attributes == {"colour": ["Clay"]}
-    assert [(one.label, one.text, one.has_input) for one in done.dropped] == [
-        ("Sleeps", "many", True),
-        ("Weight", "70", True),
-        ("Colour", "Pink", True),
-        ("Fuel", "Gas", False),
+    assert tent.taxonomy_attributes == {"sleeps": 2, "colour": ["Clay"]}
+    assert [(one.label, one.text, one.has_input, one.stays) for one in done.dropped] == [
+        ("Sleeps", "many", True, "2"),
+        ("Weight", "70", True, ""),
+        ("Colour", "Pink", True, ""),
+        ("Fuel", "Gas", False, ""),
     ]
     assert all(one.reason for one in done.dropped)
 
