@@ -26,6 +26,7 @@ JOBS = {  # Every job and its queue.
     "trials:replay": "default",
     "pictures:prepare": "builds",
     "receipts:send": "default",
+    "order_mails:send": "default",
     "site_checks:check": "builds",
     "golden:check": "default",
     "sitemaps:build": "builds",

@@ -12,6 +12,8 @@ import structlog
 
 from app.domain.bundles.runs import BUNDLE_RUN
 from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.orders import mails as mails_about_orders
+from app.domain.orders.mails import ORDER_MAIL
 from app.domain.pos.receipts import mails as receipt_mails
 from app.domain.pos.receipts.mails import RECEIPT_MAIL
 from app.domain.pos.reconciliation.checks import PAYMENT_CHECKS
@@ -31,6 +33,7 @@ from app.domain.work.models import LeasedWork
 from app.jobs import (
     bundles,
     indexing,
+    order_mails,
     payments,
     pictures,
     receipts,
@@ -94,6 +97,13 @@ LEASED_JOBS = {
         LeasedJob(RECONCILIATION, "payments:reconcile", "reconciliation {}", payments.reconcile),
         LeasedJob(
             RECEIPT_MAIL, "receipts:send", "receipt {}", receipts.send, waiting=lambda: receipt_mails.due(clock())
+        ),
+        LeasedJob(
+            ORDER_MAIL,
+            "order_mails:send",
+            "mail about an order {}",
+            order_mails.send,
+            waiting=lambda: mails_about_orders.due(clock()),
         ),
         LeasedJob(BUNDLE_RUN, "bundles:run", "import or export {}", bundles.run),
         LeasedJob(SITE_CHECK, "site_checks:check", "site check {}", site_checks.check_all),

@@ -14,6 +14,7 @@ from app.domain.bundles.runs import BUNDLE_RUN
 from app.domain.catalogue import images as pictures
 from app.domain.catalogue.picture_uploads import PICTURE
 from app.domain.orders import purge as orders
+from app.domain.orders.mails import ORDER_MAIL
 from app.domain.pos import purge as pos
 from app.domain.pos.receipts.mails import RECEIPT_MAIL
 from app.domain.pos.reconciliation.nightly import RECONCILIATION
@@ -49,6 +50,7 @@ RETENTIONS: tuple[Retention, ...] = (
     crawlers.RETENTION,
     leases.retention(RECONCILIATION, "reconciliations of payments"),
     leases.retention(RECEIPT_MAIL, "receipts that were mailed"),
+    leases.retention(ORDER_MAIL, "mails about orders"),
     leases.retention(REPLAY, "replays"),
     leases.retention(SITE_CHECK, "site checks", is_superseded()),
     leases.retention(PICTURE, "uploads of pictures"),

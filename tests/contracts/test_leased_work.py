@@ -27,6 +27,10 @@ from app.domain.bundles.runs import BUNDLE_RUN
 from app.domain.catalogue import picture_uploads
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.picture_uploads import PICTURE
+from app.domain.orders import mails as order_mails
+from app.domain.orders.letters import OrderMailKind
+from app.domain.orders.mails import ORDER_MAIL
+from app.domain.orders.models import Order
 from app.domain.pos.receipts import mails
 from app.domain.pos.receipts.mails import RECEIPT_MAIL
 from app.domain.pos.reconciliation import checks as payment_checks
@@ -100,6 +104,24 @@ def mail_receipt(_context: SearchContext, author: Author) -> None:
     mails.request_mail(author, payment.id, "sam@home.test", "https://shop.test/r/x")
 
 
+def mail_about_order(_context: SearchContext, author: Author) -> None:
+    numbers = select(func.count()).select_from(Order).where(Order.site_id == author.site_id)
+    number = (db.session.scalar(numbers) or 0) + 1
+    order = Order(
+        id=f"order-{author.site_id}-{number}",
+        site_id=author.site_id,
+        number=number,
+        status="SUBMITTED",
+        currency="gbp",
+        contact_email="sam@home.test",
+        created_at=author.now(),
+        updated_at=author.now(),
+    )
+    db.session.add(order)
+    db.session.flush()
+    order_mails.request_mail(author, order, OrderMailKind.RECEIVED)
+
+
 def export_shop(_context: SearchContext, author: Author) -> None:
     user = make_user(db.session.get_one(Site, author.site_id))
     bundle_runs.request_export(author, user.id, "shop.zip", frozenset(Part))
@@ -122,6 +144,7 @@ EXAMPLES = {
         ),
         Example(RECONCILIATION, lambda _, author: nightly.request(author)),
         Example(RECEIPT_MAIL, mail_receipt),
+        Example(ORDER_MAIL, mail_about_order),
         Example(SITE_CHECK, lambda _, author: checks.request(author)),
         Example(BUNDLE_RUN, export_shop),
     )

@@ -10,7 +10,9 @@ from hashlib import sha256
 from app.domain.orders.basket import Basket
 from app.domain.orders.basket_contents import check_unlocked, contents_of, order_by_token, token_hash
 from app.domain.orders.contact import Contact, clean_contact
+from app.domain.orders.letters import OrderMailKind
 from app.domain.orders.limits import check_limits
+from app.domain.orders.mails import request_mail
 from app.domain.orders.models import OPEN, SUBMITTED, Order
 from app.domain.orders.numbers import next_number
 from app.domain.orders.offers import offers_of
@@ -107,7 +109,7 @@ def _submit(clock: Clock, order: Order, contact: Contact) -> None:
     order.submitted_at = order.updated_at = clock.now()
     order.revision += 1
     # The contact stands in the order alone, from where it is purged one day; the log keeps its entries for good.
-    audit.record(
-        Author(order.site_id, SHOPPER, clock), "order.submit", ("order", order.id), f"Order {order.number} was placed"
-    )
+    author = Author(order.site_id, SHOPPER, clock)
+    audit.record(author, "order.submit", ("order", order.id), f"Order {order.number} was placed")
     db.session.flush()
+    request_mail(author, order, OrderMailKind.RECEIVED)

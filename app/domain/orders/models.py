@@ -1,4 +1,4 @@
-"""Orders and their lines. A basket is an open order."""
+"""Orders, their lines and the mails about them. A basket is an open order."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, 
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.domain.shared.columns import JsonValue, UtcDateTime
+from app.domain.work.mailing import MailToSend
+from app.domain.work.models import state_known
 from app.extensions import Base
 
 OPEN, SUBMITTED, COLLECTED, CANCELLED = "OPEN", "SUBMITTED", "COLLECTED", "CANCELLED"
@@ -19,7 +21,8 @@ class Order(Base):
     call it by, from 1 on for each site, given when it is submitted. Money is in minor units of `currency`.
 
     States: OPEN -> SUBMITTED -> COLLECTED; SUBMITTED -> CANCELLED, which gives the stock back; COLLECTED -> SUBMITTED
-    for a few days, which takes a wrong press back.
+    for a few days, which takes a wrong press back. `ready_at` is when staff said that a submitted order is ready to
+    collect: it stays SUBMITTED, as programs that read orders know it.
 
     `owner_id` is the user who filled it at a till or through the API, `pos_location_id` where. `payment_lock` is the id
     of the card payment that is under way, during which the contents stay as they are; `paid_amount` is what cards paid,
@@ -61,11 +64,17 @@ class Order(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
     submitted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    ready_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     settled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     lines: Mapped[list[OrderLine]] = relationship(
         order_by="OrderLine.position", cascade="all, delete-orphan", passive_deletes=True
     )
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it is ready and waits to be collected."""
+        return self.status == SUBMITTED and self.ready_at is not None
 
 
 class OrderLine(Base):
@@ -88,6 +97,21 @@ class OrderLine(Base):
     quantity: Mapped[int] = mapped_column(Integer)
     stock_taken: Mapped[int] = mapped_column(Integer, default=0)
     unit_price: Mapped[int] = mapped_column(Integer)
+
+
+class OrderMail(MailToSend, Base):
+    """A mail about an order to its customer, one of each kind at most."""
+
+    __tablename__ = "order_mails"
+    __table_args__ = (
+        UniqueConstraint("order_id", "kind"),
+        Index(None, "state", "next_try_at"),
+        CheckConstraint("kind in ('received', 'ready')", name="kind_known"),
+        state_known(),
+    )
+
+    order_id: Mapped[str] = mapped_column(ForeignKey("orders.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(16))
 
 
 class OrderNumbers(Base):

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, case, false, func, or_, select
 from sqlalchemy.sql.elements import ColumnElement as Expression
 
-from app.domain.orders.models import Order, OrderLine
+from app.domain.orders.models import Order, OrderLine, OrderMail
 from app.domain.personal_data.people import Person
 from app.domain.pos.models import (
     PosAgent,
@@ -64,6 +64,13 @@ def _receipt_mails(person: Person) -> ColumnElement[bool]:
     return and_(PosReceiptMail.site_id == person.site_id, mine)
 
 
+def _order_mails(person: Person) -> ColumnElement[bool]:
+    mine: ColumnElement[bool] = OrderMail.order_id.in_(person.order_ids)
+    if person.email:
+        mine = or_(mine, func.lower(OrderMail.email) == person.email)
+    return and_(OrderMail.site_id == person.site_id, mine)
+
+
 def _processor_events(person: Person) -> ColumnElement[bool]:
     intents = select(PosTransaction.processor_intent_id).where(
         person.payments, PosTransaction.processor_intent_id.is_not(None)
@@ -114,6 +121,15 @@ HOLDINGS: tuple[Holding, ...] = (
         ("transaction_id", "email", "state", "created_at", "finished_at"),
         "The address and the link to the receipt are removed.",
         lambda _person: {"email": None, "link": ""},
+    ),
+    Holding(
+        "orderMails",
+        "Emails about orders",
+        OrderMail,
+        _order_mails,
+        ("order_id", "kind", "email", "state", "created_at", "finished_at"),
+        "The address is removed.",
+        lambda _person: {"email": None},
     ),
     Holding(
         "refunds",

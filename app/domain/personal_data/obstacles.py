@@ -9,7 +9,7 @@ from sqlalchemy import and_, or_, select
 
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.runs import runs_of
-from app.domain.orders.models import OPEN, SUBMITTED, Order
+from app.domain.orders.models import OPEN, SUBMITTED, Order, OrderMail
 from app.domain.personal_data.people import Person
 from app.domain.pos.ledger.models import LedgerDifference
 from app.domain.pos.models import PosAgent, PosRefund, PosSession, PosTransaction
@@ -32,7 +32,7 @@ class Obstacle:
 
 
 def obstacles(person: Person) -> list[Obstacle]:
-    return [*_orders(person), *_payments(person), *_receipts(person), *_work(person)]
+    return [*_orders(person), *_payments(person), *_receipts(person), *_order_mails(person), *_work(person)]
 
 
 def _orders(person: Person) -> Iterator[Obstacle]:
@@ -79,6 +79,14 @@ def _receipts(person: Person) -> Iterator[Obstacle]:
         yield Obstacle(
             "A receipt is on its way by email: it is sent, or given up, within three days.", None, payment_id
         )
+
+
+def _order_mails(person: Person) -> Iterator[Obstacle]:
+    waiting = select(OrderMail.order_id).where(
+        OrderMail.order_id.in_(person.order_ids), OrderMail.state.in_(UNFINISHED)
+    )
+    for order_id in db.session.scalars(waiting.limit(MOST_SHOWN)):
+        yield Obstacle("An email about an order is on its way: it is sent, or given up, within three days.", order_id)
 
 
 def _work(person: Person) -> Iterator[Obstacle]:

@@ -20,7 +20,7 @@ from app.domain.work.kinds import W, WorkKind
 from app.domain.work.locks import WorkerLocks
 from app.domain.work.models import LeasedWork
 from app.domain.work.states import UNFINISHED, State
-from app.extensions import db
+from app.extensions import Base, db
 
 FARTHEST = timedelta(days=1)  # A lease that runs longer was dated by a clock that was wrong.
 ANSWERS_WITHIN = timedelta(seconds=15)  # The queue wakes a worker at once, the scheduler's poll within seconds.
@@ -194,7 +194,8 @@ def unanswered(kind: WorkKind[W], clock: Clock, rows: Sequence[W]) -> list[W]:
 
 def _signs_of_workers(queue: str) -> CompoundSelect[Any]:
     """Query until when workers were busy with leased work of any kind that waits in a queue."""
-    models: list[Any] = [model for model in LeasedWork.__subclasses__() if model.queue == queue]
+    tables: list[Any] = [mapper.class_ for mapper in Base.registry.mappers if issubclass(mapper.class_, LeasedWork)]
+    models = sorted((model for model in tables if model.queue == queue), key=lambda model: model.__tablename__)
     return union_all(*(select(func.max(sign)) for model in models for sign in (model.lease_until, model.finished_at)))
 
 

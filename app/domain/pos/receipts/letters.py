@@ -7,6 +7,7 @@ from html import escape
 from zoneinfo import ZoneInfo
 
 from app.domain.pos.receipts.receipt import Receipt
+from app.domain.shared.letters import html_of, link_html, rows_html, rows_text, text_of
 from app.domain.shared.mailing import Mail
 from app.domain.shared.money import format_money
 from app.domain.shared.text import one_line
@@ -48,28 +49,16 @@ def _refunds(receipt: Receipt) -> Iterator[tuple[str, str]]:
 
 
 def _text(receipt: Receipt, link: str) -> str:
-    rows = "\n".join(f"{label}: {value}" for label, value in rows_of(receipt))
-    card = "\n".join(f"{label}: {value}" for label, value in receipt.card)
     place = "\n".join((receipt.shop, receipt.location, *receipt.address))
-    facts = "\n".join(f"{label}: {value}" for label, value in _facts(receipt))
-    return "\n\n".join(part for part in (place, facts, rows, card, f"This receipt on the web: {link}") if part) + "\n"
+    tables = map(rows_text, (_facts(receipt), rows_of(receipt), receipt.card))
+    return text_of(place, *tables, f"This receipt on the web: {link}")
 
 
 def _html(receipt: Receipt, link: str) -> str:
     place = "<br>".join(map(escape, (receipt.location, *receipt.address)))
-    tables = "".join(map(_table, (_facts(receipt), rows_of(receipt), list(receipt.card))))
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Receipt</title></head><body>'
-        f"<h1>{escape(receipt.shop)}</h1><p>{place}</p>{tables}"
-        f'<p><a href="{escape(link)}">This receipt on the web</a></p></body></html>'
-    )
-
-
-def _table(rows: Rows) -> str:
-    cells = "".join(
-        f'<tr><th align="left">{escape(label)}</th><td align="right">{escape(value)}</td></tr>' for label, value in rows
-    )
-    return f'<table cellpadding="4">{cells}</table>' if cells else ""
+    tables = "".join(map(rows_html, (_facts(receipt), rows_of(receipt), receipt.card)))
+    body = f"<p>{place}</p>{tables}{link_html(link, 'This receipt on the web')}"
+    return html_of("Receipt", receipt.shop, body)
 
 
 def _facts(receipt: Receipt) -> Rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import func, select
 
 from app.domain.orders.contact import EMAIL, LONGEST_EMAIL
 from app.domain.pos.payments.transitions import note_of
@@ -16,36 +16,21 @@ from app.domain.pos.reports.transactions import transaction
 from app.domain.pos.typed_text import note_problems
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.mailing import Mail, Mailer, MailNotSent
+from app.domain.shared.mailing import Mail, Mailer
 from app.domain.shared.problems import Invalid, Problem, TooManyRequests
 from app.domain.sites import audit
-from app.domain.work import leases
-from app.domain.work.context import WorkContext, read_afresh
-from app.domain.work.kinds import WorkKind, WorkRequested
-from app.domain.work.leases import Claim
+from app.domain.work import mailing
+from app.domain.work.context import WorkContext
+from app.domain.work.kinds import WorkRequested
+from app.domain.work.mailing import mail_kind
 from app.domain.work.models import requested_now
-from app.domain.work.performing import perform
-from app.domain.work.states import State
 from app.events import publish
 from app.extensions import db
 
 MOST_A_DAY = 10  # Of one payment: nobody can use the till to send mails to strangers.
-TRIED_AGAIN_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180))
 
 
-def _forget_address(_clock: Clock, mail: PosReceiptMail) -> None:
-    mail.email = None
-
-
-RECEIPT_MAIL = WorkKind(
-    "receipt-mail",
-    PosReceiptMail,
-    lease=timedelta(minutes=1),
-    kept=timedelta(days=30),
-    lasts_at_most=timedelta(days=3),
-    overdue="The mail server did not take the receipt within three days.",
-    on_end=_forget_address,
-)
+RECEIPT_MAIL = mail_kind("receipt-mail", PosReceiptMail, "The mail server did not take the receipt within three days.")
 
 
 def request_mail(author: Author, transaction_id: str, email: str, link: str) -> PosReceiptMail:
@@ -84,43 +69,16 @@ def mails_of(site_id: int, transaction_id: str) -> Sequence[PosReceiptMail]:
 
 def due(clock: Clock) -> Sequence[str]:
     """Return the mails that no worker holds and that may be tried now."""
-    query = select(PosReceiptMail.id).where(*_due(clock)).order_by(PosReceiptMail.next_try_at)
-    return db.session.scalars(query).all()
+    return mailing.due(RECEIPT_MAIL, clock)
 
 
 def send(context: WorkContext, mailer: Mailer, mail_id: str) -> bool:
     """Send it, unless another worker does. How it ended stands in the row."""
-    which = (PosReceiptMail.id == mail_id, *_due(context.clock))
-    claim = context.commit(lambda: leases.claim(RECEIPT_MAIL, context.clock, *which))
-    return claim is not None and perform(context, claim, lambda: _send(context, mailer, claim))
+    return mailing.send(context, mailer, RECEIPT_MAIL, mail_id, _letter)
 
 
-def _send(context: WorkContext, mailer: Mailer, claim: Claim[PosReceiptMail]) -> None:
-    """Send the mail. Nothing of the database is held while the mail server is talked to. Raises LeaseLost."""
-    mail = _letter(claim)
-    read_afresh()
-    try:
-        mailer.send(mail)
-    except MailNotSent as error:
-        reason = str(error)
-        context.commit(lambda: _try_later(context.clock, claim, reason))
-    else:
-        context.commit(lambda: leases.finish(context.clock, claim, done=1, error=None))
-
-
-def _letter(claim: Claim[PosReceiptMail]) -> Mail:
-    row = db.session.get_one(PosReceiptMail, claim.key)
+def _letter(row: PosReceiptMail) -> Mail:
     return receipt_mail(receipt_of(row.site_id, row.transaction_id), row.email or "", row.link, row.id)
-
-
-def _try_later(clock: Clock, claim: Claim[PosReceiptMail], reason: str) -> None:
-    row = leases.held(claim)
-    pause = TRIED_AGAIN_AFTER[min(row.attempts, len(TRIED_AGAIN_AFTER)) - 1]
-    row.state, row.lease_until, row.error, row.next_try_at = State.WAITING.value, None, reason, clock.now() + pause
-
-
-def _due(clock: Clock) -> tuple[ColumnElement[bool], ...]:
-    return leases.is_free(RECEIPT_MAIL, clock.now()), PosReceiptMail.next_try_at <= clock.now()
 
 
 def _check_number(author: Author, transaction_id: str) -> None:

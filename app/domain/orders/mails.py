@@ -1,0 +1,68 @@
+"""Mails about orders: requested with the order's change, in its transaction, and sent by a worker once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import selectinload
+
+from app.domain.orders.letters import OrderMailKind, Sender, order_mail
+from app.domain.orders.models import Order, OrderMail
+from app.domain.shared.author import Author
+from app.domain.shared.clock import Clock
+from app.domain.shared.mailing import Mail, Mailer
+from app.domain.shared.problems import NotFound
+from app.domain.shared.records import find_record
+from app.domain.sites.models import Site
+from app.domain.work import mailing
+from app.domain.work.context import WorkContext
+from app.domain.work.kinds import WorkRequested
+from app.domain.work.models import requested_now
+from app.events import publish
+from app.extensions import db
+
+ORDER_MAIL = mailing.mail_kind("order-mail", OrderMail, "The mail server did not take the mail within three days.")
+
+
+def request_mail(author: Author, order: Order, kind: OrderMailKind) -> OrderMail | None:
+    """Have a mail about an order sent to its contact. None where there is no email address that every mail server
+    takes, and where a mail of the kind was requested before. Call it in a transaction that holds the order."""
+    email = order.contact_email
+    if not email or not email.isascii() or kind in _requested(order):
+        return None
+    mail = OrderMail(**requested_now(author), order_id=order.id, kind=kind.value, email=email, next_try_at=author.now())
+    db.session.add(mail)
+    db.session.flush()
+    publish(WorkRequested(ORDER_MAIL.name, mail.id))
+    return mail
+
+
+def mails_of(order: Order) -> Sequence[OrderMail]:
+    """The mails about an order, oldest first."""
+    query = select(OrderMail).where(OrderMail.site_id == order.site_id, OrderMail.order_id == order.id)
+    return db.session.scalars(query.order_by(OrderMail.created_at, OrderMail.id)).all()
+
+
+def due(clock: Clock) -> Sequence[str]:
+    """Return the mails that no worker holds and that may be tried now."""
+    return mailing.due(ORDER_MAIL, clock)
+
+
+def send(context: WorkContext, mailer: Mailer, mail_id: str) -> bool:
+    """Send it, unless another worker does. How it ended stands in the row."""
+    return mailing.send(context, mailer, ORDER_MAIL, mail_id, _letter)
+
+
+def _letter(row: OrderMail) -> Mail:
+    """Raises NotFound where the address was erased meanwhile."""
+    order = find_record(Order, row.site_id, row.order_id, options=[selectinload(Order.lines)])
+    if order is None or not row.email:
+        raise NotFound("The order, or its email address, is not kept any more.")
+    site = db.session.get_one(Site, row.site_id)
+    sender = Sender(site.name, f"https://{site.primary_host}/")
+    return order_mail(OrderMailKind(row.kind), order, sender, row.email, row.id)
+
+
+def _requested(order: Order) -> set[str]:
+    return set(db.session.scalars(select(OrderMail.kind).where(OrderMail.order_id == order.id)))

@@ -1,0 +1,91 @@
+"""Mails to customers as leased work: sent by a worker, tried again for three days, and the address then forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from sqlalchemy import ColumnElement, String, select
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.domain.shared.clock import Clock
+from app.domain.shared.columns import UtcDateTime
+from app.domain.shared.mailing import Mail, Mailer, MailNotSent
+from app.domain.work import leases
+from app.domain.work.context import WorkContext, read_afresh
+from app.domain.work.kinds import WorkKind
+from app.domain.work.leases import Claim
+from app.domain.work.models import LeasedWork
+from app.domain.work.performing import perform
+from app.domain.work.states import State
+from app.extensions import db
+
+TRIED_AGAIN_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180))
+GIVEN_UP_AFTER = timedelta(days=3)
+
+
+class MailToSend(LeasedWork):
+    """A mail to be sent. `email` is None once it was sent, or given up: then it is not needed any more. `next_try_at`
+    is when the mail server is tried (again)."""
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    email: Mapped[str | None] = mapped_column(String(254))
+    next_try_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+M = TypeVar("M", bound=MailToSend)
+Letter = Callable[[M], Mail]
+
+
+def mail_kind(name: str, model: type[M], overdue: str) -> WorkKind[M]:
+    """Return the kind of work that sends the mails of a table. `overdue` says that the mail server never took one."""
+    return WorkKind(
+        name,
+        model,
+        lease=timedelta(minutes=1),
+        kept=timedelta(days=30),
+        lasts_at_most=GIVEN_UP_AFTER,
+        overdue=overdue,
+        on_end=_forget_address,
+    )
+
+
+def _forget_address(_clock: Clock, mail: MailToSend) -> None:
+    mail.email = None
+
+
+def due(kind: WorkKind[M], clock: Clock) -> Sequence[str]:
+    """Return the mails that no worker holds and that may be tried now."""
+    query = select(kind.model.id).where(*_due(kind, clock)).order_by(kind.model.next_try_at)
+    return db.session.scalars(query).all()
+
+
+def send(context: WorkContext, mailer: Mailer, kind: WorkKind[M], mail_id: str, letter: Letter[M]) -> bool:
+    """Send a mail, unless another worker does. How it ended stands in its row."""
+    which = (kind.model.id == mail_id, *_due(kind, context.clock))
+    claim = context.commit(lambda: leases.claim(kind, context.clock, *which))
+    return claim is not None and perform(context, claim, lambda: _send(context, mailer, claim, letter))
+
+
+def _send(context: WorkContext, mailer: Mailer, claim: Claim[M], letter: Letter[M]) -> None:
+    """Send the mail. Nothing of the database is held while the mail server is talked to. Raises LeaseLost."""
+    mail = letter(db.session.get_one(claim.kind.model, claim.key))
+    read_afresh()
+    try:
+        mailer.send(mail)
+    except MailNotSent as error:
+        reason = str(error)
+        context.commit(lambda: _try_later(context.clock, claim, reason))
+    else:
+        context.commit(lambda: leases.finish(context.clock, claim, done=1, error=None))
+
+
+def _try_later(clock: Clock, claim: Claim[Any], reason: str) -> None:
+    row = leases.held(claim)
+    pause = TRIED_AGAIN_AFTER[min(row.attempts, len(TRIED_AGAIN_AFTER)) - 1]
+    row.state, row.lease_until, row.error, row.next_try_at = State.WAITING.value, None, reason, clock.now() + pause
+
+
+def _due(kind: WorkKind[M], clock: Clock) -> tuple[ColumnElement[bool], ...]:
+    return leases.is_free(kind, clock.now()), kind.model.next_try_at <= clock.now()

@@ -1,0 +1,11 @@
+"""Mails about orders."""
+
+from __future__ import annotations
+
+from app.domain.orders import mails
+from app.ports import mailer
+from app.work_context import work_context
+
+
+def send(mail_id: str) -> bool:
+    return mails.send(work_context(), mailer(), mail_id)
