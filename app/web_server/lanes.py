@@ -44,7 +44,7 @@ BULK = Lane(
         r"POST /admin/personal-data/(?:export|erase)\Z",
         r"GET /admin/pos/transactions[.]csv\Z",
         rf"{ANY} /admin/search/analytics/.*[.]csv\Z",
-        f"{ANY} /admin/search/synonyms/(?:import|export)",
+        f"{ANY} /admin/search/[^/]+/(?:import|export)",
         r"POST /admin/search/(?:try|terms/try)\Z",
         rf"{ANY} /admin/search/test\Z",
         rf"{ANY} /admin/catalogue/taxonomy/tasks/[^/]+/lost\Z",

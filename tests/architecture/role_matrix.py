@@ -134,6 +134,10 @@ SEARCH: Rows = {
     ("GET", "/admin/search/analytics/days.csv"): STAFF,
     ("GET", "/admin/search/analytics/<list_name>"): STAFF,
     ("GET", "/admin/search/analytics/<list_name>.csv"): STAFF,
+    ("GET", "/admin/search/<words_table>/export.csv"): STAFF,
+    ("GET", "/admin/search/<words_table>/import"): STAFF,
+    ("POST", "/admin/search/<words_table>/import"): STAFF,
+    ("POST", "/admin/search/<words_table>/import/apply"): STAFF,
 }
 
 SYNONYMS = "/admin/search/synonyms"
@@ -149,10 +153,6 @@ SYNONYM_ROWS: Rows = {
     ("POST", f"{SYNONYMS}/<synonym_id>/reject"): STAFF,
     ("GET", f"{SYNONYMS}/<synonym_id>/delete"): STAFF,
     ("POST", f"{SYNONYMS}/<synonym_id>/delete"): STAFF,
-    ("GET", f"{SYNONYMS}/export.csv"): STAFF,
-    ("GET", f"{SYNONYMS}/import"): STAFF,
-    ("POST", f"{SYNONYMS}/import"): STAFF,
-    ("POST", f"{SYNONYMS}/import/apply"): STAFF,
     ("POST", f"{SYNONYMS}/rest"): STAFF,
     ("GET", f"{SYNONYMS}/rest/<synonym_id>"): STAFF,
     ("PUT", f"{SYNONYMS}/rest/<synonym_id>"): STAFF,

@@ -85,6 +85,7 @@ COMMON = {
     "filename": "admin/base.css",
     "file": "x.webp",
     "list_name": "top",
+    "words_table": "terms",
     "line_id": "1",
     "path": "home",
     "permit": "nothing",

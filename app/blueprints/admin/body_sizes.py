@@ -19,7 +19,7 @@ LARGEST_TEXTS = 1024 * 1024
 TAKES_TREES = ("admin.taxonomy_structure", "admin.taxonomy_impact")
 TAKES_TEXTS = {f"admin.{kind}_{act}" for kind in ("product", "page", "collection") for act in ("create", "save")}
 TAKES_TEXTS |= {"admin.taxonomy_draft", "admin.taxonomy_attribute"}  # Up to 1,000 values of an attribute.
-TAKES_TEXTS |= {"admin.search_synonyms_import_look", "admin.search_synonyms_import_apply"}
+TAKES_TEXTS |= {"admin.search_table_import_look", "admin.search_table_import_apply"}
 
 
 @bp.url_value_preprocessor

@@ -12,13 +12,14 @@ from app.domain.bundles.reading import Document
 from app.domain.bundles.task import ImportTask
 from app.domain.relevance.synonyms.editing import add_checked, change_checked, live_groups, synonym_of
 from app.domain.relevance.synonyms.group import Taken, check, fingerprint
-from app.domain.relevance.synonyms.importing import ImportLine, ImportReport, RowOutcome, planned
+from app.domain.relevance.synonyms.importing import planned
 from app.domain.relevance.synonyms.models import AI, LIVE, MANUAL, MINED, REJECTED, SUGGESTED, Synonym
 from app.domain.relevance.synonyms.table import TableLine
 from app.domain.search.serving import versions
 from app.domain.search.serving.synonyms import SYNONYM, SynonymGroup
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.shared.schema import Choice, Flag, Object, Record, Text, Whole
+from app.domain.shared.table_import import ImportLine, ImportReport, RowOutcome
 from app.extensions import db
 
 FILE = "synonyms.json"
@@ -92,16 +93,18 @@ def _take_live(task: ImportTask, document: Document, live: dict[int, _Sent]) -> 
             task.refuse(KIND, document, [Problem("refused", line.reason, f"#/{one.index}")])
 
 
-def _planned(task: ImportTask, document: Document, live: dict[int, _Sent]) -> tuple[ImportReport, list[_Sent]]:
+def _planned(
+    task: ImportTask, document: Document, live: dict[int, _Sent]
+) -> tuple[ImportReport[SynonymGroup], list[_Sent]]:
     lines = [TableLine(document.line_of(f"#/{index}"), "", one.group) for index, one in live.items()]
     return planned(live_groups(task.site_id), lines), list(live.values())
 
 
-def _write_live(task: ImportTask, line: ImportLine, one: _Sent, version: int) -> None:
-    if line.group is not None and line.outcome is RowOutcome.ADDED:
-        add_checked(task.author, line.group, version, one.source, one.evidence)
-    elif line.group is not None and line.replaces is not None and line.replaces.id is not None:
-        change_checked(task.author, synonym_of(task.site_id, line.replaces.id), line.group, version)
+def _write_live(task: ImportTask, line: ImportLine[SynonymGroup], one: _Sent, version: int) -> None:
+    if line.made is not None and line.outcome is RowOutcome.ADDED:
+        add_checked(task.author, line.made, version, one.source, one.evidence)
+    elif line.made is not None and line.replaces is not None and line.replaces.id is not None:
+        change_checked(task.author, synonym_of(task.site_id, line.replaces.id), line.made, version)
 
 
 def _take_undecided(task: ImportTask, document: Document, one: _Sent) -> None:

@@ -46,15 +46,20 @@ def leading_nowhere(site_id: int, paths: Iterable[str | None]) -> dict[str, str]
 
 def target_problems(site_id: int, rule: Rule) -> list[Problem]:
     """Return the problems of the pages that a rule leads to. The rule is about to be saved, and tidy."""
-    gone = leading_nowhere(site_id, rule.paths)
+    return problems_of_targets(rule, leading_nowhere(site_id, rule.paths))
+
+
+def problems_of_targets(rule: Rule, gone: Mapping[str, str]) -> list[Problem]:
+    """Return the problems of the pages that a rule leads to, of which those in `gone` lead nowhere, with the reason."""
+    banner_link = rule.banner.link_url if rule.banner else None
     named = (
         ("The redirect", rule.redirect_url, "#/redirectUrl"),
-        ("The banner’s link", rule.banner and rule.banner.link_url, "#/banner/linkUrl"),
+        ("The banner’s link", banner_link, "#/banner/linkUrl"),
     )
     return [
         Problem("unknown_page", f"{label} “{path[:60]}” leads nowhere: {gone[path]}.", pointer)
         for label, path, pointer in named
-        if path in gone
+        if path is not None and path in gone
     ]
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from app.domain.relevance.synonyms.editing import add_checked, change_checked, live_groups, synonym_of
 from app.domain.relevance.synonyms.group import MOST_GROUPS, Taken, check, fingerprint
@@ -14,44 +12,7 @@ from app.domain.search.serving import versions
 from app.domain.search.serving.synonyms import SynonymGroup
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, Invalid
-
-
-class RowOutcome(StrEnum):
-    ADDED = "added"
-    CHANGED = "changed"
-    SAME = "same"
-    REFUSED = "refused"
-
-
-@dataclass(frozen=True, slots=True)
-class ImportLine:
-    """The outcome of a line. `group` is what it makes; `replaces` the live synonym that becomes it; `reason` why it is
-    refused."""
-
-    number: int
-    text: str
-    outcome: RowOutcome
-    group: SynonymGroup | None = None
-    replaces: SynonymGroup | None = None
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ImportReport:
-    lines: Sequence[ImportLine]
-
-    def count(self, outcome: str) -> int:
-        return sum(line.outcome == outcome for line in self.lines)
-
-    @property
-    def changes(self) -> int:
-        return self.count(RowOutcome.ADDED) + self.count(RowOutcome.CHANGED)
-
-    @property
-    def digest(self) -> str:
-        """The same as long as the same lines do the same to the same synonyms."""
-        said = [(line.number, line.outcome.value, line.group, line.replaces, line.reason) for line in self.lines]
-        return hashlib.sha256(repr(said).encode()).hexdigest()
+from app.domain.shared.table_import import ImportLine, ImportReport, RowOutcome, refused
 
 
 @dataclass(slots=True)
@@ -63,17 +24,16 @@ class _Plan:
     room: int
     said: dict[str, int] = field(default_factory=dict)  # By fingerprint: the line that makes or keeps it.
 
-    def of(self, line: TableLine) -> ImportLine:
+    def of(self, line: TableLine) -> ImportLine[SynonymGroup]:
         if line.group is None:
             return ImportLine(line.number, line.text, RowOutcome.REFUSED, reason=line.problem)
         try:
             group = check(line.group, Taken())
         except Invalid as invalid:
-            reason = " ".join(problem.message for problem in invalid.problems[:3])
-            return ImportLine(line.number, line.text, RowOutcome.REFUSED, reason=reason)
+            return refused(line.number, line.text, invalid)
         return self._placed(line, group)
 
-    def _placed(self, line: TableLine, group: SynonymGroup) -> ImportLine:
+    def _placed(self, line: TableLine, group: SynonymGroup) -> ImportLine[SynonymGroup]:
         written = fingerprint(group)
         met = self.taken.met_by(group)
         reason = self._refusal(written, met)
@@ -104,7 +64,7 @@ class _Plan:
         return ""
 
 
-def planned(groups: Sequence[SynonymGroup], lines: Iterable[TableLine]) -> ImportReport:
+def planned(groups: Sequence[SynonymGroup], lines: Iterable[TableLine]) -> ImportReport[SynonymGroup]:
     """Return the changes that lines would make to the live synonyms. A line with the words, or the root, of one of them
     changes that one."""
     known = {fingerprint(group): group for group in groups}
@@ -112,12 +72,12 @@ def planned(groups: Sequence[SynonymGroup], lines: Iterable[TableLine]) -> Impor
     return ImportReport([plan.of(line) for line in lines])
 
 
-def preview(site_id: int, text: str) -> ImportReport:
+def preview(site_id: int, text: str) -> ImportReport[SynonymGroup]:
     """Preview an import; nothing is written. Raises Invalid."""
     return planned(live_groups(site_id), read_table(text))
 
 
-def apply(author: Author, text: str, digest: str) -> ImportReport:
+def apply(author: Author, text: str, digest: str) -> ImportReport[SynonymGroup]:
     """Apply the changes that the preview with this digest showed; refused lines are left out. Raises Invalid, and
     Conflict where the synonyms have changed since."""
     lines = read_table(text)
@@ -126,8 +86,8 @@ def apply(author: Author, text: str, digest: str) -> ImportReport:
     if report.digest != digest:
         raise Conflict("The synonyms changed since you looked. Look at what the file does now, then import it.")
     for line in report.lines:
-        if line.group is not None and line.outcome is RowOutcome.ADDED:
-            add_checked(author, line.group, version)
-        elif line.group is not None and line.replaces is not None and line.replaces.id is not None:
-            change_checked(author, synonym_of(author.site_id, line.replaces.id), line.group, version)
+        if line.made is not None and line.outcome is RowOutcome.ADDED:
+            add_checked(author, line.made, version)
+        elif line.made is not None and line.replaces is not None and line.replaces.id is not None:
+            change_checked(author, synonym_of(author.site_id, line.replaces.id), line.made, version)
     return report

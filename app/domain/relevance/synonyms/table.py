@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import StringIO
 
 from app.domain.relevance.synonyms.group import MOST_GROUPS, split_words
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.shared.problems import Invalid
-from app.domain.shared.table_cells import unguarded
+from app.domain.shared.table_import import read_cells
 from app.domain.shared.text import one_line
 
 COLUMNS = ("type", "root", "words")
 TYPES = {name: kind for kind in SynonymType for name in (kind.value.casefold().replace("_", " "), kind.label)}
 ARROWS = ("->", "→")
-LONGEST_TABLE = 500_000  # Characters: 1,000 groups of 20 words with 25 letters.
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +35,9 @@ def rows_of(groups: Sequence[SynonymGroup]) -> Iterator[tuple[str, str, str]]:
 def read_table(text: str) -> list[TableLine]:
     """Read the lines of a table. Empty lines are passed over, and so is a first line with the names of the columns.
     Raises Invalid for what is no table or has too many lines."""
-    if len(text) > LONGEST_TABLE or "\0" in text:
-        raise Invalid.one("not_a_table", "This file is too large or no text.", "#/file")
-    found = [line for line in _lines(text.removeprefix("\ufeff")) if line is not None]
+    found = [
+        line for number, cells in read_cells(text) if (line := _line(number, list(map(one_line, cells)))) is not None
+    ]
     if not found:
         raise Invalid.one("empty_table", "The file holds no synonyms.", "#/file")
     if len(found) > MOST_GROUPS:
@@ -49,21 +46,8 @@ def read_table(text: str) -> list[TableLine]:
     return found
 
 
-def _lines(text: str) -> Iterator[TableLine | None]:
-    reader = csv.reader(StringIO(text, newline=""), strict=True)
-    before = 0
-    try:
-        for cells in reader:
-            number, before = before + 1, reader.line_num
-            yield _line(number, [unguarded(one_line(cell)) for cell in cells])
-    except csv.Error as error:
-        raise Invalid.one(
-            "not_a_table", f"The file breaks off in line {reader.line_num}: {error}.", "#/file"
-        ) from error
-
-
 def _line(number: int, cells: list[str]) -> TableLine | None:
-    if not any(cells) or (number == 1 and cells[0].casefold() == COLUMNS[0]):
+    if number == 1 and cells[0].casefold() == COLUMNS[0]:
         return None
     shown = ",".join(cells)[:200]
     if (written := _as_people_write(cells)) is not None:

@@ -1,0 +1,158 @@
+"""Synonyms, search terms and rules as spreadsheets: the whole list out, and a file in after a preview."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response, flash, make_response, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app.blueprints.admin import spreadsheet
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.author import current_author
+from app.domain.catalogue import term_table
+from app.domain.relevance.rules import importing as rules
+from app.domain.relevance.rules import table as rule_table
+from app.domain.relevance.rules.rule import MOST_RULES
+from app.domain.relevance.synonyms import importing as synonyms
+from app.domain.relevance.synonyms import queries
+from app.domain.relevance.synonyms.group import MOST_GROUPS
+from app.domain.relevance.synonyms.table import rows_of
+from app.domain.shared.author import Author
+from app.domain.shared.problems import Conflict, Invalid
+from app.domain.shared.table_import import ImportReport
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+NO_ERRORS = FieldErrors()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A list of the search pages that goes out and in as a table. `noun` is one line of it, `thing` many of them in a
+    sentence; `most` lines go in at once. `columns` says how they are written, `pasted` how people paste them."""
+
+    noun: str
+    title: str
+    page: str
+    most: int
+    columns: str
+    pasted: str
+    rows: Callable[[int], Iterable[Sequence[str]]]
+    preview: Callable[[int, str], ImportReport[Any]]
+    apply: Callable[[Author, str, str], ImportReport[Any]]
+    stays: str
+
+
+TABLES: Mapping[str, Table] = {
+    "synonyms": Table(
+        noun="synonym",
+        title="Synonyms",
+        page="admin.search_synonyms",
+        most=MOST_GROUPS,
+        columns="A CSV file with the columns type, root and words, as the export makes it, or lines that you paste.",
+        pasted="One synonym a line: mobile = cell phone, or hoover -> vacuum, or as the export writes it: "
+        "both ways,,mobile;cell phone",
+        rows=lambda site_id: rows_of([synonym.group for synonym in queries.live_synonyms(site_id)]),
+        preview=synonyms.preview,
+        apply=synonyms.apply,
+        stays="Synonyms that the file does not name stay.",
+    ),
+    "terms": Table(
+        noun="product",
+        title="Search terms",
+        page="admin.search_terms",
+        most=term_table.MOST_LINES,
+        columns="A CSV file with the columns sku and terms, as the export makes it: all terms of a product on one "
+        "line, with commas between. An empty cell removes them.",
+        pasted='The first line names the columns: sku,terms. Then a product a line: KETTLE-1,"tea kettle, boiler"',
+        rows=term_table.rows,
+        preview=term_table.preview,
+        apply=term_table.apply,
+        stays="Products that the file does not name keep their terms.",
+    ),
+    "ranking": Table(
+        noun="rule",
+        title="Rules and ranking",
+        page="admin.search_ranking",
+        most=MOST_RULES,
+        columns="A CSV file with the columns of the export, of which only term is needed. Products are named by SKU "
+        "with semicolons between, pinned ones with their place: 1:COAT-2;3:COAT-7. What the file has no column for "
+        "stays.",
+        pasted="The first line names the columns, such as term,pins,note. Then a rule a line.",
+        rows=lambda site_id: rule_table.rows_of(rules.stored_rules(site_id)),
+        preview=rules.preview,
+        apply=rules.apply,
+        stays="Rules that the file does not name stay.",
+    ),
+}
+ADDRESS = f"/search/<any({', '.join(TABLES)}):words_table>"
+
+
+@bp.get(f"{ADDRESS}/export.csv")
+@requires(Permission.MANAGE_SEARCH)
+def search_table_export(words_table: str) -> Response:
+    rows = TABLES[words_table].rows(current_user.site_id)
+    answer = Response(spreadsheet.BEGINNING + spreadsheet.lines(rows), mimetype="text/csv")
+    answer.headers["Content-Disposition"] = f"attachment; filename={words_table}.csv"
+    return answer
+
+
+@bp.get(f"{ADDRESS}/import")
+@requires(Permission.MANAGE_SEARCH)
+def search_table_import(words_table: str) -> AnyResponse:
+    return _page(words_table)
+
+
+@bp.post(f"{ADDRESS}/import")
+@requires(Permission.MANAGE_SEARCH)
+def search_table_import_look(words_table: str) -> AnyResponse:
+    """Preview an import; nothing is written yet."""
+    try:
+        text = _sent_text()
+        return _page(words_table, text, TABLES[words_table].preview(current_user.site_id, text))
+    except Invalid as invalid:
+        return _page(words_table, request.form.get("table", ""), errors=FieldErrors(invalid))
+
+
+@bp.post(f"{ADDRESS}/import/apply")
+@requires(Permission.MANAGE_SEARCH)
+def search_table_import_apply(words_table: str) -> AnyResponse:
+    table = TABLES[words_table]
+    text, digest = request.form.get("table", ""), request.form.get("digest", "")
+    try:
+        with transaction():
+            done = table.apply(current_author(), text, digest)
+    except Invalid as invalid:
+        return _page(words_table, text, errors=FieldErrors(invalid))
+    except Conflict as conflict:
+        return _page(words_table, text, table.preview(current_user.site_id, text), FieldErrors(conflict))
+    flash(
+        f"Imported: {done.count('added'):,} added, {done.count('changed'):,} changed. Search has them within seconds.",
+        "good",
+    )
+    return redirect(url_for(table.page))
+
+
+def _sent_text() -> str:
+    """Return the text of the file, or the pasted one. Raises Invalid."""
+    file = request.files.get("file")
+    if file is None or not file.filename:
+        return request.form.get("table", "")
+    try:
+        return file.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = "The file is not in UTF-8. In a spreadsheet, save it as “CSV UTF-8”."
+        raise Invalid.one("not_utf8", message, "#/file") from error
+
+
+def _page(
+    name: str, text: str = "", report: ImportReport[Any] | None = None, errors: FieldErrors = NO_ERRORS
+) -> AnyResponse:
+    context = {"name": name, "words": TABLES[name], "text": text, "report": report, "errors": errors}
+    page = render_template("admin/search/tables/import.html", **context)
+    return make_response(page, errors.status if errors else 200)
