@@ -17,7 +17,12 @@ STATIC = Path(__file__).parents[1] / "static"
 STYLES = ("storefront/storefront.css",)
 # Scripts of others stand as they are; ours get a scope each, so that their names do not meet.
 LIBRARIES = ("vendor/htmx-4.0.1.min.js",)
-ISLANDS = ("storefront/basket_count.js", "storefront/filter_sheet.js")
+ISLANDS = (
+    "storefront/basket_count.js",
+    "storefront/facet_values.js",
+    "storefront/filter_sheet.js",
+    "storefront/range_slider.js",
+)
 OWN_FILE = re.compile(r"""url\((["']?)(files/[\w./-]+)\1\)""", re.ASCII)
 
 

@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.storefront.blueprint import DrawnListing, bp, current_shop, landing_pages_of, listing_cache
 from app.blueprints.storefront.fragment_cache import PackedMarkup
-from app.blueprints.storefront.presentation import drawn, listing_answer, shown_listing
+from app.blueprints.storefront.presentation import count_answer, drawn, listing_answer, shown_listing, wants_count
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.engine import SearchUnavailable
@@ -45,7 +45,7 @@ def category(path: str) -> AnyResponse:
         return _landing_page(shop, path)
     pages = landing_pages_of(shop, node)
     listing_request = _read(shop, node)
-    landing = LandingLinks(pages).redirect(listing_request, _tracking(shop))
+    landing = None if wants_count() else LandingLinks(pages).redirect(listing_request, _tracking(shop))
     if landing is None:
         return _page(shop, node, listing_request, pages, None)
     return redirect_page(landing) if wants_fragment() else redirect(landing, 301)
@@ -60,6 +60,8 @@ def _page(shop: Shop, node: ShopNode, given: ListingRequest, pages: LandingPages
     listing_request = request_of(page, given) if page else given
     links = ListingLinks(page.path if page else listing_request.path, LandingLinks(pages).address)
     listing = _listing(shop, node, listing_request, links, pages)
+    if wants_count():
+        return count_answer(listing.shown.total)
     is_past = is_past_window(shop, listing_request)
     if page:
         head = landing_head(shop, node, page, landing_request(page, given, is_past), listing.shown)

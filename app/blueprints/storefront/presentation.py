@@ -28,6 +28,7 @@ from app.themes.drawing import current_theme, drawn, environment
 from app.themes.folders import Theme
 
 LISTING = "#listing"
+COUNT = "#product-count"  # What the sheet of filters requests: how many products its choices leave.
 QUIET_COLOURS = ("#4f7942", "#3b5b85", "#c1613f", "#6b5b7b", "#b8862b", "#14525f")
 LOADING = {"first": Markup(' fetchpriority="high"'), "lazy": Markup(' loading="lazy"')}
 HEADLINES = {
@@ -61,6 +62,18 @@ def listing_answer(template: str, swap: str, head: PageHead, **context: Any) -> 
         response = page_answer(template, head, **context)
     response.vary.add("HX-Target")
     return response
+
+
+def count_answer(total: int) -> Response:
+    """The label of the button that shows the products which the choices in the sheet of filters leave."""
+    response = make_response(product_count_label(total))
+    response.vary.add("HX-Target")
+    return response
+
+
+@bp.app_template_filter("show_products")
+def product_count_label(total: int) -> str:
+    return f"Show {total:,} {'product' if total == 1 else 'products'}"
 
 
 @bp.app_template_global("shop_or_none")
@@ -170,6 +183,11 @@ def drawn_once(shop: Shop, template: str) -> Markup:
 def wants_listing() -> bool:
     """Whether a link or form of a listing requests the listing alone."""
     return wants_fragment() and request.headers.get("HX-Target", "").endswith(LISTING)
+
+
+def wants_count() -> bool:
+    """Whether the sheet of filters requests the number of products alone, which is no look at them."""
+    return wants_fragment() and request.headers.get("HX-Target", "").endswith(COUNT)
 
 
 @bp.app_template_filter("category_picture")

@@ -7,7 +7,7 @@ from flask import Response, make_response, redirect, request
 from app import ports
 from app.blueprints.storefront.attribution import note_search
 from app.blueprints.storefront.blueprint import bp, current_shop, served_configuration
-from app.blueprints.storefront.presentation import listing_answer, page_answer
+from app.blueprints.storefront.presentation import count_answer, listing_answer, page_answer, wants_count
 from app.domain.search.listings.browsing import read_request, search_listing
 from app.domain.search.serving.plan import plan
 from app.domain.search.serving.redirects import SEARCH_PATH
@@ -25,10 +25,12 @@ def search() -> Response:
         return page_answer("storefront/search_start.html", search_head(shop, ""), shop=shop)
     served, now = served_configuration(shop), ports.clock().now()
     elsewhere = plan(listing_request.words, served, now).redirect
-    if elsewhere is not None:
+    if elsewhere is not None and not wants_count():
         note_search(listing_request, (), None, ruled=True)
         return _sent_on(elsewhere)
     found = search_listing(ports.search_engine(), shop, listing_request, served, now)
+    if wants_count():
+        return count_answer(found.listing.total)
     if listing_request.words:
         result = found.listing.result
         note_search(listing_request, [hit.id for hit in result.hits], result.total, ruled=found.plan.rule is not None)

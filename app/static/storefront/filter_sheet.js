@@ -1,39 +1,51 @@
-// The filter sheet: choices are staged and applied together, by one request. A link to another path, such as the page of
-// a brand, is followed at once, unless choices wait: then its filter (data-facet-href) joins them, so that none is lost.
-// Without scripts every link works as it is.
+// The filter sheet: choices are staged and applied together, by one request; its button says how many products they
+// leave. A link to another path, such as the page of a brand, is followed at once, unless choices wait: then its filter
+// (data-facet-href) joins them, so that none is lost. Without scripts every link works as it is.
 
 const AFTER_FACETS = ["price_min", "price_max", "q", "sort", "pageSizeOverride"]; // Addresses have one order.
+const PAUSE = 250; // Milliseconds without a further choice, after which the products are counted.
 const staged = new Map(); // By link: the address that chooses its value or lets it go.
+let counting = null;
+let applying = false;
 
 const openSheet = () => document.querySelector("#filters:popover-open");
 const isHere = (address) => new URL(address, location.href).pathname === location.pathname;
 const pairsOf = (parameters) => new Set([...parameters].map((pair) => JSON.stringify(pair)));
+const isChosen = (link) => "chosen" in link.dataset;
 
 // The ends of ranges that were typed and not yet set.
-const typed = (sheet) => [...sheet.querySelectorAll(".ends input:not([type=hidden])")].filter((field) => field.value !== field.defaultValue);
+const typed = (sheet) => [...sheet.querySelectorAll(".ends label input")].filter((field) => field.value !== field.defaultValue);
 
 const addressOf = (sheet, link) => {
   if (isHere(link.href)) return new URL(link.href);
   const facet = link.dataset.facetHref;
-  const waits = staged.size || typed(sheet).length;
-  return facet && waits && isHere(facet) ? new URL(facet, location.href) : null;
+  const othersWait = staged.size || typed(sheet).length;
+  return facet && othersWait && isHere(facet) ? new URL(facet, location.href) : null;
 };
 
-const tick = (link) => {
-  if (link.classList.toggle("on")) link.setAttribute("aria-current", "true");
+const tick = (link, on) => {
+  link.classList.toggle("on", on);
+  if (on) link.setAttribute("aria-current", "true");
   else link.removeAttribute("aria-current");
 };
 
-const label = (sheet) => {
-  const words = sheet.querySelector(".apply button span");
-  words.dataset.plain ??= words.textContent;
-  words.textContent = staged.size ? `Apply (${staged.size} ${staged.size === 1 ? "choice" : "choices"})` : words.dataset.plain;
+const restore = (links) => {
+  for (const link of links) {
+    staged.delete(link);
+    tick(link, isChosen(link));
+  }
 };
 
-const stage = (sheet, link, address) => {
-  if (!staged.delete(link)) staged.set(link, address);
-  tick(link);
-  label(sheet);
+// Of the values of a rating only one is chosen.
+const stage = (link, address) => {
+  const on = !link.classList.contains("on");
+  for (const other of link.closest("[data-one]")?.querySelectorAll("a") ?? []) {
+    staged.delete(other);
+    tick(other, !on && isChosen(other));
+  }
+  if (on === isChosen(link)) staged.delete(link);
+  else staged.set(link, address);
+  tick(link, on);
 };
 
 const compare = ([a, aValue], [b, bValue]) => {
@@ -66,36 +78,76 @@ const elsewhere = (fields) => {
   return addressWith(fields[0].form.action, [...pairs].map((pair) => JSON.parse(pair)));
 };
 
+const leadsAway = (fields) => fields.some((field) => !isHere(field.form.action));
+const destination = (fields) => (leadsAway(fields) ? elsewhere(fields) : wanted(fields));
+
+const labelOf = (sheet) => sheet.querySelector(".apply button span");
+const label = (sheet, words) => (labelOf(sheet).textContent = words ?? labelOf(sheet).textContent);
+
+// What the button says once the choices have settled: how many products they leave, as the server counts them.
+const count = (sheet) => {
+  counting?.abort();
+  counting = new AbortController();
+  const { signal } = counting;
+  setTimeout(async () => {
+    if (signal.aborted) return;
+    const headers = { "HX-Request": "true", "HX-Target": "span#product-count" };
+    try {
+      const answer = await fetch(destination(typed(sheet)), { headers, signal });
+      if (!answer.ok) throw new Error(answer.statusText);
+      label(sheet, await answer.text());
+    } catch {
+      if (!signal.aborted) label(sheet, "Show products");
+    }
+  }, PAUSE);
+};
+
 // The listing is the source too: of it htmx tells the server which part is wanted. Else the whole page is the answer.
 const fetchListing = (address) =>
   htmx.ajax("GET", address, { source: "#listing", target: "#listing", swap: "outerMorph show:none", push: "true" });
 
+// The sheet stays until the products are there; when none come, what was chosen is still in it.
 const apply = (sheet) => {
   const fields = typed(sheet);
-  if (fields.some((field) => !isHere(field.form.action))) location.assign(elsewhere(fields));
-  else if (staged.size || fields.length) fetchListing(wanted(fields));
+  counting?.abort();
+  if (leadsAway(fields)) return location.assign(elsewhere(fields));
+  applying = staged.size > 0 || fields.length > 0;
+  if (applying) fetchListing(wanted(fields));
+  else sheet.hidePopover();
 };
 
-const discard = () => {
-  staged.forEach((_, link) => tick(link));
-  staged.clear();
-  const sheet = document.getElementById("filters");
-  if (sheet?.querySelector(".apply button span")?.dataset.plain) label(sheet);
+const discard = (sheet) => {
+  counting?.abort();
+  restore(sheet.querySelectorAll(".choices a"));
+  sheet.querySelectorAll(".ends").forEach((form) => form.reset());
+  label(sheet, sheet.dataset.plain);
 };
+
+const remember = (sheet) => (sheet.dataset.plain = labelOf(sheet).textContent);
 
 // Before htmx hears of it, which would follow the link.
 document.addEventListener("click", (event) => {
   const sheet = openSheet();
   if (!sheet?.contains(event.target)) return;
-  if (event.target.closest(".apply button")) return apply(sheet);
+  if (event.target.closest(".apply button")) {
+    event.preventDefault();
+    return apply(sheet);
+  }
+  if (event.target.closest(".clear-filters")) return discard(sheet);
   const link = event.target.closest(".choices a");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   const address = addressOf(sheet, link);
   if (!address) return;
   event.preventDefault();
   event.stopPropagation();
-  stage(sheet, link, address);
+  stage(link, address);
+  count(sheet);
 }, true);
+
+document.addEventListener("input", (event) => {
+  const sheet = openSheet();
+  if (sheet?.contains(event.target) && event.target.closest(".ends")) count(sheet);
+});
 
 document.addEventListener("submit", (event) => {
   const sheet = openSheet();
@@ -103,12 +155,20 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   event.stopPropagation();
   apply(sheet);
-  sheet.hidePopover();
 }, true);
 
 document.addEventListener("toggle", (event) => {
-  if (event.target.id === "filters" && event.newState === "closed") discard();
+  if (event.target.id !== "filters") return;
+  if (event.newState === "open") remember(event.target);
+  else discard(event.target);
 }, true);
 document.addEventListener("htmx:after:swap", () => {
+  counting?.abort();
   staged.clear();
+  const sheet = openSheet();
+  if (!sheet) return;
+  remember(sheet);
+  if (applying) sheet.hidePopover();
+  applying = false;
 });
+document.addEventListener("htmx:error", () => (applying = false));

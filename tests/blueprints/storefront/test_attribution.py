@@ -66,6 +66,13 @@ def test_a_search_counts_once_however_it_is_paged_sorted_filtered_or_reloaded(
     assert counts() == {"tent": (1, 0, 1, 0, 0)}
 
 
+def test_the_number_of_products_that_filters_would_leave_is_no_search(
+    shopper: Shopper, counts: Callable[[], Counts]
+) -> None:
+    shopper.get("/search?q=tent", HX_Request="true", HX_Target="span#product-count")
+    assert counts() == {}
+
+
 def test_another_shopper_counts_anew_and_so_does_a_later_visit(
     app: Flask, shopper: Shopper, counts: Callable[[], Counts], clock: StoppedClock
 ) -> None:

@@ -106,6 +106,11 @@ class ListingRequest:
         spans = tuple((name, span) for name, span in self.spans if name != facet_id)
         return replace(self._choosing(facet_id, ()), spans=spans)
 
+    def with_span(self, facet_id: str, span: Span) -> ListingRequest:
+        """This request with a range of numbers chosen, the price apart."""
+        others = [(name, kept) for name, kept in self.spans if name != facet_id]
+        return replace(self, spans=tuple(sorted((*others, (facet_id, span)), key=lambda pair: pair[0])), page=1)
+
     def without_filters(self) -> ListingRequest:
         return replace(self, values=(), spans=(), price=ANY, unknown=(), page=1)
 

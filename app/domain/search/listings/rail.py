@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 
 from app.domain.merchandising.colours import colour_of
 from app.domain.merchandising.filters import Filter
@@ -19,11 +20,14 @@ from app.domain.search.listings.listing import (
     number_text,
     price_text,
 )
+from app.domain.search.listings.ranges import FINEST_NUMBER, STARS, Slider, slider, stars_and_up
 from app.domain.search.serving.redirects import SEARCH_PATH
-from app.domain.shared.money import format_money
+from app.domain.shared.money import decimals, format_money
 from app.domain.taxonomy.levels.units import with_unit
 
-MOST_CHOICES = 100  # Values of one filter that a page offers; the shopper's own are always among them.
+MOST_CHOICES = 500  # Values of one filter that a page offers; the shopper's own are always among them.
+SHOWN_AT_FIRST = 10  # The others of a filter are there too, and unfold.
+RATING = "rating"
 YES = "true"
 
 
@@ -31,11 +35,11 @@ YES = "true"
 class ValueLink:
     """A value that can be ticked. `toggle_url` ticks it or lets it go among the filters; `url` leads to the same
     products, at the address of their own page where `has_page`. Search engines follow to the page of a value from an
-    unfiltered list alone (`is_followed`). `colour` is `#rrggbb` or None."""
+    unfiltered list alone (`is_followed`). `colour` is `#rrggbb` or None; `count` None where nobody counts."""
 
     value: str
     label: str
-    count: int
+    count: int | None
     chosen: bool
     url: str
     toggle_url: str
@@ -45,7 +49,7 @@ class ValueLink:
 
     @property
     def count_text(self) -> str:
-        return f"{self.count:,}"
+        return "" if self.count is None else f"{self.count:,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +66,33 @@ class Ends:
 
 @dataclass(frozen=True, slots=True)
 class FilterGroup:
-    """One filter of the rail. `ends`, `unit` and `hidden` (what its form sends along) only for a range."""
+    """One filter of the rail. `values` counts those that there are, of which `choices` offers MOST_CHOICES. `ends`,
+    `slider`, `unit` and `hidden` (what its form sends along) only for a range; ratings are a range with choices
+    instead, of which one can be chosen."""
 
     facet_id: str
     label: str
     display: Display
     choices: tuple[ValueLink, ...] = ()
     ends: Ends | None = None
+    slider: Slider | None = None
     hidden: tuple[tuple[str, str], ...] = ()
     unit: str | None = None
+    values: int = 0
+
+    @property
+    def is_rating(self) -> bool:
+        return self.facet_id == RATING
+
+    @property
+    def is_long(self) -> bool:
+        return len(self.choices) > SHOWN_AT_FIRST
+
+    @property
+    def show_all_text(self) -> str:
+        """The label of the button that unfolds a long filter."""
+        is_whole = self.values <= len(self.choices)
+        return f"Show all {self.values:,}" if is_whole else f"Show the first {len(self.choices):,} of {self.values:,}"
 
     @property
     def is_chosen(self) -> bool:
@@ -127,10 +149,14 @@ def pages(current: int, last: int) -> tuple[int | None, ...]:
 
 
 def _group(filter: Filter, request: ListingRequest, result: SearchResult, links: ListingLinks) -> FilterGroup | None:
+    if filter.facet_id == RATING:
+        return _rating_group(filter, request, result.ranges.get(RATING), links)
     if filter.display is Display.RANGE:
         return _range_group(filter, request, result.ranges.get(filter.facet_id))
-    choices = _choices(filter, request, result.facets.get(filter.facet_id, ()), links)
-    return FilterGroup(filter.facet_id, filter.label, filter.display, choices) if choices else None
+    counts = result.facets.get(filter.facet_id, ())
+    choices = _choices(filter, request, counts, links)
+    values = max(len(choices), sum(1 for _, count in counts if count))
+    return FilterGroup(filter.facet_id, filter.label, filter.display, choices, values=values) if choices else None
 
 
 def _choices(
@@ -161,6 +187,25 @@ def _choices(
     return tuple(choice(value, count) for value, count in offered.items())
 
 
+def _rating_group(
+    filter: Filter, request: ListingRequest, counted: RangeCount | None, links: ListingLinks
+) -> FilterGroup | None:
+    chosen = request.span(RATING)
+    offered = set(stars_and_up(counted.low, counted.high)) if counted else set()
+    if chosen.high is None and chosen.low in STARS:
+        offered.add(int(chosen.low))
+
+    def choice(stars: int) -> ValueLink:
+        is_chosen = chosen == Span(float(stars))
+        plain = request.without(RATING)
+        url = links.to(plain if is_chosen else plain.with_span(RATING, Span(float(stars))))
+        label = f"{stars} {'star' if stars == 1 else 'stars'} and up"
+        return ValueLink(str(stars), label, None, is_chosen, url, url)
+
+    choices = tuple(choice(stars) for stars in sorted(offered, reverse=True))
+    return FilterGroup(RATING, filter.label, filter.display, choices, values=len(choices)) if choices else None
+
+
 def _range_group(filter: Filter, request: ListingRequest, counted: RangeCount | None) -> FilterGroup | None:
     span = request.span(filter.facet_id)
     spans_something = counted is not None and counted.low is not None and counted.low != counted.high
@@ -175,7 +220,16 @@ def _range_group(filter: Filter, request: ListingRequest, counted: RangeCount | 
         highest=_end_text(filter.facet_id, counted.high if counted else None, request),
     )
     hidden = tuple(request.hidden_fields(*names))
-    return FilterGroup(filter.facet_id, filter.label, Display.RANGE, ends=ends, hidden=hidden, unit=filter.unit)
+    scale = _slider(filter.facet_id, ends, request) if spans_something else None
+    return FilterGroup(
+        filter.facet_id, filter.label, Display.RANGE, ends=ends, slider=scale, hidden=hidden, unit=filter.unit
+    )
+
+
+def _slider(facet_id: str, ends: Ends, request: ListingRequest) -> Slider | None:
+    low, high = (Decimal(end) if end else None for end in (ends.low, ends.high))
+    finest = Decimal(10) ** -decimals(request.currency) if facet_id == PRICE else FINEST_NUMBER
+    return slider(Decimal(ends.lowest), Decimal(ends.highest), low, high, finest)
 
 
 def _end_text(facet_id: str, end: float | None, request: ListingRequest) -> str:
@@ -187,6 +241,8 @@ def _end_text(facet_id: str, end: float | None, request: ListingRequest) -> str:
 def _span_text(filter: Filter | None, facet_id: str, span: Span, request: ListingRequest) -> str:
     low, high = (_end_words(facet_id, end, request) for end in (span.low, span.high))
     unit = filter.unit if filter else None
+    if facet_id == RATING and span.high is None:
+        return f"{low} {'star' if low == '1' else 'stars'} and up"
     if span.low is None:
         return f"up to {with_unit(high, unit)}"
     return f"from {with_unit(low, unit)}" if span.high is None else with_unit(f"{low} – {high}", unit)

@@ -12,12 +12,14 @@ from app.domain.search.engine import RangeCount, SearchResult
 from app.domain.search.listings import rail
 from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest, Span
+from app.domain.search.listings.ranges import Slider
 
 BRAND = Filter("manufacturer", "Brand", Display.LIST, {})
 COLOUR = Filter("colour", "Colour", Display.SWATCH, {"Fell": "#334455"})
 STOCK = Filter("inStock", "In stock", Display.TOGGLE, {})
 PRICE = Filter("price", "Price", Display.RANGE, {})
 WEIGHT = Filter("weight", "Weight", Display.RANGE, {}, "kg")
+RATING = Filter("rating", "Rating", Display.RANGE, {})
 PLAIN = ListingRequest("/c/tents")
 LINKS = ListingLinks("/c/tents")
 
@@ -41,12 +43,51 @@ def test_a_chosen_value_stays_though_nothing_has_it():
 
 
 def test_a_chosen_value_is_offered_however_many_are_before_it():
-    counts = tuple((f"b{n:03}", 500 - n) for n in range(200))
+    counts = tuple((f"b{n:03}", 1000 - n) for n in range(rail.MOST_CHOICES + 100))
     (group,) = rail.groups(
-        [BRAND], PLAIN.with_value("manufacturer", "b150"), SearchResult(1, facets={"manufacturer": counts}), LINKS
+        [BRAND], PLAIN.with_value("manufacturer", "b550"), SearchResult(1, facets={"manufacturer": counts}), LINKS
     )
     assert len(group.choices) == rail.MOST_CHOICES + 1
-    assert group.choices[-1].value == "b150" and group.choices[-1].count == 350
+    assert group.choices[-1].value == "b550" and group.choices[-1].count == 450
+    assert group.show_all_text == "Show the first 501 of 600"
+
+
+@pytest.mark.parametrize(("values", "is_long"), [(10, False), (11, True), (40, True)])
+def test_more_than_ten_values_unfold(values: int, is_long: bool):
+    counts = tuple((f"b{n:02}", 99 - n) for n in range(values))
+    (group,) = rail.groups([BRAND], PLAIN, SearchResult(9, facets={"manufacturer": counts}), LINKS)
+    assert group.is_long is is_long and len(group.choices) == values
+    assert group.show_all_text == f"Show all {values}"
+
+
+def rating(request: ListingRequest, low: float, high: float) -> list[tuple[str, bool, str]]:
+    result = SearchResult(9, ranges={"rating": RangeCount(low, high, 9)})
+    groups = rail.groups([RATING], request, result, LINKS)
+    return [(choice.label, choice.chosen, choice.url) for group in groups for choice in group.choices]
+
+
+def test_ratings_are_stars_and_up_of_those_that_make_a_difference():
+    assert rating(PLAIN, 2.5, 4.7) == [
+        ("4 stars and up", False, "/c/tents?rating_min=4"),
+        ("3 stars and up", False, "/c/tents?rating_min=3"),
+    ]
+    assert rating(PLAIN, 0.5, 1) == [("1 star and up", False, "/c/tents?rating_min=1")]
+    assert rating(PLAIN, 4.2, 4.7) == []
+
+
+def test_another_rating_takes_the_place_of_the_chosen_one_which_lets_go():
+    request = ListingRequest("/c/tents", spans=(("rating", Span(4.0)), ("weight", Span(None, 3.0))))
+    assert rating(request, 2.5, 4.7) == [
+        ("4 stars and up", True, "/c/tents?weight_max=3"),
+        ("3 stars and up", False, "/c/tents?rating_min=3&weight_max=3"),
+    ]
+    assert [chip.text for chip in rail.chips([RATING, WEIGHT], request, LINKS)] == ["4 stars and up", "up to 3 kg"]
+
+
+def test_a_rating_that_is_chosen_stays_though_nothing_has_it():
+    assert rating(ListingRequest("/c/tents", spans=(("rating", Span(4.0)),)), 1, 1.5) == [
+        ("4 stars and up", True, "/c/tents")
+    ]
 
 
 def test_filters_without_anything_to_choose_are_left_out():
@@ -72,6 +113,7 @@ def test_a_range_shows_its_bounds_and_what_was_typed():
     result = SearchResult(9, ranges={"price": RangeCount(550, 99_900, 9)})
     (group,) = rail.groups([PRICE], request, result, LINKS)
     assert group.ends == rail.Ends("price_min", "price_max", low="10", high="", lowest="5.50", highest="999")
+    assert group.slider == Slider("0", "1000", "10", low="10", high="1000")
     assert group.hidden == (("colour", "Red"), ("q", "tent"))
     assert group.is_chosen
 

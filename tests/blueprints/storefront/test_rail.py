@@ -1,0 +1,92 @@
+"""The filters beside a listing: long ones, sliders, ratings, and the number of products that choices leave."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask import Flask
+
+from app.domain.catalogue.models import Product
+from app.domain.merchandising.models import Tree
+from app.extensions import db
+from app.transaction import transaction
+from tests.blueprints.storefront import small_shop
+from tests.blueprints.storefront.conftest import Get
+
+COUNT = {"HX_Request": "true", "HX_Target": "span#product-count"}
+
+
+@pytest.fixture
+def many_brands(app: Flask, site_id: int) -> None:
+    """Each product of another brand, rated one to five stars."""
+    with app.app_context():
+        with transaction():
+            for number, product in enumerate(db.session.query(Product).filter_by(site_id=site_id)):
+                product.manufacturer, product.rating = f"Brand {number}", 1 + number % 5
+            tree = db.session.query(Tree).filter_by(site_id=site_id).one()
+            tree.facets = [*tree.facets, {"facetId": "rating", "display": "range"}]
+        small_shop.index(site_id)
+
+
+def rail(text: str) -> str:
+    return text[text.index('id="filters"') : text.index('class="results"')]
+
+
+def test_a_long_filter_has_all_its_links_a_button_to_unfold_them_and_a_box_to_search_in_them(
+    get: Get, many_brands: None
+):
+    filters = rail(get("/c/camping").text)
+    assert len(re.findall(r'<a id="f-manufacturer-\d+" href="/c/camping\?manufacturer=Brand\+\d+"', filters)) == 11
+    assert "<span>Show all 11</span>" in filters and 'aria-expanded="false"' in filters
+    assert 'aria-label="Search in Brand"' in filters
+
+
+def test_a_short_filter_is_just_its_links(get: Get):
+    filters = rail(get("/c/camping").text)
+    assert "Show all" not in filters and "Search in" not in filters
+
+
+def test_ratings_are_chosen_by_stars(get: Get, many_brands: None):
+    filters = rail(get("/c/camping").text)
+    assert re.findall(r'id="f-rating-\d" href="([^"]+)" rel="nofollow"', filters) == [
+        f"/c/camping?rating_min={stars}" for stars in (4, 3, 2)
+    ]
+    assert "rating_max" not in filters
+    chosen = get("/c/camping?rating_min=4").text
+    assert "4 stars and up" in rail(chosen) and "Rating: 4 stars and up" in chosen
+    assert '<meta name="robots" content="noindex, follow">' in chosen
+
+
+def test_a_range_has_a_slider_without_names_beside_its_boxes(get: Get):
+    form = re.search(
+        r'<form action="/c/camping" class="ends">.*?</form>', get("/c/camping?price_min=30").text, re.DOTALL
+    )
+    assert form
+    handles = re.findall(r'<input type="range"[^>]*>', form[0])
+    assert len(handles) == 2 and not any(" name=" in handle for handle in handles)
+    assert 'aria-label="Price from"' in handles[0] and 'step="2"' in handles[0] and 'value="30"' in handles[0]
+    assert 'name="price_min" value="30"' in form[0]
+
+
+def test_the_sheet_says_how_many_products_it_shows_and_has_close_and_clear(get: Get):
+    filters = rail(get("/c/camping").text)
+    assert '<span aria-live="polite">Show 11 products</span>' in filters
+    assert ">Close</button>" in filters and '<button class="button quiet clear-filters" type="button">Clear' in filters
+    filtered = rail(get("/c/camping?colour=Fern").text)
+    assert '<a class="button quiet clear-filters" href="/c/camping">Clear</a>' in filtered
+
+
+def test_the_sheet_requests_the_number_of_products_alone(get: Get):
+    answer = get("/c/camping?colour=Fern&manufacturer=Moor", **COUNT)
+    assert answer.text == "Show 2 products"
+    assert "HX-Target" in answer.headers["Vary"] and answer.headers["X-Robots-Tag"].startswith("noindex")
+    assert get("/search?q=mug&manufacturer=Nobody", **COUNT).text == "Show 0 products"
+
+
+def test_the_number_of_a_value_with_a_page_of_its_own_is_a_number_too(app: Flask, get: Get, site_id: int):
+    with app.app_context(), transaction():
+        tree = db.session.query(Tree).filter_by(site_id=site_id).one()
+        tree.default_landing_rules = [{"facetId": "manufacturer"}]
+    assert get("/c/camping/tents?manufacturer=Moor").status_code == 301
+    assert get("/c/camping/tents?manufacturer=Moor", **COUNT).text == "Show 3 products"
