@@ -18,7 +18,7 @@ from app.blueprints.v1.taxonomy_shapes import PageQuery
 from app.domain.catalogue.for_sale import Lookup, product_by_sku, products_for_sale, products_of_collection
 from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.rules import is_in_stock, is_on_sale
-from app.domain.merchandising.product_page import PagePicture, pictures_of
+from app.domain.merchandising.product_page import PagePicture, photograph, pictures_of
 from app.domain.search.listings.words import products_by_words
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Unauthenticated
@@ -124,6 +124,7 @@ def _product_json(product: Product) -> dict[str, Any]:
 
 
 def _variant_json(product: Product, variant: Variant) -> dict[str, Any]:
+    picture = product.picture_of(variant)
     return {
         "sku_code": variant.sku,
         "upc": variant.upc,
@@ -131,6 +132,7 @@ def _variant_json(product: Product, variant: Variant) -> dict[str, Any]:
         "price": product.price if variant.price is None else variant.price,
         "in_stock": is_in_stock(variant.stock),
         "quantity": variant.stock,
+        **({"image": _picture_json(photograph(current_shop(), product, picture))} if picture else {}),
     }
 
 

@@ -45,6 +45,7 @@ class VariantShape(Shape):
     price = fields.Int(required=True, metadata=MONEY)
     in_stock = fields.Bool(required=True)
     quantity = fields.Int(required=True, allow_none=True, metadata={"description": "null: its stock is not counted."})
+    image = fields.Nested(PictureShape, metadata={"description": "Its own picture, where it has one."})
 
 
 class ProductShape(Shape):

@@ -76,6 +76,9 @@ def remove(author: Author, product_id: int, image_id: int) -> Product:
     """Take a picture from a product; its file goes later, when nothing names it. Raises NotFound."""
     product = product_of(author.site_id, product_id, to_change=True)
     image = _image(product, image_id)
+    for variant in product.variants:
+        if variant.picture == image.file:
+            variant.picture = None
     product.images.remove(image)
     _renumber(product.images)
     _note(author, product, "product.image.remove", f"Removed a picture from {product.name}")

@@ -68,6 +68,10 @@ class Product(Base, HoldsMarkup):
         order_by="ProductImage.position", cascade="all, delete-orphan", passive_deletes=True
     )
 
+    def picture_of(self, variant: Variant) -> ProductImage | None:
+        """Return a variant's own picture; None where it has none, or none that is still among the product's."""
+        return next((image for image in self.images if image.file == variant.picture), None)
+
 
 class ProductAttributeValue(Base):
     """One row for each value that a product holds, so that "how many hold V of A" is an indexed count."""
@@ -82,7 +86,8 @@ class ProductAttributeValue(Base):
 
 
 class Variant(Base):
-    """A buyable form of a product; an empty price is the product's."""
+    """A buyable form of a product; an empty price is the product's. `picture` is the file of that of the product's
+    pictures which is shown first while the variant is chosen."""
 
     __tablename__ = "variants"
     __table_args__ = (
@@ -100,6 +105,7 @@ class Variant(Base):
     price: Mapped[int | None] = mapped_column(Integer)
     stock: Mapped[int | None] = mapped_column(Integer)
     options: Mapped[dict[str, str]] = mapped_column(JsonValue, default=dict)
+    picture: Mapped[str | None] = mapped_column(String(200))
 
 
 class ProductImage(Base):

@@ -17,7 +17,7 @@ FIELDS = tuple(field.name for field in fields(ProductDraft) if field.name != "va
 
 def snapshot(product: Product) -> dict[str, Any]:
     plain: dict[str, Any] = {name: getattr(product, name) for name in FIELDS}
-    variants = [[v.sku, v.upc, v.price, v.stock, v.options] for v in product.variants]
+    variants = [[v.sku, v.upc, v.price, v.stock, v.options, v.picture] for v in product.variants]
     classified = {"taxonomy_level_id": product.taxonomy_level_id, "taxonomy_attributes": product.taxonomy_attributes}
     return plain | {"variants": variants, TERMS: list(product.search_terms)} | classified
 

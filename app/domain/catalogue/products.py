@@ -12,7 +12,14 @@ from app.domain.catalogue import search_terms
 from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.names import free_seo_name, taken_problems
 from app.domain.catalogue.product_changes import FIELDS, note_changes, snapshot
-from app.domain.catalogue.rules import ProductDraft, VariantDraft, clean_product, seo_name_of, tidy_product
+from app.domain.catalogue.rules import (
+    ProductDraft,
+    VariantDraft,
+    clean_product,
+    picture_problems,
+    seo_name_of,
+    tidy_product,
+)
 from app.domain.catalogue.saving import assign, check_revision, flush_or_conflict
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound
@@ -109,13 +116,27 @@ def delete(author: Author, product_id: int) -> str:
 def draft_of(product: Product) -> ProductDraft:
     """The product in the form in which people send it."""
     fields = {name: getattr(product, name) for name in FIELDS}
-    variants = tuple(VariantDraft(v.sku, v.upc, v.price, v.stock, dict(v.options)) for v in product.variants)
+    variants = tuple(_variant_draft(product, variant) for variant in product.variants)
     return ProductDraft(**fields, variants=variants)
 
 
+def _variant_draft(product: Product, variant: Variant) -> VariantDraft:
+    picture = product.picture_of(variant)
+    return VariantDraft(
+        variant.sku,
+        variant.upc,
+        variant.price,
+        variant.stock,
+        dict(variant.options),
+        picture.file if picture else None,
+    )
+
+
 def _checked(site_id: int, draft: ProductDraft, product: Product | None) -> ProductDraft:
-    taken = taken_problems(site_id, tidy_product(draft), product.id if product else None)
-    return clean_product(site_id, draft, taken)
+    tidy = tidy_product(draft)
+    taken = taken_problems(site_id, tidy, product.id if product else None)
+    files = {image.file for image in product.images} if product else set()
+    return clean_product(site_id, draft, [*taken, *picture_problems(tidy.variants, files)])
 
 
 def _fill(product: Product, draft: ProductDraft) -> None:
@@ -130,7 +151,7 @@ def _fill_variants(product: Product, drafts: Sequence[VariantDraft]) -> None:
     for position, (variant, draft) in enumerate(zip(wanted, drafts, strict=True)):
         variant.position = position
         variant.upc, variant.price, variant.stock = draft.upc, draft.price, draft.stock
-        variant.options = dict(draft.options)
+        variant.options, variant.picture = dict(draft.options), draft.picture
     if wanted != product.variants:
         product.variants = wanted
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.domain.catalogue.markup import clean_html
@@ -26,13 +26,15 @@ LONGEST_OPTION_VALUE = 80
 
 @dataclass(frozen=True, slots=True)
 class VariantDraft:
-    """A buyable form as it was sent; None in `price` means the product's."""
+    """A buyable form as it was sent; None in `price` means the product's. `picture` is the file of one of the product's
+    pictures."""
 
     sku: str
     upc: str | None = None
     price: int | None = None
     stock: int | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+    picture: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,16 @@ def variants_problems(variants: Sequence[VariantDraft]) -> list[Problem]:
     return problems + _repeated(choices, "options", "Two variants are both “{}”.")
 
 
+def picture_problems(variants: Sequence[VariantDraft], files: Collection[str]) -> list[Problem]:
+    """Return the problems of pictures that are not among the product's `files`."""
+    message = "This picture is not among the product’s pictures any more. Choose another."
+    return [
+        Problem("unknown_picture", message, f"#/variants/{index}/picture")
+        for index, variant in enumerate(variants)
+        if variant.picture and variant.picture not in files
+    ]
+
+
 def _variant_problems(index: int, variant: VariantDraft) -> list[Problem]:
     at = f"#/variants/{index}"
     return [
@@ -173,6 +185,7 @@ def _tidy_variant(variant: VariantDraft) -> VariantDraft:
         variant,
         sku=variant.sku.strip(),
         upc=(variant.upc or "").strip() or None,
+        picture=variant.picture or None,
         options={one_line(name): one_line(value) for name, value in variant.options.items()},
     )
 

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue.image_store import small, srcset
-from app.domain.catalogue.models import Product, ProductImage
+from app.domain.catalogue.models import Product, ProductImage, Variant
 from app.domain.catalogue.pictures import picture_path
 from app.domain.catalogue.rules import is_in_stock, is_on_sale
 from app.domain.catalogue.variant_choice import OptionGroup, VariantOnOffer, choose, option_groups
@@ -75,7 +75,8 @@ def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPag
     ]
     chosen = choose(offers, variant_sku)
     price = chosen.price if chosen else product.price
-    stock = next((v.stock for v in product.variants if chosen and v.sku == chosen.sku), product.stock)
+    variant = next((v for v in product.variants if chosen and v.sku == chosen.sku), None)
+    stock = variant.stock if variant else product.stock
     return ProductPage(
         product=product,
         price=price,
@@ -84,7 +85,7 @@ def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPag
         few_left=stock if stock is not None and 0 < stock <= FEW else None,
         most=MOST_OF_ONE if stock is None else min(stock, MOST_OF_ONE),
         sku=chosen.sku if chosen else product.sku,
-        pictures=pictures_of(shop, product),
+        pictures=pictures_of(shop, product, variant),
         facts=_facts(shop, product),
         options=option_groups(offers, chosen) if chosen else (),
         trail=_trail(shop, product),
@@ -111,16 +112,18 @@ def _product(site_id: int, seo_name: str) -> Product:
     return existing(product, "This product does not exist or is no longer sold.")
 
 
-def pictures_of(shop: Shop, product: Product) -> tuple[PagePicture, ...]:
-    """Return a product's photographs, or else a drawing of its kind."""
+def pictures_of(shop: Shop, product: Product, variant: Variant | None = None) -> tuple[PagePicture, ...]:
+    """Return a product's photographs, that of the chosen variant first, or else a drawing of its kind."""
     if product.images:
-        return tuple(_photograph(shop, product, image) for image in product.images)
+        own = product.picture_of(variant) if variant else None
+        images = sorted(product.images, key=lambda image: image is not own)
+        return tuple(photograph(shop, product, image) for image in images)
     path = shop.taxonomy.path(product.taxonomy_level_id) if product.taxonomy_level_id else []
     kind = path[-1].name if path else ""
     return (PagePicture(picture_path(kind, _colour(product.taxonomy_attributes), product.id), product.name, 400, 400),)
 
 
-def _photograph(shop: Shop, product: Product, image: ProductImage) -> PagePicture:
+def photograph(shop: Shop, product: Product, image: ProductImage) -> PagePicture:
     url, size = f"/media/{shop.site_id}/{image.file}", (image.width, image.height)
     return PagePicture(url, image.alt or product.name, *size, srcset(url, *size))
 

@@ -144,7 +144,7 @@ COLUMNS: Mapping[str, Columns] = {
     ),
     "taxonomy_tasks": _leased(none="id kind parameters report"),
     "users": Columns(personal="email display_name", secret="password_hash"),
-    "variants": Columns(none="sku upc options"),
+    "variants": Columns(none="sku upc options picture"),
 }
 
 

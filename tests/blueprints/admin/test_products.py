@@ -6,7 +6,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import event, select
 
-from app.domain.catalogue.models import Product
+from app.domain.catalogue.models import Product, ProductImage
+from app.domain.catalogue.products import product_of
 from app.domain.sites.models import Site
 from app.extensions import db
 from app.transaction import transaction
@@ -244,3 +245,21 @@ def test_manufacturers_are_offered_while_typing(app: Flask, mia: Merchandiser) -
     assert (
         'value="Fellside &amp; Sons"' in mia.fragment("/admin/catalogue/products/manufacturers?manufacturer=fell").text
     )
+
+
+def test_a_variant_is_given_one_of_the_products_pictures(app: Flask, mia: Merchandiser) -> None:
+    product_id = stored(app)
+    path = f"/admin/catalogue/product/{product_id}"
+    rows = {"optionName": "Colour", "variantOption": "Red", "variantSku": "T-1-R"}
+    rows |= {"variantPrice": "", "variantStock": "", "variantUpc": ""}
+    assert not [field for field in mia.get(path).all("select") if field.get("name") == "variantPicture"]
+    with app.app_context(), transaction():
+        made = product_of(1, product_id)
+        made.images = [ProductImage(site_id=made.site_id, file="red.webp", alt="Red one", width=4, height=3)]
+    assert "Picture 1: Red one" in mia.swap(path, typed(**rows, variantPicture="red.webp")).text
+    refused = mia.swap(path, typed(**rows, variantPicture="gone.webp", revision="2"))
+    assert refused.status_code == 400 and "not among the product’s pictures" in refused.text
+    chosen = mia.swap(path, typed(**rows, variantPicture="red.webp", intent="choose-picture"))
+    assert 'value="red.webp" selected' in chosen.text and "Not saved yet." in chosen.text
+    with app.app_context():
+        assert [variant.picture for variant in product_of(1, product_id).variants] == ["red.webp"]

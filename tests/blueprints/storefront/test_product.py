@@ -56,6 +56,19 @@ def test_variants_are_chosen_by_links_alone(get: Get):
     assert 'href="/p/tent-3?variant=S-3-N"' in page
 
 
+def test_choosing_a_variant_brings_its_picture_to_the_front_with_and_without_scripts(app: Flask, get: Get):
+    with app.app_context(), transaction():
+        product = db.session.query(Product).filter_by(seo_name="tent-3").one()
+        for place, file in enumerate(("a.webp", "b.webp")):
+            image = ProductImage(site_id=product.site_id, position=place, file=file, alt=file, width=40, height=30)
+            product.images.append(image)
+        next(variant for variant in product.variants if variant.sku == "S-3-S").picture = "b.webp"
+    page = get("/p/tent-3?variant=S-3-S").text
+    assert re.findall(r'alt="(.\.webp)"', page) == ["b.webp", "a.webp"]
+    assert re.findall(r'alt="(.\.webp)"', get("/p/tent-3").text) == ["a.webp", "b.webp"]
+    assert page.count('id="gallery"') == 1 and 'hx-select-oob:inherited="#gallery"' in page
+
+
 def test_an_unknown_variant_shows_the_product_as_it_comes(get: Get):
     assert "Code: S-3-L" in get("/p/tent-3?variant=%3Cscript%3E").text
 

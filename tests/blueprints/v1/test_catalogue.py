@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from app.adapters.null_engine import NullEngine
 from app.blueprints.v1.catalogue_shapes import ProductShape, ProductsShape
-from app.domain.catalogue.models import Collection, CollectionEntry, Product, Variant
+from app.domain.catalogue.models import Collection, CollectionEntry, Product, ProductImage, Variant
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.extensions import db
@@ -128,6 +128,15 @@ def test_a_product_comes_with_its_variants_by_any_of_their_skus(reader: FlaskCli
     ]  # fmt: skip
     assert product["images"][0]["url"].startswith(f"{HOST}/picture/")
     assert read(reader, "/product/SHIRT-S") == product
+
+
+def test_a_variant_says_which_picture_is_its_own(app: Flask, reader: FlaskClient, shirt: str) -> None:
+    with app.app_context(), transaction():
+        product = db.session.query(Product).filter_by(sku=shirt).one()
+        product.images = [ProductImage(site_id=product.site_id, file="large.webp", width=40, height=30)]
+        product.variants[1].picture = "large.webp"
+    read_back = read(reader, "/product/SHIRT")
+    assert [variant.get("image") for variant in read_back["variants"]] == [None, read_back["images"][0]]
 
 
 def test_what_is_hidden_unknown_or_of_another_shop_is_not_found(

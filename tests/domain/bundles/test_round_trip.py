@@ -73,17 +73,32 @@ def test_the_demo_shop_comes_back(take: Take, tmp_path: Path, ending: str):
 
 
 def test_pictures_come_back_byte_for_byte(take: Take, tmp_path: Path):
-    folder = write_bundle(tmp_path / "pictures", site=SITE, products=[product(images=["media/red.png", "blue.png"])])
+    variants = [
+        {"sku": "T-1-R", "options": {"Colour": "Red"}, "image": "media/red.png"},
+        {"sku": "T-1-B", "options": {"Colour": "Blue"}, "image": "media/blue.png"},
+        {"sku": "T-1-G", "options": {"Colour": "Green"}},
+    ]
+    shown = product(images=["media/red.png", "blue.png"], variants=variants)
+    folder = write_bundle(tmp_path / "pictures", site=SITE, products=[shown])
     (folder / "media").mkdir()
     for colour in ("red", "blue"):
         drawn = io.BytesIO()
         Image.new("RGB", (40, 30), colour).save(drawn, "PNG")
         (folder / "media" / f"{colour}.png").write_bytes(drawn.getvalue())
     take(folder, host=None)
-    assert [(image.width, image.height) for image in db.session.scalars(select(Product)).one().images] == [(40, 30)] * 2
+    made = db.session.scalars(select(Product)).one()
+    assert [(image.width, image.height) for image in made.images] == [(40, 30)] * 2
+    assert [made.picture_of(variant) for variant in made.variants] == [*made.images, None]
     assert take(folder, host=None).changes == 0
     assert take(folder, host=None, dry_run=True).changes == 0
     assert_comes_back(take, tmp_path, "shop.test", ".zip")
+
+
+def test_a_picture_of_a_variant_that_is_none_of_the_products_is_left_out(take: Take, tmp_path: Path):
+    red = {"sku": "T-1-R", "options": {"Colour": "Red"}, "image": "media/red.png"}
+    report = take(site=SITE, products=[product(variants=[red])], host=None)
+    assert [(found.field, found.line) for found in report.refusals] == [("variants/0/image", 1)]
+    assert db.session.scalars(select(Product)).one().variants[0].picture is None
 
 
 def test_a_dry_run_says_which_pictures_are_none_and_keeps_none(take: Take, tmp_path: Path):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from PIL import Image
 from app.adapters.images import FileImages
 from app.domain.catalogue import images, products
 from app.domain.catalogue.image_store import FORMS, LONGEST_SIDE, StoredImage, form, jpeg, small, srcset
-from app.domain.catalogue.rules import ProductDraft
+from app.domain.catalogue.rules import ProductDraft, VariantDraft
 from app.domain.merchandising import nodes, trees
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound
@@ -252,3 +253,33 @@ def test_another_products_picture_is_not_found(clock: StoppedClock, site_id: int
     picture = products.product_of(site_id, first).images[0].id
     with pytest.raises(NotFound), transaction():
         images.remove(Author(site_id, "Mia", clock), second, picture)
+
+
+def with_variant(clock: StoppedClock, site_id: int, product_id: int, picture: str | None) -> products.Saved:
+    red = VariantDraft("T-1-R", options={"Colour": "Red"}, picture=picture)
+    stored = products.product_of(site_id, product_id)
+    with transaction():
+        draft = replace(products.draft_of(stored), variants=(red,))
+        return products.save(Author(site_id, "Mia", clock), product_id, stored.revision, draft, None)
+
+
+def test_a_variant_has_one_of_the_products_pictures_until_that_is_removed(
+    clock: StoppedClock, site_id: int, store: FileImages
+) -> None:
+    red, other = store.keep(site_id, drawn("red")), store.keep(site_id, drawn("blue"))
+    product_id = with_picture(clock, site_id, red)
+    assert with_variant(clock, site_id, product_id, red.file).changed == ("variants",)
+    assert products.draft_of(products.product_of(site_id, product_id)).variants[0].picture == red.file
+    with pytest.raises(Invalid) as refused:
+        with_variant(clock, site_id, product_id, other.file)
+    assert [problem.pointer for problem in refused.value.problems] == ["#/variants/0/picture"]
+    with transaction():
+        image_id = products.product_of(site_id, product_id).images[0].id
+        images.remove(Author(site_id, "Mia", clock), product_id, image_id)
+    assert products.product_of(site_id, product_id).variants[0].picture is None
+
+
+def test_a_new_product_has_no_picture_for_a_variant_yet(clock: StoppedClock, site_id: int) -> None:
+    red = VariantDraft("T-1-R", options={"Colour": "Red"}, picture="abc.webp")
+    with pytest.raises(Invalid, match="among the product’s pictures"), transaction():
+        products.create(Author(site_id, "Mia", clock), replace(TENT, variants=(red,)), ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.domain.catalogue.models import Product
+from app.domain.catalogue.models import Product, ProductImage
 from app.domain.merchandising.product_page import Fact, product_page, value_text
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.shared.problems import NotFound
@@ -121,3 +121,19 @@ def test_the_nearest_definition_says_how_a_value_is_shown_and_where(context: Non
 def test_values_from_before_a_change_of_type_do_not_break_the_page(shop: Shop):
     change("tent-5", taxonomy_attributes={"weight": "light", "waterproof": "very"}, manufacturer="")
     assert product_page(shop, "tent-5").facts == (Fact("Weight", "light"), Fact("Waterproof", "very"))
+
+
+def test_the_picture_of_the_chosen_variant_comes_first(shop: Shop):
+    with transaction():
+        product = db.session.query(Product).filter_by(seo_name="tent-3").one()
+        for place, colour in enumerate(("red", "blue")):
+            image = {"site_id": shop.site_id, "position": place, "file": f"{colour}.webp", "width": 40, "height": 30}
+            product.images.append(ProductImage(**image, alt=colour))
+        by_sku = {variant.sku: variant for variant in product.variants}
+        by_sku["S-3-L"].picture = "blue.webp"
+
+    def shown(sku: str) -> list[str]:
+        return [picture.alt for picture in product_page(shop, "tent-3", sku).pictures]
+
+    assert shown("S-3-L") == ["blue", "red"]
+    assert all(shown(sku) == ["red", "blue"] for sku in by_sku if sku != "S-3-L")

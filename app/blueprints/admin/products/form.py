@@ -41,6 +41,7 @@ class VariantRow:
     stock: str = ""
     upc: str = ""
     options: tuple[str, ...] = ()
+    picture: str = ""
 
     @property
     def is_blank(self) -> bool:
@@ -72,7 +73,7 @@ class ProductForm:
             featured=product.featured,
             revision=product.revision,
             option_names=names or ("Size",),
-            variants=tuple(_row_of(variant, names, currency) for variant in product.variants),
+            variants=tuple(_row_of(product, variant, names, currency) for variant in product.variants),
             taxonomy=TaxonomyForm.of(product),
         )
 
@@ -125,7 +126,7 @@ class ProductForm:
 
     @property
     def variants_text(self) -> str:
-        rows = ((row.sku, *row.options, row.price, row.stock, row.upc) for row in self.variants)
+        rows = ((row.sku, *row.options, row.price, row.stock, row.upc, row.picture) for row in self.variants)
         return "; ".join(" ".join(text for text in row if text) for row in rows)
 
     @property
@@ -171,6 +172,7 @@ class ProductForm:
             price=read_money(problems, row.price, currency, f"{at}/price"),
             stock=read_number(problems, int, row.stock, f"{at}/stock"),
             options=options,
+            picture=row.picture,
         )
 
 
@@ -191,22 +193,32 @@ def _texts_of(product: Product, currency: str) -> dict[str, str]:
     }
 
 
-def _row_of(variant: Variant, names: tuple[str, ...], currency: str) -> VariantRow:
+def _row_of(product: Product, variant: Variant, names: tuple[str, ...], currency: str) -> VariantRow:
+    picture = product.picture_of(variant)
     return VariantRow(
         sku=variant.sku,
         price=_money_text(variant.price, currency),
         stock=_number_text(variant.stock),
         upc=variant.upc or "",
         options=tuple(variant.options.get(name, "") for name in names),
+        picture=picture.file if picture else "",
     )
 
 
 def _typed_rows(sent: MultiDict[str, str], columns: int) -> tuple[VariantRow, ...]:
-    """Rows come as lists of equal length, the options row by row."""
+    """Rows come as lists of equal length, the options row by row; without pictures to choose from, none of them."""
     options = sent.getlist("variantOption")
+    pictures = sent.getlist("variantPicture")
     columns_sent = (sent.getlist(name) for name in ("variantSku", "variantPrice", "variantStock", "variantUpc"))
     rows = (
-        VariantRow(sku, price, stock, upc, tuple((options[index * columns :] + [""] * columns)[:columns]))
+        VariantRow(
+            sku,
+            price,
+            stock,
+            upc,
+            options=tuple((options[index * columns :] + [""] * columns)[:columns]),
+            picture=pictures[index] if index < len(pictures) else "",
+        )
         for index, (sku, price, stock, upc) in enumerate(zip(*columns_sent, strict=False))
     )
     return tuple(rows)

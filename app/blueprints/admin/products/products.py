@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from flask import flash, make_response, redirect, render_template, request, url_for
@@ -19,6 +19,8 @@ from app.blueprints.admin.products.taxonomy import panel_context
 from app.blueprints.author import current_author
 from app.domain.catalogue import products, queries
 from app.domain.catalogue.listing import LONGEST_WORDS, ProductList
+from app.domain.catalogue.models import ProductImage
+from app.domain.catalogue.products import product_of
 from app.domain.merchandising.product_editor import ProductEditor, product_editor
 from app.domain.shared.problems import Conflict, Invalid
 from app.domain.sites.sites import currency_of
@@ -108,7 +110,8 @@ def product_edit(product_id: int) -> Answer:
 def product_save(product_id: int) -> Answer:
     form = ProductForm.typed(request.form)
     if intent := request.form.get("intent"):
-        return _rows_or_page(form.after(intent), lambda changed: _editor(product_id, changed))
+        images = product_of(current_user.site_id, product_id).images
+        return _rows_or_page(form.after(intent), lambda changed: _editor(product_id, changed), images)
     form = form.without_blank_rows()
     try:
         draft = form.draft(currency_of(current_user.site_id))
@@ -149,7 +152,7 @@ def _summary(changed: int, enabled: bool) -> str:
 
 def _new_page(form: ProductForm, errors: FieldErrors = NOT_SAVED) -> Answer:
     site_id = current_user.site_id
-    context = {"form": form, "errors": errors, "currency": currency_of(site_id)}
+    context = {"form": form, "errors": errors, "images": (), "currency": currency_of(site_id)}
     return _answer(
         NEW, context | panel_context(active_with_tree(ports.clock(), site_id), form), errors.status if errors else 200
     )
@@ -167,6 +170,7 @@ def _editor_page(
     stored = ProductForm.of(editor.product, editor.currency)
     context = {
         "editor": editor,
+        "images": editor.product.images,
         "currency": editor.currency,
         "form": form.on(stored.revision) if errors.is_stale else form,
         "differences": _differences(editor, form, stored) if errors.is_stale else [],
@@ -191,11 +195,13 @@ def _answer(templates: tuple[str, str], context: dict[str, object], status: int)
     return make_response(render_template(fragment if wants_fragment() else page, **context), status)
 
 
-def _rows_or_page(form: ProductForm, page: Callable[[ProductForm], Answer]) -> Answer:
+def _rows_or_page(
+    form: ProductForm, page: Callable[[ProductForm], Answer], images: Sequence[ProductImage] = ()
+) -> Answer:
     """A button of the variants or, without JavaScript, of the level was pressed: nothing is saved."""
     if wants_fragment():
         removed = request.form["intent"].startswith("remove")
-        context = {"form": form, "errors": NOT_SAVED, "changed": True, "moved_focus": removed}
+        context = {"form": form, "errors": NOT_SAVED, "images": images, "changed": True, "moved_focus": removed}
         return render_template("admin/products/_variants.html", **context)
     return page(form)
 

@@ -62,15 +62,17 @@ def _row(product: Product) -> dict[str, Any]:
         "canonicalUrl": canonical_url,
         "createdAt": product.created_at.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z",
         "taxonomy": None if level_id is None else {"levelId": level_id, "attributes": attributes},
-        "variants": [_variant(variant) for variant in product.variants],
+        "variants": [_variant(product, variant) for variant in product.variants],
     }
 
 
-def _variant(variant: Variant) -> dict[str, Any]:
+def _variant(product: Product, variant: Variant) -> dict[str, Any]:
+    picture = product.picture_of(variant)
     return {
         "sku": variant.sku,
         "upc": variant.upc,
         "price": variant.price,
         "stock": variant.stock,
         "options": dict(sorted(variant.options.items())),
+        **({"image": f"{MEDIA}{picture.file}"} if picture else {}),
     }

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from app.domain.bundles.products import stored
 from app.domain.bundles.products.changes import Change, CheckedRow, addition, difference
-from app.domain.bundles.products.pictures import keep_pictures
+from app.domain.bundles.products.pictures import keep_pictures, variants_with_pictures
 from app.domain.bundles.products.rows import ImportedProduct, read_product
 from app.domain.bundles.products.seo_names import SeoNames
 from app.domain.bundles.products.stored import StoredProduct
@@ -90,6 +90,9 @@ class ProductImport:
             candidate.images, complaints = keep_pictures(self._task, row.images, row.image_texts)
             row.complaints += complaints
             self._task.step(STEP)  # Drawing takes long.
+        if row.variants is not None:
+            row.variants, complaints = variants_with_pictures(row.variants, candidate.images or ())
+            row.complaints += complaints
         return candidate
 
     def _take(self, batch: Sequence[CheckedRow]) -> None:

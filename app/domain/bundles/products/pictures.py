@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.bundles.archive import MEDIA
 from app.domain.bundles.reading import read_bytes
 from app.domain.bundles.task import ImportTask
 from app.domain.catalogue.image_store import LARGEST_UPLOAD, StoredImage
+from app.domain.catalogue.rules import VariantDraft
 from app.domain.shared.problems import Invalid, Problem
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A kept picture and its description; None where the bundle says nothing of it."""
+    """A kept picture, its name in the bundle, and its description; None where the bundle says nothing of it."""
 
     image: StoredImage
     alt: str | None = None
+    name: str = ""
 
 
 def keep_pictures(
@@ -32,10 +34,27 @@ def keep_pictures(
     problems: list[Problem] = []
     for index, name in enumerate(names):
         try:
-            kept.append(Picture(_keep(task, name), texts[index] if texts else None))
+            kept.append(Picture(_keep(task, name), texts[index] if texts else None, name))
         except Invalid as refused:
             problems += [Problem(p.code, p.message, f"#/images/{index}") for p in refused.problems]
     return kept, problems
+
+
+def variants_with_pictures(
+    variants: Sequence[VariantDraft], pictures: Sequence[Picture]
+) -> tuple[list[VariantDraft], list[Problem]]:
+    """Return the variants with the files of their pictures, which the bundle names as in the product's `images`, and
+    the problems of those that are not among them."""
+    files = {picture.name.removeprefix(MEDIA): picture.image.file for picture in pictures}
+    found: list[VariantDraft] = []
+    problems: list[Problem] = []
+    for index, variant in enumerate(variants):
+        file = files.get(variant.picture.removeprefix(MEDIA)) if variant.picture else None
+        if variant.picture and file is None:
+            message = "The picture of a variant must be one of the product’s “images”."
+            problems.append(Problem("unknown_picture", message, f"#/variants/{index}/image"))
+        found.append(replace(variant, picture=file))
+    return found, problems
 
 
 def _keep(task: ImportTask, name: str) -> StoredImage:

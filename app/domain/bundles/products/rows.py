@@ -24,6 +24,7 @@ VARIANT = Record(
     price=Whole(allow_none=True),
     stock=Whole(allow_none=True),
     options=TextsByName(required=True),
+    image=Text(allow_none=True),
 )
 PRODUCT = Record(
     sku=Text(required=True),
@@ -74,7 +75,8 @@ TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|
 class ImportedProduct:
     """A product in a line of a bundle. `columns` holds what the line says of the product's own fields, by column. None
     in `variants`, `images` and `level_id` means that the line says nothing; "" as level takes the classification away.
-    `size` is that of the line in bytes."""
+    The `picture` of a variant is its name in the bundle until the pictures are kept. `size` is that of the line in
+    bytes."""
 
     line: int
     sku: str
@@ -97,7 +99,7 @@ def read_product(row: FileRow, site_id: int) -> ImportedProduct:
     created_at = _time(fields.get("createdAt"), problems)
     if problems:
         raise Invalid(problems)
-    variants = [VariantDraft(**variant) for variant in fields["variants"]] if "variants" in fields else None
+    variants = [_variant(variant) for variant in fields["variants"]] if "variants" in fields else None
     columns = _columns(fields, variants, site_id)
     product = ImportedProduct(row.line, columns["sku"], columns, variants, fields.get("images"))
     product.size = row.size
@@ -110,6 +112,10 @@ def read_product(row: FileRow, site_id: int) -> ImportedProduct:
     _limit_images(product)
     _take_image_texts(product, fields.get("imageTexts"))
     return product
+
+
+def _variant(fields: Mapping[str, Any]) -> VariantDraft:
+    return VariantDraft(picture=fields.get("image"), **{name: fields[name] for name in fields if name != "image"})
 
 
 def _columns(fields: Mapping[str, Any], variants: list[VariantDraft] | None, site_id: int) -> dict[str, Any]:

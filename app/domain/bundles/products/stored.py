@@ -52,7 +52,7 @@ def _add_variants(found: dict[int, StoredProduct]) -> None:
     query = select(Variant.__table__).where(Variant.product_id.in_(found)).order_by(Variant.position, Variant.id)
     for row in db.session.execute(query):
         product = found[row.product_id]
-        product.variants.append(VariantDraft(row.sku, row.upc, row.price, row.stock, row.options))
+        product.variants.append(VariantDraft(row.sku, row.upc, row.price, row.stock, row.options, row.picture))
         product.variant_ids[row.sku] = row.id
 
 

@@ -125,6 +125,7 @@ def _variant_columns(variant: VariantDraft, position: int, site_id: int, product
         "price": variant.price,
         "stock": variant.stock,
         "options": dict(variant.options),
+        "picture": variant.picture,
     }
 
 
