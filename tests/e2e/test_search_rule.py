@@ -69,8 +69,8 @@ def test_products_are_pinned_dragged_and_served_in_that_order(page: Page):
 
 def test_a_product_is_pinned_from_the_preview_beside_the_form(page: Page):
     sign_in(page)
-    page.goto("/admin/search/ranking/new?term=tent")
-    third = page.locator("#try .tried-places > li").nth(2)
+    page.goto("/admin/search/ranking/new?term=bench")
+    third = page.locator("#try .tried-places > li").nth(1)
     name = third.locator(".two-lines").inner_text()
     third.get_by_role("button", name=f"Pin {name}", exact=True).focus()
     page.keyboard.press("Enter")

@@ -14,6 +14,7 @@ from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from app.domain.catalogue.models import Product
+from app.domain.merchandising.models import Node, Tree
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.roles import Role
 from app.domain.taxonomy.models import Taxonomy, TaxonomyRevision
@@ -21,7 +22,7 @@ from app.domain.taxonomy.products.classification import active_tree, classify
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.trees import choice, level, text
-from tests.factories import make_product, make_site, make_taxonomy
+from tests.factories import WHEN, make_product, make_site, make_taxonomy
 
 BASE = "/admin/catalogue/taxonomy"
 KINDS = f"{BASE}/kinds"
@@ -267,8 +268,22 @@ def test_impact_tells_what_a_tree_would_leave_behind(client: FlaskClient) -> Non
         "attributesLost": [],
         "valuesUnfit": [],
         "attributesRequired": [],
+        "shoppers": {"categories": [], "landingPages": [], "rules": [], "goldenSearches": [], "truncated": False},
     }
     assert client.get(f"{KINDS}/data").json["taxonomy"]["revision"] == 1, "a preview writes nothing"
+
+
+def test_impact_names_the_categories_that_shoppers_lose(app: Flask, client: FlaskClient, shop: int) -> None:
+    with app.app_context(), transaction():
+        tree = Tree(site_id=shop, name="Shop", primary=True, updated_at=WHEN)
+        db.session.add(tree)
+        db.session.flush()
+        fields = {"name": "Tents", "slug": "tents", "path": "tents", "source_levels": ["tents"], "updated_at": WHEN}
+        db.session.add(Node(site_id=shop, tree_id=tree.id, **fields))
+    answer = client.post(f"{KINDS}/impact", json={"rootLevels": [level("outdoor", level("boots"))]})
+    (category,) = answer.json["shoppers"]["categories"]
+    assert (category["name"], category["path"], category["emptied"]) == ("Tents", "/c/tents", True)
+    assert (category["productsBefore"], category["productsAfter"]) == (1, 0)
 
 
 def test_impact_counts_renames(client: FlaskClient) -> None:

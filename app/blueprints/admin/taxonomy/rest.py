@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.taxonomy.bodies import ACTIVATE, CREATE, DUPLICATE, IMPACT, STRUCTURE, renames_in
+from app.blueprints.admin.taxonomy.shoppers import shoppers_of
 from app.blueprints.author import current_author
 from app.blueprints.json_body import json_body
 from app.domain.taxonomy.lifecycle import activation, creation
@@ -59,12 +60,13 @@ def taxonomy_structure(taxonomy_id: str) -> Response:
 @serves_json
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_impact(taxonomy_id: str) -> Response:
-    """Return the impact of a tree that could be saved; another one is answered with its problems, as a save would
-    be."""
+    """Return the impact of a tree that could be saved on products, and what shoppers lose; another one is answered with
+    its problems, as a save would be."""
     taxonomy = taxonomy_of(current_user.site_id, taxonomy_id)
     body = json_body(IMPACT)
     levels, renames = checked_proposal(taxonomy, body["rootLevels"], renames_in(body))
-    return jsonify(impact(current_user.site_id, taxonomy, levels, renames).as_json())
+    found = impact(current_user.site_id, taxonomy, levels, renames).as_json()
+    return jsonify(found | {"shoppers": shoppers_of(taxonomy, levels).as_json()})
 
 
 @bp.post(f"{TAXONOMIES}/create")

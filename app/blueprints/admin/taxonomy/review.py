@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.display import numbered
 from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.taxonomy.shoppers import shoppers_of
 from app.blueprints.author import current_author
 from app.domain.shared.problems import Conflict, Invalid, StaleRevision
 from app.domain.taxonomy.editor import drafts
@@ -92,9 +93,10 @@ def _review(taxonomy_id: str, errors: FieldErrors = NO_ERRORS, note: str = "", s
 def _page(editing: Editing, errors: FieldErrors = NO_ERRORS, note: str = "", status: int = 200) -> Answer:
     """Show the review. Only a tree that can be saved has consequences."""
     taxonomy = editing.taxonomy
-    found = None
+    found = shoppers = None
     if not editing.problems:
         found = impact(taxonomy.site_id, taxonomy, editing.root_levels, editing.renames)
+        shoppers = shoppers_of(taxonomy, editing.root_levels)
     page = render_template(
         "admin/taxonomy/review/page.html",
         editing=editing,
@@ -102,6 +104,7 @@ def _page(editing: Editing, errors: FieldErrors = NO_ERRORS, note: str = "", sta
         active=is_active(taxonomy),
         consequences=[] if found is None else list(consequences(found)),
         truncated=found is not None and found.values_truncated,
+        shoppers=shoppers,
         errors=errors,
         note=note,
     )

@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.taxonomy.review import consequences
+from app.blueprints.admin.taxonomy.shoppers import shoppers_of
 from app.blueprints.author import current_author
 from app.domain.catalogue.listing import page_number
 from app.domain.shared.problems import Conflict, Invalid
@@ -112,6 +113,7 @@ def _back_page(taxonomy_id: str, revision: int, errors: FieldErrors = NO_ERRORS,
         active=is_active(taxonomy),
         consequences=list(consequences(found)),
         truncated=found.values_truncated,
+        shoppers=shoppers_of(taxonomy, wanted.root_levels),
         errors=errors,
         note=note,
     )

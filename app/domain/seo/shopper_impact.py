@@ -1,0 +1,231 @@
+"""The impact of a changed taxonomy on shoppers, before it is saved: categories that lose products, landing pages that
+go, and the search rules and golden searches that name what goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from sqlalchemy import select
+
+from app.domain.catalogue.models import Product
+from app.domain.merchandising.category_counts import count_by_category, product_groups
+from app.domain.merchandising.shop import Shop, read_shop
+from app.domain.merchandising.tree import ShopNode
+from app.domain.relevance.golden.models import GoldenSearch
+from app.domain.relevance.rules.models import SearchRule
+from app.domain.search.text import query_words
+from app.domain.seo.landing.of_category import rules_in_force
+from app.domain.seo.landing.pages import LandingPage, LandingPages
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.models import Taxonomy
+from app.domain.taxonomy.taxonomies import is_active
+from app.extensions import db
+
+MOST_LISTED = 200  # Of each kind.
+LandingPagesOf = Callable[[Shop, ShopNode], LandingPages]
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryLoss:
+    """A category that shoppers reach, with the number of its products before and after. `name` is the way to it, as in
+    "Garden › Tools"."""
+
+    id: int
+    name: str
+    path: str
+    before: int
+    after: int
+
+    @property
+    def is_emptied(self) -> bool:
+        return self.after == 0
+
+
+@dataclass(frozen=True, slots=True)
+class LandingLoss:
+    path: str
+    heading: str
+    products: int
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLoss:
+    """`reason` says what of the rule is concerned."""
+
+    id: int
+    term: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenLoss:
+    id: int
+    query: str
+    sku: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShopperImpact:
+    """The emptied categories come first. `is_truncated`: of a kind there are more than MOST_LISTED."""
+
+    categories: tuple[CategoryLoss, ...] = ()
+    landing_pages: tuple[LandingLoss, ...] = ()
+    rules: tuple[RuleLoss, ...] = ()
+    golden_searches: tuple[GoldenLoss, ...] = ()
+    is_truncated: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.categories or self.landing_pages or self.rules or self.golden_searches)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "categories": [_category_json(one) for one in self.categories],
+            "landingPages": [
+                {"path": one.path, "heading": one.heading, "products": one.products} for one in self.landing_pages
+            ],
+            "rules": [{"id": str(one.id), "term": one.term, "reason": one.reason} for one in self.rules],
+            "goldenSearches": [
+                {"id": str(one.id), "query": one.query, "sku": one.sku, "reason": one.reason}
+                for one in self.golden_searches
+            ],
+            "truncated": self.is_truncated,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Gone:
+    """Removed levels by id with their names, and the attributes and values that no level defines any more."""
+
+    levels: Mapping[str, str]
+    attributes: frozenset[str]
+    values: frozenset[tuple[str, str]]
+
+    @classmethod
+    def between(cls, before: TaxonomyTree, after: TaxonomyTree) -> _Gone:
+        old, new = before.attributes_by_id(), after.attributes_by_id()
+        return cls(
+            levels={level.id: level.name for level in before.levels.values() if level.id not in after.levels},
+            attributes=frozenset(old.keys() - new.keys()),
+            values=frozenset(_values(before) - _values(after)),
+        )
+
+    @property
+    def facets(self) -> frozenset[str]:
+        return self.attributes | {attribute_id for attribute_id, _ in self.values}
+
+    def has(self, page: LandingPage) -> bool:
+        return page.facet_id in self.attributes or (page.facet_id, page.value) in self.values
+
+    def level_named_in(self, text: str) -> str | None:
+        """The name of a removed level all of whose words the text has, in any form."""
+        said = set(query_words(text))
+        names = ((name, set(query_words(name))) for name in self.levels.values())
+        return next((name for name, words in names if words and words <= said), None)
+
+
+def shopper_impact(
+    taxonomy: Taxonomy, root_levels: Sequence[Mapping[str, Any]], pages_of: LandingPagesOf
+) -> ShopperImpact:
+    """Compare the shop as it is with what it would be with another tree in the stored form. A taxonomy that is not the
+    active one has no shoppers."""
+    if not is_active(taxonomy):
+        return ShopperImpact()
+    before, after = TaxonomyTree.parse(taxonomy.root_levels), TaxonomyTree.parse(root_levels)
+    gone, shop = _Gone.between(before, after), read_shop(taxonomy.site_id)
+    categories = _categories(shop, before, after)
+    emptied = {category.path for category in categories if category.is_emptied}
+    pages = list(_landing_pages(shop, gone, emptied, pages_of))
+    paths = {f"/c/{path}" for path in emptied} | {page.path for page in pages}
+    rules, golden = list(_rules(shop.site_id, gone, paths)), list(_golden_searches(shop.site_id, gone))
+    return ShopperImpact(
+        categories=tuple(categories[:MOST_LISTED]),
+        landing_pages=tuple(pages[:MOST_LISTED]),
+        rules=tuple(rules[:MOST_LISTED]),
+        golden_searches=tuple(golden[:MOST_LISTED]),
+        is_truncated=any(len(found) > MOST_LISTED for found in (categories, pages, rules, golden)),
+    )
+
+
+def _categories(shop: Shop, before: TaxonomyTree, after: TaxonomyTree) -> list[CategoryLoss]:
+    """The categories that shoppers reach and that have fewer products, those without any first."""
+    if all(before.path_ids(level_id) == after.path_ids(level_id) for level_id in before.levels):
+        return []
+    tree, groups = shop.tree, product_groups(shop.site_id)
+    old, new = (count_by_category(groups, tree, taxonomy) for taxonomy in (before, after))
+    found = [
+        CategoryLoss(node.id, tree.label(node.id), node.path, old[node.id], new[node.id])
+        for node in tree.nodes.values()
+        if new[node.id] < old[node.id] and tree.at(node.path) is node
+    ]
+    return sorted(found, key=lambda category: not category.is_emptied)
+
+
+def _landing_pages(
+    shop: Shop, gone: _Gone, emptied: Collection[str], pages_of: LandingPagesOf
+) -> Iterator[LandingLoss]:
+    """Only categories whose pages can be concerned are counted."""
+    for node in shop.tree.nodes.values():
+        rules = {rule["facetId"] for rule in rules_in_force(shop, node)}
+        if not rules or (node.path not in emptied and not rules & gone.facets):
+            continue
+        for page in pages_of(shop, node).pages:
+            if node.path in emptied or gone.has(page):
+                yield LandingLoss(page.path, page.heading, page.products)
+
+
+def _rules(site_id: int, gone: _Gone, paths: Collection[str]) -> Iterator[RuleLoss]:
+    rules = select(SearchRule).where(SearchRule.site_id == site_id).order_by(SearchRule.term, SearchRule.id)
+    for rule in db.session.scalars(rules):
+        led_to = next((path for path in rule.value.paths if path and _is_concerned(path, gone, paths)), None)
+        if led_to:
+            yield RuleLoss(rule.id, rule.term, f"leads to {led_to}")
+        elif name := gone.level_named_in(rule.term):
+            yield RuleLoss(rule.id, rule.term, f"names the level “{name}”")
+
+
+def _is_concerned(path: str, gone: _Gone, paths: Collection[str]) -> bool:
+    """Whether a path leads to a page that goes or stands empty, or filters by what goes."""
+    parts = urlsplit(path)
+    filters = parse_qsl(parts.query, max_num_fields=None)
+    is_filter_gone = any(name in gone.attributes or (name, value) in gone.values for name, value in filters)
+    return unquote(parts.path) in paths or is_filter_gone
+
+
+def _golden_searches(site_id: int, gone: _Gone) -> Iterator[GoldenLoss]:
+    if not gone.levels:
+        return
+    is_product = (Product.site_id == GoldenSearch.site_id) & (Product.sku == GoldenSearch.sku)
+    query = select(GoldenSearch, Product.taxonomy_level_id).outerjoin(Product, is_product)
+    rows = db.session.execute(
+        query.where(GoldenSearch.site_id == site_id).order_by(GoldenSearch.query, GoldenSearch.id)
+    )
+    for search, level_id in rows:
+        if name := gone.level_named_in(search.query):
+            yield GoldenLoss(search.id, search.query, search.sku, f"names the level “{name}”")
+        elif level_id is not None and level_id in gone.levels:
+            yield GoldenLoss(search.id, search.query, search.sku, f"{search.sku} is of “{gone.levels[level_id]}”")
+
+
+def _values(taxonomy: TaxonomyTree) -> set[tuple[str, str]]:
+    return {
+        (attribute_id, value)
+        for attribute_id, definitions in taxonomy.attributes_by_id().items()
+        for attribute in definitions
+        for value in attribute.allowed_values
+    }
+
+
+def _category_json(category: CategoryLoss) -> dict[str, Any]:
+    return {
+        "id": str(category.id),
+        "name": category.name,
+        "path": f"/c/{category.path}",
+        "productsBefore": category.before,
+        "productsAfter": category.after,
+        "emptied": category.is_emptied,
+    }
