@@ -320,6 +320,9 @@ CONTENT: Rows = {
 ORDERS: Rows = {
     ("GET", "/admin/orders"): ADMINS,
     ("GET", "/admin/orders/<order_id>"): ADMINS,
+    ("GET", "/admin/orders/<order_id>/packing-slip"): ADMINS,
+    ("POST", "/admin/orders/<order_id>/ready"): ADMINS,
+    ("POST", "/admin/orders/<order_id>/not-ready"): ADMINS,
     ("POST", "/admin/orders/<order_id>/collect"): ADMINS,
     ("POST", "/admin/orders/<order_id>/submit"): ADMINS,
     ("POST", "/admin/orders/<order_id>/reopen"): ADMINS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from flask import flash, make_response, redirect, render_template, request, url_for
 from flask_login import current_user
@@ -12,7 +13,9 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.author import current_author
 from app.domain.orders import queries, status_changes
+from app.domain.orders.letters import OrderMailKind
 from app.domain.orders.listing import OVERDUE_AFTER, OrderList
+from app.domain.orders.mails import can_mail, mails_of
 from app.domain.orders.purge import CONTACT_KEPT, CONTACT_KEPT_AT_MOST
 from app.domain.orders.status_changes import StatusChange
 from app.domain.pos.baskets import submit_basket
@@ -60,6 +63,8 @@ def order_page(order_id: str) -> str:
         "kept": sum(payment.kept for payment in payments),
         "location": location_names(site_id).get(order.pos_location_id or "") if order.pos_location_id else None,
         "owner": queries.owner_of(order),
+        "mails": mails_of(order),
+        "can_mail_ready": can_mail(order, OrderMailKind.READY),
         "happenings": queries.history(site_id, order_id),
         "time_zone": time_zone_of(site_id),
         "is_overdue": queries.is_overdue(clock, order),
@@ -68,6 +73,28 @@ def order_page(order_id: str) -> str:
         "years_kept": CONTACT_KEPT_AT_MOST.days // 365,
     }
     return render_template("admin/orders/order.html", **context)
+
+
+@bp.get(f"{ORDER}/packing-slip")
+@requires(Permission.MANAGE_ORDERS)
+def order_packing_slip(order_id: str) -> str:
+    """What is packed for whom, made to be printed."""
+    site_id = current_user.site_id
+    order = status_changes.order_of(site_id, order_id)
+    return render_template("admin/orders/packing_slip.html", order=order, time_zone=time_zone_of(site_id))
+
+
+@bp.post(f"{ORDER}/ready")
+@requires(Permission.MANAGE_ORDERS)
+def order_ready(order_id: str) -> Response:
+    change = partial(status_changes.mark_ready, by_email="by_email" in request.form)
+    return _change(order_id, change, "is ready to collect", "is ready already")
+
+
+@bp.post(f"{ORDER}/not-ready")
+@requires(Permission.MANAGE_ORDERS)
+def order_not_ready(order_id: str) -> Response:
+    return _change(order_id, status_changes.mark_not_ready, "is not ready yet", "is not ready yet")
 
 
 @bp.post(f"{ORDER}/collect")

@@ -14,11 +14,13 @@ OVERDUE_AFTER = timedelta(days=14)
 
 
 class OrderFilter(StrEnum):
-    """The filter of a list of orders. OVERDUE is no state of its own: those that are to hand over for longer than
-    OVERDUE_AFTER. UNSUBMITTED are baskets that were paid and are no orders yet, unless their money went back."""
+    """The filter of a list of orders. READY and OVERDUE are no states of their own: those awaiting collection that are
+    ready, and those that wait for longer than OVERDUE_AFTER. UNSUBMITTED are baskets that were paid and are no orders
+    yet, unless their money went back."""
 
     ALL = ""
     SUBMITTED = "SUBMITTED"
+    READY = "READY"
     OVERDUE = "OVERDUE"
     UNSUBMITTED = "UNSUBMITTED"
     COLLECTED = "COLLECTED"

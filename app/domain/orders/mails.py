@@ -28,14 +28,20 @@ ORDER_MAIL = mailing.mail_kind("order-mail", OrderMail, "The mail server did not
 def request_mail(author: Author, order: Order, kind: OrderMailKind) -> OrderMail | None:
     """Have a mail about an order sent to its contact. None where there is no email address that every mail server
     takes, and where a mail of the kind was requested before. Call it in a transaction that holds the order."""
-    email = order.contact_email
-    if not email or not email.isascii() or kind in _requested(order):
+    if not can_mail(order, kind):
         return None
+    email = order.contact_email
     mail = OrderMail(**requested_now(author), order_id=order.id, kind=kind.value, email=email, next_try_at=author.now())
     db.session.add(mail)
     db.session.flush()
     publish(WorkRequested(ORDER_MAIL.name, mail.id))
     return mail
+
+
+def can_mail(order: Order, kind: OrderMailKind) -> bool:
+    """Whether a mail of the kind can still be sent about an order."""
+    email = order.contact_email
+    return bool(email) and email.isascii() and kind not in _requested(order)
 
 
 def mails_of(order: Order) -> Sequence[OrderMail]:

@@ -37,6 +37,7 @@ class OrderRow:
     payment_lock: str | None
     is_paid: bool
     items: int
+    is_ready: bool
     is_overdue: bool
 
 
@@ -50,6 +51,7 @@ class Happening:
 NEVER = false()
 PLACED_AT = func.coalesce(Order.submitted_at, Order.paid_at)
 IS_ORDER = or_(Order.status != OPEN, Order.paid_at.is_not(None))
+READY = and_(Order.status == SUBMITTED, Order.ready_at.is_not(None))
 COLUMNS = (
     Order.id,
     Order.number,
@@ -63,6 +65,7 @@ COLUMNS = (
     Order.pos_location_id.label("location_id"),
     Order.payment_lock,
     Order.paid_at.is_not(None).label("is_paid"),
+    READY.label("is_ready"),
 )
 
 
@@ -107,6 +110,7 @@ def counts(clock: Clock, site_id: int, is_over: ColumnElement[bool] = NEVER) -> 
         OrderFilter.ALL: sum(found.values()) + baskets,
         OrderFilter.UNSUBMITTED: _count(site_id, _unsubmitted(is_over)) if baskets else 0,
         OrderFilter.OVERDUE: _count(site_id, _overdue(clock)),
+        OrderFilter.READY: _count(site_id, READY),
     }
     return {status: found.get(status, 0) for status in OrderFilter} | counted
 
@@ -148,6 +152,7 @@ def _conditions(
     states = {
         OrderFilter.ALL: IS_ORDER,
         OrderFilter.OVERDUE: overdue,
+        OrderFilter.READY: READY,
         OrderFilter.UNSUBMITTED: _unsubmitted(is_over),
     }
     conditions = [Order.site_id == site_id, states.get(filters.status, Order.status == filters.status)]

@@ -1,5 +1,5 @@
-"""Status changes of an order by staff: collect, reopen, cancel. Call them within a transaction; each writes its line of
-the activity log. Repeating one changes nothing."""
+"""Status changes of an order by staff: ready, collect, reopen, cancel. Call them within a transaction; each writes its
+line of the activity log. Repeating one changes nothing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from sqlalchemy.orm import selectinload
 
 from app.domain.alerts.alerts import end_alert
 from app.domain.alerts.causes import Cause
+from app.domain.orders.letters import OrderMailKind
+from app.domain.orders.mails import request_mail
 from app.domain.orders.models import CANCELLED, COLLECTED, OPEN, SUBMITTED, Order
 from app.domain.orders.offers import offers_of
 from app.domain.orders.stock import give_back
@@ -45,6 +47,41 @@ def shown_order(site_id: int, order_id: str) -> Order:
     order = find_record(Order, site_id, order_id, options=[selectinload(Order.lines)])
     is_shown = order is not None and (order.status != OPEN or order.owner_id is not None or order.channel == "POS")
     return existing(order if is_shown else None, "There is no such order on this site.")
+
+
+def mark_ready(author: Author, order_id: str, by_email: bool = False) -> StatusChange:
+    """The order is packed, and waits for its customer; with `by_email`, a mail says so. Raises NotFound, Conflict for
+    one that was cancelled or collected."""
+    order = _to_collect(author, order_id)
+    if order.ready_at is not None:
+        return StatusChange(order.number or 0, changed=False)
+    order.ready_at = author.now()
+    end_alert(author.clock, Cause.PAID_ORDER_SHORT, order.site_id, order.id)
+    mail = request_mail(author, order, OrderMailKind.READY) if by_email else None
+    return _note_ready(author, order, "order.ready", f"is ready to collect{'; an email says so' if mail else ''}")
+
+
+def mark_not_ready(author: Author, order_id: str) -> StatusChange:
+    """The order is not packed after all. Raises NotFound, Conflict for one that was cancelled or collected."""
+    order = _to_collect(author, order_id)
+    if order.ready_at is None:
+        return StatusChange(order.number or 0, changed=False)
+    order.ready_at = None
+    return _note_ready(author, order, "order.not_ready", "is not ready to collect yet")
+
+
+def _to_collect(author: Author, order_id: str) -> Order:
+    order = _not_cancelled(author, order_id)
+    if order.status == COLLECTED:
+        raise Conflict(f"Order {order.number} was collected already.")
+    return order
+
+
+def _note_ready(author: Author, order: Order, action: str, summary: str) -> StatusChange:
+    order.updated_at = author.now()
+    order.revision += 1
+    audit.record(author, action, ("order", order.id), f"Order {order.number} {summary}")
+    return StatusChange(order.number or 0, changed=True)
 
 
 def collect(author: Author, order_id: str) -> StatusChange:

@@ -116,6 +116,7 @@ def test_baskets_are_no_orders(mia: Shopper, ben: Shopper) -> None:
     assert queries.counts(mia.clock, mia.site_id) == {
         OrderFilter.ALL: 1,
         OrderFilter.SUBMITTED: 1,
+        OrderFilter.READY: 0,
         OrderFilter.OVERDUE: 0,
         OrderFilter.UNSUBMITTED: 0,
         OrderFilter.COLLECTED: 0,

@@ -7,7 +7,7 @@ from flask import Flask
 
 from app.domain.catalogue.models import Product, Variant
 from app.domain.orders import status_changes
-from app.domain.orders.models import Order
+from app.domain.orders.models import Order, OrderMail
 from app.domain.orders.status_changes import StatusChange
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Conflict, NotFound
@@ -167,3 +167,68 @@ def test_a_variant_that_an_order_names_can_be_deleted(mia: Shopper, order_id: st
         db.session.delete(db.session.query(Variant).filter_by(sku="TENT-L").one())
     lines = status_changes.order_of(mia.site_id, order_id).lines
     assert [(line.name, line.options) for line in lines][1] == ("Tent", {"Size": "L"})
+
+
+def mark_ready(mia: Shopper, order_id: str, by_email: bool = False) -> StatusChange:
+    with transaction():
+        return status_changes.mark_ready(Author(mia.site_id, "Ben", mia.clock), order_id, by_email)
+
+
+def mark_not_ready(mia: Shopper, order_id: str) -> StatusChange:
+    with transaction():
+        return status_changes.mark_not_ready(Author(mia.site_id, "Ben", mia.clock), order_id)
+
+
+def is_ready() -> bool:
+    db.session.rollback()
+    return db.session.query(Order).one().is_ready
+
+
+def ready_mails() -> int:
+    return db.session.query(OrderMail).filter_by(kind="ready").count()
+
+
+def test_an_order_that_is_ready_still_waits_for_its_customer(mia: Shopper, order_id: str) -> None:
+    assert mark_ready(mia, order_id) == StatusChange(1, True)
+    assert mark_ready(mia, order_id) == StatusChange(1, False)
+    assert (status(), is_ready(), ready_mails()) == ("SUBMITTED", True, 0)
+    entries = db.session.query(AuditEntry).filter_by(action="order.ready").all()
+    assert [(entry.actor, entry.summary) for entry in entries] == [("Ben", "Order 1 is ready to collect")]
+    collect(mia, order_id)
+    assert (status(), is_ready()) == ("COLLECTED", False)
+
+
+def test_the_customer_is_mailed_once_that_an_order_is_ready(mia: Shopper, order_id: str) -> None:
+    mark_ready(mia, order_id, by_email=True)
+    assert ready_mails() == 1
+    mark_not_ready(mia, order_id)
+    mark_ready(mia, order_id, by_email=True)
+    assert ready_mails() == 1
+    summaries = [entry.summary for entry in db.session.query(AuditEntry).filter_by(action="order.ready")]
+    assert summaries == ["Order 1 is ready to collect; an email says so", "Order 1 is ready to collect"]
+
+
+def test_an_order_that_is_not_ready_after_all_awaits_collection(mia: Shopper, order_id: str) -> None:
+    assert mark_not_ready(mia, order_id) == StatusChange(1, False)
+    mark_ready(mia, order_id)
+    assert mark_not_ready(mia, order_id) == StatusChange(1, True)
+    assert (status(), is_ready()) == ("SUBMITTED", False)
+
+
+def test_what_is_collected_or_cancelled_is_not_made_ready(mia: Shopper, order_id: str) -> None:
+    collect(mia, order_id)
+    with pytest.raises(Conflict, match="collected already"):
+        mark_ready(mia, order_id)
+    with transaction():
+        status_changes.reopen(Author(mia.site_id, "Ben", mia.clock), order_id)
+    cancel(mia, order_id)
+    for change in (mark_ready, mark_not_ready):
+        with pytest.raises(Conflict, match="was cancelled"):
+            change(mia, order_id)
+
+
+def test_an_order_of_another_site_is_not_made_ready(mia: Shopper, order_id: str) -> None:
+    with transaction():
+        other = make_site("other.test")
+    with pytest.raises(NotFound), transaction():
+        status_changes.mark_ready(Author(other.id, "Ben", mia.clock), order_id)
