@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -188,7 +190,12 @@ def test_of_many_searches_that_found_nothing_the_most_common_are_in_sight(
     with app.app_context(), transaction():
         db.session.add_all(map(counted, range(15, 60)))
     in_sight, rest = page().split('<details class="no-results-more"')
-    assert ">word 14<" in in_sight and ">word 15<" in rest and "Show all 50" in rest
+    assert ">word 14<" in in_sight and ">word 15<" in rest and "Show 35 more" in rest
+    assert "60 searches in 30 days" in in_sight
+    link = re.search(r'href="([^"]+)">Show all 60<', rest)
+    assert link is not None
+    pages = [mia.fragment(f"{unescape(link[1])}&p={number}").text for number in (1, 2)]
+    assert all(any(f">word {number}<" in page for page in pages) for number in range(60))
 
 
 def test_while_searches_are_not_counted_the_list_says_so(app: Flask, mia: Merchandiser) -> None:

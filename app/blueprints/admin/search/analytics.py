@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flask import Response, render_template, request, stream_with_context
 from flask_login import current_user
@@ -10,6 +10,7 @@ from flask_login import current_user
 from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
+from app.domain.relevance.no_results import AnswerNow, answers_now
 from app.domain.search_statistics.counting.days import PERIODS
 from app.domain.search_statistics.counting.sums import Sums
 from app.domain.search_statistics.reports import analytics, word_lists
@@ -32,7 +33,8 @@ bp.add_app_template_filter(share, "share")
 @requires(Permission.MANAGE_SEARCH)
 def search_analytics() -> str:
     report = analytics.report(ports.clock(), current_user.site_id, days_of(request.args))
-    return render_template("admin/search/analytics/page.html", report=report, periods=PERIODS)
+    answers = _answers_now(report.lists[ListName.NOTHING])
+    return render_template("admin/search/analytics/page.html", report=report, periods=PERIODS, answers=answers)
 
 
 @bp.get(f"/search/analytics/<{LISTS}:list_name>")
@@ -44,7 +46,15 @@ def search_analytics_list(list_name: str) -> str:
     found = word_lists.page_of(current_user.site_id, period, listing)
     tracking = analytics.tracking_status(current_user.site_id)
     template = "admin/search/analytics/_results.html" if wants_fragment() else "admin/search/analytics/list.html"
-    return render_template(template, listing=listing, found=found, tracking=tracking, period=period, periods=PERIODS)
+    answers = _answers_now(found.items) if listing.name is ListName.NOTHING else {}
+    return render_template(
+        template, listing=listing, found=found, tracking=tracking, period=period, periods=PERIODS, answers=answers
+    )
+
+
+def _answers_now(rows: Sequence[WordRow]) -> dict[str, AnswerNow]:
+    words = [row.word for row in rows]
+    return answers_now(ports.clock(), ports.search_engine(), current_user.site_id, words)
 
 
 @bp.get(f"/search/analytics/<{LISTS}:list_name>.csv")

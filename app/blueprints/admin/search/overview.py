@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.author import current_author
+from app.domain.relevance.no_results import no_results
 from app.domain.relevance.overview import overview
 from app.domain.search.index import runs
 from app.domain.search.index.run_summary import summary_of
@@ -17,6 +18,7 @@ from app.domain.shared.problems import Conflict
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
+GLANCED = 20  # Searches that found nothing, of which the first that still do are shown.
 REQUESTED = "The rebuild is requested. Shoppers keep the old index until the new one is ready."
 
 
@@ -25,7 +27,10 @@ REQUESTED = "The rebuild is requested. Shoppers keep the old index until the new
 def search_overview() -> str:
     shown = overview.overview(ports.clock(), ports.search_engine(), current_user.site_id)
     glance = analytics.glance(ports.clock(), current_user.site_id)
-    return render_template("admin/search/overview/page.html", shown=shown, run=shown.run, glance=glance)
+    in_vain = no_results(ports.clock(), ports.search_engine(), current_user.site_id, analytics.WEEK, GLANCED)
+    return render_template(
+        "admin/search/overview/page.html", shown=shown, run=shown.run, glance=glance, no_results=in_vain
+    )
 
 
 @bp.get("/search/run")

@@ -62,7 +62,6 @@ class Glance:
     tracking: TrackingStatus
     today: Sums
     top: Sequence[WordRow]
-    nothing: Sequence[WordRow]
 
 
 def period(clock: Clock, site_id: int, days: int) -> Period:
@@ -87,13 +86,12 @@ def report(clock: Clock, site_id: int, days: int) -> AnalyticsReport:
 def glance(clock: Clock, site_id: int) -> Glance:
     week, tracking = period(clock, site_id, WEEK), tracking_status(site_id)
     if not tracking.searches:
-        return Glance(tracking, Sums(), (), ())
-    lists = word_lists.first_rows(site_id, week, (ListName.TOP, ListName.NOTHING), GLANCED_ROWS)
+        return Glance(tracking, Sums(), ())
+    lists = word_lists.first_rows(site_id, week, (ListName.TOP,), GLANCED_ROWS)
     return Glance(
         tracking=tracking,
         today=sums_by_day(site_id, week.today, week.today).get(week.today, Sums()),
         top=lists[ListName.TOP],
-        nothing=lists[ListName.NOTHING],
     )
 
 

@@ -19,8 +19,8 @@ from app.domain.catalogue import term_list, terms
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 from app.domain.catalogue.queries import ProductRow, products_by_id
 from app.domain.catalogue.search_terms import split_terms
+from app.domain.relevance.no_results import no_results
 from app.domain.search.settings import stored_settings
-from app.domain.search_statistics.counting.no_results import searches_without_results
 from app.domain.shared.problems import Conflict, Invalid
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
@@ -144,7 +144,7 @@ def _page(new: NewTerm, errors: FieldErrors = NO_ERRORS, opened: dict[str, Any] 
         choices=_choices(new, errors),
         opened=opened,
         tracking=stored_settings(site_id).tracking,
-        no_results=searches_without_results(ports.clock(), site_id),
+        no_results=no_results(ports.clock(), ports.search_engine(), site_id),
         **_list(),
     )
 

@@ -1,0 +1,101 @@
+"""Searches that found nothing, each with what it finds now: what was solved since needs no more work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.domain.search.engine import Searching, SearchRequest, SearchUnavailable
+from app.domain.search.serving import snapshot
+from app.domain.search.serving.plan import plan
+from app.domain.search.serving.query import search_many_products
+from app.domain.search_statistics.counting.no_results import DAYS, SearchWithoutResults, searches_without_results
+from app.domain.shared.clock import Clock
+
+MOST = 50  # Searches in a list, each of which is made anew.
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerNow:
+    """What a shopper gets who searches now: so many products, or the page to which a rule sends."""
+
+    finds: int = 0
+    redirect: str | None = None
+
+    @property
+    def is_something(self) -> bool:
+        return bool(self.finds or self.redirect)
+
+
+@dataclass(frozen=True, slots=True)
+class NoResultsRow:
+    """A search that found nothing so many times, and its answer now."""
+
+    word: str
+    times: int
+    now: AnswerNow
+
+    @property
+    def is_solved(self) -> bool:
+        return self.now.is_something
+
+
+@dataclass(frozen=True, slots=True)
+class NoResults:
+    """The searches of a period that found nothing, most frequent first. `rows` are the first of `total`."""
+
+    rows: tuple[NoResultsRow, ...] = ()
+    total: int = 0
+
+    @property
+    def unsolved(self) -> tuple[NoResultsRow, ...]:
+        return tuple(row for row in self.rows if not row.is_solved)
+
+    @property
+    def solved(self) -> tuple[NoResultsRow, ...]:
+        return tuple(row for row in self.rows if row.is_solved)
+
+    @property
+    def remaining(self) -> int:
+        """How many searches still find nothing, as far as is known."""
+        return self.total - len(self.solved)
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.rows) == self.total
+
+
+def no_results(clock: Clock, engine: Searching, site_id: int, period: int = DAYS, most: int = MOST) -> NoResults:
+    """Return the searches of a period of days that found nothing. While search is away, what the latest search of a
+    word found is taken for what it finds now."""
+    found, total = searches_without_results(clock, site_id, period, most)
+    now = answers_now(clock, engine, site_id, [one.word for one in found])
+    rows = (NoResultsRow(one.word, one.times, now.get(one.word) or _latest_answer(one)) for one in found)
+    return NoResults(tuple(rows), total)
+
+
+def answers_now(clock: Clock, engine: Searching, site_id: int, words: Sequence[str]) -> dict[str, AnswerNow]:
+    """Return the answer to each search as the shop gives it now, by the words; no answers while search is away.
+    Nothing is counted."""
+    try:
+        return _answers(clock, engine, site_id, words)
+    except SearchUnavailable:
+        return {}
+
+
+def _answers(clock: Clock, engine: Searching, site_id: int, words: Sequence[str]) -> dict[str, AnswerNow]:
+    """Raises SearchUnavailable."""
+    served, now = snapshot.served(site_id), clock.now()
+    plans = {word: plan(word, served, now) for word in words}
+    answers = {word: AnswerNow(redirect=planned.redirect) for word, planned in plans.items()}
+    searches = [
+        (SearchRequest(words=word, per_page=0), planned) for word, planned in plans.items() if not planned.redirect
+    ]
+    found = search_many_products(engine, site_id, searches, served.stop_words) if searches else []
+    for (request, _), answered in zip(searches, found, strict=True):
+        answers[request.words] = AnswerNow(answered.result.total)
+    return answers
+
+
+def _latest_answer(search: SearchWithoutResults) -> AnswerNow:
+    return AnswerNow(search.last_result_count or 0)
