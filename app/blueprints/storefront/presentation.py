@@ -15,6 +15,7 @@ from app.domain.catalogue.markup import MEDIA_PREFIX
 from app.domain.catalogue.pictures import picture_path, shape_among, shape_path
 from app.domain.merchandising.colours import colour_of
 from app.domain.merchandising.filters import LABELS
+from app.domain.merchandising.menu import Menu, menu
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.listings.browsing import Listing
@@ -84,6 +85,11 @@ def _shop() -> Any:
 @bp.app_template_global("navigation")
 def navigation(shop: Shop) -> Markup:
     return drawn_once(shop, "storefront/_navigation.html")
+
+
+@bp.app_template_global("menu_of")
+def menu_of(shop: Shop) -> Menu:
+    return menu(shop.tree.children(None))
 
 
 @bp.app_template_global("footer")

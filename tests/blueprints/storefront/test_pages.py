@@ -8,8 +8,12 @@ import pytest
 from flask import Flask
 
 from app.blueprints.storefront.blueprint import WINDOW
+from app.domain.catalogue.models import Product
+from app.domain.merchandising.models import Node, Tree
 from app.domain.sites.settings import change_settings
+from app.extensions import db
 from app.transaction import transaction
+from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.conftest import Get
 
 
@@ -17,9 +21,41 @@ def test_the_home_page_leads_into_the_shop(get: Get):
     page = get("/").text
     assert "<h1>Welcome to Small shop</h1>" in page
     assert 'href="/c/camping"' in page
-    assert "New in" in page and "Featured" in page and "On sale" in page
+    assert "New in" in page and "Featured" in page
+    assert "On sale" not in page, "its only product is featured, and shown there"
     assert 'href="/pages/delivery"' in page and 'href="/collections/best"' in page
     assert "/pages/draft" not in page and "/collections/old" not in page
+
+
+def test_the_home_page_shows_no_product_twice(app: Flask, site_id: int, get: Get):
+    with app.app_context():
+        with transaction():
+            for place, product in enumerate(db.session.query(Product).filter_by(site_id=site_id)):
+                product.featured = place < 6
+                product.compare_at_price = product.price * 2 if place % 4 == 0 else None
+        small_shop.index(site_id)
+    page = get("/").text
+    rows = re.findall(r'<h2 id="shelf-\d">(.*?)</h2>(.*?)</section>', page, re.DOTALL)
+    assert [heading for heading, _ in rows] == ["Featured", "New in", "On sale"]
+    shown = [name for _, row in rows for name in re.findall(r'<span class="name">(.*?)</span>', row)]
+    assert len(shown) == len(set(shown)) == 11
+
+
+def test_categories_without_room_in_the_menu_are_behind_more(app: Flask, site_id: int, get: Get):
+    assert 'class="drop more"' not in get("/").text
+    with app.app_context(), transaction():
+        tree = db.session.query(Tree).filter_by(site_id=site_id).one()
+        for number in range(12):
+            name = f"Category number {12 - number}"
+            more = {"name": name, "slug": f"n{number}", "path": f"n{number}", "updated_at": small_shop.BEGAN}
+            db.session.add(Node(site_id=site_id, tree_id=tree.id, position=50 + number, **more))
+    bar = re.search(r'<nav class="roots".*?</nav>', get("/").text, re.DOTALL)
+    assert bar
+    shown, more = bar[0].split("<summary>More</summary>")
+    names = re.compile(r'<a href="/c/[^"]+">([^<]+)</a>')
+    assert names.findall(shown)[:3] == ["Camping", "Gifts", "Category number 12"]
+    assert names.findall(more)[-1] == "Category number 1"
+    assert len(names.findall(bar[0])) == 14
 
 
 def test_a_collection_shows_its_products_in_its_own_order(get: Get):

@@ -11,9 +11,11 @@ from urllib.parse import quote
 import pytest
 from flask import Flask
 
+from app.domain.catalogue.models import Page
 from app.domain.sites.models import Setting
 from app.extensions import db
 from app.transaction import transaction
+from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.conftest import Get
 
 
@@ -68,6 +70,19 @@ def test_pages_and_collections_are_found_beside_products(get: Get):
     page = get("/search?q=rain").text
     assert '<a href="/pages/delivery">Delivery in the rain</a>' in page
     assert '<a href="/collections/best">Best of rain</a>' in page
+
+
+def test_a_page_stands_above_the_products_only_by_its_title(app: Flask, get: Get, site_id: int):
+    with app.app_context():
+        with transaction():
+            page = db.session.query(Page).filter_by(site_id=site_id, seo_name="delivery").one()
+            page.body = "<p>A mug travels well wrapped.</p>"
+        small_shop.index(site_id)
+    text = get("/search?q=mug").text
+    assert text.index('class="results"') < text.index("<h2>Pages that mention “mug”</h2>")
+    assert "<h2>Pages for" not in text
+    above = get("/search?q=delivery").text
+    assert above.index("<h2>Pages for “delivery”</h2>") < above.index('class="results"')
 
 
 def test_pages_are_not_found_when_content_search_is_off(app: Flask, get: Get, site_id: int):

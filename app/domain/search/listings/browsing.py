@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.domain.merchandising.content import ContentLink, ShownCollection, content_link
+from app.domain.merchandising.content import ShownCollection
 from app.domain.merchandising.filters import Filter, default_facets, filters_of
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import Display, Facet, ShopNode
@@ -16,11 +16,11 @@ from app.domain.search.engine import (
     SearchEngine,
     SearchRequest,
     SearchResult,
-    SearchUnavailable,
     Sort,
     ValueFilter,
 )
 from app.domain.search.listings import rail
+from app.domain.search.listings.content_hits import ContentHits, content_hits
 from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest, search_request
 from app.domain.search.listings.listing_parameters import ListingGrammar, listing_parameters, read_listing
@@ -29,7 +29,6 @@ from app.domain.search.serving.query import search_products
 from app.domain.search.serving.served import Served
 from app.domain.shared.problems import NotFound
 
-CONTENT_SHOWN = 5
 SORT_LABELS = {
     Sort.RELEVANCE: "Best match",
     Sort.FEATURED: "Featured",
@@ -80,7 +79,7 @@ class SearchPage:
     """The answer to a search: products, pages and collections beside them, and the plan by which they were found."""
 
     listing: Listing
-    content: tuple[ContentLink, ...]
+    content: ContentHits
     plan: Plan
 
     @property
@@ -210,13 +209,8 @@ def _all_filters(filters: Sequence[Filter], request: ListingRequest, shop: Shop)
     return [*filters, *filters_of(default_facets(sorted(beside), shop.attributes), shop.attributes)]
 
 
-def _content(engine: SearchEngine, shop: Shop, request: ListingRequest) -> tuple[ContentLink, ...]:
-    """Return the links to content. Products come first: a content index that does not answer leaves them standing."""
+def _content(engine: SearchEngine, shop: Shop, request: ListingRequest) -> ContentHits:
+    """Return the content of the first page, where the site wants that."""
     if not shop.settings["search-content-enabled"] or not request.words or request.page > 1:
-        return ()
-    try:
-        content = SearchRequest(words=request.words, per_page=CONTENT_SHOWN)
-        hits = engine.search(shop.site_id, IndexName.CONTENT, content).hits
-    except SearchUnavailable:
-        return ()
-    return tuple(content_link(str(hit.card["type"]), str(hit.card["name"]), str(hit.card["seoName"])) for hit in hits)
+        return ContentHits()
+    return content_hits(engine, shop.site_id, request.words)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from app.domain.merchandising.shop import Shop
 from app.domain.search.engine import (
@@ -37,16 +38,27 @@ class HomePage:
 
 
 def home_page(engine: SearchEngine, shop: Shop) -> HomePage:
-    """Rows of products, those without any left out."""
+    """Rows of products, no product twice; rows without any are left out."""
     try:
         shelves = [_shelf(engine, shop, name, sort, flag) for name, sort, flag in ROWS]
     except SearchUnavailable:
         return HomePage()
-    return HomePage(tuple(shelf for shelf in shelves if shelf.hits), max(shelf.total for shelf in shelves))
+    return HomePage(tuple(shelf for shelf in _each_once(shelves) if shelf.hits), max(shelf.total for shelf in shelves))
+
+
+def _each_once(shelves: Sequence[Shelf]) -> list[Shelf]:
+    """A product that several rows have stands in the one that has the fewest."""
+    seen: set[str] = set()
+    filled: dict[str, Shelf] = {}
+    for shelf in sorted(shelves, key=lambda shelf: shelf.total):
+        hits = [hit for hit in shelf.hits if hit.id not in seen][:ON_A_SHELF]
+        seen.update(hit.id for hit in hits)
+        filled[shelf.name] = replace(shelf, hits=tuple(hits))
+    return [filled[shelf.name] for shelf in shelves]
 
 
 def _shelf(engine: SearchEngine, shop: Shop, name: str, sort: Sort, flag: str | None) -> Shelf:
     scope = (ValueFilter(flag, ("true",)),) if flag else ()
-    request = SearchRequest(scope=scope, sort=sort, per_page=ON_A_SHELF)
+    request = SearchRequest(scope=scope, sort=sort, per_page=ON_A_SHELF * len(ROWS))
     result = engine.search(shop.site_id, IndexName.PRODUCTS, request)
     return Shelf(name, result.hits, result.total)
