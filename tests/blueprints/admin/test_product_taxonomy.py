@@ -118,6 +118,30 @@ def test_a_page_made_without_an_active_taxonomy_clears_nothing(app: Flask) -> No
     assert stored(app, path) == ("tents", {"sleeps": 2}, 50)
 
 
+def test_without_the_flag_of_the_panel_a_form_classifies_nothing_while_a_taxonomy_is_active(
+    app: Flask, mia: Merchandiser
+) -> None:
+    path = tent(app, mia, values={"sleeps": 2})
+    mia.get(path)
+    for sent in (form(name="New name", sleeps="5"), form("stoves", 2, name="Newer name"), form("", 3, name="Newest")):
+        sent.pop("taxonomyPanelSubmitted")
+        mia.post(path, sent)
+        assert stored(app, path) == ("tents", {"sleeps": 2}, 50)
+    with app.app_context():
+        assert db.session.scalars(db.select(Product.name)).one() == "Newest"
+
+
+def test_with_the_flag_of_the_panel_the_same_form_classifies(app: Flask, mia: Merchandiser) -> None:
+    path = tent(app, mia, values={"sleeps": 2})
+    mia.get(path)
+    mia.post(path, form(sleeps="5"))
+    assert stored(app, path) == ("tents", {"sleeps": 5}, 50)
+    mia.post(path, form("stoves", 2))
+    assert stored(app, path)[0] == "stoves"
+    mia.post(path, form("", 3))
+    assert stored(app, path) == (None, {}, None)
+
+
 def test_a_form_made_for_another_taxonomy_says_that_it_was_not_applied(app: Flask, mia: Merchandiser) -> None:
     path = tent(app, mia, values={"sleeps": 2})
     mia.get(path)
