@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import sent_id, sent_revision
+from app.blueprints.admin.undo import flash_undoable
 from app.blueprints.author import current_author
 from app.domain.catalogue import queries
 from app.domain.relevance.golden import check as golden_check
@@ -48,7 +49,7 @@ def search_golden_add() -> Answer:
     except (Invalid, Conflict) as error:
         return _refused(error, sent)
     stored = golden.expectation_of(golden.golden_of(current_user.site_id, added))
-    return _done(f"Added: {stored}.", added)
+    return _done(f"Added: {stored}.", added, undoes=added)
 
 
 @bp.post(GOLDEN)
@@ -60,7 +61,7 @@ def search_golden_save(golden_id: int) -> Answer:
             changed = golden.change(current_author(), golden_id, revision, sent)
     except (Invalid, Conflict) as error:
         return _refused(error, sent, golden_id)
-    return _done("Saved." if changed else "Nothing had changed.", golden_id)
+    return _done("Saved." if changed else "Nothing had changed.", golden_id, undoes=golden_id if changed else None)
 
 
 @bp.post(f"{GOLDEN}/delete")
@@ -68,7 +69,7 @@ def search_golden_save(golden_id: int) -> Answer:
 def search_golden_delete(golden_id: int) -> Answer:
     with transaction():
         deleted = golden.delete(current_author(), golden_id)
-    return _done(f"Deleted: {deleted}.")
+    return _done(f"Deleted: {deleted}.", undoes=golden_id)
 
 
 @bp.post("/search/golden/check")
@@ -99,14 +100,18 @@ def _sent() -> Expectation:
     return Expectation(form.get("query", ""), sku, sent_id(form.get("within", "").strip()))
 
 
-def _done(message: str, check: int | None = None) -> Answer:
+def _done(message: str, check: int | None = None, undoes: int | None = None) -> Answer:
     """Show the list after a save, with the golden search `check` checked at once; search that is away is no reason to
-    fail."""
+    fail. `undoes` is the one whose change can be undone."""
     if check is not None:
         with suppress(SearchUnavailable):
             golden_check.check(work_context(), current_user.site_id, only=check)
-    flash(message, "good")
-    return _shown(changed=check) if wants_fragment() else redirect(url_for("admin.search_golden"))
+    address = url_for("admin.search_golden")
+    if undoes is None:
+        flash(message, "good")
+    else:
+        flash_undoable(message, "golden_search", undoes, address)
+    return _shown(changed=check) if wants_fragment() else redirect(address)
 
 
 def _refused(error: Invalid | Conflict, draft: Expectation, golden_id: int | None = None) -> Answer:

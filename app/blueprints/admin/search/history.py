@@ -9,13 +9,14 @@ from flask_login import current_user
 from werkzeug.wrappers import Response
 
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.return_to import return_to
 from app.blueprints.author import current_author
 from app.domain.catalogue.listing import page_number
 from app.domain.relevance.history import history
 from app.domain.relevance.history.kinds import KINDS
 from app.domain.shared.problems import Conflict
 from app.domain.sites.sites import time_zone_of
-from app.htmx import wants_fragment
+from app.htmx import redirect_page, wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
@@ -51,7 +52,9 @@ def search_history_undo(entry_id: int) -> Response:
         flash(conflict.message, "bad")
     else:
         flash(f"Undone: {undone}.", "good")
-    return redirect(url_for("admin.search_history", kind=request.form.get("kind") or None))
+    back = return_to(request.values.get("back"))
+    address = back or url_for("admin.search_history", kind=request.form.get("kind") or None)
+    return redirect_page(address) if wants_fragment() else redirect(address)
 
 
 def _address(kind: str, number: int) -> str:

@@ -10,6 +10,7 @@ from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.search.settings_form import SearchSettingsForm
+from app.blueprints.admin.undo import flash_undoable
 from app.blueprints.author import current_author
 from app.domain.search import settings
 from app.domain.search.engine import IndexName
@@ -39,10 +40,14 @@ def search_settings_save() -> str | Response | tuple[str, int]:
             saved = settings.save(current_author(), form.settings)
     except Invalid as invalid:
         return _page(form, FieldErrors(invalid)), 400
-    flash(f"Saved: {', '.join(saved.changed)}." if saved.changed else "Nothing had changed.", "good")
+    address = url_for("admin.search_settings")
+    if saved.changed:
+        flash_undoable(f"Saved: {', '.join(saved.changed)}.", "settings", "search", address)
+    else:
+        flash("Nothing had changed.", "good")
     if saved.content_search_came_on:
         flash("Rebuild pages and collections on the Overview, so that search holds all of them.", "plain")
-    return redirect(url_for("admin.search_settings"))
+    return redirect(address)
 
 
 def _after_button(form: SearchSettingsForm) -> str:

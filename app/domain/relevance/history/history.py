@@ -66,6 +66,15 @@ def latest_entry_of(site_id: int, kind: str, subject_id: str) -> int | None:
     return db.session.scalar(latest)
 
 
+def undoable_change(site_id: int, kind: str, subject_id: str, actor: str) -> int | None:
+    """Return the id of the latest entry about a record of `kind` if `actor` made it and it can be undone."""
+    latest = latest_entry_of(site_id, kind, subject_id)
+    if latest is None:
+        return None
+    found = entry(site_id, latest)
+    return latest if found.can_be_undone and found.actor == actor[:100] else None
+
+
 def undo(author: Author, entry_id: int) -> str:
     """Make the record what it was before the entry; the entry's summary. Call it in a transaction. Raises NotFound, and
     Conflict with the reason when the record has changed since or something newer stands in the way."""

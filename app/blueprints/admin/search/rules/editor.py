@@ -14,6 +14,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.search.rules.form import HELD, RuleForm
 from app.blueprints.admin.search.rules.rules import DAYS, RULE, applied_counts
+from app.blueprints.admin.undo import flash_undoable, undoable_entry
 from app.blueprints.author import current_author
 from app.domain.catalogue import queries
 from app.domain.catalogue.listing import LONGEST_WORDS
@@ -62,7 +63,7 @@ def search_rule_add() -> AnyResponse:
             rule_id, term = rule.id, rule.term
     except (Invalid, Conflict) as error:
         return _editor(None, form, FieldErrors(error))
-    flash(f"Added the rule for “{term}”. {FOLLOWS}", "good")
+    flash_undoable(f"Added the rule for “{term}”. {FOLLOWS}", "rule", rule_id, url_for("admin.search_ranking"))
     address = url_for("admin.search_rule", rule_id=rule_id)
     return redirect_page(address) if wants_fragment() else redirect(address)
 
@@ -88,8 +89,12 @@ def search_rule_save(rule_id: int) -> AnyResponse:
         return _editor(editing.rule_of(site_id, rule_id), form, FieldErrors(error))
     if wants_fragment():
         return _editor(rule, RuleForm.of(rule, _zone()), saved=changed)
-    flash(f"Saved. {FOLLOWS}" if changed else "Nothing had changed.", "good")
-    return redirect(url_for("admin.search_rule", rule_id=rule_id))
+    address = url_for("admin.search_rule", rule_id=rule_id)
+    if changed:
+        flash_undoable(f"Saved. {FOLLOWS}", "rule", rule_id, address)
+    else:
+        flash("Nothing had changed.", "good")
+    return redirect(address)
 
 
 def _rule(form: RuleForm, stored: SearchRule | None) -> Rule:
@@ -135,6 +140,7 @@ def _editor(
         form = form.on(rule.revision)
     template = "admin/search/rules/_edit.html" if wants_fragment() else "admin/search/rules/edit.html"
     context |= {"form": form, "rows": queries.products_by_sku(current_user.site_id, form.skus), "time_zone": zone}
+    context["undo"] = undoable_entry("rule", rule.id) if rule is not None and saved else None
     context |= _looked_up() | _facts(rule) | {"idle": _idle(form), "same": _same(form, errors)}
     return make_response(render_template(template, **context), errors.status if errors else 200)
 

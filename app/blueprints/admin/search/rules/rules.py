@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.form_numbers import sent_revision
+from app.blueprints.admin.undo import flash_undoable
 from app.blueprints.author import current_author
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
 from app.domain.relevance import publishing
@@ -73,8 +74,8 @@ def search_rule_resume(rule_id: int) -> Answer:
 def search_rule_delete(rule_id: int) -> AnyResponse:
     with transaction():
         term = editing.delete(current_author(), rule_id, sent_revision(request.form))
-    flash(f"Deleted the rule for “{term}”. The activity of the Search section can bring it back.", "good")
     address = url_for("admin.search_ranking")
+    flash_undoable(f"Deleted the rule for “{term}”.", "rule", rule_id, address)
     return redirect_page(address) if wants_fragment() else redirect(address)
 
 
@@ -151,6 +152,7 @@ def _switched(rule_id: int, message: str, pause: bool) -> Answer:
     with transaction():
         term = act(current_author(), rule_id).term
     if not wants_fragment():
-        flash(message.format(term), "good")
-        return redirect(url_for("admin.search_ranking"))
+        address = url_for("admin.search_ranking")
+        flash_undoable(message.format(term), "rule", rule_id, address)
+        return redirect(address)
     return render_template("admin/search/rules/_results.html", just_changed=rule_id, **_shown(query_in(request.args)))

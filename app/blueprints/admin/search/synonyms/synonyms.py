@@ -14,6 +14,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import sent_id, sent_revision
 from app.blueprints.admin.search.synonyms.form import SynonymForm
+from app.blueprints.admin.undo import flash_undoable
 from app.blueprints.author import current_author
 from app.domain.relevance import publishing
 from app.domain.relevance.synonyms import editing, queries
@@ -67,7 +68,7 @@ def search_synonym_add() -> Answer:
             added = synonym.id
     except (Invalid, Conflict) as error:
         return _refused(form, None, FieldErrors(error))
-    return _done("Added. Shoppers' searches use it within seconds.", marked=added)
+    return _done("Added. Shoppers' searches use it within seconds.", added, undoes=added)
 
 
 @bp.get(SYNONYM)
@@ -91,7 +92,9 @@ def search_synonym_save(synonym_id: int) -> Answer:
             changed = act(current_author(), synonym_id, form.revision, form.group())
     except (Invalid, Conflict) as error:
         return _refused(form, editing.synonym_of(current_user.site_id, synonym_id), FieldErrors(error))
-    return _done("Saved. Shoppers' searches use it within seconds." if changed else "Nothing had changed.", synonym_id)
+    if not changed:
+        return _done("Nothing had changed.", synonym_id)
+    return _done("Saved. Shoppers' searches use it within seconds.", synonym_id, undoes=synonym_id)
 
 
 @bp.post(f"{SYNONYM}/accept")
@@ -103,7 +106,7 @@ def search_synonym_accept(synonym_id: int) -> Answer:
             editing.accept(current_author(), synonym_id, sent_revision(request.form))
     except Invalid as invalid:
         return _refused(SynonymForm.of(synonym), synonym, FieldErrors(invalid))
-    return _done("Accepted. Shoppers' searches use it within seconds.", synonym_id)
+    return _done("Accepted. Shoppers' searches use it within seconds.", synonym_id, undoes=synonym_id)
 
 
 @bp.post(f"{SYNONYM}/reject")
@@ -111,7 +114,7 @@ def search_synonym_accept(synonym_id: int) -> Answer:
 def search_synonym_reject(synonym_id: int) -> Answer:
     with transaction():
         editing.reject(current_author(), synonym_id, sent_revision(request.form))
-    return _done("Rejected. It will not be suggested again.")
+    return _done("Rejected. It will not be suggested again.", undoes=synonym_id)
 
 
 @bp.post("/search/synonyms/reject")
@@ -143,7 +146,7 @@ def search_synonym_ask_delete(synonym_id: int) -> Answer:
 def search_synonym_delete(synonym_id: int) -> Answer:
     with transaction():
         written = editing.delete(current_author(), synonym_id, sent_revision(request.form))
-    return _done(f"Deleted {written}.")
+    return _done(f"Deleted {written}.", undoes=synonym_id)
 
 
 @bp.post("/search/synonyms/resync")
@@ -210,10 +213,12 @@ def _refused(form: SynonymForm, synonym: Synonym | None, errors: FieldErrors) ->
     return _page(SynonymList(), form, errors) if synonym is None else _about(synonym, form, errors)
 
 
-def _done(message: str, marked: int | None = None) -> Answer:
-    """The list as it was, with the row that changed marked."""
-    flash(message, "good")
+def _done(message: str, marked: int | None = None, undoes: int | None = None) -> Answer:
+    """The list as it was, with the row that changed marked. `undoes` is the synonym whose change can be undone."""
     listing = SynonymList.read(request.args)
-    if wants_fragment():
-        return _results(listing, marked, saved=True)
-    return redirect(f"{url_for('admin.search_synonyms')}?{listing.query(page=listing.page)}".rstrip("?"))
+    address = f"{url_for('admin.search_synonyms')}?{listing.query(page=listing.page)}".rstrip("?")
+    if undoes is None:
+        flash(message, "good")
+    else:
+        flash_undoable(message, "synonym", undoes, address)
+    return _results(listing, marked, saved=True) if wants_fragment() else redirect(address)

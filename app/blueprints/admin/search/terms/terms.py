@@ -14,6 +14,7 @@ from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import sent_id
 from app.blueprints.admin.search import trials
 from app.blueprints.admin.search.terms.form import AddedTerm, NewTerm
+from app.blueprints.admin.undo import flash_undoable, undoable_entry
 from app.blueprints.author import current_author
 from app.domain.catalogue import term_list, terms
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
@@ -52,8 +53,12 @@ def search_term_add() -> Answer:
         return _adding(new, FieldErrors(invalid))
     if wants_fragment():
         return _adding(NewTerm(), added=added)
-    flash(added.message, "good")
-    return redirect(url_for("admin.search_terms", q=added.row.sku))
+    address = url_for("admin.search_terms", q=added.row.sku)
+    if added.is_new:
+        flash_undoable(added.message, "product", added.row.id, address)
+    else:
+        flash(added.message, "good")
+    return redirect(address)
 
 
 @bp.post("/search/terms/try")
@@ -81,6 +86,7 @@ def search_terms_of(product_id: int) -> Answer:
 @requires(Permission.MANAGE_SEARCH)
 def search_terms_save(product_id: int) -> Answer:
     site_id, typed = current_user.site_id, request.form.get("terms", "")
+    before = term_list.product_with_terms(site_id, product_id).terms
     try:
         with transaction():
             terms.replace_terms(current_author(), product_id, split_terms(typed), _read_before())
@@ -88,10 +94,17 @@ def search_terms_save(product_id: int) -> Answer:
         row = term_list.product_with_terms(site_id, product_id)
         return _row(row, is_open=True, typed=typed, errors=FieldErrors(error))
     row = term_list.product_with_terms(site_id, product_id)
+    changed = row.terms != before
+    undo = undoable_entry("product", product_id) if changed else None
     if wants_fragment():
-        return _row(row, saved=True)
-    flash(f"Saved the search terms of {row.name}. Search follows in a few seconds.", "good")
-    return redirect(url_for("admin.search_terms", q=request.args.get("q") or None))
+        return _row(row, saved=True, undo=undo)
+    address = url_for("admin.search_terms", q=request.args.get("q") or None)
+    message = f"Saved the search terms of {row.name}. Search follows in a few seconds."
+    if changed:
+        flash_undoable(message, "product", product_id, address)
+    else:
+        flash(message, "good")
+    return redirect(address)
 
 
 def _read_before() -> list[str] | None:
@@ -107,6 +120,7 @@ def _adding(new: NewTerm, errors: FieldErrors = NO_ERRORS, added: AddedTerm | No
     context: dict[str, Any] = {"new": new, "errors": errors, "added": added, "choices": _choices(new, errors)}
     if added is not None:
         context |= _list("", 1) | {"marked": added.row.id}
+        context["undo"] = undoable_entry("product", added.row.id) if added.is_new else None
     return make_response(render_template("admin/search/terms/_added.html", **context), status)
 
 
@@ -122,13 +136,14 @@ def _row(
     typed: str | None = None,
     errors: FieldErrors = NO_ERRORS,
     saved: bool = False,
+    undo: int | None = None,
 ) -> Answer:
     status = errors.status if errors else 200
     opened = {"row": row, "typed": ", ".join(row.terms) if typed is None else typed, "errors": errors}
     if not wants_fragment():
         return make_response(_page(NewTerm(), opened=opened), status)
     template = "admin/search/terms/_row_open.html" if is_open else "admin/search/terms/_row_closed.html"
-    return make_response(render_template(template, **opened, saved=saved), status)
+    return make_response(render_template(template, **opened, saved=saved, undo=undo), status)
 
 
 def _page(new: NewTerm, errors: FieldErrors = NO_ERRORS, opened: dict[str, Any] | None = None) -> str:
