@@ -21,6 +21,7 @@ ISLANDS = (
     "storefront/basket_count.js",
     "storefront/facet_values.js",
     "storefront/filter_sheet.js",
+    "storefront/gallery.js",
     "storefront/range_slider.js",
 )
 OWN_FILE = re.compile(r"""url\((["']?)(files/[\w./-]+)\1\)""", re.ASCII)

@@ -121,3 +121,42 @@ def test_a_product_of_another_shop_is_not_found(app: Flask, get: Get, site_id: i
             db.session.query(Product).filter_by(site_id=site_id, seo_name="tent-5").one().enabled = False
     assert get("/p/tent-5").status_code == 404
     assert get("/p/tent-5", host="other.test").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("rating", "stars", "number"),
+    [(4.46, "★★★★<i>★</i>", "4.5"), (5.0, "★★★★★<i></i>", "5"), (0.4, "<i>★★★★★</i>", "0.4")],
+)
+def test_a_rating_is_shown_as_stars_and_said_in_words(
+    app: Flask, get: Get, site_id: int, rating: float, stars: str, number: str
+):
+    with app.app_context(), transaction():
+        db.session.query(Product).filter_by(site_id=site_id, seo_name="tent-5").one().rating = rating
+    shown = get("/p/tent-5").text
+    assert stars in shown
+    assert f'<span class="unseen">Rated </span>{number}<span class="unseen"> out of 5</span>' in shown
+
+
+@pytest.mark.parametrize("rating", [None, 0.0])
+def test_without_a_rating_there_are_no_stars(app: Flask, get: Get, site_id: int, rating: float | None):
+    with app.app_context(), transaction():
+        db.session.query(Product).filter_by(site_id=site_id, seo_name="tent-5").one().rating = rating
+    assert 'class="rating"' not in get("/p/tent-5").text
+
+
+def test_of_several_pictures_one_is_large_and_the_others_are_loaded_small(app: Flask, get: Get, site_id: int):
+    with app.app_context(), transaction():
+        product = db.session.query(Product).filter_by(site_id=site_id, seo_name="tent-5").one()
+        product.images = [
+            ProductImage(site_id=site_id, position=place, file=f"{name}.webp", alt=name, width=800, height=600)
+            for place, name in enumerate("abc")
+        ]
+    gallery = get("/p/tent-5").text.partition('class="gallery"')[2].partition("</section>")[0]
+    links = re.findall(r"<a [^>]*>", gallery)
+    assert [("aria-current" in link, f"/media/{site_id}/" in link) for link in links] == [
+        (True, True),
+        (False, True),
+        (False, True),
+    ], "each leads to its picture, so that the page works without scripts"
+    assert gallery.count('sizes="12rem"') == 2
+    assert "aria-current" not in get("/p/tent-7").text.partition('class="gallery"')[2].partition("</section>")[0]
