@@ -31,7 +31,7 @@ def test_attributes_meant_for_the_page_are_shown_in_order_with_their_labels(get:
     assert facts == [
         ("Brand", "Fell &amp; Fern"),
         ("Colour", "Odd"),
-        ("Weight in kg", "2.5"),
+        ("Weight", "2.5 kg"),
         ("Waterproof", "Yes"),
     ]
     assert "hush" not in page
