@@ -111,7 +111,7 @@ def test_the_admin_hands_over_what_was_ordered(page: Page) -> None:
     page.get_by_label("Password").fill("demo-password-1")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("/admin/?$"))
-    page.get_by_role("link", name="Orders").click()
+    page.get_by_label("Sections").get_by_role("link", name="Orders").click()
     page.get_by_role("searchbox").fill("kim knott")
     expect(page).to_have_url(re.compile("q=kim"))
     page.get_by_role("link", name=re.compile(r"Order \d+")).first.click()

@@ -66,6 +66,12 @@ def test_a_category_that_is_gone_leads_to_the_nearest_ones(get: Get) -> None:
     assert near and re.findall(r'href="([^"]+)"', near[0]) == ["/c/camping/mugs", "/c/camping"]
 
 
+def test_without_a_category_of_such_a_name_all_main_ones_are_named(get: Get) -> None:
+    page = get("/p/fell-99").text
+    near = re.search(r'<h2 id="categories">.*?</ul>', page, re.DOTALL)
+    assert PERHAPS in page and near and re.findall(r'href="([^"]+)"', near[0]) == ["/c/camping", "/c/gifts"]
+
+
 def test_what_is_not_for_sale_is_not_suggested(get: Get) -> None:
     assert 'href="/p/tent-2"' not in get("/p/moor-tent-2").text
 
