@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 OSV = "https://api.osv.dev/v1/query"
 TIMEOUT = 15  # Seconds for one question.
 IGNORED = "tools/audit-ignored"
-NPM_NAMES = {"htmx": "htmx.org"}  # The packages on npm that the vendored files were released in.
+# The packages on npm that the vendored files were released in.
+NPM_NAMES = {"htmx": "htmx.org", "squire-rte": "squire-rte", "dompurify": "dompurify"}
 VENDORED_PROGRAM = re.compile(r"(?P<name>.+?)-(?P<version>\d+\.\d+\.\d+)(?:\.min)?\.(?:js|css)")
 
 

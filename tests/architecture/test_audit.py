@@ -18,6 +18,7 @@ from tests.surroundings import ROOT, missing
 
 NOBODY = "http://127.0.0.1:9/v1/query"  # The discard port: refused at once.
 HTMX, VALKEY = ("npm", "htmx.org"), ("Bitnami", "valkey")
+EDITOR = ("npm", "squire-rte"), ("npm", "dompurify")  # Of rich text.
 
 
 @pytest.fixture(scope="module")
@@ -100,9 +101,10 @@ def advisories() -> Iterator[Advisories]:
 def test_where_nothing_is_known_all_is_well(audit, root: Path, advisories: Advisories, capsys) -> None:
     assert audit.main(root, advisories.url, where_reachable=False) == 0
     asked = {(query["package"]["ecosystem"], query["package"]["name"]): query["version"] for query in advisories.asked}
-    assert asked.keys() == {HTMX, VALKEY}
+    assert asked.keys() == {HTMX, VALKEY, *EDITOR}
     assert f"htmx-{asked[HTMX]}.min.js" in (ROOT / "app/static/vendor/SHA256SUMS").read_text()
-    assert capsys.readouterr().out.startswith(f"Audited 70 Python packages, htmx.org {asked[HTMX]}, valkey 9.")
+    programs = ", ".join(f"{name} {asked['npm', name]}" for name in ("dompurify", "htmx.org", "squire-rte"))
+    assert capsys.readouterr().out.startswith(f"Audited 70 Python packages, {programs}, valkey 9.")
 
 
 @pytest.mark.parametrize("package", [HTMX, VALKEY])

@@ -11,6 +11,7 @@ from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.shell import shell
 from app.domain.catalogue.image_store import small
+from app.domain.catalogue.markup import ATTRIBUTES, TAGS
 from app.domain.catalogue.queries import ProductRow
 from app.domain.shared.money import format_money
 from app.domain.sites.sites import currency_of
@@ -29,6 +30,12 @@ def no_errors() -> FieldErrors:
 def picture_url(file: str, size: str = "") -> str:
     """Return the address of a stored picture of the current site; `size` "small" for lists."""
     return url_for("media.picture", site_id=current_user.site_id, file=small(file) if size == "small" else file)
+
+
+@bp.app_template_global("rich_text_rules")
+def rich_text_rules() -> dict[str, list[str]]:
+    """Return the tags and attributes of rich text that are kept, for its editor."""
+    return {"tags": sorted(TAGS), "attributes": sorted(set().union(*ATTRIBUTES.values()))}
 
 
 @bp.app_template_global("product_facts")

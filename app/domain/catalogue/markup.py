@@ -18,6 +18,13 @@ BREAKING_TAG = re.compile(
 )
 TEXT_TAGS = "p br hr strong b em i u s sub sup small code pre blockquote a img ul ol li dl dt dd h2 h3 h4"
 TABLE_TAGS = "table caption thead tbody tfoot tr th td"
+TAGS = set(f"{TEXT_TAGS} {TABLE_TAGS}".split())
+ATTRIBUTES = {
+    "a": {"href", "title"},
+    "img": {"src", "alt", "width", "height"},
+    "th": {"colspan", "rowspan", "scope"},
+    "td": {"colspan", "rowspan"},
+}
 
 
 class HoldsMarkup:
@@ -32,13 +39,8 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
 
 
 _cleaner = nh3.Cleaner(
-    tags=set(f"{TEXT_TAGS} {TABLE_TAGS}".split()),
-    attributes={
-        "a": {"href", "title"},
-        "img": {"src", "alt", "width", "height"},
-        "th": {"colspan", "rowspan", "scope"},
-        "td": {"colspan", "rowspan"},
-    },
+    tags=TAGS,
+    attributes=ATTRIBUTES,
     attribute_filter=_attribute,
     url_schemes={"http", "https", "mailto", "tel"},
     link_rel="noopener",

@@ -26,8 +26,9 @@ add_editor(
             TextControl(
                 "description",
                 "Description",
-                "Shown above the products. Simple HTML is kept; anything that could run is removed.",
+                "Shown above the products. Headings, lists and links are kept; anything that could run is removed.",
                 rows=4,
+                is_rich=True,
             ),
         ),
         holds_products=True,

@@ -20,12 +20,14 @@ PRODUCT_ACTIONS = ("add", "remove", "up", "down", "top", "place")
 
 @dataclass(frozen=True, slots=True)
 class TextControl:
-    """The form's control for a text of the kind: a line, or a text area of so many rows."""
+    """The form's control for a text of the kind: a line, or a text area of so many rows, of HTML where it
+    `is_rich`."""
 
     name: str
     label: str
     help: str = ""
     rows: int = 0
+    is_rich: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,9 @@ add_editor(
             TextControl(
                 "body",
                 "Body",
-                "Simple HTML such as <h2>, <p>, <ul>, <table> and links is kept; anything that could run is removed.",
+                "Headings, lists, tables, links and pictures are kept; anything that could run is removed.",
                 rows=16,
+                is_rich=True,
             ),
         ),
         address_heading="Address and search engines",

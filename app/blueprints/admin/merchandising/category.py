@@ -130,8 +130,9 @@ EDITOR = CategoryEditor(
         TextControl(
             "description",
             "Description",
-            "Shown above the products. Simple HTML is kept; anything that could run is removed.",
+            "Shown above the products. Headings, lists and links are kept; anything that could run is removed.",
             rows=4,
+            is_rich=True,
         ),
     ),
     address_heading="Address and search engines",

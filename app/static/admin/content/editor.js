@@ -1,5 +1,6 @@
 // The editor of content: rows of its lists are dragged by their grip, or moved with Alt and an arrow key.
 import "../page.js";
+import "../rich_text.js";
 import "../row_drag.js";
 
 // From row_drag.js. The button beside the list sends the form with the new place.

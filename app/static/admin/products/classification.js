@@ -1,5 +1,6 @@
 // Taxonomy part of the product form: keys for the level picker, narrowing long lists of values, rows that go.
 import "../page.js";
+import "../rich_text.js";
 import htmx from "../htmx.js";
 
 // The level picker is a combobox: the focus stays in its field, and the arrows walk through the levels found.
