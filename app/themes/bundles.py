@@ -19,9 +19,12 @@ STYLES = ("storefront/storefront.css",)
 LIBRARIES = ("vendor/htmx-4.0.1.min.js",)
 ISLANDS = (
     "storefront/basket_count.js",
+    "storefront/basket_focus.js",
+    "storefront/connection.js",
     "storefront/facet_values.js",
     "storefront/filter_sheet.js",
     "storefront/gallery.js",
+    "storefront/menus.js",
     "storefront/range_slider.js",
 )
 OWN_FILE = re.compile(r"""url\((["']?)(files/[\w./-]+)\1\)""", re.ASCII)

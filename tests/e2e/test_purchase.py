@@ -86,6 +86,7 @@ def test_the_basket_is_changed_in_place(page: Page) -> None:
     page.get_by_role("button", name=f"Remove {name}").click()
     expect(page.get_by_text("Your basket is empty.")).to_be_visible()
     expect(page.locator("#basket-link .count")).to_be_hidden()
+    expect(page.locator("#basket").get_by_role("link")).to_be_focused()
     assert page.evaluate("window.mark") == 1
 
 

@@ -214,10 +214,34 @@ def test_a_choice_left_alone_that_has_a_page_of_its_own_leads_there(page: Page) 
 
 
 @pytest.mark.parametrize("page", [WIDE, PHONE], indirect=True, ids=["wide", "phone"])
-@pytest.mark.parametrize("path", ["/", CATEGORY, "/search?q=tent", "/search?q=zzzzzz", "/pages/none"])
+@pytest.mark.parametrize(
+    "path", ["/", CATEGORY, "/search?q=tent", "/search?q=zzzzzz", f"/search?q={'W' * 150}", "/pages/none"]
+)
 def test_no_page_is_wider_than_the_screen(page: Page, path: str) -> None:
     page.goto(path)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_the_sort_menu_closes_by_escape_and_by_a_click_beside_it(page: Page) -> None:
+    page.goto(CATEGORY)
+    menu, button = page.locator(".sort"), page.get_by_text("Sort: Featured")
+    for close in (lambda: page.keyboard.press("Escape"), lambda: page.get_by_role("heading", level=1).click()):
+        button.click()
+        expect(menu).to_have_attribute("open", "")
+        close()
+        expect(menu).not_to_have_attribute("open", "")
+    button.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    expect(page.locator(".sort summary")).to_be_focused()
+
+
+@on_a_phone
+def test_the_basket_has_a_name_on_phones(page: Page) -> None:
+    page.goto(CATEGORY)
+    expect(page.get_by_role("link", name="Basket", exact=True)).to_be_visible()
+    box = page.locator("#basket-link .word").bounding_box()
+    assert box and box["width"] > 20, "the word is there to be seen"
 
 
 def test_from_the_front_page_to_a_product(page: Page) -> None:

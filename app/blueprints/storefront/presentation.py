@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from flask import Response, make_response, request
@@ -19,7 +19,7 @@ from app.domain.merchandising.menu import Menu, menu
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.listings.browsing import Listing
-from app.domain.seo.heads import PageHead, ShownListing
+from app.domain.seo.heads import PageHead, ShownListing, home_name
 from app.domain.seo.indexing_decision import PageKind, PageRequest, SearchEngineSettings, decide
 from app.domain.seo.landing.pages import LandingPage, LandingPages
 from app.domain.shared.money import format_money
@@ -126,6 +126,11 @@ def facet_label(facet_id: str) -> str:
     attribute = current_shop().attributes.get(facet_id)
     label = (attribute.display_label or attribute.name) if attribute else LABELS.get(facet_id, facet_id)
     return label if label.isupper() else label[:1].lower() + label[1:]
+
+
+@bp.app_template_filter("home_name")
+def home_name_of(shop: Shop, trail: Iterable[ShopNode]) -> str:
+    return home_name(shop.name, [step.name for step in trail])
 
 
 @bp.app_template_filter("card")

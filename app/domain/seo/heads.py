@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -25,6 +25,7 @@ from app.domain.seo.landing.pages import LandingPage
 from app.domain.seo.structured_data import Data, OfferedProduct, Step
 
 LONGEST_DESCRIPTION = 160
+HOME = "Home"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def product_head(shop: Shop, page: ProductPage) -> PageHead:
         description=description,
         images=pictures,
     )
-    steps = [_home(shop), *(Step(node.name, _on_host(shop, f"/c/{node.path}")) for node in page.trail)]
+    steps = _steps(shop, page.trail)
     trail = structured_data.breadcrumbs([*steps, Step(product.name, offered.url)])
     title = f"{product.name} | {shop.name}"
     data = structured_data.product(offered), trail
@@ -165,11 +166,17 @@ def _listing_head(
 
 
 def _trail(shop: Shop, node: ShopNode) -> list[Step]:
-    return [_home(shop), *(Step(step.name, _on_host(shop, f"/c/{step.path}")) for step in shop.tree.trail(node.id))]
+    return _steps(shop, shop.tree.trail(node.id))
 
 
-def _home(shop: Shop) -> Step:
-    return Step("Home", _on_host(shop, "/"))
+def _steps(shop: Shop, trail: Sequence[ShopNode]) -> list[Step]:
+    home = Step(home_name(shop.name, [step.name for step in trail]), _on_host(shop, "/"))
+    return [home, *(Step(step.name, _on_host(shop, f"/c/{step.path}")) for step in trail)]
+
+
+def home_name(shop_name: str, trail: Iterable[str]) -> str:
+    """Return what a breadcrumb trail calls the front page: "Home", or the shop's name where a category is called so."""
+    return shop_name if any(name.casefold() == HOME.casefold() for name in trail) else HOME
 
 
 def _on_host(shop: Shop, path: str) -> str:

@@ -9,6 +9,8 @@ let counting = null;
 let applying = false;
 
 const openSheet = () => document.querySelector("#filters:popover-open");
+// Without a connection the rail of a wide screen stages choices too.
+const stagingPlace = () => openSheet() ?? (navigator.onLine ? null : document.getElementById("filters"));
 const isHere = (address) => new URL(address, location.href).pathname === location.pathname;
 const pairsOf = (parameters) => new Set([...parameters].map((pair) => JSON.stringify(pair)));
 const isChosen = (link) => "chosen" in link.dataset;
@@ -127,7 +129,7 @@ const remember = (sheet) => (sheet.dataset.plain = labelOf(sheet).textContent);
 
 // Before htmx hears of it, which would follow the link.
 document.addEventListener("click", (event) => {
-  const sheet = openSheet();
+  const sheet = stagingPlace();
   if (!sheet?.contains(event.target)) return;
   if (event.target.closest(".apply button")) {
     event.preventDefault();
@@ -141,7 +143,8 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   event.stopPropagation();
   stage(link, address);
-  count(sheet);
+  if (openSheet()) count(sheet);
+  else document.dispatchEvent(new CustomEvent("filters:staged", { detail: { apply: () => apply(sheet) } }));
 }, true);
 
 document.addEventListener("input", (event) => {

@@ -251,3 +251,13 @@ def test_a_description_is_shown_as_the_html_that_it_is(app: Flask, get: Get):
         camping = db.session.scalars(select(Node).where(Node.path == "camping")).one()
         camping.description = "<p>All for <b>camp</b></p>"
     assert '<div class="prose"><p>All for <b>camp</b></p></div>' in get("/c/camping").text
+
+
+def test_a_trail_through_a_category_called_home_begins_with_the_shop(app: Flask, get: Get):
+    with app.app_context(), transaction():
+        camping = db.session.scalars(select(Node).where(Node.path == "camping")).one()
+        camping.name = "Home"
+    page = get("/c/camping/tents").text
+    trail = re.search(r'<nav class="trail".*?</nav>', page, re.DOTALL)
+    assert trail and re.findall(r"<a [^>]*>\s*([^<]+)</a>", trail[0]) == ["Small shop", "Home"]
+    assert re.search(r'"BreadcrumbList".*?"name": ?"Small shop", ?"item": ?"https://shop.test/"', page)
