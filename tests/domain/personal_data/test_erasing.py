@@ -18,7 +18,9 @@ from app.domain.bundles import runs
 from app.domain.bundles.folder import BundleFolder
 from app.domain.bundles.models import BundleRun
 from app.domain.bundles.parts import Part
-from app.domain.orders.models import Order
+from app.domain.orders.letters import OrderMailKind
+from app.domain.orders.mails import request_mail
+from app.domain.orders.models import Order, OrderMail
 from app.domain.personal_data.erasing import Erasure, OutsideStores, brought_back, erase
 from app.domain.personal_data.exporting import export, kept_about
 from app.domain.personal_data.obstacles import obstacles
@@ -192,6 +194,20 @@ def test_what_is_neither_an_address_nor_a_number_is_refused(shop: Shop, words: s
 def test_nobody_is_found_where_nothing_is_kept(shop: Shop, words: str) -> None:
     with pytest.raises(NotFound):
         shop.find(words)
+
+
+def test_emails_about_orders_are_listed_and_their_addresses_erased_once_none_is_on_its_way(shop: Shop) -> None:
+    with transaction():
+        order = make_order(shop.site(), contact_email=SAM, status="COLLECTED")
+        mail = request_mail(shop.author, order, OrderMailKind.READY)
+        assert mail is not None
+        order_id, mail_id = order.id, mail.id
+    assert [(one.order_id, "on its way" in one.reason) for one in obstacles(shop.find())] == [(order_id, True)]
+    with transaction():
+        db.session.get_one(OrderMail, mail_id).state = "failed"
+    assert {one.holding.name: one.number for one in kept_about(shop.find())}["orderMails"] == 1
+    assert shop.erase().records["Emails about orders"] == 1
+    assert not named(SAM)
 
 
 def test_an_order_that_waits_postpones_the_erasure_with_its_reason(shop: Shop) -> None:
