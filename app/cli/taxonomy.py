@@ -79,6 +79,6 @@ def _finished(site_id: int, task_id: str) -> TaxonomyTask:
 
 def _print_task(task: TaxonomyTask) -> None:
     if task.has_failed:
-        click.echo(task.error or "No reason was noted.", err=True)
+        click.echo(task.error or "No reason was recorded.", err=True)
         raise SystemExit(REFUSED)
     click.echo(summary_of(task).summary)

@@ -61,7 +61,7 @@ def test_the_export_is_json(app: Flask, tmp_path: Path) -> None:
 def test_erasing_takes_a_typed_confirmation(app: Flask, order_id: str) -> None:
     refused = run(app, "erase", SAM, typed="yes\n")
     assert (refused.exit_code, contact(app, order_id)) == (1, SAM)
-    assert "Nothing was erased" in refused.output
+    assert "Couldn’t erase" in refused.output
     done = run(app, "erase", SAM, typed=f"{SAM}\n")
     assert (done.exit_code, contact(app, order_id)) == (0, "")
     assert "Orders and baskets: 1" in done.output
@@ -70,10 +70,10 @@ def test_erasing_takes_a_typed_confirmation(app: Flask, order_id: str) -> None:
 def test_what_is_open_is_said(app: Flask, order_id: str) -> None:
     with app.app_context(), transaction():
         db.session.get_one(Order, order_id).status = "SUBMITTED"
-    assert "Cannot be erased yet: Order 77 waits to be collected" in run(app, "show", SAM).output
+    assert "Cannot be erased yet: Order 77 is awaiting collection" in run(app, "show", SAM).output
     refused = run(app, "erase", SAM, "--confirm", SAM)
     assert (refused.exit_code, contact(app, order_id)) == (1, SAM)
-    assert "Order 77 waits to be collected" in refused.output
+    assert "Order 77 is awaiting collection" in refused.output
 
 
 @pytest.mark.parametrize("arguments", [(), ("sam@home.test", "--again")])
@@ -97,4 +97,4 @@ def test_who_is_postponed_after_a_restore_is_said(app: Flask, order_id: str) -> 
         db.session.get_one(Order, order_id).status = "SUBMITTED"
     result = run(app, "erase", "--again")
     assert result.exit_code == 1
-    assert "Not erased yet: Order 77 waits to be collected" in result.output
+    assert "Not erased yet: Order 77 is awaiting collection" in result.output

@@ -22,7 +22,7 @@ def test_a_word_that_finds_nothing_becomes_a_search_term(page: Page, stocked: No
     add.get_by_label("Product").press_sequentially("a")
     page.locator("[data-pick]").first.click()
     name = page.locator("[data-picks] .help").inner_text()
-    add.get_by_role("button", name="Try it first").click()
+    add.get_by_role("button", name="Preview").click()
     expect(page.locator("#try")).to_contain_text("0 → 1 found")
     add.get_by_role("button", name="Add", exact=True).click()
     expect(add).to_contain_text(f"“zorblegut” now finds {name}")

@@ -83,7 +83,7 @@ def test_a_tree_is_made_by_keys_and_dragging_and_saved(page: Page) -> None:
     expect(bar(page)).to_contain_text("4 unsaved changes")
     bar(page).get_by_role("link", name="Save…").click()
     page.get_by_role("button", name="Save the taxonomy").click()
-    expect(bar(page)).to_contain_text("Everything is saved")
+    expect(bar(page)).to_contain_text("All changes saved")
     assert names(page) == ["Tents", "Stoves", ".Awnings", "Lamps"]
 
 

@@ -57,9 +57,9 @@ def test_choosing_a_kind_of_value_shows_only_what_matters_and_undo_takes_it_back
     sign_in(page)
     open_kind_of_mat(page)
     page.get_by_label("Number", exact=True).check()
-    expect(page.get_by_label("Smallest")).to_be_visible()
+    expect(page.get_by_label("Minimum")).to_be_visible()
     expect(page.locator("#values")).to_have_count(0)
-    page.get_by_label("One of a list").check()
+    page.get_by_label("Single choice").check()
     page.get_by_label("Add values").fill("inflatable\nHay\nstraw, reed")
     page.get_by_role("button", name="Add these values").click()
     expect(page.locator(".pasted")).to_contain_text("1 value left out, in the list already: “inflatable”.")
@@ -71,7 +71,7 @@ def test_choosing_a_kind_of_value_shows_only_what_matters_and_undo_takes_it_back
     page.get_by_role("button", name="Apply").last.click()
     expect(page.locator("#bar")).to_contain_text("1 unsaved change")
     page.get_by_role("button", name="Undo").click()
-    expect(page.locator("#bar")).to_contain_text("Everything is saved")
+    expect(page.locator("#bar")).to_contain_text("All changes saved")
 
 
 def test_a_problem_is_told_at_once_and_its_link_leads_to_the_field(page: Page) -> None:
@@ -94,7 +94,7 @@ def test_going_to_another_level_applies_what_the_form_holds_and_cancel_forgets_i
     expect(page.locator("#values")).to_contain_text("would lose a value")
     page.get_by_role("link", name="Cancel").click()
     expect(page.get_by_role("heading", name="Attributes of this level")).to_be_visible()
-    expect(page.locator("#bar")).to_contain_text("Everything is saved")
+    expect(page.locator("#bar")).to_contain_text("All changes saved")
 
     page.locator("#attributes").get_by_role("link", name="Kind", exact=True).click()
     page.get_by_role("button", name="Remove Inflatable", exact=True).click()
@@ -103,4 +103,4 @@ def test_going_to_another_level_applies_what_the_form_holds_and_cancel_forgets_i
     expect(page.get_by_role("heading", name="Stoves")).to_be_visible()
     expect(page.locator("#bar")).to_contain_text("1 unsaved change")
     page.get_by_role("button", name="Undo").click()
-    expect(page.locator("#bar")).to_contain_text("Everything is saved")
+    expect(page.locator("#bar")).to_contain_text("All changes saved")

@@ -106,7 +106,7 @@ def order_collect(order_id: str) -> Response:
 @bp.post(f"{ORDER}/reopen")
 @requires(Permission.MANAGE_ORDERS)
 def order_reopen(order_id: str) -> Response:
-    return _change(order_id, status_changes.reopen, "is to hand over again", "is to hand over already")
+    return _change(order_id, status_changes.reopen, "is awaiting collection again", "is already awaiting collection")
 
 
 @bp.post(f"{ORDER}/cancel")
@@ -122,7 +122,7 @@ def order_submit(order_id: str) -> Response:
     try:
         with transaction():
             order = submit_basket(current_author(), order_id, accept_difference=True)
-            flash(f"Order {order.number} is placed, and is to hand over.", "good")
+            flash(f"Order {order.number} is placed and awaiting collection.", "good")
     except Conflict as error:
         flash(error.message, "warn")
     return redirect(url_for("admin.order_page", order_id=order_id))

@@ -38,7 +38,7 @@ def settings_save() -> str | Response | tuple[str, int]:
             changed = shop_settings.save(current_author(), name, page_size, theme, themes().by_name)
     except Invalid as invalid:
         return _page(name, typed, theme or "", FieldErrors(invalid)), 400
-    flash("Saved. Shoppers see it at once." if changed else "Nothing had changed.", "good")
+    flash("Saved. Shoppers see it at once." if changed else "No changes to save.", "good")
     return redirect(url_for("admin.settings"))
 
 

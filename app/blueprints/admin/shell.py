@@ -67,9 +67,9 @@ GROUPS = (
             Section("Pages", "admin.pages_list", "page", Permission.MANAGE_CONTENT, ("/admin/content/page",)),
         ),
     ),
-    MenuGroup("Sell", (_ORDERS,)),
+    MenuGroup("Sales", (_ORDERS,)),
     MenuGroup(
-        "Find",
+        "Discovery",
         (
             Section("Search", "admin.search_overview", "search", Permission.MANAGE_SEARCH, _SEARCH),
             Section("SEO", "admin.seo_sitemap", "globe", Permission.MANAGE_MERCHANDISING, ("/admin/seo",)),

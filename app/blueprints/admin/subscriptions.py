@@ -33,7 +33,7 @@ def subscriptions_save() -> str | Response | tuple[str, int]:
             changed = change_capabilities(current_author(), sent.getlist("capability"), sent.getlist("offered"))
     except Invalid as invalid:
         return _page(FieldErrors(invalid)), 400
-    flash("Saved what the plan includes." if changed else "Nothing had changed.", "good")
+    flash("Saved." if changed else "No changes to save.", "good")
     return redirect(url_for("admin.subscriptions"))
 
 

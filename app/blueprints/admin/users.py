@@ -79,7 +79,7 @@ def user_save(user_id: int) -> Answer:
             name = user.display_name
     except Invalid as invalid:
         return _edit_page(user_id, FieldErrors(invalid)), 400
-    flash(f"Saved {name}." if changed else "Nothing had changed.", "good")
+    flash(f"Saved {name}." if changed else "No changes to save.", "good")
     return redirect(url_for("admin.users_list"))
 
 

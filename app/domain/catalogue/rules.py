@@ -104,7 +104,7 @@ def product_problems(draft: ProductDraft) -> list[Problem]:
 def _number_problems(draft: ProductDraft) -> list[Problem]:
     return [
         *price_problems(draft.price, "The price", "#/price"),
-        *price_problems(draft.compare_at_price, "The compare price", "#/compareAtPrice"),
+        *price_problems(draft.compare_at_price, "The compare-at price", "#/compareAtPrice"),
         *stock_problems(draft.stock, "#/stock"),
         *rating_problems(draft.rating),
     ]

@@ -104,7 +104,7 @@ def reopen(author: Author, order_id: str) -> StatusChange:
     if not can_reopen(order, author.clock):
         days = REOPENED_WITHIN.days
         raise Conflict(f"Order {order.number} was collected over {days} days ago, so that stays as it is.")
-    change = _set_status(author, order, SUBMITTED, "order.reopen", "is to hand over again")
+    change = _set_status(author, order, SUBMITTED, "order.reopen", "is awaiting collection again")
     order.settled_at = None
     return change
 

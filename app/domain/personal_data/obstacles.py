@@ -43,7 +43,7 @@ def _orders(person: Person) -> Iterator[Obstacle]:
     query = select(Order.id, Order.number, Order.status).where(person.orders, is_open).order_by(Order.created_at)
     for order_id, number, status in db.session.execute(query.limit(MOST_SHOWN)):
         if status == SUBMITTED:
-            yield Obstacle(f"Order {number} waits to be collected: hand it over or cancel it first.", order_id)
+            yield Obstacle(f"Order {number} is awaiting collection: hand it over or cancel it first.", order_id)
         else:
             yield Obstacle("A basket is paid or being paid, and no order yet: submit it or refund it first.", order_id)
 

@@ -37,7 +37,7 @@ def check_now(context: WorkContext, author: Author, processor: PaymentProcessor,
 def capture(
     context: WorkContext, author: Author, processor: PaymentProcessor, user_id: int, transaction_id: str
 ) -> TransactionStatus:
-    """Take the money that a card holds, as the till does; the payment's status then, UNKNOWN where the processor did
+    """Capture a payment that a card holds, as the till does; the payment's status then, UNKNOWN where the processor did
     not answer. Raises NotFound, Conflict where nothing is held, Declined and ProcessorError."""
     cashier, intent_id = _at_its_location(author, processor, user_id, transaction_id)
     state = payment_actions.capture(context, processor, cashier, intent_id)

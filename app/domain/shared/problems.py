@@ -71,7 +71,7 @@ class Unprocessable(DomainError):
 
 
 class StaleRevision(Conflict):
-    """Another user saved first."""
+    """Someone else saved."""
 
     code = "stale_revision"
 

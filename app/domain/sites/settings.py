@@ -49,9 +49,9 @@ SETTINGS: Mapping[str, SettingKey] = {
             "The filters beside search results, in order: manufacturer, price, rating, inStock, onSale, featured or "
             "ids of attributes.",
         ),
-        SettingKey("search-stop-words", list, [], "Words that may be missing from what a search finds, like “the”."),
+        SettingKey("search-stop-words", list, [], "Optional words from what a search finds, like “the”."),
         SettingKey("search-golden-hold", bool, False, "A rebuild that breaks a golden search is not put live."),
-        SettingKey("listing-page-size", int, 24, "Products on a page of a listing.", 1, 100),
+        SettingKey("listing-page-size", int, 24, "Products per page of a listing.", 1, 100),
         SettingKey("facet-landing-min-products", int, 3, "Products that justify a landing page.", 1),
         SettingKey("facet-landing-stale-counts", bool, True, "Serve the last good counts while search is down."),
         SettingKey("seo-drop-canonical-on-noindex", bool, False, "Leave the canonical out of noindexed variants."),

@@ -70,7 +70,7 @@ def _page_size_problems(page_size: int | None) -> list[Problem]:
     setting = SETTINGS[PAGE_SIZE]
     if page_size is not None and setting.accepts(page_size):
         return []
-    message = f"Products on a page must be a whole number from {setting.low} to {setting.high}."
+    message = f"Products per page must be a whole number from {setting.low} to {setting.high}."
     return [Problem("invalid_page_size", message, "#/pageSize")]
 
 

@@ -130,5 +130,5 @@ def _safeguard(label: str, words: str, is_set_up: bool, setting: str, run: JobRu
         return Line(label, "Not looked at yet", Health.PLAIN)
     at = datetime.fromisoformat(found["at"]) if found.get("at") else None
     if found.get("fault"):
-        return Line(label, "Needs a look", Health.BAD, found["fault"], at)
+        return Line(label, "Needs attention", Health.BAD, found["fault"], at)
     return Line(label, "Fine", Health.GOOD, words, at)

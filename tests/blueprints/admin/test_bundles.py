@@ -104,7 +104,7 @@ def test_a_file_is_looked_at_then_taken(app: Flask, admin: PageClient) -> None:
     assert "attachment" in report.headers["Content-Disposition"]
     again = admin.client.get(here).text
     assert "Import now" not in again
-    assert "This was carried out" in again
+    assert "This has been run" in again
 
 
 def test_a_preview_is_carried_out_by_nobody_but_who_requested_it(app: Flask, admin: PageClient, signed_in) -> None:

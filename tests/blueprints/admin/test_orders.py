@@ -60,10 +60,14 @@ def test_an_order_is_handed_over(app: Flask, ada: PageClient, order_id: str) -> 
 def test_a_wrong_press_is_taken_back(app: Flask, ada: PageClient, order_id: str) -> None:
     ada.get(f"/admin/orders/{order_id}")
     ada.post(f"/admin/orders/{order_id}/collect", {})
-    assert "Back to hand over" in page_text(ada, f"/admin/orders/{order_id}")
+    assert "Back to awaiting collection" in page_text(ada, f"/admin/orders/{order_id}")
     ada.post(f"/admin/orders/{order_id}/reopen", {})
     text = page_text(ada, f"/admin/orders/{order_id}")
-    assert "Order 7 is to hand over again." in text and "Cancel this order" in text and "Back to hand over" not in text
+    assert (
+        "Order 7 is awaiting collection again." in text
+        and "Cancel this order" in text
+        and "Back to awaiting collection" not in text
+    )
 
 
 def test_what_waits_for_weeks_is_shown_as_overdue(

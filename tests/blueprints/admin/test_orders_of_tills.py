@@ -82,7 +82,7 @@ def test_an_order_links_to_each_of_its_payments(app: Flask, ada: PageClient, sta
     shown = text(ada, f"/admin/orders/{order_id}")
     assert "/admin/pos/transactions/transaction-" in shown and "4242" in shown
     assert "Market stall" in shown and "Tilly Till" in shown and "Paid by card" in shown
-    assert "To pay when it is collected" not in shown and "over the counter" in shown
+    assert "To pay on collection" not in shown and "over the counter" in shown
 
 
 def test_cancelling_a_paid_order_says_that_the_money_stays_and_where_to_give_it_back(
@@ -118,14 +118,14 @@ def test_a_paid_basket_that_is_no_order_is_found_and_submitted(app: Flask, ada: 
     ada.get(f"/admin/orders/{order_id}")
     assert "Cards paid £25.00 for this, and its total is £24.00." in text(ada, f"/admin/orders/{order_id}")
     ada.post(f"/admin/orders/{order_id}/submit", {})
-    assert "is placed, and is to hand over" in text(ada, f"/admin/orders/{order_id}")
-    assert "Nothing is left over" in text(ada, "/admin/orders?status=unsubmitted")
+    assert "is placed and awaiting collection" in text(ada, f"/admin/orders/{order_id}")
+    assert "Nothing to do" in text(ada, "/admin/orders?status=unsubmitted")
 
 
 def test_a_basket_whose_money_went_back_is_no_longer_left_over(app: Flask, ada: PageClient, stall: int) -> None:
     refunded = sold(app, stall, "OPEN", "REFUNDED")
     assert "Paid, not submitted" not in text(ada, "/admin/orders")
-    assert "Nothing is left over" in text(ada, "/admin/orders?status=unsubmitted")
+    assert "Nothing to do" in text(ada, "/admin/orders?status=unsubmitted")
     assert f"/admin/orders/{refunded}" in text(ada, "/admin/orders"), "it is still found among all"
     partly = sold(app, stall, "OPEN", "PARTIALLY_REFUNDED")
     shown = text(ada, "/admin/orders?status=unsubmitted")

@@ -77,7 +77,7 @@ def test_what_is_open_is_named_with_a_way_there(app: Flask, admin: PageClient) -
     assert f"/admin/orders/{order_id}" in [link.get("href") for link in page.all("a")]
     assert not [form for form in page.all("form") if form.get("action") == ERASE]
     page = admin.post(ERASE, {"who": SAM, "confirmation": SAM}, status=409)
-    assert "Order 77 waits to be collected" in page.texts["li"] + page.texts["a"]
+    assert "Order 77 is awaiting collection" in page.texts["li"] + page.texts["a"]
 
 
 @pytest.mark.parametrize(("who", "status"), [("", 400), ("sam", 400), ("no@body.test", 404), ("4711", 404)])

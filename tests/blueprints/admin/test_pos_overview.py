@@ -115,13 +115,13 @@ def test_unknown_outcomes_and_anomalies_are_shown_with_where_they_are_listed(ada
     till.payment(anomaly="amount_differs")
     page = text_of(ada)
     assert "2 payments is unknown" in page and "/admin/pos/transactions?status=unknown" in page
-    assert "1 payment needs a look" in page and "/admin/pos/transactions?status=anomaly" in page
+    assert "1 payment needs attention" in page and "/admin/pos/transactions?status=anomaly" in page
 
 
 def test_a_till_that_is_off_or_has_nobody_says_so(ada: PageClient, app: Flask, site_id: int) -> None:
     ada.get(PAGE)
     page = text_of(ada)
-    assert "Mobile POS is off" in page and "Nobody may take payments yet" in page and "Nothing sold today" in page
+    assert "Mobile POS is off" in page and "No agents yet" in page and "No sales today" in page
     with app.app_context(), transaction():
         change_settings(site_id, {"posEnabled": True})
     assert "Mobile POS is off" not in text_of(ada)

@@ -150,10 +150,10 @@ def held(till: AtTill, processor: FakeProcessor) -> Payment:
 
 def test_the_money_of_a_card_that_holds_it_is_taken(app: Flask, ada: PageClient, held: Payment) -> None:
     page = " ".join(ada.client.get(held.path, base_url=ada.base).text.split())
-    assert "Take the money…" in page and "Visa •••• 4242 holds £12.50 for this payment. That hold is released" in page
+    assert "Capture payment…" in page and "Visa •••• 4242 holds £12.50 for this payment. That hold is released" in page
     assert "The money is taken." in news_after(ada, held, "capture")
     assert held.status == "SUCCEEDED"
-    assert "Take the money" not in ada.client.get(held.path, base_url=ada.base).text
+    assert "Capture payment" not in ada.client.get(held.path, base_url=ada.base).text
     with app.app_context():
         assert db.session.query(AuditEntry).filter_by(action="pos.capture").count() == 1
 
@@ -214,7 +214,7 @@ def test_a_refund_that_is_typed_wrongly_is_shown_at_its_field(
     dialogs = re.findall(r'<dialog id="([a-z-]+)" open', answer.text)
     focused = re.findall(r'<input id="f-([a-z]+)"[^>]* autofocus', answer.text)
     assert dialogs == ["refund"] and focused == ["amount" if "amount" in says else "reason"]
-    assert "That was not done" not in answer.text
+    assert "Couldn’t do that" not in answer.text
 
 
 def test_more_than_was_paid_is_not_refunded(app: Flask, ada: PageClient, paid: Payment) -> None:

@@ -116,7 +116,7 @@ def test_the_number_of_a_card_is_not_looked_for_shown_or_left_in_the_address(ada
     [
         ("", "No transactions yet"),
         ("?status=unknown", "No outcome is unknown"),
-        ("?status=anomaly", "Nothing needs a look"),
+        ("?status=anomaly", "Nothing needs attention"),
         ("?q=nothing", "No transaction matches"),
     ],
 )

@@ -127,7 +127,7 @@ def test_a_save_says_so_and_links_to_the_shop(app: Flask, mia: Merchandiser) -> 
     assert "Saved. Search shows it in a few seconds." in answer.text
     assert "/p/t-1" in answer.text
     assert product(app, product_id)["price"] == 9_950
-    assert "Nothing had changed." in mia.swap(path, typed(price="99.50", revision="2")).text
+    assert "No changes to save." in mia.swap(path, typed(price="99.50", revision="2")).text
 
 
 def test_without_javascript_a_save_leads_back_to_the_editor(app: Flask, mia: Merchandiser) -> None:

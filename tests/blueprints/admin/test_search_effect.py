@@ -1,4 +1,4 @@
-"""“Did it help?” beside synonyms and rules, and as a page for a product's search terms."""
+"""The effect beside synonyms and rules, and as a page for a product's search terms."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_before_and_after_stand_side_by_side(
     made: Callable[[Made], int], signed_in: Callable[..., PageClient], kind: Made, path: str
 ) -> None:
     page = signed_in().get(f"/admin/search/effect/{path}/{made(kind)}")
-    assert page.texts["h1"] == "Did it help?"
+    assert page.texts["h1"] == "Effect"
     assert LESS_FINDS_NOTHING in page.texts["span"]
 
 

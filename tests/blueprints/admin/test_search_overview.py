@@ -90,10 +90,10 @@ def test_a_worker_that_does_not_take_up_a_rebuild_is_named(shop: int, signed_in,
     browser = signed_in()
     browser.get("/admin/search")
     browser.post("/admin/search/rebuild", {"scope": "ALL"})
-    assert "takes it up in a moment" in _html(browser)
+    assert "Starts in a moment" in _html(browser)
     clock.move(seconds=20)
     assert "The worker does not answer; nothing is lost." in _html(browser)
-    assert "takes it up in a moment" not in _html(browser)
+    assert "Starts in a moment" not in _html(browser)
 
 
 def test_a_second_request_joins_the_first_and_says_whose_it_is(app: Flask, shop: int, signed_in) -> None:

@@ -160,8 +160,8 @@ def test_a_save_in_place_answers_with_the_form_and_says_so(app: Flask, shop: Mer
     shop.get(f"{LIST}/{known}")
     answer = shop.swap(f"{LIST}/{known}", form)
     assert (answer.status_code, Reading(answer.text).value("revision")) == (200, "2")
-    assert "Saved. Shoppers have it within two seconds." in answer.text
-    assert "Nothing had changed." in shop.swap(f"{LIST}/{known}", form | {"revision": "2"}).text
+    assert "Saved. Live within two seconds." in answer.text
+    assert "No changes to save." in shop.swap(f"{LIST}/{known}", form | {"revision": "2"}).text
 
 
 def test_over_a_newer_revision_both_are_shown(app: Flask, shop: Merchandiser):

@@ -46,7 +46,7 @@ def test_settings_are_saved_and_noted(app: Flask, browser: PageClient, site_id: 
 
 def test_saving_what_is_stored_changes_nothing(app: Flask, browser: PageClient) -> None:
     browser.post(PATH, ON | {"filter": ["manufacturer", "price", "inStock", "onSale"]})
-    assert "Nothing had changed." in browser.client.get(PATH).text
+    assert "No changes to save." in browser.client.get(PATH).text
     with app.app_context():
         assert db.session.scalars(select(AuditEntry)).all() == []
 

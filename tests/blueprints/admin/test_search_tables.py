@@ -55,7 +55,7 @@ def test_refused_lines_are_shown_with_the_reason(mia: Merchandiser) -> None:
     mia.get("/admin/search/terms/import")
     page = mia.post("/admin/search/terms/import", {"table": "sku,terms\nNONE,lid"}, 200)
     assert "The shop has no product with the SKU “NONE”." in page.texts["td"]
-    assert "Correct it here" in page.texts["h2"]
+    assert "Correct the lines" in page.texts["h2"]
 
 
 @pytest.mark.parametrize("page", ["/admin/search/terms", "/admin/search/ranking"])

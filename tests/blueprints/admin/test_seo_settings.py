@@ -28,7 +28,7 @@ def test_settings_are_saved_and_shown_again(app: Flask, browser: PageClient, sit
     assert "Saved: products for a landing page, tracking parameters, parameters that bots skip." in page
     assert "ref\nsession</textarea>" in page and 'value="5"' in page
     browser.post(PAGE, TYPED)
-    assert "Nothing had changed." in browser.client.get(PAGE).text
+    assert "No changes to save." in browser.client.get(PAGE).text
 
 
 @pytest.mark.parametrize(

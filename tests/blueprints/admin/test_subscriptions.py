@@ -91,7 +91,7 @@ def test_saving_what_stands_already_is_no_change(app: Flask, signed_in: SignedIn
     sue = signed_in(Role.SUPERADMIN)
     sue.get(PAGE)
     sue.post(PAGE, {"offered": "TAXONOMY_ENGINE", "capability": "TAXONOMY_ENGINE"})
-    assert "Nothing had changed." in text_of(sue)
+    assert "No changes to save." in text_of(sue)
 
 
 def test_an_unknown_capability_is_refused_and_one_that_a_bundle_brought_is_kept(

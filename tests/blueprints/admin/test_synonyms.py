@@ -198,7 +198,7 @@ def test_the_words_and_the_kind_filter_the_suggestions_too(app: Flask, mia: Merc
     suggested(app, mia, "blorf", "monitor")
     text = mia.fragment(f"{PATH}?q=blorf").text
     assert "blorf" in text and "labtop" not in text
-    assert "No suggestion fits these filters" in mia.fragment(f"{PATH}?type=EQUIVALENT").text
+    assert "No suggestion matches these filters" in mia.fragment(f"{PATH}?type=EQUIVALENT").text
 
 
 def test_a_row_leads_to_whether_it_helped(app: Flask, mia: Merchandiser) -> None:
@@ -209,7 +209,7 @@ def test_a_row_leads_to_whether_it_helped(app: Flask, mia: Merchandiser) -> None
 def test_refused_lines_are_corrected_where_they_are_told(app: Flask, mia: Merchandiser) -> None:
     mia.get(f"{PATH}/import")
     looked = mia.post(f"{PATH}/import", {"table": "alone =\nhoover -> vacuum"}, 200)
-    assert "Correct it here" in looked.texts["h2"] and "alone = hoover -> vacuum" in looked.texts["textarea"]
+    assert "Correct the lines" in looked.texts["h2"] and "alone = hoover -> vacuum" in looked.texts["textarea"]
     again = mia.post(f"{PATH}/import", {"table": "alone = by oneself\nhoover -> vacuum"}, 200)
     assert "Import 2 synonyms" in again.texts["button"]
 

@@ -142,7 +142,7 @@ def test_sizes_and_safeguards_are_those_that_jobs_found(
         run_scheduled("measure")
         run_scheduled("check-backup")
     assert "2.0 MB" in row(admin, "Pictures (media)")
-    assert "the newest is from" in row(admin, "Backups") or "Needs a look" in row(admin, "Backups")
+    assert "the newest is from" in row(admin, "Backups") or "Needs attention" in row(admin, "Backups")
 
 
 def test_what_the_last_purge_removed_is_shown(app: Flask, admin: PageClient) -> None:

@@ -141,10 +141,10 @@ def test_the_question_before_an_attribute_goes_has_the_focus_on_cancel(mia: Merc
 
 def test_undo_and_redo_tell_what_they_did(mia: Merchandiser):
     edit(mia, "level.delete", level="stoves")
-    assert "Taken back: Deleted the level “Stoves”." in mia.swap(f"{EDITOR}/draft/undo", {}).text
+    assert "Undone: Deleted the level “Stoves”." in mia.swap(f"{EDITOR}/draft/undo", {}).text
     assert shown_levels(mia) == ["camping", "tents", "stoves", "home"]
-    assert "Done again" in mia.swap(f"{EDITOR}/draft/redo", {}).text
-    assert "There is nothing to do again" in mia.swap(f"{EDITOR}/draft/redo", {}).text
+    assert "Redone" in mia.swap(f"{EDITOR}/draft/redo", {}).text
+    assert "There is nothing to redo" in mia.swap(f"{EDITOR}/draft/redo", {}).text
 
 
 def test_when_a_new_level_is_taken_back_the_one_before_it_is_looked_at(mia: Merchandiser):
@@ -157,7 +157,7 @@ def test_when_a_new_level_is_taken_back_the_one_before_it_is_looked_at(mia: Merc
 def test_a_level_that_is_mended_elsewhere_loses_its_sign(mia: Merchandiser):
     """The window says which rows carry the sign; two siblings of one name are both a problem of the second."""
     answer = edit(mia, "level.add", parent="camping", after="tents", name="Tents")
-    assert "1 thing to fix" in answer.text
+    assert "1 error" in answer.text
     answer = edit(mia, "level.rename", level="tents", name="Shelters", marked="new-1")
     assert 'hx-target="#r-new-1"' in answer.text and "to fix" not in answer.text
 

@@ -112,7 +112,7 @@ def test_a_button_of_the_form_changes_nothing_but_the_form(app: Flask, mia: Merc
     assert answer.status_code == 200
     assert "3 products would lose a value" in answer.text
     assert 'value="Red"' in answer.text, "it can be put back"
-    assert "Everything is saved" in mia.fragment(f"{EDITOR}/level?level=tents").text
+    assert "All changes saved" in mia.fragment(f"{EDITOR}/level?level=tents").text
 
 
 def test_pasted_lines_are_told_apart_before_they_do_harm(mia: Merchandiser) -> None:
@@ -185,7 +185,7 @@ def test_the_review_tells_of_values_that_break_new_rules_and_of_what_becomes_man
     edit(mia, weight | {"maxValue": "5", "mandatory": "1"})
     answer = mia.pages.client.get(f"{EDITOR}/review", base_url=mia.pages.base).text
     assert "“Weight” gets other rules; products whose value does not fit have no valid one then." in answer
-    assert "“Weight” becomes mandatory; products without it are incomplete then." in answer
+    assert "“Weight” becomes required; products without it count as incomplete." in answer
     assert "3 products" in answer and "1 product<" in answer
 
 
@@ -199,7 +199,7 @@ def test_a_draft_with_problems_is_not_saved_and_leads_to_them(app: Flask, mia: M
     edit(mia, {"edit": "level.add", "parent": "camping", "name": "tents"})
     page = save(mia, "x", 400)
     assert any("level=" in link.get("href", "") for link in page.all("a"))
-    assert "to fix before this can be saved" in page.texts["strong"]
+    assert page.texts["strong"] == "Couldn’t save: 1 error"
     assert stored(app, mia).revision == 1
 
 
@@ -234,9 +234,9 @@ def test_what_cannot_be_done_again_is_named(app: Flask, mia: Merchandiser) -> No
     edit(noah, {"edit": "level.delete", "level": "tents"})
     save(noah)
     page = mia.get(f"{EDITOR}/conflict")
-    assert "does not go on the newest revision" in texts(page)
+    assert "cannot be reapplied on the newest revision" in texts(page)
     mia.post(f"{EDITOR}/conflict", {})
-    assert "Not done again" in texts(mia.get(EDITOR))
+    assert "Not reapplied" in texts(mia.get(EDITOR))
 
 
 def test_the_banner_offers_a_rebuild_after_a_save_and_follows_it(app: Flask, mia: Merchandiser) -> None:

@@ -75,7 +75,7 @@ def test_a_complete_row_says_so_goes_and_the_counts_follow(app: Flask, mia: Merc
     assert 'hx-target="#worklist-levels"' in answer
     assert "level=tents" not in answer
     assert values(app, tent) == {"weight": 2, "sleeps": 2, "free": False}
-    assert "Every product that has a level" in mia.fragment(WORKLIST).text
+    assert "Every product with a level" in mia.fragment(WORKLIST).text
 
 
 def test_a_row_that_somebody_saved_meanwhile_keeps_what_was_typed(app: Flask, mia: Merchandiser, tent: int) -> None:

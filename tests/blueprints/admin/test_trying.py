@@ -1,4 +1,4 @@
-"""Before you save: comparing and replaying from the pages, with and without JavaScript, and as JSON."""
+"""Preview: comparing and replaying from the pages, with and without JavaScript, and as JSON."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_form_of_a_synonym_is_compared_in_place(someone: Merchandiser) -> No
 
 def test_without_javascript_the_comparison_is_a_page(someone: Merchandiser) -> None:
     page = someone.post(f"{TRY}?kind=synonym", SYNONYM, 200)
-    assert page.texts["h1"] == "Before you save"
+    assert page.texts["h1"] == "Preview"
 
 
 def test_another_search_is_compared_from_what_the_page_kept(someone: Merchandiser) -> None:
@@ -175,7 +175,7 @@ def test_a_replay_is_followed_to_its_report(someone: Merchandiser, app: Flask) -
     replay_id = _requested(someone)
     address = f"/admin/search/replays/{replay_id}"
     waiting = someone.fragment(address).text
-    assert 'hx-trigger="every 1s"' in waiting and "begins in a moment" in waiting
+    assert 'hx-trigger="every 1s"' in waiting and "starts in a moment" in waiting
     with app.app_context():
         assert replay(replay_id)
     done = someone.fragment(address).text

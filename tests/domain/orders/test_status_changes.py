@@ -96,7 +96,7 @@ def test_an_order_that_was_not_collected_after_all_is_to_hand_over_again(mia: Sh
     order = status_changes.order_of(mia.site_id, order_id)
     assert (order.status, order.settled_at, stock("KETTLE")) == ("SUBMITTED", None, 1)
     entry = db.session.query(AuditEntry).filter_by(action="order.reopen").one()
-    assert (entry.actor, entry.summary) == ("Ada", "Order 1 is to hand over again")
+    assert (entry.actor, entry.summary) == ("Ada", "Order 1 is awaiting collection again")
     assert cancel(mia, order_id).changed
     assert stock("KETTLE") == 3
 

@@ -216,7 +216,7 @@ def test_an_order_that_waits_postpones_the_erasure_with_its_reason(shop: Shop) -
     with pytest.raises(Invalid) as refused:
         shop.erase()
     reasons = [problem.message for problem in refused.value.problems]
-    assert reasons[0] == "Order 77 waits to be collected: hand it over or cancel it first."
+    assert reasons[0] == "Order 77 is awaiting collection: hand it over or cancel it first."
     assert reasons[1].startswith("A card payment of 2026-11-01 is not settled")
     assert named(SAM)
     assert shop.stores.list.lines() == []

@@ -90,7 +90,7 @@ def _save(editor: ContentEditor, record_id: int) -> AnyResponse:
         flash(warning, "warn")
     if wants_fragment():
         return _page(editor, record, ContentForm.of(editor, record), saved=changed)
-    flash("Saved. Search shows it in a few seconds." if changed else "Nothing had changed.", "good")
+    flash("Saved. Search shows it in a few seconds." if changed else "No changes to save.", "good")
     return redirect(_address(editor, record_id))
 
 

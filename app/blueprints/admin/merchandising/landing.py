@@ -36,7 +36,7 @@ from app.permissions import Permission, requires
 from app.transaction import transaction
 
 NOT_REFUSED = FieldErrors()
-FOLLOWS = "Shoppers have it within two seconds."
+FOLLOWS = "Live within two seconds."
 NO_RULES = "Add a rule, or choose that there are no landing pages here."
 Answer = str | AnyResponse
 

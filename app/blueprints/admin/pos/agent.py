@@ -58,7 +58,7 @@ def pos_agent_save(agent_id: int) -> Answer:
         errors = FieldErrors(error)
         agent = agents.agent_of(current_user.site_id, agent_id)
         return _page(agent, typed_agent(request.form), errors), errors.status
-    flash(f"Saved {fields.display_name}." if changed else "Nothing had changed.", "good")
+    flash(f"Saved {fields.display_name}." if changed else "No changes to save.", "good")
     return _back(agent_id)
 
 

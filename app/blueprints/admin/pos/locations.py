@@ -66,7 +66,7 @@ def pos_location_save(location_id: str) -> Answer:
         errors = FieldErrors(error)
         place = locations.location_at(current_user.site_id, location_id)
         return _edit_page(place, fields, enabled, errors), errors.status
-    flash(f"Saved {fields.display_name.strip()}." if changed else "Nothing had changed.", "good")
+    flash(f"Saved {fields.display_name.strip()}." if changed else "No changes to save.", "good")
     return redirect(url_for("admin.pos_settings"))
 
 

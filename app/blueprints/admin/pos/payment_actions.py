@@ -48,7 +48,7 @@ def pos_check(transaction_id: str) -> Answer:
 @bp.post(f"{TRANSACTION}/capture")
 @requires(Permission.MANAGE_POS)
 def pos_capture(transaction_id: str) -> Answer:
-    """Take the money of a card that holds it."""
+    """Capture a payment that a card holds."""
 
     def take() -> Response:
         arguments = (current_author(), payment_processor(), current_user.user_id, transaction_id)

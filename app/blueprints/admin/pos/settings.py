@@ -44,7 +44,7 @@ def pos_settings_save() -> str | Response | tuple[str, int]:
     except (Invalid, Conflict) as error:
         errors = FieldErrors(error)
         return _page(wanted, request.form.get(LARGEST, ""), errors), errors.status
-    flash(f"Saved: {', '.join(changed)}." if changed else "Nothing had changed.", "good")
+    flash(f"Saved: {', '.join(changed)}." if changed else "No changes to save.", "good")
     return redirect(url_for("admin.pos_settings"))
 
 

@@ -42,7 +42,7 @@ HEADER = (
     "Read by",
     "Declined tries",
     "Decline code",
-    "Needs a look",
+    "Needs attention",
     "Description",
     "Intent",
     "Charge",
@@ -52,7 +52,7 @@ TIMES = ("Created", "Captured")
 STATUS_OPTIONS = [
     ("", "Any status"),
     *((status.lower(), status_label(status)) for status in StatusFilter if status not in ("", "ANOMALY")),
-    ("anomaly", "Needs a look"),
+    ("anomaly", "Needs attention"),
 ]
 TYPE_OPTIONS = [("", "Any type"), *((type_.lower(), TYPE_LABELS[type_]) for type_ in TypeFilter if type_)]
 

@@ -21,7 +21,7 @@ LABELS = {
     "manufacturer": "Manufacturer",
     "description": "Description",
     "price": "Price",
-    "compareAtPrice": "Compare price",
+    "compareAtPrice": "Compare-at price",
     "stock": "Stock",
     "upc": "UPC",
     "rating": "Rating",

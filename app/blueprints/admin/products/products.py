@@ -212,7 +212,7 @@ def _after_save(product_id: int, form: ProductForm, made: SavedProduct) -> Answe
         editor = product_editor(ports.clock(), current_user.site_id, product_id)
         shown = _with_refused_input(ProductForm.of(editor.product, editor.currency), form, made)
         return _editor_page(editor, shown, FieldErrors(made.saved.refused_terms), made)
-    flash("Saved. Search shows it in a few seconds." if made.saved.changed else "Nothing had changed.", "good")
+    flash("Saved. Search shows it in a few seconds." if made.saved.changed else "No changes to save.", "good")
     _flash_what_was_left(made)
     return redirect(url_for("admin.product_edit", product_id=product_id))
 

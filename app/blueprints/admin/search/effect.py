@@ -1,4 +1,4 @@
-"""Did it help? A fragment for the pages of synonyms and rules, and a page of its own for a product's search terms."""
+"""The effect of a change. A fragment for the pages of synonyms and rules, and a page of its own for a product's search terms."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def search_golden_save(golden_id: int) -> Answer:
             changed = golden.change(current_author(), golden_id, revision, sent)
     except (Invalid, Conflict) as error:
         return _refused(error, sent, golden_id)
-    return _done("Saved." if changed else "Nothing had changed.", golden_id, undoes=golden_id if changed else None)
+    return _done("Saved." if changed else "No changes to save.", golden_id, undoes=golden_id if changed else None)
 
 
 @bp.post(f"{GOLDEN}/delete")

@@ -44,7 +44,7 @@ def search_settings_save() -> str | Response | tuple[str, int]:
     if saved.changed:
         flash_undoable(f"Saved: {', '.join(saved.changed)}.", "settings", "search", address)
     else:
-        flash("Nothing had changed.", "good")
+        flash("No changes to save.", "good")
     if saved.content_search_came_on:
         flash("Rebuild pages and collections on the Overview, so that search holds all of them.", "plain")
     return redirect(address)

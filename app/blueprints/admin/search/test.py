@@ -107,7 +107,7 @@ def _add_term(author: Author) -> str:
 def _accept(author: Author) -> str:
     revision = sent_id(request.form.get("revision", "")) or 0
     editing.accept(author, _id(), revision)
-    return "The synonym is accepted. Shoppers have it within two seconds."
+    return "The synonym is accepted. Live within two seconds."
 
 
 ACTS: dict[str, Callable[[Author], str]] = {

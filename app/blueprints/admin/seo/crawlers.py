@@ -60,7 +60,7 @@ def _decided(done: str, decide: Callable[[], bool]) -> Response:
     except Invalid as invalid:
         flash(" ".join(problem.message for problem in invalid.problems), "bad")
     else:
-        flash(done if changed else "Nothing had changed.", "good")
+        flash(done if changed else "No changes to save.", "good")
     return redirect(url_for("admin.seo_crawlers", days=_days(request.form.get("days", ""))))
 
 

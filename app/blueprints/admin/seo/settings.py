@@ -38,7 +38,7 @@ def seo_settings_save() -> str | Response | tuple[str, int]:
             changed = settings.save(current_author(), wanted, settings.filter_parameters(shop))
     except Invalid as invalid:
         return _page(wanted, request.form.get("leastProducts", ""), FieldErrors(invalid)), 400
-    flash(f"Saved: {', '.join(changed)}." if changed else "Nothing had changed.", "good")
+    flash(f"Saved: {', '.join(changed)}." if changed else "No changes to save.", "good")
     return redirect(url_for("admin.seo_settings"))
 
 

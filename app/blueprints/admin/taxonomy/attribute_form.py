@@ -38,8 +38,8 @@ RULES_OF = {
     AttributeType.NUMBER: ("minValue", "maxValue", "errorMessage"),
 }
 PLAIN_WORDS = {
-    ("min_greater_than_max", "minLength"): "The shortest length is greater than the longest.",
-    ("min_greater_than_max", "minValue"): "The smallest number is greater than the largest.",
+    ("min_greater_than_max", "minLength"): "The minimum length is greater than the maximum.",
+    ("min_greater_than_max", "minValue"): "The minimum is greater than the maximum.",
     ("name_missing", "name"): "Give the attribute a name.",
     ("values_missing", "newValues"): "A choice needs at least one value. Write them here, one a line.",
 }

@@ -36,11 +36,14 @@ def taxonomy_rebase(taxonomy_id: str) -> Answer:
     with transaction():
         rebased = drafts.rebase_draft(current_author(), taxonomy_id, current_user.user_id)
     for sentence in rebased.refused[:MOST_NAMED]:
-        flash(f"Not done again: {sentence}", "warn")
+        flash(f"Not reapplied: {sentence}", "warn")
     if len(rebased.refused) > MOST_NAMED:
-        flash(f"… and {len(rebased.refused) - MOST_NAMED:,} more of your edits.", "warn")
+        flash(f"… and {len(rebased.refused) - MOST_NAMED:,} more of your changes.", "warn")
     if rebased.steps:
-        flash("Your edits stand on the newest revision now. Look them over, then save.", "good")
+        flash("Your changes were reapplied on the newest revision. Check them, then save.", "good")
     else:
-        flash("Nothing of your edits is left to save: the newest revision has it all, or nothing of it goes.", "good")
+        flash(
+            "None of your changes is left to save: the newest revision has them already, or they cannot be applied.",
+            "good",
+        )
     return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id))

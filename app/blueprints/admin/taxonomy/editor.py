@@ -77,19 +77,19 @@ def taxonomy_draft(taxonomy_id: str) -> Answer:
         raise
     except DomainError as error:
         return _refused(taxonomy_id, error)
-    return _changed(edited, edited.step.label if edited.step else "Nothing differs, so nothing was changed")
+    return _changed(edited, edited.step.label if edited.step else "No changes")
 
 
 @bp.post(f"{EDITOR}/draft/undo")
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_undo(taxonomy_id: str) -> Answer:
-    return _turned(taxonomy_id, drafts.undo, "Taken back: {}", "There is nothing to take back")
+    return _turned(taxonomy_id, drafts.undo, "Undone: {}", "There is nothing to undo")
 
 
 @bp.post(f"{EDITOR}/draft/redo")
 @requires(Permission.MANAGE_TAXONOMY)
 def taxonomy_redo(taxonomy_id: str) -> Answer:
-    return _turned(taxonomy_id, drafts.redo, "Done again: {}", "There is nothing to do again")
+    return _turned(taxonomy_id, drafts.redo, "Redone: {}", "There is nothing to redo")
 
 
 @bp.post(f"{EDITOR}/draft/discard")
@@ -97,7 +97,7 @@ def taxonomy_redo(taxonomy_id: str) -> Answer:
 def taxonomy_discard(taxonomy_id: str) -> Answer:
     with transaction():
         editing = drafts.discard(current_user.site_id, taxonomy_id, current_user.user_id)
-    flash("Your unsaved changes are gone. This is the taxonomy as it was saved.", "good")
+    flash("Unsaved changes discarded. This is the taxonomy as last saved.", "good")
     return _to_editor(taxonomy_id, _known(editing, request.form.get("level")))
 
 

@@ -22,8 +22,8 @@ from app.domain.taxonomy.levels.flat import FlatLevels, attribute_of, path
 from app.domain.taxonomy.levels.units import COMMON_UNITS, with_unit
 
 TYPE_NAMES = {
-    AttributeType.SINGLE_SELECT: "One of a list",
-    AttributeType.MULTI_SELECT: "Several of a list",
+    AttributeType.SINGLE_SELECT: "Single choice",
+    AttributeType.MULTI_SELECT: "Multiple choice",
     AttributeType.STRING: "Text",
     AttributeType.NUMBER: "Number",
     AttributeType.BOOLEAN: "Yes or no",

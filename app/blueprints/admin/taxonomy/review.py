@@ -154,5 +154,5 @@ def _otherwise_defined(found: Impact) -> Iterator[Consequence]:
         text = f"“{invalid.name}” {what}; products whose value does not fit have no valid one then."
         yield Consequence(text, invalid.products, _holders(invalid))
     for required in found.attributes_required:
-        text = f"“{required.name}” becomes mandatory; products without it are incomplete then."
+        text = f"“{required.name}” becomes required; products without it count as incomplete."
         yield Consequence(text, required.products, {"level": required.level_id}, loses=False)

@@ -74,7 +74,7 @@ def taxonomy_revision_bring_back(taxonomy_id: str, revision: int) -> Answer:
         prepared = prepare_earlier(site_id, taxonomy_id, revision, seen, note)
         with transaction():
             saved = store(current_author(), prepared)
-            message = f"Brought back revision {revision:,} as revision {saved.taxonomy.revision:,}."
+            message = f"Restored revision {revision:,} as revision {saved.taxonomy.revision:,}."
     except (Invalid, Conflict) as error:
         return _back_page(taxonomy_id, revision, FieldErrors(error), note)
     flash(message, "good")

@@ -126,7 +126,7 @@ def _sentence(broken: Sequence[Golden], ranks: Mapping[int, int | None]) -> str:
     searches = "a golden search that passes" if len(broken) == 1 else f"{len(broken)} golden searches that pass"
     return (
         f"The new index was blocked, since it would break {searches} today: {', '.join(named)}{more}. "
-        "Change what broke them, or switch “Hold back a rebuild that breaks a golden search” off in the search "
+        "Change what broke them, or switch “Block a rebuild that breaks a golden search” off in the search "
         "settings, then rebuild again."
     )
 

@@ -111,7 +111,7 @@ def _past_rebuilds(site_id: int) -> list[PastRebuild]:
 
 def _latest_error(site_id: int) -> str:
     failed = select(RebuildRun.error).where(RebuildRun.site_id == site_id, RebuildRun.error.is_not(None))
-    return db.session.scalar(failed.order_by(RebuildRun.created_at.desc()).limit(1)) or "No reason was noted."
+    return db.session.scalar(failed.order_by(RebuildRun.created_at.desc()).limit(1)) or "No reason was recorded."
 
 
 def _end_alerts(context: SearchContext, lost: LostBySite) -> None:

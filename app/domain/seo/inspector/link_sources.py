@@ -35,7 +35,7 @@ def link_sources(shop: Shop, pages_of: PagesOf, path: str, query: str = "") -> l
         return [LinkSource("The same page without parameters", "Filters, order, variants and page numbers", path)]
     first, _, rest = path.removeprefix("/").partition("/")
     if path == "/":
-        return [LinkSource("Every page", "Name of the shop")]
+        return [LinkSource("Every page", "Shop name")]
     if first == "c":
         return list(_to_category(shop, pages_of, rest))
     if first == "p":

@@ -172,7 +172,7 @@ def prepare_earlier(site_id: int, taxonomy_id: str, wanted: int, revision: int, 
     has seen. Values that were renamed since get their former names again, on products too.
     Raises what `prepare` raises; NotFound also when the change log no longer has the revision."""
     earlier = revision_of(site_id, taxonomy_id, wanted)
-    note = note.strip() or f"Brought back revision {wanted}"
+    note = note.strip() or f"Restored revision {wanted}"
     known = ids_of(earlier.root_levels)
     renames = renames_between(site_id, taxonomy_id, taxonomy_of(site_id, taxonomy_id).revision, wanted)
     name, description, levels = earlier.name, earlier.description, earlier.root_levels

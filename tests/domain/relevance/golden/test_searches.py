@@ -264,7 +264,7 @@ def test_a_rebuild_that_breaks_golden_searches_is_blocked(indexing: SearchContex
     live = indexing.engine.status(site_id, searching.IndexName.PRODUCTS).generation
     assert _rebuilt(indexing, site_id) == (
         "The new index was blocked, since it would break a golden search that passes today: “water” "
-        "(JUG-1 not found). Change what broke them, or switch “Hold back a rebuild that breaks a golden search” off in "
+        "(JUG-1 not found). Change what broke them, or switch “Block a rebuild that breaks a golden search” off in "
         "the search settings, then rebuild again."
     )
     run = latest_run(site_id)

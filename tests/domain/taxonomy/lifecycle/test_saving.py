@@ -264,7 +264,7 @@ def test_an_earlier_revision_comes_back_as_a_new_one(site: Site, save, clock: St
         saved = bring_back(clock, site.id, "camping", 1, 2, "Mia Moss")
     assert (saved.taxonomy.revision, saved.taxonomy.name) == (3, "Kinds")
     assert saved.taxonomy.root_levels == revision_of(site.id, "camping", 1).root_levels
-    assert revisions(site.id, "camping", 1).items[0].note == "Brought back revision 1"
+    assert revisions(site.id, "camping", 1).items[0].note == "Restored revision 1"
     with pytest.raises(StaleRevision), transaction():
         bring_back(clock, site.id, "camping", 1, 2, "Mia Moss")
 

@@ -35,7 +35,7 @@ from app.transaction import transaction
 
 NOT_REFUSED = FieldErrors()
 LOOK_UP = "look"
-FOLLOWS = "Shoppers have it within two seconds."
+FOLLOWS = "Live within two seconds."
 
 
 @bp.get("/search/ranking/new")
@@ -93,7 +93,7 @@ def search_rule_save(rule_id: int) -> AnyResponse:
     if changed:
         flash_undoable(f"Saved. {FOLLOWS}", "rule", rule_id, address)
     else:
-        flash("Nothing had changed.", "good")
+        flash("No changes to save.", "good")
     return redirect(address)
 
 

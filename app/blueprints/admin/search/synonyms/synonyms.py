@@ -93,7 +93,7 @@ def search_synonym_save(synonym_id: int) -> Answer:
     except (Invalid, Conflict) as error:
         return _refused(form, editing.synonym_of(current_user.site_id, synonym_id), FieldErrors(error))
     if not changed:
-        return _done("Nothing had changed.", synonym_id)
+        return _done("No changes to save.", synonym_id)
     return _done("Saved. Shoppers' searches use it within seconds.", synonym_id, undoes=synonym_id)
 
 
