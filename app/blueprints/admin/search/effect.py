@@ -1,4 +1,4 @@
-"""The effect of a change. A fragment for the pages of synonyms and rules, and a page of its own for a product's search terms."""
+"""The effect of a change: a fragment for synonyms and rules, and a page for the search terms of a product."""
 
 from __future__ import annotations
 
