@@ -59,6 +59,8 @@ SHELL: Rows = {
     ("GET", "/admin/"): STAFF,
     ("GET", "/admin/rest/alerts"): STAFF,
     ("POST", "/admin/site"): STAFF,
+    ("GET", "/admin/find"): STAFF,
+    ("GET", "/admin/keys"): STAFF,
     ("GET", "/admin/password"): STAFF,
     ("POST", "/admin/password"): STAFF,
     ("GET", "/admin/tokens"): STAFF,

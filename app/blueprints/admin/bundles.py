@@ -36,14 +36,16 @@ COLUMNS = ("File", "Line", "Field", "Reason")
 NO_ERRORS = FieldErrors()
 
 
+PAGES = (
+    ("General", "admin.settings"),
+    ("Import and export", "admin.bundles_page"),
+    ("System", "admin.system"),
+)
+
+
 @bp.app_template_global("settings_tabs")
 def settings_tabs() -> list[Tab]:
-    pages = [
-        ("General", "admin.settings"),
-        ("Import and export", "admin.bundles_page"),
-        ("System", "admin.system"),
-    ]
-    return section_tabs(pages)
+    return section_tabs(PAGES)
 
 
 @bp.get("/settings/import-export")

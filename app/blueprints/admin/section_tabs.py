@@ -21,14 +21,14 @@ class Tab:
 def section_tabs(pages: Sequence[tuple[str, str]], tab_of: str | None = None) -> list[Tab]:
     """Return the tabs of pages, given as labels and endpoints; current is the one whose page, or a page below its
     address, is shown. A page that lies below no tab names its tab's endpoint in `tab_of`."""
-    known = [(label, url_for(endpoint)) for label, endpoint in pages if _is_open_to_user(endpoint)]
+    known = [(label, url_for(endpoint)) for label, endpoint in pages if is_open_to_user(endpoint)]
     addresses = [href for _, href in known]
     here = url_for(tab_of) if tab_of else request.path
     own = [href for href in addresses if here == href or (here.startswith(f"{href}/") and _is_leaf(href, addresses))]
     return [Tab(label, href, href in own) for label, href in known]
 
 
-def _is_open_to_user(endpoint: str) -> bool:
+def is_open_to_user(endpoint: str) -> bool:
     """Whether there is such a page, and the user's roles may open it."""
     view = current_app.view_functions.get(endpoint)
     return view is not None and allowed(current_user.roles, Permission(getattr(view, DECLARED)))

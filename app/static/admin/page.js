@@ -3,6 +3,7 @@
 import "./forms.js";
 import "./selection.js";
 import "./focus.js";
+import "./palette.js";
 
 // When no answer comes, what was typed stays and the page says so.
 document.addEventListener("htmx:error", (event) => {

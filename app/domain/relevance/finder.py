@@ -1,0 +1,94 @@
+"""Records of the admin found by words: products, orders, levels, synonyms and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.domain.catalogue.queries import find_products
+from app.domain.orders import queries as order_queries
+from app.domain.orders.listing import OrderList
+from app.domain.relevance.rules import listing as rule_listing
+from app.domain.relevance.rules.listing import RuleQuery
+from app.domain.relevance.synonyms import queries as synonym_queries
+from app.domain.relevance.synonyms.listing import StatusFilter, SynonymList
+from app.domain.search.text import fold
+from app.domain.shared.clock import Clock
+from app.domain.shared.money import format_money
+from app.domain.sites.sites import currency_of
+from app.domain.taxonomy.levels.tree import TaxonomyTree
+from app.domain.taxonomy.products.classification import active_taxonomy
+
+MOST_OF_A_KIND = 5
+
+
+class FoundKind(StrEnum):
+    PRODUCT = "product"
+    ORDER = "order"
+    LEVEL = "level"
+    SYNONYM = "synonym"
+    RULE = "rule"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A record; `detail` tells it from others of its name. `taxonomy_id` is that of a level."""
+
+    kind: FoundKind
+    id: str
+    name: str
+    detail: str = ""
+    taxonomy_id: str = ""
+
+
+def find(clock: Clock, site_id: int, words: str, kinds: Collection[FoundKind]) -> list[Found]:
+    """Return the first few records of each of the kinds that have the words; none for no words."""
+    wanted = " ".join(words.split())
+    if not wanted:
+        return []
+    ways = {  # Each begins only where its kind is wanted.
+        FoundKind.PRODUCT: _products(site_id, wanted),
+        FoundKind.ORDER: _orders(clock, site_id, wanted),
+        FoundKind.LEVEL: _levels(site_id, wanted),
+        FoundKind.SYNONYM: _synonyms(site_id, wanted),
+        FoundKind.RULE: _rules(clock, site_id, wanted),
+    }
+    return [found for kind, way in ways.items() if kind in kinds for found in way]
+
+
+def _products(site_id: int, words: str) -> Iterator[Found]:
+    for row in find_products(site_id, words, MOST_OF_A_KIND):
+        yield Found(FoundKind.PRODUCT, str(row.id), row.name, row.sku if row.enabled else f"{row.sku}, hidden")
+
+
+def _orders(clock: Clock, site_id: int, words: str) -> Iterator[Found]:
+    currency = currency_of(site_id)
+    for row in order_queries.orders(clock, site_id, OrderList(words=words)).items[:MOST_OF_A_KIND]:
+        detail = ", ".join(filter(None, (row.contact_name, format_money(row.total, row.currency or currency))))
+        yield Found(FoundKind.ORDER, row.id, f"Order {row.number}", detail)
+
+
+def _levels(site_id: int, words: str) -> Iterator[Found]:
+    """Levels of the active taxonomy whose name has the words, the shortest names first."""
+    taxonomy = active_taxonomy(site_id)
+    if taxonomy is None:
+        return
+    tree, wanted = TaxonomyTree.parse(taxonomy.root_levels), fold(words)
+    named = [level for level in tree.levels.values() if wanted in fold(level.name)]
+    for level in sorted(named, key=lambda level: len(level.name))[:MOST_OF_A_KIND]:
+        above = " › ".join(step.name for step in tree.path(level.id)[:-1])
+        yield Found(FoundKind.LEVEL, level.id, level.name, above, taxonomy.id)
+
+
+def _synonyms(site_id: int, words: str) -> Iterator[Found]:
+    listing = SynonymList(words=words, status=StatusFilter.ANY, page_size=MOST_OF_A_KIND)
+    for row in synonym_queries.synonyms(site_id, listing, None).items:
+        detail = {StatusFilter.SUGGESTED: "suggested", StatusFilter.REJECTED: "rejected"}.get(StatusFilter(row.status))
+        yield Found(FoundKind.SYNONYM, str(row.id), str(row.group), detail or "")
+
+
+def _rules(clock: Clock, site_id: int, words: str) -> Iterator[Found]:
+    query = RuleQuery(words=words, page_size=MOST_OF_A_KIND)
+    for row in rule_listing.rules(site_id, query, clock.now()).page.items:
+        yield Found(FoundKind.RULE, str(row.rule.id), row.rule.term, row.state.value)

@@ -1,0 +1,104 @@
+"""Find, which Ctrl+K opens: pages and records, for those who may see them; and the page of keys."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from app.domain.sites.models import Site
+from app.domain.sites.roles import Role
+from app.extensions import db
+from app.transaction import transaction
+from tests.blueprints.admin.conftest import SignedIn
+from tests.factories import make_order, make_product, make_rule, make_site, make_synonym, make_taxonomy
+from tests.page_client import PageClient, Reading
+from tests.statements import statements
+
+FIND = "/admin/find"
+LEVELS = [{"levelId": "kitchen", "name": "Kitchen", "children": [{"levelId": "kettles", "name": "Kettles"}]}]
+
+
+@pytest.fixture
+def ids(app: Flask, site_id: int) -> dict[str, str]:
+    """One of each kind that has “kettle” in it; another shop has them, too."""
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, site_id)
+        for one in (make_site("other.test"), site):
+            make_taxonomy(one, LEVELS, active=True, id=f"kinds-{one.id}")
+            product = make_product(one, "KET-1", name="Steel kettle")
+            order = make_order(one, product, number=7, contact_name="Kit Kettlewell")
+            synonym, rule = make_synonym(one, "kettle", "water boiler"), make_rule(one, "kettle")
+        return {
+            "product": f"/admin/catalogue/product/{product.id}",
+            "order": f"/admin/orders/{order.id}",
+            "level": f"/admin/catalogue/taxonomy/kinds-{site.id}?level=kettles",
+            "synonym": f"/admin/search/synonyms/{synonym.id}",
+            "rule": f"/admin/search/ranking/{rule.id}",
+        }
+
+
+def links(browser: PageClient, words: str, fragment: bool = True) -> list[str]:
+    headers = {"HX-Request": "true"} if fragment else {}
+    html = browser.client.get(FIND, query_string={"q": words}, base_url=browser.base, headers=headers).text
+    found = html.partition('id="find-results"')[2].partition("</main>")[0]
+    return [link["href"] for link in Reading(found).all("a")]
+
+
+def test_each_kind_is_found_by_its_words(ids: dict[str, str], signed_in: SignedIn) -> None:
+    assert links(signed_in(Role.ADMIN), "kettle") == list(ids.values())
+
+
+def test_an_order_is_found_by_its_number(ids: dict[str, str], signed_in: SignedIn) -> None:
+    assert ids["order"] in links(signed_in(Role.ADMIN), "#7")
+
+
+def test_merchandisers_find_no_orders_and_no_pages_of_admins(ids: dict[str, str], signed_in: SignedIn) -> None:
+    mia = signed_in()
+    assert links(mia, "kettle") == [address for kind, address in ids.items() if kind != "order"]
+    assert "/admin/orders" not in links(mia, "orders") and "/admin/search/synonyms" in links(mia, "synonyms")
+    assert "/admin/settings/system" not in links(mia, "system")
+
+
+def test_pages_are_found_by_their_name_and_section(site_id: int, signed_in: SignedIn) -> None:
+    ada = signed_in(Role.ADMIN)
+    assert links(ada, "search settings") == ["/admin/settings/search"]
+    assert "/admin/settings/system" in links(ada, "SYSTEM")
+    assert links(ada, "")[0] == "/admin/"
+
+
+def test_without_javascript_it_is_a_page(ids: dict[str, str], signed_in: SignedIn) -> None:
+    ada = signed_in(Role.ADMIN)
+    page = ada.get(f"{FIND}?q=kettle")
+    assert page.texts["h1"] == "Find" and page.value("q") == "kettle"
+    assert links(ada, "kettle", fragment=False) == list(ids.values())
+    assert "Nothing has “zzz” in its name." in ada.client.get(f"{FIND}?q=zzz").text
+
+
+@pytest.mark.parametrize("words", ["%", "'", "x" * 500, "{{ 1 }}", "<b>"])
+def test_whatever_is_typed_is_answered(site_id: int, signed_in: SignedIn, words: str) -> None:
+    answer = signed_in(Role.ADMIN).client.get(FIND, query_string={"q": words})
+    assert answer.status_code == 200 and "<b>" not in answer.text.partition("<main")[2]
+
+
+def test_it_takes_the_same_statements_however_much_there_is(
+    app: Flask, ids: dict[str, str], site_id: int, signed_in: SignedIn
+) -> None:
+    ada = signed_in(Role.ADMIN)
+    with statements(app) as few:
+        links(ada, "kettle")
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, site_id)
+        for number in range(6):
+            make_order(site, make_product(site, name=f"Kettle {number}"), contact_name="Kettle")
+            make_rule(site, f"kettle {number}")
+            make_synonym(site, f"kettle {number}", f"boiler {number}")
+    with statements(app) as many:
+        assert len(links(ada, "kettle")) == 21
+    assert len(few) == len(many)
+
+
+def test_the_keys_are_a_page_and_a_dialog(site_id: int, signed_in: SignedIn) -> None:
+    mia = signed_in()
+    assert mia.get("/admin/keys").texts["h1"] == "Keyboard shortcuts"
+    dialog = mia.client.get("/admin/keys", headers={"HX-Request": "true"}).text
+    assert "<html" not in dialog and "Keyboard shortcuts" in dialog and "Ctrl+K" in dialog
