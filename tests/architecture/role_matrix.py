@@ -61,6 +61,8 @@ SHELL: Rows = {
     ("POST", "/admin/site"): STAFF,
     ("GET", "/admin/find"): STAFF,
     ("GET", "/admin/keys"): STAFF,
+    ("GET", "/admin/help"): STAFF,
+    ("GET", "/admin/help/<name>"): STAFF,
     ("GET", "/admin/password"): STAFF,
     ("POST", "/admin/password"): STAFF,
     ("GET", "/admin/tokens"): STAFF,

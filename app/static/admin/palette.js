@@ -7,6 +7,11 @@ const makeDialog = () => {
   dialog.className = "palette";
   dialog.setAttribute("aria-labelledby", "shown-heading");
   dialog.addEventListener("close", () => dialog.replaceChildren());
+  dialog.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.preventDefault(); // A search box would be emptied first.
+    dialog.close();
+  });
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close(); // A click beside it.
   });
