@@ -47,7 +47,7 @@ def test_a_product_changes_its_level_by_keyboard_and_shoppers_see_what_was_fille
     news.get_by_role("link", name="See it in the shop").click()
     expect(page).to_have_url(re.compile("/p/"))
     expect(page.get_by_role("term").filter(has_text="Volume")).to_be_visible()
-    expect(page.get_by_role("definition").filter(has_text=re.compile("^42$"))).to_be_visible()
+    expect(page.get_by_role("definition").filter(has_text=re.compile("^42 l$"))).to_be_visible()
 
 
 def test_the_list_of_levels_opens_again_and_says_which_one_is_marked(page: Page) -> None:
