@@ -40,7 +40,7 @@ def ids(app: Flask, site_id: int) -> dict[str, str]:
 def links(browser: PageClient, words: str, fragment: bool = True) -> list[str]:
     headers = {"HX-Request": "true"} if fragment else {}
     html = browser.client.get(FIND, query_string={"q": words}, base_url=browser.base, headers=headers).text
-    found = html.partition('id="find-results"')[2].partition("</main>")[0]
+    found = html.partition('id="find-results"')[2].partition('class="help-line"')[0]
     return [link["href"] for link in Reading(found).all("a")]
 
 
