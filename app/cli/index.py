@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from functools import partial
 
 import click
@@ -17,6 +18,7 @@ from app.domain.relevance.overview import overview, status
 from app.domain.search.engine import EngineState
 from app.domain.search.index import reconcile, runs
 from app.domain.search.index.rebuild import rebuild
+from app.domain.search.index.run_summary import describe_join
 from app.domain.search.models import RebuildRun
 from app.domain.search_statistics.reports import analytics
 from app.domain.work import leases
@@ -40,10 +42,19 @@ def rebuild_command(host: str | None, scope: str, wait: bool) -> None:
     site_id = chosen_site(host).id
     with transaction():
         run, joined = runs.request_rebuild(command_author(site_id), search_engine(), worker_locks(), scope)
-        run_id = run.id
-    click.echo(f"{'Joined' if joined else 'Requested'} rebuild {run_id}")
+        run_id, news = run.id, describe_join(run) if joined else None
+    click.echo(f"{'Joined' if joined else 'Requested'} rebuild {run_id}{f'. {news}' if news else ''}")
     if wait:
-        raise SystemExit(_print_run(finished_run(site_id, run_id)))
+        raise SystemExit(max(map(_print_run, _finished_runs(site_id, run_id))))
+
+
+def _finished_runs(site_id: int, run_id: str) -> Iterator[RebuildRun]:
+    """Yield the run at its end, then what was queued behind it, at its own."""
+    run = finished_run(site_id, run_id)
+    yield run
+    while (queued := runs.queued_after(run)) is not None:
+        run = finished_run(site_id, queued.id)
+        yield run
 
 
 def finished_run(site_id: int, run_id: str) -> RebuildRun:

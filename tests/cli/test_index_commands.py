@@ -81,6 +81,15 @@ def test_a_rebuild_that_is_not_waited_for_is_asked_for(app: Flask, queue: Record
     assert str(run_id) in result.output
 
 
+def test_a_rebuild_that_was_joined_is_waited_for_with_what_it_leaves_out(app: Flask) -> None:
+    run(app, "index", "rebuild", "--scope", "PRODUCTS")
+    result = run(app, "index", "rebuild", "--wait")
+    assert result.exit_code == 0
+    assert "Pages and collections are rebuilt right after it, since it rebuilds products only." in result.output
+    assert result.output.count("Done: ") == 2
+    assert json.loads(run(app, "index", "status").output)["pagesIndexed"] == 1
+
+
 def test_the_status_is_json_and_its_exit_status_tells(app: Flask) -> None:
     assert run(app, "index", "status").exit_code == 1
     run(app, "index", "rebuild", "--wait")

@@ -57,7 +57,9 @@ def test_a_joined_run_is_200_with_its_own_scope(client: FlaskClient, clock: Stop
     clock.move(minutes=29, seconds=59)
     second = _ask(client, "ALL")
     assert second.status_code == 200
-    assert second.json == first.json | {"joined": True}
+    assert second.json == first.json | {"joined": True, "queuedScope": "CONTENT"}
+    assert client.get(first.location).json == first.json | {"queuedScope": "CONTENT"}
+    assert _ask(client, "PRODUCTS").json["joined"]
 
 
 def test_after_half_an_hour_a_new_run_starts_and_the_old_one_failed(client: FlaskClient, clock: StoppedClock) -> None:

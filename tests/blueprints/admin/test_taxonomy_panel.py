@@ -315,7 +315,7 @@ def test_a_taxonomy_that_the_shop_does_not_use_has_no_banner(app: Flask, mia: Me
     with app.app_context(), transaction():
         make_taxonomy(db.session.get_one(Site, mia.site_id), LEVELS, id="spare")
     page = mia.get("/admin/catalogue/taxonomy/spare?level=tents&attribute=colour")
-    assert "Rebuild now" not in texts(page)
+    assert "Rebuild…" not in texts(page)
     assert not [place for place in page.all("span") if "data-products" in place]
 
 
@@ -399,3 +399,40 @@ def test_a_rebuild_that_was_asked_for_before_the_save_and_began_after_it_knows_o
     with app.app_context(), transaction():
         db.session.query(RebuildRun).one().started_at = asked_for
     assert "Which filters there are follows with a rebuild." in texts(mia.get(EDITOR))
+
+
+def test_the_banner_asks_before_it_rebuilds_as_the_overview_does(app: Flask, mia: Merchandiser) -> None:
+    edit(mia, {"edit": "level.add", "parent": "camping", "name": "Stoves"})
+    save(mia)
+    page = mia.get(EDITOR)
+    opener = next(button for button in page.all("button") if button.get("commandfor") == "rebuild-products")
+    assert opener["command"] == "show-modal"
+    assert page.texts["h2"].count("Rebuild the index of products?") == 1
+
+
+@pytest.mark.parametrize(
+    ("scope", "seconds_before_the_save", "is_in_it"),
+    [("ALL", 5, False), ("PRODUCTS", 5, False), ("CONTENT", -5, False), ("PRODUCTS", -5, True)],
+)
+def test_a_rebuild_that_does_not_bring_the_save_is_not_shown_as_if_it_did(
+    app: Flask, mia: Merchandiser, clock: StoppedClock, scope: str, seconds_before_the_save: int, is_in_it: bool
+) -> None:
+    """It began before the save, or is of something else; the products are then rebuilt right after it."""
+    edit(mia, {"edit": "level.add", "parent": "camping", "name": "Stoves"})
+    save(mia)
+    with app.app_context(), transaction():
+        began = clock.now() - timedelta(seconds=seconds_before_the_save)
+        site = db.session.get_one(Site, mia.site_id)
+        lease = clock.now() + timedelta(hours=1)
+        make_run(site, state="running", scope=scope, created_at=began, started_at=began, lease_until=lease)
+    told = texts(mia.get(EDITOR))
+    assert ("Products are indexed anew." in told) == is_in_it
+    assert ("is under way, which does not bring the last save" in told) != is_in_it
+    answer = mia.swap(f"{EDITOR}/rebuild", {})
+    assert ("Products are rebuilt" in answer.text) != is_in_it and 'hx-trigger="every 1500ms"' in answer.text
+    with app.app_context(), transaction():
+        run = db.session.query(RebuildRun).one()
+        assert run.queued_scope == (None if is_in_it else "PRODUCTS")
+        run.state, run.finished_at = "done", clock.now()
+        db.session.query(OutboxEntry).delete()
+    assert ("Shoppers’ filters are up to date" in mia.fragment(f"{EDITOR}/banner?part=reindex").text) == is_in_it

@@ -12,7 +12,7 @@ from app.blueprints.author import current_author
 from app.domain.relevance.no_results import no_results
 from app.domain.relevance.overview import overview
 from app.domain.search.index import runs
-from app.domain.search.index.run_summary import summary_of
+from app.domain.search.index.run_summary import describe_join
 from app.domain.search_statistics.reports import analytics
 from app.domain.shared.problems import Conflict
 from app.permissions import Permission, requires
@@ -54,13 +54,9 @@ def search_rebuild() -> Response:
             run, joined = runs.request_rebuild(
                 current_author(), ports.search_engine(), ports.worker_locks(), request.form.get("scope", "")
             )
-            card = summary_of(run)
+            news = describe_join(run) if joined else REQUESTED
     except Conflict as conflict:
         flash(conflict.message, "bad")
     else:
-        flash(_joined(card.scope_name, card.requested_by) if joined else REQUESTED, "good")
+        flash(news, "good")
     return redirect(url_for("admin.search_overview"))
-
-
-def _joined(scope_name: str, requested_by: str) -> str:
-    return f"A rebuild was on its way already and serves yours too: {scope_name.lower()}, requested by {requested_by}."

@@ -12,11 +12,19 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.author import current_author
-from app.domain.relevance.overview.overview import latest_summary
+from app.domain.relevance.overview import overview
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
-from app.domain.search.index.rebuilt import Unindexed, products_rebuilt_since, unindexed
+from app.domain.search.index.rebuilt import (
+    Unindexed,
+    brings_products_of,
+    is_followed_by_products,
+    latest_of_products,
+    products_rebuilt_since,
+    unindexed,
+)
 from app.domain.search.index.run_summary import RunSummary
+from app.domain.search.models import RebuildRun
 from app.domain.shared.problems import Conflict
 from app.domain.taxonomy import tasks
 from app.domain.taxonomy.models import Taxonomy, TaxonomyTask
@@ -36,13 +44,17 @@ Answer = str | AnyResponse
 @dataclass(frozen=True, slots=True)
 class IndexBanner:
     """The state of the index after a save of the taxonomy. `is_behind`: the shop's index was made before the taxonomy
-    was last saved. `run` is a rebuild that runs, or the one that has made good for this save. `unindexed`: changes of
-    single records that search does not have. `awaits_tasks`: tasks may still come of the save."""
+    was last saved. `run` is the rebuild that brings the save into it, or brought it, or failed to. `other` is one under
+    way that does not, since it began before the save or is not of the products; `is_queued`: the products follow it.
+    `unindexed`: changes of single records that search does not have. `awaits_tasks`: tasks may still come of the
+    save."""
 
     taxonomy_id: str
     is_behind: bool
     is_set_up: bool
     run: RunSummary | None
+    other: RunSummary | None
+    is_queued: bool
     unindexed: Unindexed
     tasks: tuple[TaxonomyTask, ...]
     awaits_tasks: bool
@@ -54,18 +66,25 @@ def banner_of(site_id: int, taxonomy: Taxonomy) -> IndexBanner | None:
         return None
     engine, age = ports.search_engine(), ports.clock().now() - taxonomy.updated_at
     is_behind = not products_rebuilt_since(site_id, taxonomy.updated_at)
-    run = latest_summary(ports.clock(), engine, site_id)
+    latest, run = runs.latest_run(site_id), latest_of_products(site_id)
+    other = latest if latest and latest.is_unfinished and not brings_products_of(latest, taxonomy.updated_at) else None
     found = _tasks(site_id, taxonomy)
-    follows = run is not None and (run.is_unfinished or (run.started_at or run.created_at) >= taxonomy.updated_at)
+    follows = run is not None and brings_products_of(run, taxonomy.updated_at)
     return IndexBanner(
         taxonomy_id=taxonomy.id,
         is_behind=is_behind,
         is_set_up=engine.status(site_id, IndexName.PRODUCTS).state is not EngineState.NOT_SET_UP,
-        run=run if follows and age < timedelta(days=1) else None,
+        run=_summary(run) if run and follows and age < timedelta(days=1) else None,
+        other=_summary(other) if other else None,
+        is_queued=other is not None and is_followed_by_products(other),
         unindexed=unindexed(ports.clock(), site_id),
         tasks=found,
         awaits_tasks=age < UNTIL_TASKS_BEGIN and tasks.Kind.RECOMPUTE not in {task.kind for task in found},
     )
+
+
+def _summary(run: RebuildRun) -> RunSummary:
+    return overview.summary(ports.clock(), ports.search_engine(), run)
 
 
 def to_restore(site_id: int) -> int:
@@ -102,17 +121,26 @@ def taxonomy_banner(taxonomy_id: str) -> Answer:
 @bp.post("/catalogue/taxonomy/<taxonomy_id>/rebuild")
 @requires(Permission.MANAGE_SEARCH)
 def taxonomy_rebuild(taxonomy_id: str) -> Answer:
-    """Rebuild the index of products; it is the same rebuild as that of the Search section."""
+    """Rebuild the index of products; it is the same rebuild as that of the Search section. Behind one that is joined
+    and began before the save, another is queued."""
     site_id, refused = current_user.site_id, None
     taxonomy = taxonomy_of(site_id, taxonomy_id)
     try:
         with transaction():
-            runs.request_rebuild(current_author(), ports.search_engine(), ports.worker_locks(), runs.Scope.PRODUCTS)
+            runs.request_rebuild(
+                current_author(),
+                ports.search_engine(),
+                ports.worker_locks(),
+                runs.Scope.PRODUCTS,
+                since=taxonomy.updated_at,
+            )
     except Conflict as conflict:
         refused = conflict.message
     if wants_fragment():
         banner = banner_of(site_id, taxonomy_of(site_id, taxonomy.id))
-        return render_template("admin/taxonomy/banner/_reindex.html", taxonomy=taxonomy, banner=banner, refused=refused)
+        return render_template(
+            "admin/taxonomy/banner/_reindex.html", taxonomy=taxonomy, banner=banner, refused=refused, is_new=True
+        )
     if refused:
         flash(refused, "bad")
     return redirect(url_for("admin.taxonomy_editor", taxonomy_id=taxonomy_id, saved=1))

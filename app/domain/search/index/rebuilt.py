@@ -15,6 +15,8 @@ from app.domain.shared.clock import Clock
 from app.domain.work.states import State
 from app.extensions import db
 
+OF_PRODUCTS = (Scope.ALL.value, Scope.PRODUCTS.value)
+
 
 def products_rebuilt_since(site_id: int, moment: datetime) -> bool:
     """Whether a rebuild of the products that began after a moment is done. One that began earlier may have read what
@@ -22,10 +24,26 @@ def products_rebuilt_since(site_id: int, moment: datetime) -> bool:
     done = select(RebuildRun.id).where(
         RebuildRun.site_id == site_id,
         RebuildRun.state == State.DONE,
-        RebuildRun.scope.in_((Scope.ALL.value, Scope.PRODUCTS.value)),
+        RebuildRun.scope.in_(OF_PRODUCTS),
         RebuildRun.started_at > moment,
     )
     return db.session.scalar(done.limit(1)) is not None
+
+
+def latest_of_products(site_id: int) -> RebuildRun | None:
+    """Return the latest rebuild that is of the products, among others perhaps."""
+    query = select(RebuildRun).where(RebuildRun.site_id == site_id, RebuildRun.scope.in_(OF_PRODUCTS))
+    return db.session.scalar(query.order_by(RebuildRun.created_at.desc(), RebuildRun.id).limit(1))
+
+
+def brings_products_of(run: RebuildRun, moment: datetime) -> bool:
+    """Whether a rebuild brings the products as they were at a moment into the index, once it is done."""
+    return run.scope in OF_PRODUCTS and (run.started_at is None or run.started_at > moment)
+
+
+def is_followed_by_products(run: RebuildRun) -> bool:
+    """Whether a rebuild of the products is queued behind an unfinished one."""
+    return run.is_unfinished and run.queued_scope in OF_PRODUCTS
 
 
 @dataclass(frozen=True, slots=True)

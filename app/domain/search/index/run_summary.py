@@ -15,9 +15,10 @@ SCOPE_NAMES = {"ALL": "Everything", "PRODUCTS": "Products", "CONTENT": "Pages an
 @dataclass(frozen=True, slots=True)
 class RunSummary(WorkSummary):
     """`aftermath` says what shoppers search with after a run that failed; `was_blocked`: its index failed golden
-    searches."""
+    searches; `queue_note` says what is rebuilt right after it."""
 
     scope_name: str
+    queue_note: str | None
     aftermath: str | None
     was_blocked: bool
 
@@ -52,9 +53,27 @@ def summary_of(
     return RunSummary(
         **RunSummary.fields_of(run, is_unanswered),
         scope_name=SCOPE_NAMES[run.scope],
+        queue_note=queue_note(run) if run.is_unfinished else None,
         aftermath=_aftermath(run, live) if run.has_failed and live is not None else None,
         was_blocked=bool(run.blocked),
     )
+
+
+def describe_join(run: RebuildRun) -> str:
+    """Return what a joined run brings to the user who joined it, and what comes after it."""
+    joined = f"A rebuild of {SCOPE_NAMES[run.scope].lower()}, requested by {run.requested_by}, is under way already."
+    return f"{joined} {queue_note(run) or 'You joined it.'}"
+
+
+def queue_note(run: RebuildRun) -> str | None:
+    """Return a sentence about what is rebuilt right after a run; None where nothing is."""
+    if not run.queued_scope:
+        return None
+    is_again = run.queued_scope == run.scope
+    verb = "is" if run.queued_scope == "ALL" else "are"
+    what = f"{SCOPE_NAMES[run.queued_scope]} {verb} rebuilt {'again ' if is_again else ''}right after it"
+    left_out = "" if is_again or run.scope == "ALL" else f", since it rebuilds {SCOPE_NAMES[run.scope].lower()} only"
+    return f"{what}{left_out}."
 
 
 def _aftermath(run: RebuildRun, live: Mapping[str, str | None]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -32,10 +32,14 @@ JOINED_FOR = timedelta(minutes=30)
 BY_ITSELF = "the shop itself"  # Who requests a rebuild that no user did.
 
 
-def _on_end(_clock: Clock, run: RebuildRun) -> None:
-    """A builder that died or failed right after the swap could not say that the index changed."""
+def _on_end(clock: Clock, run: RebuildRun) -> None:
+    """A builder that died or failed right after the swap could not say that the index changed. However it ended, what
+    was queued behind it begins."""
     backlog.drop_applied(run.site_id)
     versioning.index_changed(db.session(), run.site_id)
+    queued = _wanted_indexes(run.site_id, run.queued_scope) if run.queued_scope else frozenset()
+    if queued:
+        _create(Author(run.site_id, run.queued_by or BY_ITSELF, clock), Scope.of(queued))
 
 
 REBUILD = WorkKind(
@@ -62,11 +66,19 @@ class Scope(StrEnum):
     def indexes(self) -> tuple[IndexName, ...]:
         return tuple(IndexName) if self is Scope.ALL else (IndexName(self.value.lower()),)
 
+    @classmethod
+    def of(cls, indexes: Collection[IndexName]) -> Scope:
+        """Return the scope of one index or both."""
+        return cls.ALL if len(indexes) == len(IndexName) else cls(next(iter(indexes)).value.upper())
 
-def request_rebuild(author: Author, engine: SearchEngine, locks: WorkerLocks, scope: str) -> tuple[RebuildRun, bool]:
-    """Return the run that will do it, and whether it was joined: an unfinished one that lives serves whatever scope is
-    wanted. Call it in a transaction. Raises Invalid for an unknown scope, Conflict when search is not set up or content
-    search is off."""
+
+def request_rebuild(
+    author: Author, engine: SearchEngine, locks: WorkerLocks, scope: str, since: datetime | None = None
+) -> tuple[RebuildRun, bool]:
+    """Return the run that will do it, and whether it was joined: an unfinished one that lives is joined whatever scope
+    is wanted. What it leaves out is queued behind it: indexes that it does not rebuild, and all of them where it began
+    before `since`. Call it in a transaction. Raises Invalid for an unknown scope, Conflict when search is not set up or
+    content search is off."""
     _check(engine, author.site_id, scope)
     for _ in range(3):
         unfinished = select(RebuildRun).where(RebuildRun.site_id == author.site_id, RebuildRun.state.in_(UNFINISHED))
@@ -74,11 +86,13 @@ def request_rebuild(author: Author, engine: SearchEngine, locks: WorkerLocks, sc
         if known is not None:
             reason = _why_dead(known, author.clock, locks)
             if reason is None:
+                _queue(known, author, _left_out(known, scope, since))
                 return known, True
+            scope = Scope.of({*Scope(scope).indexes, *_queued_indexes(known)})
+            known.queued_scope = None  # It is in the run that begins now.
             leases.end(REBUILD, author.clock, known, State.FAILED, reason)
         created = _create(author, scope)
         if created is not None:
-            publish(WorkRequested(REBUILD.name, created.id))
             return created, False
     raise Conflict("Others are asking for rebuilds at this moment. Try again.")
 
@@ -90,6 +104,28 @@ def _check(engine: SearchEngine, site_id: int, scope: str) -> None:
         raise Conflict("Search is not set up. Choose an engine in the search settings.")
     if scope == Scope.CONTENT and not content_search_is_on(site_id):
         raise Conflict("Content search is switched off. Switch it on in the search settings first.")
+
+
+def _left_out(run: RebuildRun, scope: str, since: datetime | None) -> frozenset[IndexName]:
+    """Return the indexes that somebody who joins a run wants and that it does not bring."""
+    wanted = _wanted_indexes(run.site_id, scope)
+    is_too_old = since is not None and run.started_at is not None and run.started_at <= since
+    return wanted if is_too_old else wanted - set(Scope(run.scope).indexes)
+
+
+def _wanted_indexes(site_id: int, scope: str) -> frozenset[IndexName]:
+    """Return the indexes of a scope, without content where that is not searched."""
+    off = set() if content_search_is_on(site_id) else {IndexName.CONTENT}
+    return frozenset(Scope(scope).indexes) - off
+
+
+def _queue(run: RebuildRun, author: Author, indexes: frozenset[IndexName]) -> None:
+    if indexes - _queued_indexes(run):
+        run.queued_scope, run.queued_by = Scope.of(indexes | _queued_indexes(run)).value, author.name[:100]
+
+
+def _queued_indexes(run: RebuildRun) -> frozenset[IndexName]:
+    return frozenset(Scope(run.queued_scope).indexes) if run.queued_scope else frozenset()
 
 
 def content_search_is_on(site_id: int) -> bool:
@@ -109,9 +145,13 @@ def _why_dead(run: RebuildRun, clock: Clock, locks: WorkerLocks) -> str | None:
 
 
 def _create(author: Author, scope: str) -> RebuildRun | None:
-    """Create a run; return None when another request was quicker: the database allows one unfinished run of a site."""
+    """Create a run and request its job; return None when another request was quicker: the database allows one
+    unfinished run of a site."""
     run = RebuildRun(**requested_now(author), scope=str(scope), generations={})
-    return run if insert_alone(run) else None
+    if not insert_alone(run):
+        return None
+    publish(WorkRequested(REBUILD.name, run.id))
+    return run
 
 
 def expire_runs(clock: Clock, engine: SearchEngine) -> list[RebuildRun]:
@@ -145,7 +185,18 @@ def latest_run(site_id: int) -> RebuildRun | None:
     return db.session.scalar(query.order_by(RebuildRun.created_at.desc(), RebuildRun.id).limit(1))
 
 
+def queued_after(run: RebuildRun) -> RebuildRun | None:
+    """Return the run of what was queued behind one that has ended."""
+    if not run.queued_scope or run.finished_at is None:
+        return None
+    later = select(RebuildRun).where(
+        RebuildRun.site_id == run.site_id, RebuildRun.id != run.id, RebuildRun.created_at >= run.finished_at
+    )
+    return db.session.scalar(later.order_by(RebuildRun.created_at).limit(1))
+
+
 def view(run: RebuildRun, joined: bool = False) -> dict[str, Any]:
-    """The run as JSON."""
+    """Return the run as JSON. `queuedScope` is there while something is queued behind it."""
     progress = {"documentCount": run.done, "totalCount": run.total, "joined": joined}
-    return {"runId": run.id, "scope": run.scope} | run.state_json() | progress
+    queued = {"queuedScope": run.queued_scope} if run.queued_scope and run.is_unfinished else {}
+    return {"runId": run.id, "scope": run.scope} | run.state_json() | progress | queued

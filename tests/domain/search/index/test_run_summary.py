@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.domain.search.index.run_summary import summary_of
+from app.domain.search.index.run_summary import describe_join, summary_of
 from app.domain.search.models import RebuildRun
 
 WHEN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -35,3 +35,20 @@ def test_a_failed_run_tells_what_shoppers_search_with(
     scope: str, generations: Swaps, live: dict[str, str | None], words: str
 ) -> None:
     assert words in (summary_of(failed(scope, generations), live).aftermath or "")
+
+
+@pytest.mark.parametrize(
+    ("scope", "queued", "words"),
+    [
+        ("PRODUCTS", "CONTENT", "Pages and collections are rebuilt right after it, since it rebuilds products only."),
+        ("CONTENT", "PRODUCTS", "Products are rebuilt right after it, since it rebuilds pages and collections only."),
+        ("PRODUCTS", "PRODUCTS", "Products are rebuilt again right after it."),
+        ("PRODUCTS", "ALL", "Everything is rebuilt right after it, since it rebuilds products only."),
+        ("PRODUCTS", None, "A rebuild of products, requested by Mia, is under way already. You joined it."),
+    ],
+)
+def test_who_joins_a_run_learns_what_it_leaves_out(scope: str, queued: str | None, words: str) -> None:
+    run = RebuildRun(
+        id="a", scope=scope, queued_scope=queued, state="running", done=0, requested_by="Mia", created_at=WHEN
+    )
+    assert describe_join(run).endswith(words)

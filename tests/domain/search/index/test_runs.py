@@ -13,6 +13,7 @@ from sqlalchemy import select
 from app.adapters.null_engine import NullEngine
 from app.domain.search.context import SearchContext
 from app.domain.search.index import runs
+from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author
@@ -72,6 +73,78 @@ def test_a_request_makes_a_waiting_run_and_wakes_the_worker(
 def test_a_waiting_run_is_joined_whatever_scope_is_asked(indexing: SearchContext, site_id: int) -> None:
     first, _ = ask(indexing, site_id, "PRODUCTS")
     assert ask(indexing, site_id, "ALL") == (first, True)
+
+
+@pytest.mark.parametrize(
+    ("running", "wanted", "queued"),
+    [
+        ("PRODUCTS", "ALL", "CONTENT"),
+        ("PRODUCTS", "CONTENT", "CONTENT"),
+        ("CONTENT", "ALL", "PRODUCTS"),
+        ("CONTENT", "PRODUCTS", "PRODUCTS"),
+        ("PRODUCTS", "PRODUCTS", None),
+        ("ALL", "PRODUCTS", None),
+        ("ALL", "ALL", None),
+    ],
+)
+def test_what_a_joined_run_leaves_out_is_rebuilt_right_after_it(
+    indexing: SearchContext, site_id: int, queue: RecordingQueue, running: str, wanted: str, queued: str | None
+) -> None:
+    first, _ = ask(indexing, site_id, running)
+    assert ask(indexing, site_id, wanted) == (first, True)
+    assert runs.view(runs.run_of(site_id, first)).get("queuedScope") == queued
+    assert rebuild(indexing, first)
+    after = [run for run in db.session.scalars(select(RebuildRun)) if run.id != first]
+    assert [(run.scope, run.state, run.requested_by) for run in after] == ([(queued, "waiting", "Ann")] * bool(queued))
+    assert [job for job in queue.jobs if job[0] == "indexing:rebuild"][1:] == [
+        ("indexing:rebuild", (run.id,)) for run in after
+    ]
+
+
+def test_it_is_rebuilt_after_a_failure_as_well(indexing: SearchContext, site_id: int, clock: StoppedClock) -> None:
+    ask(indexing, site_id, "PRODUCTS")
+    ask(indexing, site_id, "CONTENT")
+    clock.move(minutes=31)
+    with transaction():
+        runs.expire_runs(clock, indexing.engine)
+    assert [(run.scope, run.state) for run in in_order()] == [("PRODUCTS", "failed"), ("CONTENT", "waiting")]
+
+
+def test_the_run_that_replaces_a_dead_one_brings_what_was_queued_behind_it(
+    indexing: SearchContext, site_id: int, clock: StoppedClock
+) -> None:
+    ask(indexing, site_id, "PRODUCTS")
+    ask(indexing, site_id, "CONTENT")
+    clock.move(minutes=31)
+    assert not ask(indexing, site_id, "PRODUCTS")[1]
+    assert [(run.scope, run.state) for run in in_order()] == [("PRODUCTS", "failed"), ("ALL", "waiting")]
+
+
+def test_content_that_is_searched_no_more_is_not_queued(indexing: SearchContext, site_id: int) -> None:
+    first, _ = ask(indexing, site_id, "PRODUCTS")
+    ask(indexing, site_id, "CONTENT")
+    with transaction():
+        change_settings(site_id, {"search-content-enabled": False})
+    assert rebuild(indexing, first)
+    assert ask(indexing, site_id, "PRODUCTS")[0] != first
+    assert ask(indexing, site_id, "ALL")[1]
+    assert [run.queued_scope for run in in_order()] == ["CONTENT", None]
+
+
+@pytest.mark.parametrize(("seconds", "queued"), [(-1, None), (0, "PRODUCTS"), (1, "PRODUCTS")])
+def test_a_run_that_began_before_what_it_must_bring_is_followed_by_another(
+    indexing: SearchContext, site_id: int, clock: StoppedClock, seconds: int, queued: str | None
+) -> None:
+    first, _ = ask(indexing, site_id, "PRODUCTS")
+    with transaction():
+        assert leases.claim(REBUILD, clock, RebuildRun.id == first)
+        author, saved_at = Author(site_id, "Ann", clock), clock.now() + timedelta(seconds=seconds)
+        run, _ = runs.request_rebuild(author, indexing.engine, indexing.locks, "PRODUCTS", since=saved_at)
+        assert (run.id, run.queued_scope) == (first, queued)
+
+
+def in_order() -> list[RebuildRun]:
+    return list(db.session.scalars(select(RebuildRun).order_by(RebuildRun.created_at, RebuildRun.state)))
 
 
 @pytest.mark.parametrize(("seconds", "joins"), [(29 * 60 + 59, True), (30 * 60 + 1, False)])
