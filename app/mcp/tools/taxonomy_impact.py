@@ -26,7 +26,9 @@ class RenameArguments(Arguments):
     level_id: str = Field(description="The level that defines the attribute.")
     attribute_id: str
     value: str = Field(description="The allowed value as it is stored.")
-    renamed: str = Field(description="What it is to be called; rootLevels must offer it.")
+    renamed: str = Field(
+        description="What products get instead; rootLevels must offer it. A stored value takes the other in."
+    )
 
 
 class ImpactArguments(Arguments):
@@ -51,7 +53,7 @@ class ImpactArguments(Arguments):
     value_renames: list[RenameArguments] | None = Field(
         default=None,
         max_length=MOST_RENAMES,
-        description="Allowed values that get another name, which products follow instead of losing them.",
+        description="Allowed values that get another name or become another value, which products follow.",
     )
 
 

@@ -168,6 +168,43 @@ def test_the_review_tells_how_many_products_a_renamed_value_changes_and_the_save
     assert tasks.Kind.RENAME_VALUES in kinds
 
 
+def test_two_values_are_merged_with_the_products_counted_first_and_products_follow(
+    app: Flask, mia: Merchandiser, clock: StoppedClock
+) -> None:
+    rows = (("Red", "Red"), ("Blue", "Blue"))
+    assert "Red (3 products)" in texts(mia.get(f"{EDITOR}?level=tents&attribute=colour"))
+    merging = colour_with(*rows, intent="merge", mergeFrom="Red", mergeInto="Blue")
+    form = mia.post(f"{EDITOR}/attribute", merging, 200)
+    assert [one["value"] for one in form.all("input") if one.get("name") == "value"] == ["Blue"]
+    assert "“Red” is merged into it; 3 products will be updated" in texts(form)
+    edit(mia, colour_with(("Blue", "Blue"), valueMerged=["Red"]))
+    assert "“Red” of “Colour” becomes “Blue”: 3 products will be updated." in texts(mia.get(f"{EDITOR}/review"))
+    save(mia)
+    assert stored(app, mia).root_levels[0]["children"][0]["attributes"][0]["allowedValues"] == ["Blue"]
+    with app.app_context():
+        work_off(WorkContext(clock, transaction), mia.site_id)
+        db.session.rollback()
+        assert {product.taxonomy_attributes["colour"] for product in db.session.scalars(db.select(Product))} == {"Blue"}
+
+
+def test_two_values_that_were_chosen_are_merged_when_the_form_is_applied(app: Flask, mia: Merchandiser) -> None:
+    edit(mia, colour_with(("Red", "Red"), ("Blue", "Blue"), mergeFrom="Red", mergeInto="Blue"))
+    save(mia)
+    assert stored(app, mia).root_levels[0]["children"][0]["attributes"][0]["allowedValues"] == ["Blue"]
+
+
+def test_a_merge_is_undone_in_the_form_and_refused_without_two_values(mia: Merchandiser) -> None:
+    rows = (("Red", "Red"), ("Blue", "Blue"))
+    path = f"{EDITOR}/attribute"
+    mia.get(EDITOR)
+    undone = mia.post(path, colour_with(("Blue", "Blue"), valueMerged=["Red"], intent="unmerge:Red"), 200)
+    assert [one["value"] for one in undone.all("input") if one.get("name") == "value"] == ["Blue", "Red"]
+    same = mia.post(path, colour_with(*rows, intent="merge", mergeFrom="Red", mergeInto="Red"), 400)
+    assert "Choose another value" in texts(same)
+    none = mia.post(path, colour_with(*rows, intent="merge", mergeFrom="", mergeInto="Red"), 400)
+    assert "Choose one of the values" in texts(none)
+
+
 def test_the_review_links_to_the_products_that_lose_a_value(mia: Merchandiser) -> None:
     edit(mia, colour_with(("Blue", "Blue")))
     review = mia.get(f"{EDITOR}/review")

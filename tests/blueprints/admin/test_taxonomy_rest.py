@@ -296,6 +296,14 @@ def test_impact_counts_renames(client: FlaskClient) -> None:
     assert save(client, proposed, valueRenames=renames).status_code == 200
 
 
+def test_several_values_become_one_that_stays(client: FlaskClient) -> None:
+    proposed = [level("outdoor", level("tents", attributes=[choice("colour", "Clay")]), level("boots"))]
+    merges = [{"levelId": "tents", "attributeId": "colour", "value": "Moss", "renamed": "Clay"}]
+    impact = client.post(f"{KINDS}/impact", json={"rootLevels": proposed, "valueRenames": merges}).json
+    assert (impact["valuesRenamed"], impact["valuesRemoved"]) == ([merges[0] | {"products": 1}], [])
+    assert save(client, proposed, valueRenames=merges).status_code == 200
+
+
 def test_impact_of_a_tree_that_cannot_be_saved_is_its_problems(client: FlaskClient) -> None:
     answer = client.post(f"{KINDS}/impact", json={"rootLevels": [level("tents", name="")]})
     assert (answer.status_code, pointers(answer)) == (400, ["#/rootLevels/0/name"])

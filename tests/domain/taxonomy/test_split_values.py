@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.shared.problems import Invalid
-from app.domain.taxonomy.editor.attribute_edits import RenameElsewhere, RenameValue
+from app.domain.taxonomy.editor.attribute_edits import ChangeAttribute, RenameElsewhere, RenameValue
 from app.domain.taxonomy.editor.level_edits import Edit
 from app.domain.taxonomy.editor.steps import apply_edit, redo
 from app.domain.taxonomy.editor.warnings import split_values
@@ -38,6 +38,13 @@ def test_levels_that_still_have_the_old_name_alone_are_told():
     assert (found.level.level_id, found.name, found.value, found.renamed) == ("tents", "Colour", "Black", "Jet black")
     assert [other.level_id for other in found.others] == ["boots"]
     assert split_values(LEVELS, LEVELS) == []
+
+
+def test_a_value_that_was_merged_on_one_level_goes_on_where_the_value_that_stays_is_not():
+    merged = choice("colour", "Red") | {"mergedValues": {"Black": "Red"}}
+    (found,) = split_values(after(ChangeAttribute("tents", "colour", merged)), LEVELS)
+    assert (found.value, found.renamed) == ("Black", "Red")
+    assert [other.level_id for other in found.others] == ["boots", "lamps"]
 
 
 def test_it_is_renamed_there_too_so_that_products_follow():

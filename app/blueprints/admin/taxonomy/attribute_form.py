@@ -10,6 +10,7 @@ from typing import Any
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.form_numbers import sent_id
+from app.blueprints.admin.taxonomy.value_rows import ValueRow, merge_rows, unmerge_row
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.taxonomy.editor.attribute_edits import (
     AddAttribute,
@@ -30,6 +31,7 @@ from app.domain.taxonomy.validation.structure import check_structure
 NEW = "new"
 UNSAVED = re.compile(r"new-a[0-9]+")
 TEXTS = ("name", "attributeId", "type", "unit", "helpText", "displayLabel")
+MERGE = ("mergeFrom", "mergeInto")  # What is chosen for the button that merges two values.
 BOUNDS = ("minLength", "maxLength", "minValue", "maxValue")
 RULES = (*BOUNDS, "pattern", "errorMessage")
 LENGTHS = frozenset(("minLength", "maxLength"))
@@ -53,22 +55,6 @@ def is_unsaved(attribute_id: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class ValueRow:
-    """An allowed value as typed. `was` is the value that products hold, blank for one that is new."""
-
-    text: str
-    was: str = ""
-
-    @property
-    def is_renamed(self) -> bool:
-        return bool(self.was) and self.text.strip() != self.was
-
-    @property
-    def is_blank(self) -> bool:
-        return not self.text.strip() and not self.was
-
-
-@dataclass(frozen=True, slots=True)
 class AttributeForm:
     """Everything as text, so that what was typed is never lost. `attribute_id` is blank for a new attribute, whose id
     may be given by hand in `texts`. `removed` are values taken out and not yet kept so, to be put back."""
@@ -84,22 +70,27 @@ class AttributeForm:
 
     @classmethod
     def blank(cls) -> AttributeForm:
-        return cls(dict.fromkeys((*TEXTS, *RULES), "") | {"type": AttributeType.SINGLE_SELECT.value})
+        return cls(dict.fromkeys((*TEXTS, *RULES, *MERGE), "") | {"type": AttributeType.SINGLE_SELECT.value})
 
     @classmethod
     def of(cls, attribute: Mapping[str, Any], stored: Collection[str] = ()) -> AttributeForm:
         """Return the form of an attribute of the draft. `stored` are the values that products may hold: those of what
         was saved."""
         rules = attribute.get("validation") or {}
-        renamed = attribute.get("renamedValues") or {}
+        renamed, merged = attribute.get("renamedValues") or {}, attribute.get("mergedValues") or {}
         return cls(
-            texts={name: str(attribute.get(name) or "") for name in TEXTS}
+            texts=dict.fromkeys(MERGE, "")
+            | {name: str(attribute.get(name) or "") for name in TEXTS}
             | {name: _rule_text(rules.get(name)) for name in RULES},
             attribute_id=attribute["attributeId"],
             mandatory=bool(rules.get("mandatory")),
             on_product_page=bool(attribute.get("displayOnProductPage")),
             rows=tuple(
-                ValueRow(value, was if (was := renamed.get(value, value)) in stored else "")
+                ValueRow(
+                    value,
+                    was if (was := renamed.get(value, value)) in stored else "",
+                    tuple(gone for gone, into in merged.items() if into == value),
+                )
                 for value in attribute.get("allowedValues") or ()
             ),
         )
@@ -107,15 +98,20 @@ class AttributeForm:
     @classmethod
     def typed(cls, sent: MultiDict[str, str]) -> AttributeForm:
         """Return the sent form. Raises Invalid for more rows than the form could have had."""
-        values, were, gone = (sent.getlist(name) for name in ("value", "valueWas", "valueGone"))
-        _check_number(max(len(values), len(were), len(gone)))
+        lists = (sent.getlist(name) for name in ("value", "valueWas", "valueMerged", "valueGone"))
+        values, were, merged, gone = lists
+        _check_number(max(len(values), len(were), len(merged), len(gone)))
         were += [""] * (len(values) - len(were))
+        merged += [""] * (len(values) - len(merged))
         return cls(
-            texts={name: sent.get(name, "") for name in (*TEXTS, *RULES)},
+            texts={name: sent.get(name, "") for name in (*TEXTS, *RULES, *MERGE)},
             attribute_id=sent.get("attribute", ""),
             mandatory="mandatory" in sent,
             on_product_page="displayOnProductPage" in sent,
-            rows=tuple(ValueRow(text, was) for text, was in zip(values, were, strict=False)),
+            rows=tuple(
+                ValueRow(text, was, tuple(line for line in lines.replace("\r", "").split("\n") if line))
+                for text, was, lines in zip(values, were, merged, strict=False)
+            ),
             removed=tuple(gone),
             new_values=sent.get("newValues", ""),
         )
@@ -162,13 +158,15 @@ class AttributeForm:
         """The form after one of its buttons, such as `up:2`. An unknown one changes nothing. Raises Invalid for more
         values than it can show."""
         action, _, place = intent.partition(":")
+        if action == "unmerge":
+            return replace(self, rows=unmerge_row(self.rows, place))
         made = _ACTIONS.get(action)
         return made(self, sent_id(place)) if made else self
 
     def attribute(self) -> dict[str, Any]:
         """The attribute in the draft's form. Raises Invalid with every problem at its field."""
         problems: list[Problem] = []
-        form = self._with_what_waits(problems)
+        form = self._with_waiting_merge(problems)._with_what_waits(problems)
         rows = [row for row in form.rows if not row.is_blank] if form.type.is_choice else []
         found = form._plain() | form._values(rows)
         rules = {name: value for name in RULES_OF.get(form.type, ()) if (value := form._rule(name, problems)) != ""}
@@ -195,7 +193,12 @@ class AttributeForm:
         if not rows:
             return {}
         renamed = {row.text.strip(): row.was for row in rows if row.is_renamed}
-        return {"allowedValues": [row.text.strip() for row in rows], "renamedValues": renamed}
+        merged = {gone: row.text.strip() for row in rows for gone in row.merged}
+        return {
+            "allowedValues": [row.text.strip() for row in rows],
+            "renamedValues": renamed,
+            "mergedValues": merged,
+        }
 
     def _rule(self, name: str, problems: list[Problem]) -> str | float:
         text = self.texts[name].strip()
@@ -210,6 +213,16 @@ class AttributeForm:
         number = float(text)
         return int(number) if number.is_integer() else number
 
+    def _with_waiting_merge(self, problems: list[Problem]) -> AttributeForm:
+        """Two values that were chosen and not yet merged are merged."""
+        if not (self.type.is_choice and all(self.texts[name] for name in MERGE)):
+            return self
+        try:
+            return self.after("merge")
+        except Invalid as invalid:
+            problems += invalid.problems
+            return self
+
     def _with_what_waits(self, problems: list[Problem]) -> AttributeForm:
         """Values that were written into the box and not yet added belong to the attribute too."""
         if not self.type.is_choice or not self.new_values.strip():
@@ -222,12 +235,13 @@ class AttributeForm:
 
 
 def _duplicates(rows: tuple[ValueRow, ...]) -> Iterator[Problem]:
-    """Two values cannot become one by renaming: only one of them would take its products along."""
+    """Two values do not become one by renaming: that two were meant to is asked for by merging them."""
     seen: set[str] = set()
     for place, row in enumerate(rows):
         text = row.text.strip()
         if text in seen:
-            yield Problem("duplicate_value", f"There is a value “{text[:80]}” already.", f"#/value/{place}")
+            message = f"There is a value “{text[:80]}” already. To make one of two, merge them."
+            yield Problem("duplicate_value", message, f"#/value/{place}")
         if text:
             seen.add(text)
 
@@ -235,7 +249,7 @@ def _duplicates(rows: tuple[ValueRow, ...]) -> Iterator[Problem]:
 def _problems_of(attribute: dict[str, Any], known_id: str, places: list[int]) -> list[Problem]:
     """Return the problems that a save of the structure would report for this attribute, by the form's fields. `places`
     are the rows of the values."""
-    sent = {name: value for name, value in attribute.items() if name != "renamedValues"}
+    sent = {name: value for name, value in attribute.items() if name not in ("renamedValues", "mergedValues")}
     level = {"levelId": "level", "name": "Level", "attributes": [sent]}
     checked = check_structure([level], [known_id] if known_id else [])
     return [_at_field(problem, places) for problem in checked.problems]
@@ -272,9 +286,13 @@ def _swapped(form: AttributeForm, place: int | None, by: int) -> AttributeForm:
 def _without(form: AttributeForm, place: int | None) -> AttributeForm:
     if place is None or place >= len(form.rows):
         return form
-    gone = form.rows[place].was
     rows = (*form.rows[:place], *form.rows[place + 1 :])
-    return replace(form, rows=rows, removed=(*form.removed, *([gone] if gone else [])))
+    return replace(form, rows=rows, removed=(*form.removed, *form.rows[place].held))
+
+
+def _merged(form: AttributeForm, _: int | None) -> AttributeForm:
+    rows = merge_rows(form.rows, form.texts["mergeFrom"], form.texts["mergeInto"])
+    return replace(form, rows=rows, texts={**form.texts, **dict.fromkeys(MERGE, "")})
 
 
 def _restore_attribute(form: AttributeForm, place: int | None) -> AttributeForm:
@@ -300,6 +318,7 @@ _ACTIONS: Mapping[str, Callable[[AttributeForm, int | None], AttributeForm]] = {
     "down": lambda form, place: _swapped(form, place, 1),
     "remove": _without,
     "restore": _restore_attribute,
+    "merge": _merged,
     "paste": lambda form, _: _added(form),
     "split": lambda form, _: _added(form, split_at_commas=True),
     "sort": lambda form, _: replace(form, rows=tuple(sorted(form.rows, key=lambda row: row.text.casefold()))),

@@ -11,8 +11,10 @@ from flask import request
 from werkzeug.datastructures import MultiDict
 
 from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.display import numbered
 from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.taxonomy.attribute_form import NEW, AttributeForm
+from app.blueprints.admin.taxonomy.value_rows import ValueRow
 from app.domain.shared.problems import DomainError, Invalid, Problem
 from app.domain.taxonomy.editor.drafts import Editing
 from app.domain.taxonomy.editor.stored_values import NOTHING, StoredValues, stored_values
@@ -48,6 +50,7 @@ class ShownAttribute:
     level_name: str
     other: str | None = None
     renamed: int = 0
+    merged: int = 0
 
     @property
     def type_name(self) -> str:
@@ -84,6 +87,16 @@ class Panel:
         if self.form is None or self.stored is None:
             return False
         return self.held.products > 0 and self.form.type is not self.stored.attribute.type
+
+    @property
+    def merge_choices(self) -> list[tuple[str, str]]:
+        """The values that can be merged, each with the number of products that hold it."""
+        rows = [row for row in self.form.rows if not row.is_blank] if self.form else []
+        return [("", "Choose a value"), *((row.key, self._with_products(row)) for row in rows)]
+
+    def _with_products(self, row: ValueRow) -> str:
+        products = sum(map(self.held.of, row.held))
+        return f"{row.text} ({numbered(products, 'product')})" if products else row.text
 
     @property
     def losing(self) -> int:
@@ -163,8 +176,8 @@ def _own(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribut
     above = [levels[found] for found in path(levels, level["levelId"])[-2::-1]]
     for stored in level["attributes"]:
         replaced = next((found["name"] for found in above if attribute_of(found, stored["attributeId"])), None)
-        renamed = len(stored.get("renamedValues") or ())
-        yield ShownAttribute(_read(stored), level["levelId"], level["name"], replaced, renamed)
+        renamed, merged = (len(stored.get(name) or ()) for name in ("renamedValues", "mergedValues"))
+        yield ShownAttribute(_read(stored), level["levelId"], level["name"], replaced, renamed, merged)
 
 
 def _inherited(levels: FlatLevels, level: Mapping[str, Any]) -> Iterator[ShownAttribute]:

@@ -53,7 +53,8 @@ class AttributeEntry:
 
 @dataclass(frozen=True, slots=True)
 class ValueEntry:
-    """`name` is the attribute's; `renamed` what took the place of a renamed value."""
+    """`name` is the attribute's; `renamed` what took the place of a renamed value, which is `merged` where that was
+    there besides."""
 
     level_id: str
     level_name: str
@@ -61,6 +62,7 @@ class ValueEntry:
     name: str
     value: str
     renamed: str = ""
+    merged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,8 @@ def _all_sentences(comparison: StructureDiff) -> Iterator[str]:
             noun = "the value" if len(names) == 1 else "the values"
             yield f"{what} {noun} {_listed(names)} {preposition} {of}."
     for value in comparison.values_renamed:
-        yield f"Renamed the value {_shown(value.value)} of {_of(value)} to {_shown(value.renamed)}."
+        verb, preposition = ("Merged", "into") if value.merged else ("Renamed", "to")
+        yield f"{verb} the value {_shown(value.value)} of {_of(value)} {preposition} {_shown(value.renamed)}."
 
 
 def _about_levels(comparison: StructureDiff) -> Iterator[str]:

@@ -133,7 +133,9 @@ class _Attributes:
             self._changed.append(_attribute(level, after, tuple(aspects)))
         self._values_added += [_value(level, after, value) for value in values.added]
         self._values_removed += [_value(level, after, value) for value in values.removed]
-        self._values_renamed += [_value(level, after, old, new) for old, new in values.renamed.items()]
+        self._values_renamed += [
+            _value(level, after, old, new, old in values.merged) for old, new in values.renamed.items()
+        ]
 
 
 class _Values:
@@ -145,6 +147,16 @@ class _Values:
         old, new = set(self._old), set(self._new)
         self.renamed = {value: to for value, to in renames.items() if value != to and value in old and to in new}
         self._kept = {self.renamed.get(value, value): None for value in self._old}  # In the old order.
+
+    @property
+    def merged(self) -> set[str]:
+        """The renamed values whose new word stays the word of another, or is that of one renamed before them."""
+        found, words = set(), set(self._old) - self.renamed.keys()
+        for value, to in self.renamed.items():
+            if to in words:
+                found.add(value)
+            words.add(to)
+        return found
 
     @property
     def added(self) -> list[str]:
@@ -165,8 +177,9 @@ def _attribute(level: Record, attribute: Record, aspects: tuple[str, ...] = ()) 
     return AttributeEntry(level["levelId"], level["name"], attribute["attributeId"], attribute["name"], aspects)
 
 
-def _value(level: Record, attribute: Record, value: str, renamed: str = "") -> ValueEntry:
-    return ValueEntry(level["levelId"], level["name"], attribute["attributeId"], attribute["name"], value, renamed)
+def _value(level: Record, attribute: Record, value: str, renamed: str = "", merged: bool = False) -> ValueEntry:
+    place = level["levelId"], level["name"], attribute["attributeId"], attribute["name"]
+    return ValueEntry(*place, value, renamed, merged)
 
 
 def _field(*names: str) -> Callable[[Record, Record], bool]:

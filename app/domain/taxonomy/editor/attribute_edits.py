@@ -1,7 +1,7 @@
 """Edits of attributes and their values, like those of level_edits. Pure.
 
 In a draft an attribute may carry `renamedValues`: the stored value by the value that takes its place, so that
-products can be given the new one when the draft is saved.
+products can be given the new one when the draft is saved; and `mergedValues`, see levels/renames.py.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.level_edits import Outcome, between, block, level_of, line, shown, value_line
 from app.domain.taxonomy.levels.flat import FlatLevels, Record, attribute_of, by_place, path
-from app.domain.taxonomy.levels.renames import RENAMED_VALUES
+from app.domain.taxonomy.levels.renames import MERGED_VALUES, RENAMED_VALUES
 from app.domain.taxonomy.validation.sent import ATTRIBUTE
 
 
@@ -34,8 +34,8 @@ class AddAttribute:
 
 @dataclass(frozen=True, slots=True)
 class ChangeAttribute:
-    """`attribute` is the whole new definition; id and place stay. Where it says `renamedValues`, these are the renames
-    from now on; else those known stay."""
+    """`attribute` is the whole new definition; id and place stay. Where it says `renamedValues` or `mergedValues`,
+    these are the renames or merges from now on; else those known stay."""
 
     level_id: str
     attribute_id: str
@@ -49,6 +49,9 @@ class ChangeAttribute:
         known = self.attribute.get(RENAMED_VALUES, attribute.get(RENAMED_VALUES, {}))
         renames = {new: old for new, old in known.items() if new in offered and new != old}
         changed |= {RENAMED_VALUES: renames} if renames else {}
+        gone = self.attribute.get(MERGED_VALUES, attribute.get(MERGED_VALUES, {}))
+        merges = {old: into for old, into in gone.items() if into in offered and old not in offered}
+        changed |= {MERGED_VALUES: merges} if merges else {}
         return _replaced(levels, level, changed, f"Changed the attribute {shown(changed['name'])}")
 
 
@@ -100,6 +103,8 @@ class RenameValue:
         changed.pop(RENAMED_VALUES, None)
         if renames := _renames(attribute, self.value, renamed):
             changed[RENAMED_VALUES] = renames
+        if merges := attribute.get(MERGED_VALUES):
+            changed[MERGED_VALUES] = {old: renamed if into == self.value else into for old, into in merges.items()}
         label = f"Renamed the value {shown(self.value)} of {shown(attribute['name'])} to {shown(renamed)}"
         return _replaced(levels, level, changed, label)
 

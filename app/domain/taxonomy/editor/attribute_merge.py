@@ -6,11 +6,12 @@ from typing import Any
 
 from app.domain.taxonomy.levels.flat import Record
 
-# What belongs together: renamed values say nothing without the list that offers them, a unit nothing without numbers.
+# What belongs together: renamed and merged values say nothing without the list that offers them, a unit nothing without
+# numbers.
 PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("name", ("name",)),
     ("help text", ("helpText",)),
-    ("type, unit and values", ("type", "unit", "allowedValues", "renamedValues")),
+    ("type, unit and values", ("type", "unit", "allowedValues", "renamedValues", "mergedValues")),
     ("validation", ("validation",)),
     ("display", ("displayOnProductPage", "displayLabel")),
 )

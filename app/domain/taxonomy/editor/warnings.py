@@ -9,7 +9,7 @@ from typing import Any
 
 from app.domain.taxonomy.editor.attribute_edits import still_called
 from app.domain.taxonomy.levels.flat import FlatLevels, Record, changed_levels, flatten
-from app.domain.taxonomy.levels.renames import RENAMED_VALUES
+from app.domain.taxonomy.levels.renames import FOLLOWED, MERGED_VALUES, RENAMED_VALUES
 from app.domain.taxonomy.levels.stored_levels import made_once
 
 
@@ -46,7 +46,7 @@ def split_values(levels: FlatLevels, base: FlatLevels) -> list[SplitValue]:
     """Return the split values of a draft of `base`, in the order of the tree. Only what a draft changed can carry
     renamed values."""
     changed = changed_levels(levels, base)
-    renamed = [(level, found) for level in changed for found in level["attributes"] if found.get(RENAMED_VALUES)]
+    renamed = [(level, found) for level in changed for found in level["attributes"] if FOLLOWED & found.keys()]
     if not renamed:
         return []
     times = Counter(attribute["attributeId"] for _, attribute in _definitions(levels))
@@ -60,7 +60,8 @@ def split_values(levels: FlatLevels, base: FlatLevels) -> list[SplitValue]:
 
 def _splits(levels: FlatLevels, level: Record, attribute: Record) -> Iterator[SplitValue]:
     here, attribute_id = LevelName(level["levelId"], level["name"]), attribute["attributeId"]
-    for renamed, value in attribute[RENAMED_VALUES].items():
+    words = [(value, renamed) for renamed, value in attribute.get(RENAMED_VALUES, {}).items()]
+    for value, renamed in (*words, *attribute.get(MERGED_VALUES, {}).items()):
         still = still_called(levels, here.level_id, attribute_id, value, renamed)
         if others := tuple(LevelName(other, levels[other]["name"]) for other in still):
             yield SplitValue(here, attribute_id, attribute["name"], value, renamed, others)

@@ -1,6 +1,7 @@
-"""Allowed values that got another name, which products follow.
+"""Allowed values that got another name or were merged into another, which products follow.
 
-A draft carries them in its attributes as `renamedValues`: the stored value by the value that takes its place.
+A draft carries them in its attributes: in `renamedValues` the stored value by the value that takes its place, in
+`mergedValues` the value that a stored one becomes by the stored one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any
 from app.domain.taxonomy.levels.flat import Record
 
 RENAMED_VALUES = "renamedValues"
+MERGED_VALUES = "mergedValues"
+FOLLOWED = frozenset((RENAMED_VALUES, MERGED_VALUES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,9 @@ def split_renames(root_levels: Sequence[Mapping[str, Any]]) -> tuple[list[Record
 def _without_renames(level: Mapping[str, Any], renames: list[ValueRename]) -> Record:
     attributes = []
     for attribute in level.get("attributes") or ():
-        for renamed, value in attribute.get(RENAMED_VALUES, {}).items():
-            renames.append(ValueRename(level["levelId"], attribute["attributeId"], value, renamed))
-        attributes.append({name: value for name, value in attribute.items() if name != RENAMED_VALUES})
+        place = level["levelId"], attribute["attributeId"]
+        renames += [ValueRename(*place, value, to) for to, value in attribute.get(RENAMED_VALUES, {}).items()]
+        renames += [ValueRename(*place, value, to) for value, to in attribute.get(MERGED_VALUES, {}).items()]
+        attributes.append({name: value for name, value in attribute.items() if name not in FOLLOWED})
     children = [_without_renames(child, renames) for child in level.get("children") or ()]
     return {**level, "attributes": attributes, "children": children}

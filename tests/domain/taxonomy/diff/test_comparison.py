@@ -74,6 +74,10 @@ def after(*edits: Edit, tree: list[dict[str, Any]] = OUTDOOR) -> tuple[list[dict
             [ChangeAttribute("outdoor", "colour", choice("colour", "Red"))],
             ["Removed the value “Blue” from “Colour” (Outdoor)."],
         ),
+        (
+            [ChangeAttribute("tents", "colour", choice("colour", "Clay") | {"mergedValues": {"Moss": "Clay"}})],
+            ["Merged the value “Moss” of “Colour” (Tents) into “Clay”."],
+        ),
         ([RenameValue("tents", "colour", "Moss", "Fern")], ["Renamed the value “Moss” of “Colour” (Tents) to “Fern”."]),
     ],
 )

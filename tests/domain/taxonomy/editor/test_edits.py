@@ -231,6 +231,24 @@ def test_a_stored_value_is_renamed_only_once():
     assert renames(levels) == [("Moss", "Fern")]
 
 
+MERGED = choice("colour", "Clay") | {"mergedValues": {"Moss": "Clay"}}
+
+
+def test_a_merged_value_becomes_the_one_that_stays():
+    levels = after(ChangeAttribute("tents", "colour", MERGED))
+    root_levels, found = split_renames(nest(levels))
+    assert found == [ValueRename("tents", "colour", "Moss", "Clay")]
+    assert check_structure(root_levels).problems == ()
+
+
+def test_a_merge_follows_the_name_of_the_value_that_stays_and_ends_with_it_or_with_the_merged_one_put_back():
+    levels = after(ChangeAttribute("tents", "colour", MERGED))
+    renamed = after(RenameValue("tents", "colour", "Clay", "Loam"), levels=levels)
+    assert renames(renamed) == [("Clay", "Loam"), ("Moss", "Loam")]
+    for offered in (("Sand",), ("Clay", "Moss")):
+        assert renames(after(ChangeAttribute("tents", "colour", choice("colour", *offered)), levels=levels)) == []
+
+
 def is_sound(levels: FlatLevels) -> bool:
     """Every parent is there, no level is lost on the way to the nested form, and the order is that of the tree."""
     return set(flatten(nest(levels))) == set(levels) and list(in_tree_order(levels)) == list(levels)
