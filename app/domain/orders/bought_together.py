@@ -13,8 +13,17 @@ FEWEST_ORDERS = 2  # One customer's basket says nothing of others.
 
 
 def bought_together(site_id: int, product_id: int, most: int) -> list[str]:
-    """Return the SKUs of the enabled products that stand in the latest orders of a product, the commonest first, in one
-    query."""
+    """Return the SKUs of the enabled products that stand in the latest orders of a product, the commonest first: in two
+    queries, and in one where there are none."""
+    if not (ids := _commonest(site_id, product_id, most)):
+        return []
+    sold = select(Product.id, Product.sku).where(Product.site_id == site_id, Product.id.in_(ids), Product.enabled)
+    skus = {row.id: row.sku for row in db.session.execute(sold)}
+    return [skus[id] for id in ids if id in skus]
+
+
+def _commonest(site_id: int, product_id: int, most: int) -> list[int]:
+    """Only lines of orders are counted, without a look at the catalogue, which is far larger."""
     latest = (
         select(OrderLine.order_id)
         .join(Order, Order.id == OrderLine.order_id)
@@ -25,13 +34,12 @@ def bought_together(site_id: int, product_id: int, most: int) -> list[str]:
     )
     orders = func.count(distinct(OrderLine.order_id))
     query = (
-        select(Product.sku)
-        .join(OrderLine, OrderLine.product_id == Product.id)
-        .where(Product.site_id == site_id, Product.enabled, Product.id != product_id)
-        .where(OrderLine.order_id.in_(latest))
-        .group_by(Product.id, Product.sku)
+        select(OrderLine.product_id)
+        .where(OrderLine.site_id == site_id, OrderLine.order_id.in_(latest))
+        .where(OrderLine.product_id.is_not(None), OrderLine.product_id != product_id)
+        .group_by(OrderLine.product_id)
         .having(orders >= FEWEST_ORDERS)
-        .order_by(orders.desc(), Product.id)
+        .order_by(orders.desc(), OrderLine.product_id)
         .limit(most)
     )
-    return list(db.session.scalars(query))
+    return [id for id in db.session.scalars(query) if id is not None]

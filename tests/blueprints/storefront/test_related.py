@@ -96,7 +96,7 @@ def test_the_products_beside_a_product_are_read_once_for_each_state_of_the_shop_
         get("/p/tent-5")
     assert len([one for one in first if "order_lines" in one]) == 1
     assert [one for one in second if "order_lines" in one] == []
-    assert len(first) - len(second) == 1, "one query, however many products are shown"
+    assert len(first) - len(second) == 1, "one query while no orders tell, however many products are shown"
     with app.app_context(), transaction():
         for number in (1, 2):
             ordered(site_id, number, "tent-5", "mug-10")

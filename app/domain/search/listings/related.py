@@ -25,7 +25,8 @@ class Related:
 
 
 def related_products(engine: SearchEngine, shop: Shop, page: ProductPage) -> Related:
-    """Return the products beside a product, in one query and one call of the engine. Raises SearchUnavailable."""
+    """Return the products beside a product, in two queries at most and one call of the engine. Raises
+    SearchUnavailable."""
     product = page.product
     skus = bought_together(shop.site_id, product.id, TOGETHER)
     by_sku = SearchRequest(scope=(ValueFilter("sku", tuple(skus)), IN_STOCK), per_page=TOGETHER)
