@@ -52,7 +52,7 @@ _ORDERS = Section(
     Permission.MANAGE_ORDERS,
     ("/admin/orders",),
     waiting_orders,
-    "to hand over",
+    "awaiting collection",
 )
 _SEARCH = ("/admin/search", "/admin/settings/search")
 GROUPS = (

@@ -116,7 +116,7 @@ def counts(clock: Clock, site_id: int, is_over: ColumnElement[bool] = NEVER) -> 
 
 
 def waiting_orders(site_id: int) -> int:
-    """Return how many orders are to hand over, by one statement that its index answers."""
+    """Return how many orders await collection, by one statement that its index answers."""
     return _count(site_id, Order.status == SUBMITTED)
 
 

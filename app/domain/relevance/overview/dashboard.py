@@ -84,8 +84,8 @@ def _about_orders(orders: Mapping[OrderFilter, int]) -> list[Attention]:
         found.append(Attention("orders", baskets, Severity.ERROR, orders="unsubmitted"))
     if waiting:
         for_long = f", {overdue:,} of them for over {OVERDUE_AFTER.days} days" if overdue else ""
-        wait = "1 order waits" if waiting == 1 else f"{waiting:,} orders wait"
-        found.append(Attention("orders", f"{wait} to be handed over{for_long}.", orders="submitted"))
+        wait = "1 order awaits" if waiting == 1 else f"{waiting:,} orders await"
+        found.append(Attention("orders", f"{wait} collection{for_long}.", orders="submitted"))
     return found
 
 
