@@ -11,7 +11,8 @@ from itsdangerous import BadData, URLSafeSerializer
 
 from app.config import Config
 
-ADDRESS = "/admin/settings/import-export/upload/"  # What follows is the permit.
+# What follows is the permit.
+ADDRESSES = ("/admin/settings/import-export/upload/", "/admin/catalogue/products/import/upload/")
 LASTS = timedelta(hours=1)
 LONGEST = 300
 
@@ -39,7 +40,8 @@ class UploadPermits:
 
     def is_at(self, path: str, now: float) -> bool:
         """Whether an address carries a permit that holds."""
-        return path.startswith(ADDRESS) and self.holder(path.removeprefix(ADDRESS), now) is not None
+        found = (path.removeprefix(address) for address in ADDRESSES if path.startswith(address))
+        return any(self.holder(permit, now) is not None for permit in found)
 
     def _serializer(self) -> URLSafeSerializer:
         return URLSafeSerializer(

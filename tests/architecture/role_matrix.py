@@ -226,6 +226,15 @@ STAFF_OF_SHOP: Rows = {
 
 PRODUCT = "/admin/catalogue/product/<product_id>"
 CATALOGUE: Rows = {
+    ("GET", "/admin/catalogue/products.csv"): STAFF,
+    ("GET", "/admin/catalogue/products/import"): STAFF,
+    ("POST", "/admin/catalogue/products/import/upload/<permit>"): STAFF,
+    ("GET", "/admin/catalogue/products/import/columns/<token>"): STAFF,
+    ("POST", "/admin/catalogue/products/import/columns/<token>"): STAFF,
+    ("GET", "/admin/catalogue/products/import/<table_run_id>"): STAFF,
+    ("POST", "/admin/catalogue/products/import/<table_run_id>/confirm"): STAFF,
+    ("POST", "/admin/catalogue/products/import/<table_run_id>/cancel"): STAFF,
+    ("GET", "/admin/catalogue/products/import/<table_run_id>/corrections.csv"): STAFF,
     ("GET", "/admin/catalogue/products"): STAFF,
     ("GET", "/admin/catalogue/products/lookup"): STAFF,
     ("GET", "/admin/catalogue/products/manufacturers"): STAFF,

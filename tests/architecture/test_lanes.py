@@ -13,6 +13,9 @@ TAXONOMY = "/admin/catalogue/taxonomy/<taxonomy_id>"
 BULK = {
     "POST /admin/catalogue/product/<product_id>/images",
     "POST /admin/catalogue/products/classify",
+    "GET /admin/catalogue/products.csv",
+    "POST /admin/catalogue/products/import/upload/<permit>",
+    "GET /admin/catalogue/products/import/<table_run_id>/corrections.csv",
     "POST /admin/settings/import-export/upload/<permit>",
     "GET /admin/settings/import-export/<bundle_run_id>/report.csv",
     "GET /admin/settings/import-export/<bundle_run_id>/report.json",

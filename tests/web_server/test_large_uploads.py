@@ -11,11 +11,12 @@ from flask import Flask, request
 
 from app.config import Config
 from app.guards import init_guards
-from app.tokens.upload_permits import ADDRESS, LASTS, UploadPermits
+from app.tokens.upload_permits import ADDRESSES, LASTS, UploadPermits
 from app.web_server.connection import LARGEST_BODY, LARGEST_UPLOAD
 from tests.web_server.served import Served, read_all, served
 
 PERMITS = UploadPermits(b"a key of this shop")
+ADDRESS = ADDRESSES[0]
 LARGE = LARGEST_BODY + 1
 
 
@@ -46,8 +47,9 @@ def permit(permits: UploadPermits = PERMITS, age: timedelta = timedelta()) -> st
     return permits.issue(1, 2, datetime.now(UTC) - age)
 
 
-def test_a_permitted_upload_arrives(shop: Served) -> None:
-    answer = send(shop, ADDRESS + permit(), LARGE, b"x" * LARGE)
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_permitted_upload_arrives(shop: Served, address: str) -> None:
+    answer = send(shop, address + permit(), LARGE, b"x" * LARGE)
     assert answer.startswith(b"HTTP/1.1 200 OK") and answer.endswith(f"{LARGE} bytes".encode())
 
 

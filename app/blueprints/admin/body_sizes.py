@@ -16,6 +16,7 @@ from app.tokens.upload_permits import UploadPermits
 ROOM_FOR_FIELDS = 64 * 1024  # Bytes of an upload's form besides the picture.
 # A form takes up to nine bytes for a letter, and the longest text has 100,000 of them.
 LARGEST_TEXTS = 1024 * 1024
+TAKES_FILES = ("admin.bundle_upload", "admin.products_import_upload")
 TAKES_TREES = ("admin.taxonomy_structure", "admin.taxonomy_impact")
 TAKES_TEXTS = {f"admin.{kind}_{act}" for kind in ("product", "page", "collection") for act in ("create", "save")}
 TAKES_TEXTS |= {"admin.taxonomy_draft", "admin.taxonomy_attribute"}  # Up to 1,000 values of an attribute.
@@ -25,7 +26,7 @@ TAKES_TEXTS |= {"admin.search_table_import_look", "admin.search_table_import_app
 @bp.url_value_preprocessor
 def _raise_limits(endpoint: str | None, values: dict[str, Any] | None) -> None:
     """This runs before anything reads the form."""
-    if endpoint == "admin.bundle_upload" and _is_permitted(str((values or {}).get("permit"))):
+    if endpoint in TAKES_FILES and _is_permitted(str((values or {}).get("permit"))):
         request.max_content_length = LARGEST_BUNDLE + ROOM_FOR_FIELDS
     elif endpoint == "admin.product_image_add":
         request.max_content_length = LARGEST_UPLOAD + ROOM_FOR_FIELDS

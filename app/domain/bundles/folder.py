@@ -14,7 +14,7 @@ from app.domain.shared.problems import Invalid, NotFound
 
 LARGEST_UPLOAD = 512 * 1024**2  # Bytes; what is larger comes in by the command.
 CHUNK = 1024**2
-FILE = re.compile(r"[0-9a-f]{32}[.]zip", re.ASCII)
+FILE = re.compile(r"[0-9a-f]{32}[.](?:zip|csv)", re.ASCII)
 GONE = "This file is gone. Files are kept for a day."
 
 
@@ -22,8 +22,8 @@ class BundleFolder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def new_name(self) -> str:
-        return f"{token_hex(16)}.zip"
+    def new_name(self, kind: str = "zip") -> str:
+        return f"{token_hex(16)}.{kind}"
 
     def path(self, name: str) -> Path:
         """Return the path of a file that exists or will. Raises NotFound for what is no name of ours."""
@@ -39,9 +39,9 @@ class BundleFolder:
             raise NotFound(GONE)
         return path
 
-    def receive(self, stream: IO[bytes]) -> str:
+    def receive(self, stream: IO[bytes], kind: str = "zip") -> str:
         """Return the name under which an upload is kept. Raises Invalid for an empty or a too large one."""
-        name = self.new_name()
+        name = self.new_name(kind)
         path, size = self.path(name), 0
         try:
             with path.open("xb") as out:
@@ -51,7 +51,7 @@ class BundleFolder:
                         raise Invalid.one("too_large", f"A file has at most {LARGEST_UPLOAD // CHUNK} MB.", "#/bundle")
                     out.write(chunk)
             if not size:
-                raise Invalid.one("required", "Choose a .zip file first.", "#/bundle")
+                raise Invalid.one("required", f"Choose a .{kind} file first.", "#/bundle")
         except BaseException:
             path.unlink(missing_ok=True)
             raise

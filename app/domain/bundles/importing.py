@@ -12,12 +12,14 @@ from app.domain.bundles.golden_file import import_goldens
 from app.domain.bundles.parts import EVERYTHING, FILES, Importer, Part, is_chosen
 from app.domain.bundles.pos_file import import_pos
 from app.domain.bundles.products.importing import import_products
-from app.domain.bundles.reading import read_document, read_rows
+from app.domain.bundles.reading import RowBundle, read_document, read_rows
 from app.domain.bundles.report import BrokenBundle, BundleReport
 from app.domain.bundles.rules_file import import_rules
 from app.domain.bundles.site_file import host_of, import_site
 from app.domain.bundles.size_limits import check_size
 from app.domain.bundles.synonyms_file import import_synonyms
+from app.domain.bundles.tables.opening import open_table
+from app.domain.bundles.tables.products import TableFormat
 from app.domain.bundles.task import ImportTask, Transaction, Watch, unwatched
 from app.domain.bundles.taxonomy_file import import_taxonomies
 from app.domain.bundles.trees.importing import import_trees
@@ -60,12 +62,13 @@ def import_bundle(
     removes: bool = True,
     watch: Watch = unwatched,
     name: str | None = None,
+    table: TableFormat | None = None,
 ) -> BundleReport:
-    """Take a folder or .zip into the site of `host`, or of the primary domain in site.json; a site that is not there
-    is made. `removes` as in ImportTask, `name` as in open_bundle. `watch` is called between the parts and
-    batches, and ends the work by raising. Raises BrokenBundle before anything is written, and Invalid when no site is
-    named."""
-    with open_bundle(path, name) as bundle:
+    """Take a folder or .zip, or with `table` a table of products, into the site of `host`, or of the primary domain in
+    site.json; a site that is not there is made. `removes` as in ImportTask, `name` as in open_bundle. `watch` is called
+    between the parts and batches, and ends the work by raising. Raises BrokenBundle before anything is written, and
+    Invalid when no site is named."""
+    with open_table(path, name or path.name, table) if table else open_bundle(path, name) as bundle:
         watch(READING, 0, None)
         chosen = [name for name in (*DOCUMENTS, *ROWS) if is_chosen(name, parts)]
         rows = check_size(bundle, filter(None, map(bundle.find, chosen)))
@@ -109,6 +112,8 @@ def _document(bundle: Bundle, name: str) -> Any:
 
 
 def _check_rows(bundle: Bundle, chosen: Collection[str]) -> None:
+    if isinstance(bundle, RowBundle):
+        return  # Counting has read them.
     for name in ROWS:
         file = bundle.find(name) if name in chosen else None
         for _ in read_rows(bundle, file) if file else ():

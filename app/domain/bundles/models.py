@@ -19,7 +19,8 @@ class BundleRun(LeasedWork, Base):
     """An export of a site, an import into it, or a transfer from `source_site_id`; a dry run of them writes nothing,
     and the run that `follows` it carries it out with the same file. `file` is the bundle's in the folder of bundles
     until `kept_until`, `name` what people see of it. `step` is what is being done; `error` of a finished run says why
-    it was refused or cancelled."""
+    it was refused or cancelled. Where the file is a table of products, `columns` says what each of its columns is
+    about."""
 
     __tablename__ = "bundle_runs"
     __table_args__ = (
@@ -49,4 +50,5 @@ class BundleRun(LeasedWork, Base):
     kept_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     step: Mapped[str] = mapped_column(String(100), default="")
     is_cancelled: Mapped[bool] = mapped_column(default=False)
+    columns: Mapped[list[str] | None] = mapped_column(JsonValue)
     report: Mapped[dict[str, Any] | None] = mapped_column(JsonValue, deferred=True)

@@ -6,6 +6,7 @@ import gzip
 import re
 import zipfile
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any, NamedTuple, cast
@@ -13,6 +14,7 @@ from typing import IO, Any, NamedTuple, cast
 from app.domain.bundles.archive import MOST_SWELLING, SMALL_ANYWAY, Bundle
 from app.domain.bundles.report import BrokenBundle
 from app.domain.shared import strict_json
+from app.domain.shared.problems import Problem
 from app.domain.shared.schema import token
 
 LARGEST_DOCUMENT = 64 * 1024**2
@@ -23,15 +25,33 @@ UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedE
 
 
 class FileRow(NamedTuple):
-    """A record of a `.jsonl` file; `line` counts from 1, `size` is its length in bytes."""
+    """A record of a `.jsonl` file; `line` counts from 1, `size` is its length in bytes. `problems` are those that the
+    reader of a table had; `is_partial`: attribute values that the record does not name stay."""
 
     line: int
     fields: dict[str, Any]
     size: int = 0
+    problems: tuple[Problem, ...] = ()
+    is_partial: bool = False
+
+
+class RowBundle(Bundle, ABC):
+    """A bundle whose records come from something else than files of lines."""
+
+    @abstractmethod
+    def rows(self) -> Iterator[FileRow]:
+        """Yield the records, from the beginning. Raises BrokenBundle."""
+
+    @abstractmethod
+    def count(self) -> int:
+        """Return the number of records, all of which were read. Raises BrokenBundle."""
 
 
 def read_rows(bundle: Bundle, name: str) -> Iterator[FileRow]:
     """The records of a file, one at a time. Raises BrokenBundle at a line that is no JSON object."""
+    if isinstance(bundle, RowBundle):
+        yield from bundle.rows()
+        return
     with open_data(bundle, name) as stream:
         for line, raw in enumerate(_lines(stream, name, _limit(bundle, name)), start=1):
             if raw.strip():

@@ -14,6 +14,7 @@ from app.domain.bundles.models import BundleRun
 from app.domain.bundles.parts import Importer, Part
 from app.domain.bundles.report import BundleReport
 from app.domain.bundles.runs import BUNDLE_RUN, CANCELLED, FILE_KEPT, Action, ended_files, live_files
+from app.domain.bundles.tables.opening import format_of
 from app.domain.bundles.task import Watch
 from app.domain.bundles.transfer import note_transfer
 from app.domain.catalogue.image_store import ImageStore
@@ -33,6 +34,7 @@ from app.extensions import db
 BETWEEN_NOTES = 1.0  # Seconds.
 UNCLAIMED = 3_600.0  # Seconds that a file without a run may be there: its upload is under way.
 MAY_IMPORT = (Role.ADMIN, Role.SUPERADMIN)
+MAY_IMPORT_PRODUCTS = (Role.MERCHANDISER, *MAY_IMPORT)
 
 
 class Cancelled(Conflict):
@@ -62,6 +64,12 @@ class _Order:
     source_site_id: int | None
     file: str
     name: str
+    columns: list[str] | None
+
+    @property
+    def keeps_file(self) -> bool:
+        """Whether the file is of use when the work is done: to be downloaded, to be imported, or to correct."""
+        return self.is_dry_run or self.action is Action.EXPORT or self.columns is not None
 
 
 @dataclass(slots=True)
@@ -111,7 +119,7 @@ def _run(context: SearchContext, settings: BundleSettings, claim: Claim[BundleRu
             settings.folder.drop(order.file)
         return
     context.commit(lambda: _finish(context, claim, order, report))
-    if not order.is_dry_run and order.action is not Action.EXPORT:
+    if not order.keeps_file:
         settings.folder.drop(order.file)
 
 
@@ -130,6 +138,7 @@ def _order(context: SearchContext, settings: BundleSettings, claim: Claim[Bundle
         source_site_id=row.source_site_id,
         file=row.file,
         name=row.name,
+        columns=row.columns,
     )
 
 
@@ -154,6 +163,7 @@ def _carry_out(context: SearchContext, settings: BundleSettings, order: _Order, 
         removes=order.removes,
         watch=watch,
         name=order.name,
+        table=format_of(order.site_id, order.columns) if order.columns is not None else None,
     )
     if not order.is_dry_run:
         context.commit(lambda: _follow_up(context, order, report))
@@ -165,7 +175,7 @@ def _check_rights(order: _Order) -> None:
     sites = {order.site_id, order.source_site_id} - {None}
     for site_id in sites:
         held = accounts.roles_of(order.importer.user_id or 0, site_id or 0)
-        if held.isdisjoint(MAY_IMPORT):
+        if held.isdisjoint(MAY_IMPORT if order.columns is None else MAY_IMPORT_PRODUCTS):
             raise Conflict(f"{order.importer.name} may not do this any more.")
 
 
@@ -204,7 +214,7 @@ def reindex(context: SearchContext, importer: Importer, site_id: int, report: Bu
 
 
 def _finish(context: SearchContext, claim: Claim[BundleRun], order: _Order, report: dict[str, Any]) -> None:
-    is_kept = order.is_dry_run or order.action is Action.EXPORT
+    is_kept = order.keeps_file
     kept_until = context.clock.now() + FILE_KEPT if is_kept else None
     row = leases.hold(context.clock, claim)
     columns = {"report": report, "kept_until": kept_until, "step": "", "done": row.total or row.done}

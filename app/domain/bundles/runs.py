@@ -19,7 +19,7 @@ from app.domain.bundles.parts import Part, in_order
 from app.domain.bundles.transfer import check_parts, check_sites
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
-from app.domain.shared.problems import Conflict, Invalid
+from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.shared.records import existing, find_record
 from app.domain.shared.text import one_line
 from app.domain.sites import audit
@@ -106,6 +106,24 @@ def request_import(author: Author, user_id: int, name: str, file: str, parts: fr
     return run
 
 
+def request_table_import(author: Author, user_id: int, name: str, file: str, columns: Sequence[str]) -> BundleRun:
+    """Have a received table of products tried, whose columns are about `columns`; it takes the place of earlier
+    previews. Raises Conflict."""
+    name = one_line(name)[:LONGEST_NAME] or "A table"
+    of_table = {"name": name, "file": file, "is_dry_run": True, "columns": list(columns)}
+    run = _request(author, user_id, Action.IMPORT, frozenset((Part.CATALOGUE,)), **of_table)
+    _end_earlier(author)
+    return run
+
+
+def table_run_of(site_id: int, run_id: str) -> BundleRun:
+    """Return the import of a table of products. Raises NotFound."""
+    run = run_of(site_id, run_id)
+    if run.columns is None:
+        raise NotFound(MISSING)
+    return run
+
+
 def request_transfer(
     author: Author, user_id: int, source: tuple[int, str], file: str, parts: frozenset[Part]
 ) -> BundleRun:
@@ -129,6 +147,7 @@ def confirm(author: Author, user_id: int, run_id: str, removes: bool) -> BundleR
     if not _may_follow(author.clock, tried) or was_followed(tried):
         raise Conflict("This was done already, or its file is gone. Begin again.")
     columns: dict[str, Any] = {"file": tried.file, "name": tried.name, "source_site_id": tried.source_site_id}
+    columns |= {"columns": tried.columns}
     columns |= {"removes": removes, "follows": tried.id, "kept_until": tried.kept_until}
     return _request(author, user_id, Action(tried.action), frozenset(map(Part, tried.parts)), **columns)
 
@@ -167,8 +186,10 @@ def summary_of(clock: Clock, run: BundleRun) -> RunSummary:
     )
 
 
-def latest(clock: Clock, site_id: int) -> list[RunSummary]:
+def latest(clock: Clock, site_id: int, only_tables: bool = False) -> list[RunSummary]:
     query = select(BundleRun).where(BundleRun.site_id == site_id).order_by(BundleRun.created_at.desc(), BundleRun.id)
+    if only_tables:
+        query = query.where(BundleRun.columns.is_not(None))
     return [summary_of(clock, run) for run in db.session.scalars(query.limit(LISTED))]
 
 

@@ -45,7 +45,7 @@ COLUMNS: Mapping[str, Columns] = {
     "alerts": Columns(text="detail", none="cause subject"),
     "api_sessions": Columns(personal="device_id device_name", secret="refresh_hash", none="id audience ended_because"),
     "audit_entries": Columns(actor="actor", text="summary before after", none="action subject_type subject_id origin"),
-    "bundle_runs": _leased(text="name report", none="id action parts follows file step"),
+    "bundle_runs": _leased(text="name report", none="id action parts columns follows file step"),
     "clock_readings": Columns(),
     "collection_entries": Columns(),
     "collections": Columns(none=f"name description {_CONTENT}"),

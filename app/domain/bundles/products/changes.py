@@ -72,7 +72,7 @@ def difference(candidate: CheckedRow, stored: StoredProduct) -> Change:
     change = Change({name: value for name, value in wanted.items() if stored.columns[name] != value}, stored.id)
     if "taxonomy_attributes" in change.columns:
         change.values = counted_values(change.columns["taxonomy_attributes"])
-    variants = candidate.row.variants
+    variants = _with_kept(candidate.row, stored)
     if variants is not None and variants != stored.variants:
         change.variants, change.variant_ids = variants, stored.variant_ids
     if candidate.images is not None:
@@ -80,6 +80,19 @@ def difference(candidate: CheckedRow, stored: StoredProduct) -> Change:
         if [(picture.image.file, picture.alt) for picture in pictures] != stored.images:
             change.images = pictures
     return change
+
+
+def _with_kept(row: ImportedProduct, stored: StoredProduct) -> list[VariantDraft] | None:
+    """Return the row's variants, with what it does not say of those that are stored."""
+    if not row.variants or not row.kept:
+        return row.variants
+    known = {variant.sku: variant for variant in stored.variants}
+    return [
+        replace(variant, **{name: getattr(known[variant.sku], name) for name in row.kept})
+        if variant.sku in known
+        else variant
+        for variant in row.variants
+    ]
 
 
 def _described(pictures: list[Picture], known: Mapping[str, str]) -> list[Picture]:

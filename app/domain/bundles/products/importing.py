@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import select
 
@@ -134,7 +135,9 @@ class ProductImport:
             return
         try:
             held = own.values_held(self._tree) if own else NOTHING_STORED
-            found = classification(self._tree, level_id, row.attributes, held) if level_id else UNCLASSIFIED
+            kept = self._applicable(level_id, held) if row.keeps_values else {}
+            values = {**kept, **row.attributes}
+            found = classification(self._tree, level_id, values, held) if level_id else UNCLASSIFIED
         except Invalid as refused:
             row.complaints += [Problem(p.code, p.message, "#/taxonomy/levelId") for p in refused.problems]
             return
@@ -142,6 +145,10 @@ class ProductImport:
         for dropped in found.dropped:
             example = {"line": row.line, "sku": row.sku, "value": shown(dropped.value), "reason": dropped.reason}
             self._task.report.drop_value(dropped.attribute_id, dropped.code, dropped.reason, example)
+
+    def _applicable(self, level_id: str, held: Mapping[str, Any]) -> dict[str, Any]:
+        applicable = self._tree.applicable_attributes(level_id)
+        return {name: value for name, value in held.items() if name in applicable}
 
     def _sort_in(
         self, candidate: CheckedRow, own: StoredProduct | None, additions: list[Change], changes: list[Change]

@@ -67,6 +67,7 @@ COLUMNS: Mapping[str, str] = {
     "rating": "rating",
     "canonicalUrl": "canonical_url",
 }
+OF_VARIANTS = frozenset(("upc", "price", "stock", "picture"))  # What a variant may go without.
 TEXT_COLUMNS = ("seo_name", "manufacturer", "description")
 TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})", re.ASCII)
 
@@ -76,7 +77,7 @@ class ImportedProduct:
     """A product in a line of a bundle. `columns` holds what the line says of the product's own fields, by column. None
     in `variants`, `images` and `level_id` means that the line says nothing; "" as level takes the classification away.
     The `picture` of a variant is its name in the bundle until the pictures are kept. `size` is that of the line in
-    bytes."""
+    bytes; `keeps_values`: attribute values that it does not name stay, and so do the fields `kept` of variants."""
 
     line: int
     sku: str
@@ -88,12 +89,16 @@ class ImportedProduct:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     complaints: list[Problem] = field(default_factory=list)
     size: int = 0
+    keeps_values: bool = False
+    kept: frozenset[str] = frozenset()
 
 
 def read_product(row: FileRow, site_id: int) -> ImportedProduct:
     """Return the product of a row. Raises Invalid with every problem that keeps the product out. `complaints` are about
     parts that are left out while the product is taken."""
-    problems: list[Problem] = []
+    problems: list[Problem] = list(row.problems)
+    if problems:
+        raise Invalid(problems)
     fields = PRODUCT.read(row.fields, "#", problems)
     taxonomy = TAXONOMY.read(fields["taxonomy"], "#/taxonomy", problems) if fields.get("taxonomy") else {}
     created_at = _time(fields.get("createdAt"), problems)
@@ -103,6 +108,9 @@ def read_product(row: FileRow, site_id: int) -> ImportedProduct:
     columns = _columns(fields, variants, site_id)
     product = ImportedProduct(row.line, columns["sku"], columns, variants, fields.get("images"))
     product.size = row.size
+    if row.is_partial:
+        product.keeps_values = True
+        product.kept = OF_VARIANTS.difference(*fields.get("variants", ())[:1])
     if created_at is not None:
         columns["created_at"] = created_at
     if "taxonomy" in fields:

@@ -1,0 +1,213 @@
+"""Products as a table: all of them out, and a CSV file in, whose columns are matched, previewed and then imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from flask import Response as Answer
+from flask import current_app, flash, make_response, redirect, render_template, request, stream_with_context, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response
+
+from app import ports
+from app.blueprints.admin import spreadsheet
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.products.column_choices import chosen_columns, column_choices
+from app.blueprints.author import current_author
+from app.config import Config
+from app.domain.bundles import running, runs
+from app.domain.bundles.exporting.product_table import table_of
+from app.domain.bundles.folder import LARGEST_UPLOAD, BundleFolder
+from app.domain.bundles.report import BrokenBundle
+from app.domain.bundles.tables.columns import check_columns
+from app.domain.bundles.tables.corrections import corrections
+from app.domain.bundles.tables.lines import header_and_samples
+from app.domain.bundles.tables.opening import attribute_names, format_of
+from app.domain.shared.problems import Conflict, DomainError, Invalid, NotFound
+from app.htmx import wants_fragment
+from app.permissions import Permission, requires
+from app.tokens.received_files import ReceivedFile, ReceivedFiles
+from app.tokens.upload_permits import UploadPermits
+from app.transaction import transaction
+
+PAGE = "/catalogue/products/import"
+RUN = f"{PAGE}/<table_run_id>"
+WRITTEN_AT_ONCE = 200
+SAMPLES = 3
+TOO_OLD = "This page is too old. Choose the file again."
+NO_ERRORS = FieldErrors()
+
+
+@bp.get("/catalogue/products.csv")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_export() -> Response:
+    return _table(table_of(current_user.site_id), "products.csv")
+
+
+@bp.get(PAGE)
+@requires(Permission.MANAGE_CATALOGUE)
+def products_import() -> Response:
+    return _page()
+
+
+@bp.post(f"{PAGE}/upload/<permit>")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_import_upload(permit: str) -> Response:
+    """Keep the file. The web server takes so large a body for the permit alone."""
+    folder, file = _folder(), None
+    try:
+        if UploadPermits.of(_config()).holder(permit, ports.clock().now().timestamp()) != _holder():
+            raise Conflict(TOO_OLD)
+        sent = request.files.get("table")
+        if sent is None or not sent.filename:
+            raise Invalid.one("required", "Choose a .csv file first.", "#/table")
+        file, name = folder.receive(sent.stream, "csv"), sent.filename[: runs.LONGEST_NAME]
+        header_and_samples(folder.path(file), name, 1)
+    except DomainError as refused:
+        folder.drop(file)
+        return _page(FieldErrors(refused))
+    token = ReceivedFiles.of(_config()).issue(ReceivedFile(*_holder(), file, name))
+    return redirect(url_for("admin.products_import_columns", token=token))
+
+
+@bp.get(f"{PAGE}/columns/<token>")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_import_columns(token: str) -> Response:
+    return _columns_page(token, _received(token))
+
+
+@bp.post(f"{PAGE}/columns/<token>")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_import_preview(token: str) -> Response:
+    """Have the file tried with the columns as they were matched."""
+    received, columns = _received(token), chosen_columns(request.form)
+    try:
+        check_columns(columns, attribute_names(current_user.site_id))
+        with transaction():
+            author, user_id = current_author(), current_user.user_id
+            run = runs.request_table_import(author, user_id, received.name, received.file, columns)
+            run_id = run.id
+    except (Invalid, Conflict) as refused:
+        return _columns_page(token, received, columns, FieldErrors(refused))
+    return _at(run_id)
+
+
+@bp.get(RUN)
+@requires(Permission.MANAGE_CATALOGUE)
+def products_import_run(table_run_id: str) -> Response:
+    """Show an import; the page reloads it while it is unfinished."""
+    return _run_page(table_run_id)
+
+
+@bp.post(f"{RUN}/confirm")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_import_confirm(table_run_id: str) -> Response:
+    """Carry out what was tried."""
+    runs.table_run_of(current_user.site_id, table_run_id)
+    try:
+        with transaction():
+            run_id = runs.confirm(current_author(), current_user.user_id, table_run_id, removes=False).id
+    except Conflict as conflict:
+        return _run_page(table_run_id, FieldErrors(conflict))
+    return _at(run_id)
+
+
+@bp.post(f"{RUN}/cancel")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_import_cancel(table_run_id: str) -> Response:
+    runs.table_run_of(current_user.site_id, table_run_id)
+    try:
+        with transaction():
+            runs.cancel(current_author(), table_run_id)
+    except Conflict as conflict:
+        flash(conflict.message, "bad")
+    return _at(table_run_id)
+
+
+@bp.get(f"{RUN}/corrections.csv")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_import_corrections(table_run_id: str) -> Response:
+    """Return the lines that were left out, each with what is wrong with it. Raises NotFound once the file is gone."""
+    run = runs.table_run_of(current_user.site_id, table_run_id)
+    path, table = _folder().existing(run.file), format_of(current_user.site_id, run.columns or [])
+    refused = (running.report_of(run.id) or {}).get("refused", [])
+    return _table(corrections(path, run.name, table, refused), "corrections.csv")
+
+
+def _page(errors: FieldErrors = NO_ERRORS) -> Response:
+    clock = ports.clock()
+    page = render_template(
+        "admin/products/tables/page.html",
+        latest=runs.latest(clock, current_user.site_id, only_tables=True),
+        permit=UploadPermits.of(_config()).issue(*_holder(), clock.now()),
+        most=LARGEST_UPLOAD // 1024**2,
+        errors=errors,
+    )
+    return make_response(page, errors.status if errors else 200)
+
+
+def _columns_page(
+    token: str, received: ReceivedFile, columns: Sequence[str] | None = None, errors: FieldErrors = NO_ERRORS
+) -> Response:
+    try:
+        header, samples = header_and_samples(_folder().existing(received.file), received.name, SAMPLES)
+    except BrokenBundle as broken:
+        return _page(FieldErrors(broken))
+    choices = column_choices(header, samples, attribute_names(current_user.site_id), columns)
+    context = {"token": token, "name": received.name, "choices": choices, "errors": errors}
+    return make_response(
+        render_template("admin/products/tables/columns.html", **context), errors.status if errors else 200
+    )
+
+
+def _run_page(run_id: str, errors: FieldErrors = NO_ERRORS) -> Response:
+    record = runs.table_run_of(current_user.site_id, run_id)
+    run = runs.summary_of(ports.clock(), record)
+    context = {
+        "run": run,
+        "was_followed": record.is_dry_run and runs.was_followed(record),
+        "report": running.report_of(run_id) if run.is_done and not run.is_refused else None,
+        "errors": errors,
+    }
+    template = "admin/products/tables/_run.html" if wants_fragment() else "admin/products/tables/run.html"
+    return make_response(render_template(template, **context), errors.status if errors else 200)
+
+
+def _received(token: str) -> ReceivedFile:
+    """Return the file that the user sent. Raises NotFound for another's, or for one that was sent too long ago."""
+    received = ReceivedFiles.of(_config()).read(token)
+    if received is None or (received.site_id, received.user_id) != _holder():
+        raise NotFound(TOO_OLD)
+    return received
+
+
+def _table(rows: Iterable[Sequence[str]], name: str) -> Response:
+    answer = Answer(stream_with_context(_written(iter(rows))), mimetype="text/csv")
+    answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+def _written(rows: Iterator[Sequence[str]]) -> Iterator[str]:
+    """Piece by piece: of a large shop it is a hundred megabytes."""
+    yield spreadsheet.BEGINNING
+    while some := list(islice(rows, WRITTEN_AT_ONCE)):
+        yield spreadsheet.lines(some)
+
+
+def _at(run_id: str) -> Response:
+    return redirect(url_for("admin.products_import_run", table_run_id=run_id))
+
+
+def _holder() -> tuple[int, int]:
+    return current_user.site_id, current_user.user_id
+
+
+def _folder() -> BundleFolder:
+    return BundleFolder(_config().bundle_folder)
+
+
+def _config() -> Config:
+    config: Config = current_app.config["SHOP"]
+    return config

@@ -1,0 +1,82 @@
+"""The lines of a CSV file, one at a time: a file of any length takes the memory of its longest line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from app.domain.bundles.report import BrokenBundle
+from app.domain.bundles.tables.columns import MOST_COLUMNS
+from app.domain.shared.table_cells import unguarded
+
+LONGEST_LINE = 1024**2  # Bytes.
+SEPARATORS = (",", ";", "\t")
+
+
+class TableLine(NamedTuple):
+    """A line of cells; `number` is where it begins in the file, the first being 1, `size` the length of its cells."""
+
+    number: int
+    cells: list[str]
+    size: int
+
+
+class Lines:
+    """The lines of an open file, those that are blank left out. Iterating raises BrokenBundle."""
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self._name = name
+        self._stream = stream
+        self._read = 0
+        first = self._text(self._stream.readline(LONGEST_LINE + 1))
+        self._separator = max(SEPARATORS, key=first.count)
+        self._first = first
+
+    def __iter__(self) -> Iterator[TableLine]:
+        reader = csv.reader(self._texts(), delimiter=self._separator, strict=True)
+        before = 0
+        try:
+            for raw in reader:
+                number, before = before + 1, reader.line_num
+                cells = [unguarded(cell) for cell in raw]
+                if any(cell.strip() for cell in cells):
+                    yield TableLine(number, cells, sum(map(len, raw)))
+        except csv.Error as error:
+            raise BrokenBundle.at(self._name, f"The table breaks off: {error}.", reader.line_num) from error
+
+    def _texts(self) -> Iterator[str]:
+        yield self._first
+        while raw := self._stream.readline(LONGEST_LINE + 1):
+            yield self._text(raw)
+
+    def _text(self, raw: bytes) -> str:
+        self._read += 1
+        if len(raw) > LONGEST_LINE:
+            raise BrokenBundle.at(self._name, f"The line is longer than {LONGEST_LINE:,} bytes.", self._read)
+        try:
+            return raw.decode("utf-8-sig" if self._read == 1 else "utf-8").replace("\0", "�")
+        except UnicodeDecodeError as error:
+            message = "The file is not in UTF-8. In a spreadsheet, save it as “CSV UTF-8”."
+            raise BrokenBundle.at(self._name, message, self._read) from error
+
+
+def header_and_samples(path: Path, name: str, samples: int) -> tuple[list[str], list[list[str]]]:
+    """Return the names of a table's columns and the cells of its first lines, filled up to the header's length. Raises
+    BrokenBundle for what is no table."""
+    with path.open("rb") as stream:
+        lines = iter(Lines(stream, name))
+        header = _header(next(lines, None), name)
+        found = [line.cells for line, _ in zip(lines, range(samples), strict=False)]
+    if not found:
+        raise BrokenBundle.at(name, "The file has no line below the names of its columns.")
+    return header, [[*cells, *[""] * len(header)][: len(header)] for cells in found]
+
+
+def _header(line: TableLine | None, name: str) -> list[str]:
+    if line is None or len(line.cells) < 2:
+        raise BrokenBundle.at(name, "The first line must name the columns, with commas, semicolons or tabs between.")
+    if len(line.cells) > MOST_COLUMNS:
+        raise BrokenBundle.at(name, f"A table has at most {MOST_COLUMNS} columns; this has {len(line.cells)}.")
+    return line.cells

@@ -1,0 +1,131 @@
+"""A merchandiser imports products from a table, and exports them."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.domain.bundles.models import BundleRun
+from app.domain.catalogue.models import Product
+from app.domain.sites.models import Site
+from app.domain.sites.roles import Role
+from app.extensions import db
+from app.jobs import bundles
+from app.transaction import transaction
+from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
+from tests.domain.taxonomy.classified_shop import add_taxonomy, make_classified
+from tests.factories import make_bundle_run, make_product, make_site, make_user
+from tests.page_client import PageClient
+
+PAGE = "/admin/catalogue/products/import"
+TABLE = "SKU,Name,Price,Warehouse\nT-1,=Tent,10.00,A\nT-2,Stove,dear,B\n"
+
+
+@pytest.fixture
+def mia(app: Flask) -> Merchandiser:
+    return merchandiser(app)
+
+
+def sent(mia: Merchandiser, text: str | bytes, status: int = 302):
+    (form,) = (form for form in mia.get(PAGE).all("form") if "/upload/" in form.get("action", ""))
+    raw = text.encode() if isinstance(text, str) else text
+    return mia.post(form["action"], {"table": (io.BytesIO(raw), "products.csv")}, status)
+
+
+def worked(app: Flask) -> str:
+    """The address of the run that waited, once a worker was there."""
+    with app.app_context():
+        waiting = db.session.scalars(select(BundleRun.id).where(BundleRun.state == "waiting")).one()
+        assert bundles.run(waiting)
+    return f"{PAGE}/{waiting}"
+
+
+def previewed(app: Flask, mia: Merchandiser, text: str, columns: list[str]) -> str:
+    mia.post(sent(mia, text).location, {"column": columns})
+    return worked(app)
+
+
+def stored(app: Flask) -> dict[str, tuple[str, int]]:
+    with app.app_context():
+        return {
+            sku: (name, price)
+            for sku, name, price in db.session.execute(select(Product.sku, Product.name, Product.price))
+        }
+
+
+def test_a_table_is_matched_previewed_imported_and_corrected(app: Flask, mia: Merchandiser) -> None:
+    columns = sent(mia, TABLE).location
+    page = mia.get(columns)
+    chosen = [option.get("value") for option in page.all("option") if "selected" in option]
+    assert chosen == ["sku", "name", "price"] and "Warehouse" in page.texts["label"]
+    mia.post(columns, {"column": [*chosen, ""]})
+    tried = worked(app)
+    page = mia.get(tried)
+    assert "What would change" in page.texts["h2"] and stored(app) == {}
+    assert "Price: “dear” is not an amount" in page.texts["td"]
+    mia.post(f"{tried}/confirm", {})
+    done = worked(app)
+    assert stored(app) == {"T-1": ("=Tent", 1000)}
+    answer = mia.pages.client.get(f"{done}/corrections.csv", base_url=mia.pages.base)
+    header, line = csv.reader(io.StringIO(answer.text.removeprefix("\ufeff")))
+    assert header == ["SKU", "Name", "Price", "Warehouse", "Problem"]
+    assert line[:4] == ["T-2", "Stove", "dear", "B"]
+    again = previewed(app, mia, answer.text.replace("dear", "5"), ["sku", "name", "price", "", ""])
+    mia.post(f"{again}/confirm", {})
+    worked(app)
+    assert stored(app) == {"T-1": ("=Tent", 1000), "T-2": ("Stove", 500)}
+
+
+def test_what_goes_out_comes_in_again_and_changes_nothing(app: Flask, mia: Merchandiser) -> None:
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, mia.site_id)
+        add_taxonomy(site)
+        make_classified(site, "tents", {"sleeps": 2, "free": True}, sku="T-1", name="Tent", search_terms=["house"])
+        make_product(site, "T-2", name="=HYPERLINK(1)", description="<p>a</p>\n<p>b</p>")
+    answer = mia.pages.client.get("/admin/catalogue/products.csv", base_url=mia.pages.base)
+    assert '"\'=HYPERLINK(1)"' in answer.text and '"sku","name","seoName"' in answer.text
+    page = mia.get(sent(mia, answer.text).location)
+    chosen = [option.get("value") for option in page.all("option") if "selected" in option]
+    tried = previewed(app, mia, answer.text, chosen)
+    assert "There is nothing to import: the shop has all of it already." in mia.get(tried).texts["p"]
+
+
+def test_columns_that_do_not_do_are_named_at_their_place(app: Flask, mia: Merchandiser) -> None:
+    columns = sent(mia, TABLE).location
+    mia.get(columns)
+    page = mia.post(columns, {"column": ["sku", "sku", "", ""]}, 400)
+    assert "Column 1 is SKU already." in page.texts["p"]
+    assert "No column is the price." in " ".join(page.texts.values())
+
+
+@pytest.mark.parametrize("raw", [b"", b"\xff\xfe", b"sku\n", b"sku,name\n"])
+def test_a_file_that_is_no_table_is_refused_in_words(mia: Merchandiser, raw: bytes) -> None:
+    assert "Nothing was imported." in sent(mia, raw, 400).texts["strong"]
+
+
+def test_an_import_is_cancelled(app: Flask, mia: Merchandiser) -> None:
+    run = mia.post(sent(mia, TABLE).location, {"column": ["sku", "name", "price", ""]}).location
+    mia.get(run)
+    mia.post(f"{run}/cancel", {})
+    assert "Cancelled." in mia.get(run).texts["p"]
+
+
+def test_a_merchandiser_sees_no_bundles_and_nobody_another_ones_file(app: Flask, mia: Merchandiser) -> None:
+    with app.app_context(), transaction():
+        site = db.session.get_one(Site, mia.site_id)
+        bundle, colleague = make_bundle_run(site).id, make_user(site, Role.ADMIN, email="ann@shop.test").email
+        other = make_bundle_run(make_site("other.test"), columns=["sku"]).id
+    columns = sent(mia, TABLE).location
+    for run in (bundle, other):
+        mia.get(f"{PAGE}/{run}", 404)
+        mia.get(f"{PAGE}/{run}/corrections.csv", 404)
+    PageClient(app, "localhost").signed_in(colleague).get(columns, 404)
+
+
+def test_the_list_leads_to_both(mia: Merchandiser) -> None:
+    links = {link.get("href") for link in mia.get("/admin/catalogue/products").all("a")}
+    assert {PAGE, "/admin/catalogue/products.csv"} <= links

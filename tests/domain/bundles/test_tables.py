@@ -1,0 +1,185 @@
+"""Tables of products: our own columns and Shopify's, as records of a bundle."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.reading import FileRow
+from app.domain.bundles.report import BrokenBundle, BundleReport
+from app.domain.bundles.tables.columns import check_columns, guessed
+from app.domain.bundles.tables.corrections import corrections
+from app.domain.bundles.tables.lines import Lines, header_and_samples
+from app.domain.bundles.tables.opening import format_of
+from app.domain.bundles.tables.products import TableFormat, product_rows
+from app.domain.catalogue.models import Product
+from app.domain.shared.problems import Invalid
+from app.domain.sites.models import Site
+from app.extensions import db
+from app.ports import clock, images
+from app.transaction import transaction
+from tests.domain.bundles.conftest import HOST, SITE, TAXONOMY, Take, count, one
+
+ATTRIBUTES = {"sleeps": "Sleeps", "colour": "Colour"}
+LEVELS = {"tents": "tents", "outdoor › tents": "tents"}
+SHOPIFY = "\n".join(
+    (
+        "Handle,Title,Body (HTML),Vendor,Published,Option1 Name,Option1 Value,Variant SKU,Variant Inventory Qty,"
+        "Variant Price,Variant Compare At Price,Variant Barcode,Image Src,Status",
+        "ridge,Ridge tent,<p>Dry</p>,Fell,true,Size,Small,R-S,3,100.00,120.00,'0123456789012,https://x.test/a.jpg,active",
+        "ridge,,,,,,Large,R-L,-2,150.00,,,https://x.test/b.jpg,",
+        "mug,Mug,,Fell,TRUE,Title,Default Title,MUG-1,,9.50,,,,draft",
+    )
+)
+
+
+def rows(text: str, columns: list[str] | None = None) -> list[FileRow]:
+    lines = iter(Lines(io.BytesIO(text.encode()), "table.csv"))
+    header = next(lines).cells
+    chosen = columns or [target or f"#{place}" for place, target in enumerate(guessed(header, ATTRIBUTES))]
+    return list(product_rows(TableFormat(chosen, "gbp", LEVELS, header), lines))
+
+
+def test_columns_are_known_by_our_names_by_labels_and_by_shopifys() -> None:
+    header = ["SKU", "seoName", "Compare-at price", "attribute:sleeps", "colour", "weight", "sku"]
+    assert guessed(header, ATTRIBUTES) == [
+        "sku", "seoName", "compareAtPrice", "attribute:sleeps", "attribute:colour", "", "",
+    ]  # fmt: skip
+    assert guessed(["Handle", "Title", "SKU", "Price", "Tags"], {}) == [
+        "handle",
+        "name",
+        "variantSku",
+        "variantPrice",
+        "",
+    ]
+    assert guessed(["URL handle", "Option1 value"], {}) == ["handle", "option1Value"]
+
+
+def test_what_columns_cannot_be_is_said_all_at_once() -> None:
+    with pytest.raises(Invalid) as refused:
+        check_columns(["name", "name", "weight", "attribute:sleeps"], ATTRIBUTES)
+    assert [problem.code for problem in refused.value.problems] == [
+        "twice", "unknown_target", "missing_column", "missing_column", "missing_column",
+    ]  # fmt: skip
+    check_columns(["handle", "name", "variantPrice"], {})
+    check_columns(["sku", "name", "price"], {})
+
+
+def test_lines_of_one_handle_are_a_product_with_its_variants() -> None:
+    ridge, mug = rows(SHOPIFY)
+    assert (ridge.line, mug.line) == (2, 4)
+    assert ridge.fields == {
+        "sku": "ridge", "name": "Ridge tent", "seoName": "ridge", "description": "<p>Dry</p>", "manufacturer": "Fell",
+        "price": 10_000, "compareAtPrice": 12_000, "enabled": True,
+        "variants": [
+            {"sku": "R-S", "upc": "0123456789012", "price": None, "stock": 3, "options": {"Size": "Small"}},
+            {"sku": "R-L", "upc": None, "price": 15_000, "stock": 0, "options": {"Size": "Large"}},
+        ],
+    }  # fmt: skip
+    assert mug.fields["sku"] == "MUG-1" and mug.fields["variants"] == []
+    assert (mug.fields["price"], mug.fields["stock"], mug.fields["enabled"]) == (950, None, False)
+
+
+def test_our_own_lines_have_levels_attributes_and_variants() -> None:
+    text = "sku;name;price;stock;enabled;searchTerms;level;attribute:colour;variantSku;option1Name;option1Value\n"
+    (tent,) = rows(text + "T-1;Tent;12.50;4;no;'=a, b;Outdoor > Tents;Moss;T-1-S;Size;S\nT-1;;;;;;;;T-1-L;;L")
+    assert tent.fields["taxonomy"] == {"levelId": "tents", "attributes": {"colour": "Moss"}}
+    assert tent.fields["searchTerms"] == ["=a", "b"]
+    assert (tent.fields["price"], tent.fields["stock"], tent.fields["enabled"]) == (1250, 4, False)
+    assert [variant["options"] for variant in tent.fields["variants"]] == [{"Size": "S"}, {"Size": "L"}]
+
+
+def test_what_cannot_be_read_is_named_by_its_column() -> None:
+    (bad,) = rows("sku,name,price,stock,enabled\nT-1,,dear,some,perhaps,more")
+    assert [problem.message for problem in bad.problems] == [
+        "Line 2 has 6 cells; the first line names 5.",
+        "price: “dear” is not an amount; type it like 12.50.",
+        "stock: “some” is not a whole number.",
+        "enabled: “perhaps” is neither yes nor no.",
+        "name: The name is missing.",
+    ]
+
+
+def test_a_product_that_stands_twice_is_two_rows_and_a_note_may_have_lines() -> None:
+    found = rows('sku,name,price,description\nT-1,Tent,1,"a\nb"\nT-1,Tent,2,c')
+    assert [row.line for row in found] == [2, 4]
+
+
+@pytest.mark.parametrize("raw", [b"", b"sku\nA", b"sku,name\n", b"sku,name\n\xff\xfe,x", b'sku,name\n"a'])
+def test_what_is_no_table_is_refused(tmp_path: Path, raw: bytes) -> None:
+    (tmp_path / "t.csv").write_bytes(raw)
+    with pytest.raises(BrokenBundle):
+        header_and_samples(tmp_path / "t.csv", "t.csv", 3)
+
+
+Taken = Callable[..., BundleReport]
+
+
+@pytest.fixture
+def take_table(take: Take, tmp_path: Path) -> Taken:
+    take(site=SITE, taxonomy=TAXONOMY)
+    site_id = db.session.query(Site.id).scalar()
+
+    def taken(text: str, dry_run: bool = False) -> BundleReport:
+        path = tmp_path / "table.csv"
+        path.write_text(text)
+        header, _ = header_and_samples(path, "table.csv", 1)
+        table = format_of(site_id, guessed(header, ATTRIBUTES))
+        return import_bundle(
+            path, HOST, clock(), images(), transaction, "a test", 8, dry_run, name="table.csv", table=table
+        )
+
+    return taken
+
+
+def test_a_table_goes_in_and_again_changes_nothing(take_table: Taken) -> None:
+    assert take_table(SHOPIFY, dry_run=True).of("products").added == 2 and count(Product) == 0
+    assert take_table(SHOPIFY).of("products").added == 2
+    assert [variant.sku for variant in one("ridge").variants] == ["R-S", "R-L"]
+    assert take_table(SHOPIFY).of("products").unchanged == 2
+
+
+def test_what_a_table_has_no_column_for_stays(take_table: Taken) -> None:
+    head = "sku,name,price,level"
+    take_table(f"{head},stock,attribute:sleeps,attribute:colour\nT-1,Tent,10,tents,5,2,Moss")
+    take_table(f"{head},attribute:colour\nT-1,Tent,11,tents,Clay")
+    tent = one()
+    assert (tent.price, tent.stock, tent.taxonomy_attributes) == (1100, 5, {"sleeps": 2, "colour": ["Clay"]})
+    take_table(SHOPIFY)
+    less = SHOPIFY.replace("Variant Inventory Qty", "Warehouse").replace("150.00", "160.00")
+    assert take_table(less).of("products").changed == 1
+    assert [(variant.stock, variant.price) for variant in one("ridge").variants] == [(3, None), (0, 16_000)]
+
+
+def test_what_is_left_out_comes_as_a_table_to_correct(take_table: Taken, tmp_path: Path) -> None:
+    lines = ("T-1,Tent,10,,", "T-2,=Bad,dear,T-2-S,S", "T-2,,,T-2-L,L", "T-1,Twice,1,,")
+    report = take_table("\n,".join(("Problem,sku,name,price,variantSku,option1Value", *lines)))
+    assert (report.of("products").added, report.of("products").refused) == (1, 2)
+    assert [refusal.line for refusal in report.refusals] == [3, 5]
+    table = TableFormat(["", "sku", "name", "price", "variantSku", "option1Value"], "gbp")
+    found = list(corrections(tmp_path / "table.csv", "table.csv", table, [one.as_json() for one in report.refusals]))
+    assert found == [
+        ["sku", "name", "price", "variantSku", "option1Value", "Problem"],
+        ["T-2", "=Bad", "dear", "T-2-S", "S", "price: “dear” is not an amount; type it like 12.50."],
+        ["T-2", "", "", "T-2-L", "L", ""],
+        ["T-1", "Twice", "1", "", "", "The SKU “T-1” stands on line 2 already."],
+    ]
+
+
+def test_a_table_of_any_length_takes_the_memory_of_a_short_one() -> None:
+    def peak(lines: int) -> int:
+        text = b"sku,name,price\n" + b"".join(b"T-%d,Tent,10\n" % number for number in range(lines))
+        found = iter(Lines(io.BytesIO(text), "t.csv"))
+        header = next(found).cells
+        tracemalloc.start()
+        assert sum(1 for _ in product_rows(TableFormat(["sku", "name", "price"], "gbp", {}, header), found)) == lines
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return used
+
+    assert peak(10_000) < peak(500) + 64 * 1024
