@@ -124,6 +124,11 @@ def table_run_of(site_id: int, run_id: str) -> BundleRun:
     return run
 
 
+def has_table(clock: Clock, run: BundleRun) -> bool:
+    """Whether the table that a run tried or imported is there still, so that its lines can be corrected."""
+    return run.columns is not None and _has_file(clock, run)
+
+
 def request_transfer(
     author: Author, user_id: int, source: tuple[int, str], file: str, parts: frozenset[Part]
 ) -> BundleRun:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from app.domain.merchandising.tree import FLAGS, NUMBER_FACETS, Display, Facet
 from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
@@ -65,6 +65,13 @@ def _displays(facet_id: str, attribute: Attribute | None) -> tuple[Display, ...]
     natural = _natural_display(facet_id, attribute)
     others = OF_VALUES if natural in OF_VALUES else ()
     return (natural, *(display for display in others if display is not natural))
+
+
+def shared_definition(definitions: Sequence[Attribute]) -> Attribute:
+    """Return the definition by which products of all levels are filtered: the first, with the unit that all agree on.
+    A range over kilograms and grams has neither's."""
+    units = {definition.unit for definition in definitions if definition.unit}
+    return replace(definitions[0], unit=units.pop() if len(units) == 1 else None)
 
 
 def is_colour(attribute_id: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -13,6 +13,7 @@ from sqlalchemy.exc import OperationalError
 from app.domain.catalogue.collections import COLLECTION
 from app.domain.catalogue.pages import PAGE
 from app.domain.merchandising.content import ContentLink, content_links
+from app.domain.merchandising.filters import shared_definition
 from app.domain.merchandising.queries import hand_made_order, load_tree
 from app.domain.merchandising.tree import NUMBER_FACETS, VALUE_FACETS, ShopTree
 from app.domain.shared.clock import Clock
@@ -32,7 +33,7 @@ MOST_LINKS = 12  # Pages and collections that are linked from every page.
 @dataclass(frozen=True, slots=True)
 class Shop:
     """A site as its shoppers meet it. `attributes` are those of the active taxonomy, by id (the first definition
-    where several levels have one, with a unit that all of them have); `value_facets` and `number_facets` name
+    where several levels have one, with the unit that they agree on); `value_facets` and `number_facets` name
     everything that a listing can be filtered by, price apart. `orders` caches the hand-made orders by category,
     and `drawn` what surfaces made of this state of the shop."""
 
@@ -118,7 +119,7 @@ def read_shop(site_id: int) -> Shop:
         raise NotFound("There is no shop at this address.")
     hosts = select(Domain.host).where(Domain.site_id == site_id).order_by(Domain.primary.desc(), Domain.host)
     taxonomy = active_tree(site_id)
-    attributes = {id: _as_filter(definitions) for id, definitions in taxonomy.attributes_by_id().items()}
+    attributes = {id: shared_definition(definitions) for id, definitions in taxonomy.attributes_by_id().items()}
     numbers = frozenset(id for id, attribute in attributes.items() if attribute.type is AttributeType.NUMBER)
     return Shop(
         site_id=site_id,
@@ -138,13 +139,6 @@ def read_shop(site_id: int) -> Shop:
         collections=content_links(COLLECTION, site_id, MOST_LINKS),
         index_version=site.index_version,
     )
-
-
-def _as_filter(definitions: Sequence[Attribute]) -> Attribute:
-    """Return the definition by which products of all levels are filtered. A range over kilograms and grams has
-    neither's unit."""
-    first = definitions[0]
-    return first if all(other.unit == first.unit for other in definitions) else replace(first, unit=None)
 
 
 def _next_directory(known: _Directory | None, now: datetime) -> _Directory:

@@ -74,10 +74,13 @@ def test_a_table_is_matched_previewed_imported_and_corrected(app: Flask, mia: Me
     header, line = csv.reader(io.StringIO(answer.text.removeprefix("\ufeff")))
     assert header == ["SKU", "Name", "Price", "Warehouse", "Problem"]
     assert line[:4] == ["T-2", "Stove", "dear", "B"]
+    assert "Download the lines to correct" in mia.get(done).texts["a"]
     again = previewed(app, mia, answer.text.replace("dear", "5"), ["sku", "name", "price", "", ""])
     mia.post(f"{again}/confirm", {})
     worked(app)
     assert stored(app) == {"T-1": ("=Tent", 1000), "T-2": ("Stove", 500)}
+    assert "Download the lines to correct" not in mia.get(done).texts["a"]
+    mia.get(f"{done}/corrections.csv", 404)
 
 
 def test_what_goes_out_comes_in_again_and_changes_nothing(app: Flask, mia: Merchandiser) -> None:

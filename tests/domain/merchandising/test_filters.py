@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.domain.merchandising.filters import default_facets, filters_of
+from app.domain.merchandising.filters import default_facets, filters_of, shared_definition
 from app.domain.merchandising.tree import Display, Facet
 from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
 
@@ -66,3 +66,10 @@ def test_facets_by_id_alone_are_drawn_as_suits_them():
 
 def test_a_facet_named_twice_is_drawn_once():
     assert len(filters_of([Facet("size"), Facet("size")], ATTRIBUTES)) == 1
+
+
+def test_a_range_has_the_unit_on_which_all_levels_agree():
+    in_kg, in_g, plain = (Attribute("weight", "Weight", AttributeType.NUMBER, unit=unit) for unit in ("kg", "g", None))
+    assert shared_definition([plain, in_kg, in_kg]).unit == "kg"
+    assert shared_definition([in_kg, in_g]).unit is None
+    assert shared_definition([plain]) == plain

@@ -19,7 +19,7 @@ from app.blueprints.author import current_author
 from app.config import Config
 from app.domain.bundles import running, runs
 from app.domain.bundles.exporting.product_table import table_of
-from app.domain.bundles.folder import LARGEST_UPLOAD, BundleFolder
+from app.domain.bundles.folder import GONE, LARGEST_UPLOAD, BundleFolder
 from app.domain.bundles.report import BrokenBundle
 from app.domain.bundles.tables.columns import check_columns
 from app.domain.bundles.tables.corrections import corrections
@@ -131,6 +131,8 @@ def products_import_cancel(table_run_id: str) -> Response:
 def products_import_corrections(table_run_id: str) -> Response:
     """Return the lines that were left out, each with what is wrong with it. Raises NotFound once the file is gone."""
     run = runs.table_run_of(current_user.site_id, table_run_id)
+    if not runs.has_table(ports.clock(), run):
+        raise NotFound(GONE)
     path, table = _folder().existing(run.file), format_of(current_user.site_id, run.columns or [])
     refused = (running.report_of(run.id) or {}).get("refused", [])
     return _table(corrections(path, run.name, table, refused), "corrections.csv")
@@ -168,6 +170,7 @@ def _run_page(run_id: str, errors: FieldErrors = NO_ERRORS) -> Response:
     context = {
         "run": run,
         "was_followed": record.is_dry_run and runs.was_followed(record),
+        "has_table": runs.has_table(ports.clock(), record),
         "report": running.report_of(run_id) if run.is_done and not run.is_refused else None,
         "errors": errors,
     }
