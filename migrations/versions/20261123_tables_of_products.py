@@ -1,7 +1,7 @@
 """Imports of tables of products: what the columns are about
 
 Revision: 7c3e9a15d8b4
-Follows: 52e7c0a9d41b
+Follows: 5c1e7d20b9f4
 Date: 2026-11-23 00:25:00+00:00
 """
 
@@ -12,7 +12,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "7c3e9a15d8b4"
-down_revision = "52e7c0a9d41b"
+down_revision = "5c1e7d20b9f4"
 branch_labels = None
 depends_on = None
 
