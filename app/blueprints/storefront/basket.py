@@ -86,10 +86,10 @@ def shown(held: Basket) -> dict[str, Any]:
     return {"basket": held, "items": held.items, "pictures": pictures_of(held.lines)}
 
 
-def pictures_of(lines: Iterable[BasketLine | OrderLine]) -> dict[int, PagePicture]:
-    """The small picture of each line's product, by the product's id."""
-    ids = {line.product_id for line in lines if line.product_id is not None}
-    return small_pictures(current_shop(), ids) if ids else {}
+def pictures_of(lines: Iterable[BasketLine | OrderLine]) -> dict[str, PagePicture]:
+    """The small picture of each line's variant or product, by SKU."""
+    products = {line.sku: line.product_id for line in lines if line.product_id is not None}
+    return small_pictures(current_shop(), products) if products else {}
 
 
 def private(template: str, status: int = 200, **context: Any) -> Response:

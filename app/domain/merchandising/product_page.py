@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -92,15 +92,23 @@ def product_page(shop: Shop, seo_name: str, variant_sku: str = "") -> ProductPag
     )
 
 
-def small_pictures(shop: Shop, product_ids: Collection[int]) -> dict[int, PagePicture]:
-    """Return one picture of each of these products for a list such as a basket, its photograph in the small size."""
-    products = db.session.scalars(
-        select(Product)
-        .where(Product.site_id == shop.site_id, Product.id.in_(product_ids))
-        .options(selectinload(Product.images))
-    )
-    first = {product: pictures_of(shop, product)[0] for product in products}
-    return {p.id: replace(picture, url=small(picture.url)) if p.images else picture for p, picture in first.items()}
+def small_pictures(shop: Shop, product_ids: Mapping[str, int]) -> dict[str, PagePicture]:
+    """Return one picture for each SKU of a list such as a basket, its photograph in the small size: that of the variant
+    whose SKU it is, or of its product. `product_ids` are the products by these SKUs."""
+    query = select(Product).where(Product.site_id == shop.site_id, Product.id.in_(set(product_ids.values())))
+    loaded = query.options(selectinload(Product.images), selectinload(Product.variants))
+    products = {product.id: product for product in db.session.scalars(loaded)}
+    return {
+        sku: _small_picture(shop, products[product_id], sku)
+        for sku, product_id in product_ids.items()
+        if product_id in products
+    }
+
+
+def _small_picture(shop: Shop, product: Product, sku: str) -> PagePicture:
+    variant = next((variant for variant in product.variants if variant.sku == sku), None)
+    picture = pictures_of(shop, product, variant)[0]
+    return replace(picture, url=small(picture.url)) if product.images else picture
 
 
 def _product(site_id: int, seo_name: str) -> Product:

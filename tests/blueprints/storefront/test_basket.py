@@ -175,6 +175,16 @@ def test_pictures_are_the_small_ones(app: Flask, mia: Shopper, site_id: int) -> 
     assert re.search(r'src="/picture/tent/[^"]+"', page)
 
 
+def test_a_variant_in_the_basket_shows_its_own_picture(app: Flask, mia: Shopper, site_id: int) -> None:
+    with app.app_context(), transaction():
+        product = db.session.query(Product).filter_by(seo_name="tent-3").one()
+        product.images = [ProductImage(site_id=site_id, file=f"{f}.webp", width=800, height=600) for f in ("a", "b")]
+        next(variant for variant in product.variants if variant.sku == "S-3-L").picture = "b.webp"
+    mia.add("S-3-L")
+    page = mia.get("/basket").text
+    assert f"/media/{site_id}/b-small.webp" in page and "/a-small.webp" not in page
+
+
 def test_a_basket_after_a_search_counts_for_it(app: Flask, mia: Shopper, site_id: int) -> None:
     results = "/search?q=fell+tent+7"
     assert 'href="/p/tent-7"' in mia.get(results).text
