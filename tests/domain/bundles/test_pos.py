@@ -38,7 +38,9 @@ POS = {"locations": [FAIR, SHOP], "agents": [AGENT]}
 
 
 def bundle(folder: Path, pos: dict[str, Any], **more: Any) -> Path:
-    return write_bundle(folder, **({"site": SITE, "users": [TILLY], "pos": pos} | more))
+    """The shop keeps its indexes in `folder` as well, so the bundle has a folder of its own there."""
+    folder.mkdir(exist_ok=True)
+    return write_bundle(folder / "bundle", **({"site": SITE, "users": [TILLY], "pos": pos} | more))
 
 
 def test_a_till_comes_in_once(take: Take, tmp_path: Path) -> None:
