@@ -94,6 +94,7 @@ def test_a_value_that_does_not_fit_leaves_the_stored_one_and_says_so(app: Flask,
     mia.get(path)
     answer = mia.swap(path, form(name="Dome tent", sleeps="many"))
     assert "The product keeps “2”." in answer.text
+    assert "50 % complete" in answer.text
     assert 'value="many"' in answer.text
     assert stored(app, path) == ("tents", {"sleeps": 2}, 50)
 

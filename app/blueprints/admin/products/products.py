@@ -180,7 +180,7 @@ def _editor_page(
         "not_applied": made.not_applied if made else None,
     }
     status = errors.status if errors and not made else 200
-    return _answer(EDIT, context | panel_context(editor.taxonomy, form), status)
+    return _answer(EDIT, context | panel_context(editor.taxonomy, form, editor.product), status)
 
 
 def _differences(editor: ProductEditor, form: ProductForm, stored: ProductForm) -> list[Difference]:

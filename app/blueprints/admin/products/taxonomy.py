@@ -11,9 +11,11 @@ from app.blueprints.admin.field_errors import FieldErrors
 from app.blueprints.admin.form_numbers import sent_id
 from app.blueprints.admin.products.form import ProductForm
 from app.blueprints.admin.taxonomy.form import TaxonomyForm, typed_texts
+from app.domain.catalogue.models import Product
 from app.domain.catalogue.products import product_of
 from app.domain.shared.problems import NotFound
 from app.domain.taxonomy.levels.lookup import find_levels
+from app.domain.taxonomy.products.classification import values_held
 from app.domain.taxonomy.products.panel import product_panel
 from app.domain.taxonomy.products.saving import ActiveTaxonomy, active_with_tree
 from app.permissions import Permission, requires
@@ -54,15 +56,24 @@ def product_taxonomy_levels() -> str:
     return render_template("admin/products/_level_choices.html", found=found, words=words.strip())
 
 
-def panel_context(taxonomy: ActiveTaxonomy | None, form: ProductForm) -> dict[str, object]:
-    """Return the taxonomy's part of the context of the form's template. Without JavaScript a level is chosen from a
+def panel_context(
+    taxonomy: ActiveTaxonomy | None, form: ProductForm, product: Product | None = None
+) -> dict[str, object]:
+    """Return the taxonomy's part of the context of the form's template; `product` is None for a new one. Without
+    JavaScript a level is chosen from a
     list, which is made only on request: a taxonomy may have 2,000 levels."""
     picking = request.form.get("intent") in ("pick-level", "show-level")
-    return panel_context_of(taxonomy, form.taxonomy, picking)
+    return panel_context_of(taxonomy, form.taxonomy, picking, product)
 
 
-def panel_context_of(taxonomy: ActiveTaxonomy | None, form: TaxonomyForm, picking: bool = False) -> dict[str, object]:
-    panel = product_panel(taxonomy.tree, form.level_id, form.texts) if taxonomy else None
+def panel_context_of(
+    taxonomy: ActiveTaxonomy | None, form: TaxonomyForm, picking: bool = False, product: Product | None = None
+) -> dict[str, object]:
+    panel = None
+    if taxonomy:
+        level_id, values = (product.taxonomy_level_id, product.taxonomy_attributes) if product else (None, {})
+        stored = values_held(taxonomy.tree, level_id, values)
+        panel = product_panel(taxonomy.tree, form.level_id, form.texts, stored)
     return {"taxonomy": taxonomy, "panel": panel, "picking": picking}
 
 

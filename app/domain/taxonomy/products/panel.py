@@ -13,7 +13,7 @@ from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
 from app.domain.taxonomy.levels.completeness import completeness, missing
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.levels.units import with_unit
-from app.domain.taxonomy.levels.values import DroppedValue, check_values, is_empty
+from app.domain.taxonomy.levels.values import NOTHING_STORED, DroppedValue, check_values, is_empty
 
 Texts = Mapping[str, Sequence[str]]  # By attribute id; several texts are the choices of a multi-select.
 
@@ -105,12 +105,15 @@ class ProductPanel:
         return [one for one in self.inputs if one.is_missing]
 
 
-def product_panel(tree: TaxonomyTree, level_id: str, texts: Texts) -> ProductPanel:
+def product_panel(
+    tree: TaxonomyTree, level_id: str, texts: Texts, stored: Mapping[str, Any] = NOTHING_STORED
+) -> ProductPanel:
     """The panel for a level and what was typed or is stored. An unknown level has no inputs: everything is left
-    behind, and nothing is lost before a save."""
+    behind, and nothing is lost before a save. A `stored` value counts where what was typed in its place does not fit,
+    since it stays."""
     attributes = tree.applicable_attributes(level_id)
     values = raw_values(attributes, texts)
-    kept, dropped = check_values(attributes, values)
+    kept, dropped = check_values(attributes, values, stored)
     gaps = {attribute.id for attribute in missing(attributes, kept)}
     sources = {attribute.id: level.name for level in tree.path(level_id)[:-1] for attribute in level.attributes}
     own = {attribute.id for level in tree.path(level_id)[-1:] for attribute in level.attributes}
