@@ -5,20 +5,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product
-from app.domain.merchandising.category_counts import count_by_category, product_groups
+from app.domain.merchandising.category_counts import (
+    ProductGroup,
+    count_by_category,
+    count_by_maker,
+    product_groups,
+)
 from app.domain.merchandising.shop import Shop, read_shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.relevance.golden.models import GoldenSearch
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.search.text import query_words
 from app.domain.seo.landing.of_category import rules_in_force
-from app.domain.seo.landing.pages import LandingPage, LandingPages
+from app.domain.seo.landing.pages import LandingPage, LandingPages, least_products
+from app.domain.seo.landing.rules import MANUFACTURER
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.models import Taxonomy
 from app.domain.taxonomy.taxonomies import is_active
@@ -137,10 +144,12 @@ def shopper_impact(
         return ShopperImpact()
     before, after = TaxonomyTree.parse(taxonomy.root_levels), TaxonomyTree.parse(root_levels)
     gone, shop = _Gone.between(before, after), read_shop(taxonomy.site_id)
-    categories = _categories(shop, before, after)
-    emptied = {category.path for category in categories if category.is_emptied}
-    pages = list(_landing_pages(shop, gone, emptied, pages_of))
-    paths = {f"/c/{path}" for path in emptied} | {page.path for page in pages}
+    has_moves = any(before.path_ids(level_id) != after.path_ids(level_id) for level_id in before.levels)
+    groups = product_groups(shop.site_id) if has_moves else []
+    categories = _categories(shop, groups, before, after)
+    left = count_by_maker(groups, shop.tree, after)
+    pages = list(islice(_landing_pages(shop, gone, categories, left, pages_of), MOST_LISTED + 1))
+    paths = {f"/c/{one.path}" for one in categories if one.is_emptied} | {page.path for page in pages}
     rules, golden = list(_rules(shop.site_id, gone, paths)), list(_golden_searches(shop.site_id, gone))
     return ShopperImpact(
         categories=tuple(categories[:MOST_LISTED]),
@@ -151,11 +160,11 @@ def shopper_impact(
     )
 
 
-def _categories(shop: Shop, before: TaxonomyTree, after: TaxonomyTree) -> list[CategoryLoss]:
+def _categories(
+    shop: Shop, groups: list[ProductGroup], before: TaxonomyTree, after: TaxonomyTree
+) -> list[CategoryLoss]:
     """The categories that shoppers reach and that have fewer products, those without any first."""
-    if all(before.path_ids(level_id) == after.path_ids(level_id) for level_id in before.levels):
-        return []
-    tree, groups = shop.tree, product_groups(shop.site_id)
+    tree = shop.tree
     old, new = (count_by_category(groups, tree, taxonomy) for taxonomy in (before, after))
     found = [
         CategoryLoss(node.id, tree.label(node.id), node.path, old[node.id], new[node.id])
@@ -166,16 +175,28 @@ def _categories(shop: Shop, before: TaxonomyTree, after: TaxonomyTree) -> list[C
 
 
 def _landing_pages(
-    shop: Shop, gone: _Gone, emptied: Collection[str], pages_of: LandingPagesOf
+    shop: Shop,
+    gone: _Gone,
+    categories: Sequence[CategoryLoss],
+    left: Mapping[tuple[int, str], int],
+    pages_of: LandingPagesOf,
 ) -> Iterator[LandingLoss]:
-    """Only categories whose pages can be concerned are counted."""
+    """Only categories whose pages can be concerned are counted. `left` are the products that remain, by category and
+    manufacturer: too few of a manufacturer have no page."""
+    losses = {category.id: category for category in categories}
     for node in shop.tree.nodes.values():
-        rules = {rule["facetId"] for rule in rules_in_force(shop, node)}
-        if not rules or (node.path not in emptied and not rules & gone.facets):
+        least = {rule["facetId"]: least_products(rule, _site_default(shop)) for rule in rules_in_force(shop, node)}
+        loss = losses.get(node.id)
+        if not least or (loss is None and not least.keys() & gone.facets):
             continue
         for page in pages_of(shop, node).pages:
-            if node.path in emptied or gone.has(page):
+            is_short = loss and page.facet_id == MANUFACTURER and left[node.id, page.value] < least[MANUFACTURER]
+            if (loss and loss.is_emptied) or is_short or gone.has(page):
                 yield LandingLoss(page.path, page.heading, page.products)
+
+
+def _site_default(shop: Shop) -> int:
+    return int(shop.settings["facet-landing-min-products"])
 
 
 def _rules(site_id: int, gone: _Gone, paths: Collection[str]) -> Iterator[RuleLoss]:

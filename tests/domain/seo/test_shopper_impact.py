@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
@@ -37,7 +38,7 @@ def site(context: None) -> Site:
         db.session.add(tree)
         db.session.flush()
         own = {"site_id": made.id, "tree_id": tree.id, "updated_at": WHEN}
-        rules = [{"facetId": "colour"}, {"facetId": "manufacturer"}]
+        rules = [{"facetId": "colour"}, {"facetId": "manufacturer", "minProducts": 1}]
         nodes = [
             Node(name="Camping", slug="camping", path="camping", source_levels=["camping"], landing_rules=rules, **own),
             Node(name="Tents", slug="tents", path="tents", source_levels=["tents"], landing_rules=rules, **own),
@@ -48,7 +49,7 @@ def site(context: None) -> Site:
         db.session.flush()
         tent = make_product(made, "TENT-1", taxonomy_level_id="tents")
         make_product(made, "TENT-2", taxonomy_level_id="tents")
-        make_product(made, "STOVE-1", taxonomy_level_id="stoves")
+        make_product(made, "STOVE-1", taxonomy_level_id="stoves", manufacturer="Fell")
         make_product(made, "TENT-3", taxonomy_level_id="tents", enabled=False)
         db.session.add(Placement(site_id=made.id, node_id=nodes[2].id, product_id=tent.id))
         return made
@@ -95,6 +96,13 @@ def test_all_landing_pages_of_an_emptied_category_go(site: Site) -> None:
         "/c/tents/colour/clay",
         "/c/tents/manufacturer/fell",
     ]
+
+
+def test_the_page_of_a_manufacturer_goes_where_too_few_products_are_left(site: Site) -> None:
+    stove = db.session.scalars(select(Product).where(Product.sku == "STOVE-1")).one()
+    with transaction():
+        stove.manufacturer = "Moor"
+    assert "/c/camping/manufacturer/fell" in [page.path for page in impact_of(WITHOUT_TENTS).landing_pages]
 
 
 def test_landing_pages_of_removed_values_and_attributes_go(site: Site) -> None:
