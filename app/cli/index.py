@@ -14,7 +14,8 @@ from app.cli.author import command_author
 from app.cli.refusals import REFUSED, reports_refusals
 from app.cli.sites import chosen_site, with_site
 from app.domain.relevance.golden import check as golden_check
-from app.domain.relevance.overview import overview, status
+from app.domain.relevance.overview import status
+from app.domain.relevance.overview.summary import summary
 from app.domain.search.engine import EngineState
 from app.domain.search.index import reconcile, runs
 from app.domain.search.index.rebuild import rebuild
@@ -75,7 +76,7 @@ def _print_run(run: RebuildRun) -> int:
     if run.error:
         click.echo(run.error, err=True)
     if run.has_failed:
-        click.echo(f"The rebuild failed. {overview.summary(clock(), search_engine(), run).aftermath}", err=True)
+        click.echo(f"The rebuild failed. {summary(clock(), search_engine(), run).aftermath}", err=True)
         return REFUSED
     assert run.started_at and run.finished_at
     seconds = (run.finished_at - run.started_at).total_seconds()

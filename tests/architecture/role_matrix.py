@@ -105,6 +105,7 @@ MERCHANDISING: Rows = {
 SEARCH: Rows = {
     ("GET", "/admin/search"): STAFF,
     ("GET", "/admin/search/run"): STAFF,
+    ("GET", "/admin/search/rebuilds"): STAFF,
     ("POST", "/admin/search/rebuild"): STAFF,
     ("GET", "/admin/search/rest/status"): STAFF,
     ("POST", "/admin/search/rest/reindex"): STAFF,

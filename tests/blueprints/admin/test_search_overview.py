@@ -22,7 +22,7 @@ from app.extensions import db
 from app.jobs import indexing
 from app.ports import EXTENSION, search_engine, worker_locks
 from app.transaction import transaction
-from tests.factories import make_page, make_product
+from tests.factories import make_page, make_product, make_run
 from tests.fakes.clock import StoppedClock
 from tests.page_client import PageClient, check_page
 
@@ -183,8 +183,8 @@ def test_the_json_of_a_run_is_the_contracts(app: Flask, shop: int, clock: Stoppe
         }  # fmt: skip
 
 
-def _html(browser: PageClient) -> str:
-    answer = browser.client.get("/admin/search")
+def _html(browser: PageClient, address: str = "/admin/search") -> str:
+    answer = browser.client.get(address)
     check_page(answer.text)
     return " ".join(answer.text.split())
 
@@ -223,3 +223,20 @@ def _failed_run(site_id: int, clock: StoppedClock) -> RebuildRun:
         created_at=clock.now(),
         generations={},
     )
+
+
+def test_the_whole_history_is_a_page_away(app: Flask, shop: int, signed_in, clock: StoppedClock) -> None:
+    browser: PageClient = signed_in()
+    assert "Show all" not in _html(browser)
+    with app.app_context(), transaction():
+        for hours in range(60):
+            at = clock.now() - timedelta(hours=hours)
+            make_run(db.session.get_one(Site, shop), created_at=at, finished_at=at, done=1000 + hours)
+    assert '<a href="/admin/search/rebuilds">Show all 60</a>' in _html(browser)
+    first, second = _html(browser, "/admin/search/rebuilds"), _html(browser, "/admin/search/rebuilds?p=2")
+    assert "1,049" in first and "1,050" not in first and "/admin/search/rebuilds?p=2" in first
+    assert "1,050" in second and "1,059" in second
+
+
+def test_a_history_without_rebuilds_says_so(shop: int, signed_in) -> None:
+    assert "The rebuilds of the last 30 days are listed here." in _html(signed_in(), "/admin/search/rebuilds")

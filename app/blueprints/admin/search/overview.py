@@ -9,12 +9,16 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.author import current_author
+from app.domain.catalogue.listing import page_number
 from app.domain.relevance.no_results import no_results
 from app.domain.relevance.overview import overview
+from app.domain.relevance.overview.rebuilds import rebuilds
+from app.domain.relevance.overview.summary import latest_summary
 from app.domain.search.index import runs
 from app.domain.search.index.run_summary import describe_join
 from app.domain.search_statistics.reports import analytics
 from app.domain.shared.problems import Conflict
+from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 from app.transaction import transaction
 
@@ -38,12 +42,26 @@ def search_overview() -> str:
 def search_run() -> str:
     """Show the card of the latest run, which reloads while the run is unfinished. Once its state is another than the
     page knows (`was`), the cards come along and the change is announced."""
-    run = overview.latest_summary(ports.clock(), ports.search_engine(), current_user.site_id)
+    run = latest_summary(ports.clock(), ports.search_engine(), current_user.site_id)
     if run is None or run.state == request.args.get("was"):
         return render_template("admin/search/overview/_run.html", run=run)
     shown = overview.overview(ports.clock(), ports.search_engine(), current_user.site_id)
     glance = analytics.glance(ports.clock(), current_user.site_id)
     return render_template("admin/search/overview/_run_changed.html", shown=shown, run=shown.run, glance=glance)
+
+
+@bp.get("/search/rebuilds")
+@requires(Permission.MANAGE_SEARCH)
+def search_rebuilds() -> str:
+    """Show the rebuilds of the last 30 days, a page at a time."""
+    number = page_number(request.args.get("p"))
+    page = rebuilds(ports.clock(), ports.search_engine(), current_user.site_id, number)
+    template = "admin/search/overview/_rebuilds.html" if wants_fragment() else "admin/search/overview/rebuilds.html"
+    return render_template(template, page=page, href=_page_address)
+
+
+def _page_address(number: int) -> str:
+    return url_for("admin.search_rebuilds", p=number if number > 1 else None)
 
 
 @bp.post("/search/rebuild")

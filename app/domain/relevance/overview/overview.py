@@ -8,16 +8,18 @@ from datetime import timedelta
 from sqlalchemy import func, select
 
 from app.domain.catalogue.models import Page, Product
+from app.domain.relevance.overview.rebuilds import rebuilds
 from app.domain.relevance.overview.status import advice_of, pages_indexed
+from app.domain.relevance.overview.summary import latest_summary
 from app.domain.search.engine import EngineState, EngineStatus, IndexName, SearchEngine
 from app.domain.search.index import backlog, runs
 from app.domain.search.index.backlog import SetAside
 from app.domain.search.index.drift import DAYS, DriftHistory, drift
 from app.domain.search.index.healing import lost_indexes
-from app.domain.search.index.run_summary import RunSummary, summary_of
-from app.domain.search.models import RebuildRun, ReconcileReport
+from app.domain.search.index.run_summary import RunSummary
+from app.domain.search.models import ReconcileReport
 from app.domain.shared.clock import Clock
-from app.domain.work import leases
+from app.domain.shared.paging import Paged
 from app.extensions import db
 
 RECENT_RUNS = 10
@@ -40,20 +42,16 @@ class SearchStatus:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """`products_shown` and `pages_shown` count the catalogue, `status` the index. `is_lost`: an index was there and
-    cannot be read, which the shop heals by itself."""
+    """`products_shown` and `pages_shown` count the catalogue, `status` the index. `run` is the latest rebuild, `recent`
+    the first of the history. `is_lost`: an index was there and cannot be read, which the shop heals by itself."""
 
     status: SearchStatus
     products_shown: int
     pages_shown: int
-    recent: tuple[RunSummary, ...]
+    run: RunSummary | None
+    recent: Paged[RunSummary]
     drift: DriftHistory
     is_lost: bool
-
-    @property
-    def run(self) -> RunSummary | None:
-        """The latest run."""
-        return self.recent[0] if self.recent else None
 
     @property
     def is_healthy(self) -> bool:
@@ -65,7 +63,7 @@ class Overview:
 
     @property
     def was_never_built(self) -> bool:
-        return self.is_set_up and not self.is_healthy and not self.recent
+        return self.is_set_up and not self.is_healthy and self.run is None
 
     @property
     def backlog_warning(self) -> str | None:
@@ -107,24 +105,11 @@ def overview(clock: Clock, engine: SearchEngine, site_id: int) -> Overview:
         status=_status(clock, engine, site_id),
         products_shown=_shown(Product, site_id),
         pages_shown=_shown(Page, site_id),
-        recent=_recent(clock, engine, site_id),
+        run=latest_summary(clock, engine, site_id),
+        recent=rebuilds(clock, engine, site_id, page_size=RECENT_RUNS),
         drift=_drift(clock, site_id),
         is_lost=bool(lost_indexes(engine, site_id)),
     )
-
-
-def latest_summary(clock: Clock, engine: SearchEngine, site_id: int) -> RunSummary | None:
-    run = runs.latest_run(site_id)
-    return summary(clock, engine, run) if run else None
-
-
-def summary(clock: Clock, engine: SearchEngine, run: RebuildRun) -> RunSummary:
-    """Return the summary of the site's latest run, with the state of its indexes where it failed."""
-    if not run.has_failed:
-        return summary_of(run, is_unanswered=leases.is_unanswered(runs.REBUILD, clock, run))
-    states = {index: engine.status(run.site_id, index) for index in IndexName}
-    live = {str(index): status.generation for index, status in states.items() if status.state is EngineState.HEALTHY}
-    return summary_of(run, live)
 
 
 def _status(clock: Clock, engine: SearchEngine, site_id: int) -> SearchStatus:
@@ -148,13 +133,6 @@ def _drift(clock: Clock, site_id: int) -> DriftHistory:
     since = clock.now() - timedelta(days=DAYS)
     reports = select(ReconcileReport).where(ReconcileReport.site_id == site_id, ReconcileReport.at > since)
     return drift(db.session.scalars(reports).all(), clock.now().date())
-
-
-def _recent(clock: Clock, engine: SearchEngine, site_id: int) -> tuple[RunSummary, ...]:
-    query = select(RebuildRun).where(RebuildRun.site_id == site_id)
-    latest_first = query.order_by(RebuildRun.created_at.desc(), RebuildRun.id).limit(RECENT_RUNS)
-    found = db.session.scalars(latest_first).all()
-    return (*(summary(clock, engine, run) for run in found[:1]), *map(summary_of, found[1:]))
 
 
 def _shown(model: type[Product] | type[Page], site_id: int) -> int:

@@ -18,7 +18,9 @@ from tests.searching import add_site
 pytestmark = pytest.mark.usefixtures("context")
 
 
-def add_run(clock: StoppedClock, site_id: int, run_id: str, days: int, scope: str = "ALL", state: str = "done") -> None:
+def add_run(
+    clock: StoppedClock, site_id: int, run_id: str, days: float, scope: str = "ALL", state: str = "done"
+) -> None:
     at = clock.now() - timedelta(days=days)
     db.session.add(
         RebuildRun(
@@ -50,3 +52,12 @@ def test_a_failure_does_not_take_the_place_of_what_was_done(clock: StoppedClock)
         add_run(clock, site_id, "failed", 50, state="failed")
         add_run(clock, site_id, "failed last", 40, state="failed")
     assert left(clock) == {"done", "content", "failed last"}
+
+
+def test_a_run_is_kept_for_thirty_days_to_the_second(clock: StoppedClock) -> None:
+    a_second = timedelta(seconds=1) / timedelta(days=1)
+    with transaction():
+        site_id = add_site().id
+        for days in (31, 30 + a_second, 30, 29, 0):
+            add_run(clock, site_id, f"{days:.5f} days", days)
+    assert left(clock) == {"30.00000 days", "29.00000 days", "0.00000 days"}

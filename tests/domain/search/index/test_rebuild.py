@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.catalogue.models import Product
-from app.domain.relevance.overview.overview import summary
+from app.domain.relevance.overview.summary import summary
 from app.domain.search.context import SearchContext
 from app.domain.search.engine import Change, Generation, IndexDocument, IndexName, SearchEngine
 from app.domain.search.index import runs
