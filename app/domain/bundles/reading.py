@@ -7,7 +7,7 @@ import re
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any, NamedTuple, cast
 
@@ -26,13 +26,20 @@ UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedE
 
 class FileRow(NamedTuple):
     """A record of a `.jsonl` file; `line` counts from 1, `size` is its length in bytes. `problems` are those that the
-    reader of a table had; `is_partial`: attribute values that the record does not name stay."""
+    reader of a table had; `is_partial`: what the record does not name stays, also attribute values. `filled` are fields
+    that it took from the shop."""
 
     line: int
     fields: dict[str, Any]
     size: int = 0
     problems: tuple[Problem, ...] = ()
     is_partial: bool = False
+    filled: frozenset[str] = frozenset()
+
+    def filled_from(self, known: Mapping[str, Any]) -> FileRow:
+        """Return the record with those fields that it does not name."""
+        fields = {**known, **self.fields}
+        return self._replace(fields=fields, filled=frozenset(fields) - frozenset(self.fields))
 
 
 class RowBundle(Bundle, ABC):

@@ -64,10 +64,12 @@ def test_what_columns_cannot_be_is_said_all_at_once() -> None:
     with pytest.raises(Invalid) as refused:
         check_columns(["name", "name", "weight", "attribute:sleeps"], ATTRIBUTES)
     assert [problem.code for problem in refused.value.problems] == [
-        "twice", "unknown_target", "missing_column", "missing_column", "missing_column",
+        "twice", "unknown_target", "missing_column", "missing_column",
     ]  # fmt: skip
-    check_columns(["handle", "name", "variantPrice"], {})
-    check_columns(["sku", "name", "price"], {})
+    with pytest.raises(Invalid, match="No other column"):
+        check_columns(["sku", ""], {})
+    check_columns(["handle", "variantPrice"], {})
+    check_columns(["sku", "stock"], {})
 
 
 def test_lines_of_one_handle_are_a_product_with_its_variants() -> None:
@@ -154,6 +156,16 @@ def test_what_a_table_has_no_column_for_stays(take_table: Taken) -> None:
     less = SHOPIFY.replace("Variant Inventory Qty", "Warehouse").replace("150.00", "160.00")
     assert take_table(less).of("products").changed == 1
     assert [(variant.stock, variant.price) for variant in one("ridge").variants] == [(3, None), (0, 16_000)]
+
+
+def test_a_table_of_stock_changes_stock_alone_and_adds_nothing(take_table: Taken) -> None:
+    take_table("sku,name,price,stock,variantSku,option1Name,option1Value\nT-1,Tent,10,5,,,\nT-2,Tarp,12,,T-2-S,Size,S")
+    report = take_table("sku,stock\nT-1,7\nT-2,1\nT-3,9")
+    assert (report.of("products").changed, report.of("products").refused, count(Product)) == (2, 1, 2)
+    assert (one().name, one().price, one().stock) == ("Tent", 1000, 7)
+    assert [variant.sku for variant in one("T-2").variants] == ["T-2-S"]
+    assert {refusal.line for refusal in report.refusals} == {4}
+    assert {refusal.field for refusal in report.refusals} == {"name", "price"}
 
 
 def test_what_is_left_out_comes_as_a_table_to_correct(take_table: Taken, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def addition(candidate: CheckedRow, site_id: int, seo_name: str, now: datetime) 
 def difference(candidate: CheckedRow, stored: StoredProduct) -> Change:
     """Return the differences of a row from the stored product. `revision` and the time of the change are the
     writer's."""
-    wanted = dict(candidate.row.columns)
+    wanted = {name: value for name, value in candidate.row.columns.items() if name not in candidate.row.filled}
     if candidate.classification is not None:
         wanted.update(_classified_columns(candidate.classification))
     change = Change({name: value for name, value in wanted.items() if stored.columns[name] != value}, stored.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import select
@@ -15,7 +16,7 @@ from app.domain.bundles.products.seo_names import SeoNames
 from app.domain.bundles.products.stored import StoredProduct
 from app.domain.bundles.products.without_level import explain_missing_levels
 from app.domain.bundles.products.writing import write
-from app.domain.bundles.reading import read_rows
+from app.domain.bundles.reading import FileRow, read_rows
 from app.domain.bundles.report import shown
 from app.domain.bundles.task import ImportTask, refusal_of
 from app.domain.catalogue.rules import seo_name_of
@@ -39,6 +40,8 @@ FILE = "products.jsonl"
 BATCH = 500
 LARGEST_BATCH = 8 * 1024**2  # Bytes of rows.
 STEP = "Products"
+LOOKED_UP = 100  # Rows that are completed at once.
+NEEDED = frozenset(("name", "price"))
 
 
 def import_products(task: ImportTask) -> None:
@@ -70,7 +73,7 @@ class ProductImport:
             self._task.step(STEP, len(batch))
 
     def _rows(self) -> Iterator[ImportedProduct]:
-        for raw in read_rows(self._task.bundle, self._file):
+        for raw in self._completed(read_rows(self._task.bundle, self._file)):
             try:
                 row = read_product(raw, self._task.site_id)
                 self._check_first_of_its_sku(row)
@@ -78,6 +81,14 @@ class ProductImport:
                 self._refuse(raw.line, refused.problems)
             else:
                 yield row
+
+    def _completed(self, rows: Iterator[FileRow]) -> Iterator[FileRow]:
+        """Yield the rows, those of a table that names only some of a product with what the shop has of it."""
+        while some := list(islice(rows, LOOKED_UP)):
+            skus = [str(raw.fields.get("sku")) for raw in some if raw.is_partial and not raw.fields.keys() >= NEEDED]
+            known = stored.needed_fields(self._task.site_id, skus) if skus else {}
+            for raw in some:
+                yield raw.filled_from(known.get(str(raw.fields.get("sku")), {})) if known else raw
 
     def _check_first_of_its_sku(self, row: ImportedProduct) -> None:
         earlier = self._task.skus.get(row.sku)

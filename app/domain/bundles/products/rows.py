@@ -77,7 +77,8 @@ class ImportedProduct:
     """A product in a line of a bundle. `columns` holds what the line says of the product's own fields, by column. None
     in `variants`, `images` and `level_id` means that the line says nothing; "" as level takes the classification away.
     The `picture` of a variant is its name in the bundle until the pictures are kept. `size` is that of the line in
-    bytes; `keeps_values`: attribute values that it does not name stay, and so do the fields `kept` of variants."""
+    bytes; `keeps_values`: attribute values that it does not name stay, and so do the fields `kept` of variants
+    and the columns `filled`."""
 
     line: int
     sku: str
@@ -91,6 +92,7 @@ class ImportedProduct:
     size: int = 0
     keeps_values: bool = False
     kept: frozenset[str] = frozenset()
+    filled: frozenset[str] = frozenset()
 
 
 def read_product(row: FileRow, site_id: int) -> ImportedProduct:
@@ -109,7 +111,7 @@ def read_product(row: FileRow, site_id: int) -> ImportedProduct:
     product = ImportedProduct(row.line, columns["sku"], columns, variants, fields.get("images"))
     product.size = row.size
     if row.is_partial:
-        product.keeps_values = True
+        product.keeps_values, product.filled = True, row.filled
         product.kept = OF_VARIANTS.difference(*fields.get("variants", ())[:1])
     if created_at is not None:
         columns["created_at"] = created_at

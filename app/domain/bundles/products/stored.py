@@ -66,6 +66,12 @@ def _add_images(found: dict[int, StoredProduct]) -> None:
         found[product_id].images.append((file, alt))
 
 
+def needed_fields(site_id: int, skus: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return what every record of a product needs, of those that are stored, by SKU."""
+    query = select(Product.sku, Product.name, Product.price).where(Product.site_id == site_id, Product.sku.in_(skus))
+    return {sku: {"name": name, "price": price} for sku, name, price in db.session.execute(query)}
+
+
 def variant_owners(site_id: int, skus: Collection[str]) -> dict[str, int]:
     """The ids of the products whose variants have these SKUs."""
     if not skus:

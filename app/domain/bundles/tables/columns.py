@@ -123,9 +123,7 @@ def _problems(columns: Sequence[str], attributes: Mapping[str, str]) -> Iterator
 def _missing(chosen: Mapping[str, int]) -> Iterator[str]:
     if HANDLE not in chosen and "sku" not in chosen:
         yield "No column is the SKU, by which products are known."
-    if "name" not in chosen:
-        yield "No column is the name."
-    if "price" not in chosen and not (HANDLE in chosen and "variantPrice" in chosen):
-        yield "No column is the price."
+    if len(chosen) == 1:
+        yield "No other column is imported."
     if "level" not in chosen and any(target.startswith(ATTRIBUTE) for target in chosen):
         yield "Columns are attributes, and none is the level that has them."

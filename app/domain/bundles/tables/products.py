@@ -173,13 +173,15 @@ def _as_shopify(cells: Cells, fields: dict[str, Any], variants: list[dict[str, A
     handle = cells.text(HANDLE)
     fields["seoName"] = fields.get("seoName") or handle
     fields.setdefault("sku", handle)
-    fields["price"] = fields.get("price") or next((v["price"] for v in variants if v.get("price") is not None), None)
-    if fields["price"] is None and not (cells.text("variantPrice") or cells.text("price")):
+    if "variantPrice" in cells or "price" in cells:
+        prices = (variant["price"] for variant in variants if variant.get("price") is not None)
+        fields["price"] = fields.get("price") or next(prices, None)
+    if fields.get("price", 0) is None and not (cells.text("variantPrice") or cells.text("price")):
         cells.complain("variantPrice", Problem("required", "The price is missing."))
     if fields.get("compareAtPrice") == 0:
         fields["compareAtPrice"] = None
     for place, variant in enumerate(variants, start=1):
-        _tidy_variant(variant, f"{handle}-{place}", fields["price"])
+        _tidy_variant(variant, f"{handle}-{place}", fields.get("price"))
     if len(variants) == 1 and variants[0]["options"] in ({}, NO_OPTION):
         only = variants.pop()
         fields["sku"] = cells.text("variantSku") or handle
@@ -190,7 +192,7 @@ def _tidy_variant(variant: dict[str, Any], sku: str, price: int | None) -> None:
     variant["sku"] = variant["sku"] or sku
     if variant.get("stock") is not None:
         variant["stock"] = max(0, variant["stock"])  # Shopify counts below nothing what was sold and is not there.
-    if variant.get("price") == price:
+    if price is not None and variant.get("price") == price:
         variant["price"] = None
 
 
