@@ -236,6 +236,14 @@ def test_the_sort_menu_closes_by_escape_and_by_a_click_beside_it(page: Page) -> 
     expect(page.locator(".sort summary")).to_be_focused()
 
 
+def test_the_shop_follows_a_dark_screen(page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.goto(CATEGORY)
+    expect(page.locator("body")).to_have_css("background-color", "rgb(21, 26, 23)")
+    page.emulate_media(color_scheme="light")
+    expect(page.locator("body")).to_have_css("background-color", "rgb(250, 248, 244)")
+
+
 @on_a_phone
 def test_the_basket_has_a_name_on_phones(page: Page) -> None:
     page.goto(CATEGORY)
