@@ -183,10 +183,10 @@ def _landing_pages(
 ) -> Iterator[LandingLoss]:
     """Only categories whose pages can be concerned are counted. `left` are the products that remain, by category and
     manufacturer: too few of a manufacturer have no page."""
-    losses = {category.id: category for category in categories}
+    affected = {category.id: category for category in categories}
     for node in shop.tree.nodes.values():
         least = {rule["facetId"]: least_products(rule, _site_default(shop)) for rule in rules_in_force(shop, node)}
-        loss = losses.get(node.id)
+        loss = affected.get(node.id)
         if not least or (loss is None and not least.keys() & gone.facets):
             continue
         for page in pages_of(shop, node).pages:
