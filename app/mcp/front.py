@@ -69,7 +69,12 @@ class Front:
             await self._answer(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started = False
+        started = was_read = False
+
+        async def receiving() -> Message:
+            nonlocal was_read
+            was_read = True
+            return await receive()
 
         async def sending(message: Message) -> None:
             nonlocal started
@@ -77,9 +82,12 @@ class Front:
             await send(message)
 
         try:
-            await self._checked(scope, receive, sending)
+            await self._checked(scope, receiving, sending)
         except Refusal as refused:
-            await refused.response()(scope, receive, sending)
+            response = refused.response()
+            if not was_read and _holds_back(scope):
+                response.headers["Connection"] = "close"
+            await response(scope, receive, sending)
         except Exception:
             request_id = uuid.uuid4().hex
             log.exception("unexpected_error", request_id=request_id, route=PATH)
@@ -109,6 +117,12 @@ class Front:
                 if not is_busy_or_away(error):
                     raise
                 raise _busy(error) from None
+
+
+def _holds_back(scope: Scope) -> bool:
+    """Whether the client sends its body only when it is told to: once it was refused, what comes next on the connection
+    would be taken for that body."""
+    return any(name == b"expect" for name, _ in scope["headers"])
 
 
 def sent_token(headers: Mapping[str, str]) -> str:
