@@ -73,9 +73,7 @@ TITLES = {
     504: "The outcome is not known yet",
 }
 OTHER_TITLE = "That did not work"
-STORAGE_FAILS = (
-    "The shop’s disk is full or fails, so nothing was saved. Who runs the shop knows of it. Try again in some minutes."
-)
+STORAGE_FAILS = "The shop’s disk is full or fails{}. The administrator has been alerted. Try again in a few minutes."
 PASSWORD_FIELDS = ("password", "current")  # Of all forms, by name.
 PLAIN_WORDS = {
     404: "Check the address. The page may have moved or been removed.",
@@ -219,7 +217,7 @@ def _database_error(error: OperationalError) -> AnyResponse:
         return _storage_error(error)
     db.session.rollback()
     log.warning("database_unavailable", error=error_summary(error))
-    return _unavailable("database_unavailable", "The database is busy. Nothing was saved. Try again in a moment.", 5)
+    return _unavailable("database_unavailable", f"The database is busy{_unsaved()}. Try again in a moment.", 5)
 
 
 def _storage_error(error: DBAPIError | OSError) -> AnyResponse:
@@ -228,7 +226,12 @@ def _storage_error(error: DBAPIError | OSError) -> AnyResponse:
         return _unexpected(error)
     with suppress(SQLAlchemyError):
         db.session.rollback()
-    return _unavailable("storage_unavailable", STORAGE_FAILS, 60)
+    return _unavailable("storage_unavailable", STORAGE_FAILS.format(_unsaved()), 60)
+
+
+def _unsaved() -> str:
+    """Say that nothing was saved, where the request would have saved something."""
+    return "" if request.method in ("GET", "HEAD") else ", so nothing was saved"
 
 
 def _unavailable(code: str, words: str, seconds: int) -> AnyResponse:

@@ -145,7 +145,7 @@ def _trouble(tool: Tool, error: Exception, request_id: str) -> Outcome:
         log.warning("database_unavailable", error=error_summary(error))
         return _refused("database_unavailable", BUSY)
     if isinstance(error, DBAPIError | OSError) and note_storage_fault(error):
-        return _refused("storage_unavailable", STORAGE_FAILS)
+        return _refused("storage_unavailable", STORAGE_FAILS.format(", so nothing was saved"))
     log.error("unexpected_error", tool=tool.name, exc_info=error)
     message = f"Internal error. It was noted under the request id {request_id}. Nothing was saved."
     return _refused("internal_error", message, details={"requestId": request_id})

@@ -38,8 +38,8 @@ def test_text_is_formatted_saved_and_shown_in_the_shop(page: Page) -> None:
     assert area(page).input_value() == before
     page.keyboard.press("Enter")
     page.keyboard.type("Good to know")
-    page.get_by_role("button", name="Heading", exact=True).click()
-    expect(page.get_by_role("button", name="Heading", exact=True)).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Heading (H2)", exact=True).click()
+    expect(page.get_by_role("button", name="Heading (H2)", exact=True)).to_have_attribute("aria-pressed", "true")
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Bulleted list").click()

@@ -5,9 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from flask import g
+from flask_login import current_user
+
 from app import ports
 from app.blueprints.admin.blueprint import bp
-from app.domain.shared.times import rfc3339
+from app.domain.shared.times import format_moment, rfc3339
+from app.domain.sites.sites import time_zone_of
 
 bp.add_app_template_filter(rfc3339, "rfc3339")
 
@@ -35,19 +39,20 @@ def ago(moment: datetime) -> str:
     for limit, size, noun in STEPS:
         if seconds < limit:
             return f"{numbered(seconds // size, noun)} ago"
-    return f"on {moment.day} {moment:%B %Y}"
+    day = moment.astimezone(ZoneInfo(_time_zone()))
+    return f"on {day.day} {day:%B %Y}"
 
 
 @bp.app_template_filter("exact_time")
 def exact_time(moment: datetime) -> str:
-    return f"{moment.day} {moment:%B %Y, %H:%M:%S} UTC"
+    """Format a moment to the second in the time zone of the user's shop."""
+    return format_moment(moment, _time_zone(), seconds=True)
 
 
 @bp.app_template_filter("local_time")
 def local_time(moment: datetime, time_zone: str) -> str:
     """Format a moment to the minute in a shop's time zone."""
-    local = moment.astimezone(ZoneInfo(time_zone))
-    return f"{local.day} {local:%B %Y, %H:%M}"
+    return format_moment(moment, time_zone)
 
 
 @bp.app_template_filter("brief_time")
@@ -57,3 +62,11 @@ def brief_time(moment: datetime, time_zone: str, seconds: bool = False) -> str:
     local, now = moment.astimezone(zone), ports.clock().now().astimezone(zone)
     year = "" if local.year == now.year else f" {local.year}"
     return f"{local.day} {local:%b}{year}, {local:{'%H:%M:%S' if seconds else '%H:%M'}}"
+
+
+def _time_zone() -> str:
+    """Return the time zone of the user's shop, read once a request."""
+    if "time_zone" not in g:
+        g.time_zone = time_zone_of(current_user.site_id)
+    found: str = g.time_zone
+    return found

@@ -138,6 +138,12 @@ def shell() -> Shell:
     return made
 
 
+@bp.app_template_global("keeps_menu")
+def keeps_menu(status: int) -> bool:
+    """Whether the page of an error stands beside the menu: for users of the admin, unless the shop is in trouble."""
+    return status < 500 and current_user.is_authenticated and allowed(current_user.roles, Permission.USE_ADMIN)
+
+
 def _shell() -> Shell:
     sites = accounts.reachable_sites(current_user.user_id)
     own = next((site for site in sites if site.id == current_user.site_id), None)

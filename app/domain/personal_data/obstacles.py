@@ -15,6 +15,8 @@ from app.domain.pos.ledger.models import LedgerDifference
 from app.domain.pos.models import PosAgent, PosRefund, PosSession, PosTransaction
 from app.domain.pos.receipts.models import PosReceiptMail
 from app.domain.pos.states import OPEN_STATUSES
+from app.domain.shared.times import format_moment
+from app.domain.sites.sites import time_zone_of
 from app.domain.work.states import UNFINISHED
 from app.extensions import db
 
@@ -95,8 +97,9 @@ def _work(person: Person) -> Iterator[Obstacle]:
     bundles = select(BundleRun.action).where(runs_of(person.account.site_ids), BundleRun.state.in_(UNFINISHED))
     for action in db.session.scalars(bundles.limit(MOST_SHOWN)):
         yield Obstacle(f"A bundle’s {action} is under way, which may hold the user: wait for its end, or cancel it.")
-    working = select(PosSession.started_at).where(
+    working = select(PosSession.started_at, PosSession.site_id).where(
         PosSession.user_id == person.account.user_id, PosSession.ended_at.is_(None)
     )
-    for started_at in db.session.scalars(working.limit(MOST_SHOWN)):
-        yield Obstacle(f"They work at a till since {started_at:%Y-%m-%d %H:%M} (UTC): close that work session first.")
+    for started_at, site_id in db.session.execute(working.limit(MOST_SHOWN)):
+        since = format_moment(started_at, time_zone_of(site_id))
+        yield Obstacle(f"They have worked at a till since {since}: close that work session first.")

@@ -43,6 +43,8 @@ def format_money(amount: int, currency: str) -> str:
 def parse_money(text: str, currency: str, pointer: str = "#", largest: int = LARGEST) -> int:
     """Return the minor units of a typed amount ("12", "12.5", "£1,234.50"). Raises Invalid."""
     typed = text.strip().removeprefix(SYMBOLS.get(currency, "")).strip()
+    if not typed:
+        raise Invalid.one("required", f"Enter an amount, such as {decimal_text(1250, currency)}.", pointer)
     found = AMOUNT.fullmatch(typed)
     digits = decimals(currency)
     if found is None or len(found["part"] or "") > digits:

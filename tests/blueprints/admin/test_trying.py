@@ -122,7 +122,7 @@ def test_the_form_of_search_terms_is_compared(someone: Merchandiser, app: Flask)
     [
         ("synonym", {"words": "mug"}, "Write the words first"),
         ("rule", {"term": " "}, "Write the search"),
-        ("rule", {"term": "mug", "startsAt": "soon"}, "must be a time"),
+        ("rule", {"term": "mug", "startsAt": "soon"}, "“soon” is not a date and time."),
         ("terms", {"terms": "mug"}, "Choose the product"),
         ("other", {}, "Say what to try"),
         ("", {"proposal": "{"}, "is not valid JSON"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from zoneinfo import ZoneInfo
 
 from flask import Response, render_template, request, stream_with_context
 from flask_login import current_user
@@ -18,6 +19,7 @@ from app.domain.search_statistics.reports.measures import NONE, Period, percent,
 from app.domain.search_statistics.reports.parameters import ListName, ListRequest, days_of
 from app.domain.search_statistics.reports.word_lists import WordRow
 from app.domain.shared.money import decimal_text
+from app.domain.sites.sites import time_zone_of
 from app.htmx import wants_fragment
 from app.permissions import Permission, requires
 
@@ -86,20 +88,21 @@ def _download(lines: Iterator[str], name: str, period: Period) -> Response:
 
 def _words(site_id: int, period: Period, listing: ListRequest, currency: str) -> Iterator[str]:
     """Piece by piece: of 90 busy days it is megabytes."""
-    header = ("Search", *_counts_header(currency), "Results of the latest", "Latest search (UTC)")
+    zone = ZoneInfo(time_zone_of(site_id))
+    header = ("Search", *_counts_header(currency), "Results of the latest", f"Latest search ({zone.key})")
     yield spreadsheet.BEGINNING + spreadsheet.lines([header])
     some = []
     for row in word_lists.every_row(site_id, period, listing):
-        some.append(_word(row, currency))
+        some.append(_word(row, currency, zone))
         if len(some) == WRITTEN_AT_ONCE:
             yield spreadsheet.lines(some)
             some.clear()
     yield spreadsheet.lines(some)
 
 
-def _word(row: WordRow, currency: str) -> tuple[str, ...]:
+def _word(row: WordRow, currency: str, zone: ZoneInfo) -> tuple[str, ...]:
     finds = NONE if row.finds is None else str(row.finds)
-    return row.word, *_counts(row.sums, currency), finds, row.last_at.strftime("%Y-%m-%d %H:%M")
+    return row.word, *_counts(row.sums, currency), finds, row.last_at.astimezone(zone).strftime("%Y-%m-%d %H:%M")
 
 
 def _days(site_id: int, period: Period, currency: str) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -13,10 +12,11 @@ from werkzeug.datastructures import MultiDict
 from app.blueprints.admin.form_numbers import sent_id
 from app.blueprints.admin.search.rules.form import RuleForm
 from app.domain.catalogue.search_terms import split_terms
+from app.domain.relevance.rules.schedule import moment_of, moment_with_zone
 from app.domain.relevance.trials import proposal
 from app.domain.relevance.trials.proposal import Proposal
 from app.domain.shared import strict_json
-from app.domain.shared.problems import Invalid
+from app.domain.shared.problems import Invalid, Problem
 
 BETWEEN_WORDS = re.compile(r"[,;\n\r]")
 MOST_MARKS = 5_000
@@ -50,8 +50,15 @@ def _synonym(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:
 
 def _rule(sent: MultiDict[str, str], time_zone: str) -> dict[str, Any]:
     """A paused rule is tried as if it were not: its effect is what the page is for."""
-    form = RuleForm.typed(sent)
+    form, zone = RuleForm.typed(sent), ZoneInfo(time_zone)
     text = form.banner_text.strip()
+    problems: list[Problem] = []
+    starts, ends = (
+        moment_with_zone(typed.strip()) or moment_of(typed, zone, pointer, problems)
+        for typed, pointer in ((form.starts, "#/startsAt"), (form.ends, "#/endsAt"))
+    )
+    if problems:
+        raise Invalid(problems)
     return {
         "id": sent_id(sent.get("id", "")),
         "term": form.term,
@@ -60,19 +67,9 @@ def _rule(sent: MultiDict[str, str], time_zone: str) -> dict[str, Any]:
         "buries": [sku for sku in form.buries if sku],
         "redirectUrl": form.redirect_url,
         "banner": {"text": text, "linkUrl": form.banner_link_url} if text else None,
-        "startsAt": _moment(form.starts, time_zone),
-        "endsAt": _moment(form.ends, time_zone),
+        "startsAt": starts and starts.isoformat(),
+        "endsAt": ends and ends.isoformat(),
     }
-
-
-def _moment(text: str, time_zone: str) -> str | None:
-    if not text.strip():
-        return None
-    try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
-        return text  # Its reader names what is wrong with it.
-    return (moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(time_zone))).isoformat()
 
 
 def _terms(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:

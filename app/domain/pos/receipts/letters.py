@@ -11,6 +11,7 @@ from app.domain.shared.letters import html_of, link_html, rows_html, rows_text, 
 from app.domain.shared.mailing import Mail
 from app.domain.shared.money import format_money
 from app.domain.shared.text import one_line
+from app.domain.shared.times import format_moment
 
 Rows = list[tuple[str, str]]
 
@@ -62,8 +63,7 @@ def _html(receipt: Receipt, link: str) -> str:
 
 
 def _facts(receipt: Receipt) -> Rows:
-    paid_at = receipt.paid_at.astimezone(ZoneInfo(receipt.time_zone))
-    facts = [("Receipt", receipt.number), ("Paid", f"{paid_at.day} {paid_at:%B %Y, %H:%M}")]
+    facts = [("Receipt", receipt.number), ("Paid", format_moment(receipt.paid_at, receipt.time_zone))]
     return [*facts, ("Order", receipt.order_number)] if receipt.order_number else facts
 
 

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from app.domain.relevance.synonyms.evidence import describe_evidence
 from app.domain.search.serving.synonyms import LABELS
 from app.domain.search.settings import TITLES
+from app.domain.shared.times import format_moment
 
 TERMS = "search_terms"
 SOURCES = {"MANUAL": "by hand", "AI": "suggested by AI", "MINED": "suggested by the shop"}
@@ -60,8 +61,7 @@ def _golden(state: Mapping[str, Any]) -> Fields:
 def _moment(written: str | None, zone: ZoneInfo) -> str:
     if not written:
         return ""
-    local = datetime.fromisoformat(written).astimezone(zone)
-    return f"{local.day} {local:%B %Y, %H:%M}"
+    return format_moment(datetime.fromisoformat(written), zone.key)
 
 
 _BY_KIND: Mapping[str, Callable[[Mapping[str, Any]], Fields]] = {
