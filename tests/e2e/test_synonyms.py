@@ -23,6 +23,7 @@ def test_a_synonym_is_added_edited_and_deleted_in_its_row(page: Page, stocked: N
     form.get_by_label("Also find").fill("tent")
     form.get_by_role("button", name="Preview").click()
     expect(page.locator("#try")).to_contain_text(re.compile(r"0 → [1-9]\d* found"))
+    expect(form).not_to_contain_text("are one word to search")
     name = page.locator("#try .tried-side:last-child .tried-places .two-lines").first.inner_text()
     form.get_by_role("button", name="Add").click()
     expect(form).to_have_count(0)

@@ -49,3 +49,11 @@ const ready = () => {
 };
 window.addEventListener("pageshow", ready);
 document.addEventListener("htmx:finally:request", ready);
+
+// A preview that went well takes the errors of an earlier try to save with it.
+document.addEventListener("htmx:after:swap", (event) => {
+  const form = event.detail?.ctx?.sourceElement?.closest?.('button[hx-target="#try"]')?.form;
+  if (!form || document.querySelector('#try [role="alert"]')) return;
+  for (const note of form.querySelectorAll(".error, .note.bad")) note.remove();
+  for (const field of form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
+});

@@ -11,7 +11,10 @@ document.addEventListener("htmx:error", (event) => {
   if (!place || event.detail?.error?.name === "AbortError") return;
   const note = document.createElement("p");
   note.className = "note bad";
-  note.textContent = "The shop did not answer, so nothing was saved. What you typed is still here: try again.";
+  const reads = event.detail?.ctx?.request?.method?.toUpperCase() === "GET";
+  note.textContent = reads
+    ? "The shop did not answer. Try again."
+    : "The shop did not answer, so nothing was saved. What you typed is still here: try again.";
   place.replaceChildren(note);
   note.scrollIntoView({ block: "nearest" });
 });

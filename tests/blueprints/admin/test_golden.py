@@ -84,7 +84,8 @@ def test_a_refused_edit_keeps_the_form_open(someone: Merchandiser, app: Flask) -
 
 def test_a_golden_search_is_deleted_and_the_page_says_what_that_means(someone: Merchandiser, app: Flask) -> None:
     row = _add(someone, app)
-    assert "You are no longer alerted when MUG-1 leaves the first 5." in someone.fragment(PATH).text
+    page = someone.fragment(PATH).text
+    assert "You are no longer alerted when MUG-1 leaves the first 5." in page and ">Delete…</button>" in page
     someone.post(f"{PATH}/{row.id}/delete", {})
     assert _rows(app) == []
 

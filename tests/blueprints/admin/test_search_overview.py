@@ -96,6 +96,17 @@ def test_a_worker_that_does_not_take_up_a_rebuild_is_named(shop: int, signed_in,
     assert "Starts in a moment" not in _html(browser)
 
 
+def test_the_message_of_a_request_goes_when_the_rebuild_is_done(app: Flask, shop: int, signed_in) -> None:
+    browser: PageClient = signed_in()
+    browser.get("/admin/search")
+    browser.post("/admin/search/rebuild", {"scope": "ALL"})
+    assert "The rebuild is requested." in _html(browser)
+    assert 'id="flashes"' not in _fragment(browser, "")
+    with app.app_context():
+        indexing.rebuild(_run().id)
+    assert '<div id="flashes" class="flashes" role="status" hx-swap-oob="true">' in _fragment(browser, "waiting")
+
+
 def test_a_second_request_joins_the_first_and_says_whose_it_is(app: Flask, shop: int, signed_in) -> None:
     browser: PageClient = signed_in()
     browser.get("/admin/search")

@@ -107,6 +107,27 @@ def test_with_javascript_the_news_stands_beside_the_form(mia: PageClient, break_
     assert 'id="flashes"' in mia.client.get("/admin/", base_url=mia.base).text
 
 
+@pytest.mark.parametrize("error", [FULL, sqlite_error(sqlite3.SQLITE_BUSY, "database is locked")])
+def test_a_read_that_fails_says_nothing_of_saving(app: Flask, mia: PageClient, error: Exception) -> None:
+    def refuse(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+        if " FROM page" in statement.replace("\n", " "):
+            raise error
+
+    with app.app_context():
+        engine = db.engine
+    event.listen(engine, "before_cursor_execute", refuse)
+    try:
+        answer = mia.client.get("/admin/content/pages", base_url=mia.base)
+    finally:
+        event.remove(engine, "before_cursor_execute", refuse)
+    assert answer.status_code == 503 and "saved" not in answer.text and "Try again" in answer.text
+
+
+def test_a_page_that_is_missing_keeps_the_menu(mia: PageClient) -> None:
+    page = mia.get("/admin/nowhere", status=404)
+    assert "Sections" in [nav.get("aria-label") for nav in page.all("nav")]
+
+
 def test_a_password_is_not_repeated(app: Flask, mia: PageClient, break_writes: Break) -> None:
     break_writes(FULL)
     browser = PageClient(app)

@@ -36,6 +36,12 @@ def test_what_is_no_amount_of_pounds_is_refused(typed: str) -> None:
         parse_money(typed, "gbp")
 
 
+@pytest.mark.parametrize("typed", ["", "  ", "£"])
+def test_an_amount_that_is_missing_is_asked_for(typed: str) -> None:
+    with pytest.raises(Invalid, match=r"Enter an amount, such as 12\.50\."):
+        parse_money(typed, "gbp")
+
+
 def test_a_currency_without_decimals_takes_none() -> None:
     assert parse_money("1250", "jpy") == 1250
     with pytest.raises(Invalid):

@@ -49,7 +49,7 @@ def test_a_discount_a_tax_and_refunds_lead_to_what_is_left() -> None:
 
 def test_text_and_html_say_the_same() -> None:
     mail = receipt_mail(RECEIPT, "sam@home.test", "https://fern.test/r/x.y", "mail-1")
-    place, facts = ("Market stall", "London WC2E 8RF"), ("4F1C0C4E", "1 July 2026, 12:30", "1001")
+    place, facts = ("Market stall", "London WC2E 8RF"), ("4F1C0C4E", "1 July 2026, 12:30 BST", "1001")
     for part in (*place, *facts, "£30.00", "A0000000031010", "https://fern.test/r/x.y", "2 × Kettle (Colour: red)"):
         assert part in mail.text and part in mail.html, part
     assert (mail.to, mail.subject, mail.key) == ("sam@home.test", "Your receipt from Fern & Fell", "mail-1")
