@@ -73,10 +73,10 @@ def test_a_tree_is_made_by_keys_and_dragging_and_saved(page: Page) -> None:
     said(page, "Moved “Awnings” below “Stoves”.")
     assert names(page) == ["Tents", "Stoves", ".Awnings", "Lamps"]
     page.keyboard.press("Control+z")
-    said(page, "Taken back: Moved “Awnings” below “Stoves”.")
+    said(page, "Undone: Moved “Awnings” below “Stoves”.")
     assert names(page) == ["Tents", "Awnings", "Stoves", "Lamps"]
     page.keyboard.press("Control+Shift+z")
-    said(page, "Done again: Moved “Awnings” below “Stoves”.")
+    said(page, "Redone: Moved “Awnings” below “Stoves”.")
 
     page.reload()
     assert names(page) == ["Tents", "Stoves", ".Awnings", "Lamps"]
