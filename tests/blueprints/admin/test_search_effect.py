@@ -80,7 +80,7 @@ def test_each_term_of_a_product_is_told_by_itself(
 ) -> None:
     page = signed_in().get(f"/admin/search/effect/terms/{made(terms)}")
     assert page.texts["h3"] == "Mobile handset gone"
-    assert "Too early to tell" in page.texts["p"] and "needs three whole days" in page.texts["p"]
+    assert "Too early to measure" in page.texts["p"] and "needs three whole days" in page.texts["p"]
     assert "longer than is written down" in page.texts["p"]
     assert LESS_FINDS_NOTHING in page.texts["span"]
 

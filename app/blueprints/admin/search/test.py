@@ -95,7 +95,7 @@ def _show(author: Author) -> str:
 
 
 def _index(author: Author) -> str:
-    return f"{reindex_product(author.site_id, _id())} is being indexed again. Look once more in a few seconds."
+    return f"{reindex_product(author.site_id, _id())} is being indexed again. Check again in a few seconds."
 
 
 def _add_term(author: Author) -> str:

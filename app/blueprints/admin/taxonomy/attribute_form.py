@@ -330,14 +330,14 @@ def attribute_edit(sent: MultiDict[str, str]) -> Edit:
     of the attribute's form."""
     made = _EDITS.get(sent.get("edit", ""))
     if made is None:
-        raise Invalid.one("unknown_edit", "This editor does not know this action. Reload the page.", "#/edit")
+        raise Invalid.one("unknown_edit", "Unknown action. Reload the page.", "#/edit")
     return made(sent, sent.get("level", ""), sent.get("attribute", ""))
 
 
 def _position(sent: MultiDict[str, str]) -> int:
     position = sent_id(sent.get("position", ""))
     if position is None:
-        raise Invalid.one("invalid_number", "Say to which place it moves.", "#/position")
+        raise Invalid.one("invalid_number", "Enter the place to move it to.", "#/position")
     return position
 
 

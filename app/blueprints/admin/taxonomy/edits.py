@@ -29,7 +29,7 @@ def level_edits(form: Form, levels: FlatLevels) -> Sequence[Edit]:
     Invalid for any other."""
     read = _READERS.get(form.get("edit", ""))
     if read is None:
-        raise Invalid.one("unknown_edit", "The editor does not know this edit.", "#/edit")
+        raise Invalid.one("unknown_edit", "Unknown edit. Reload the page.", "#/edit")
     return read(form, levels)
 
 

@@ -88,7 +88,7 @@ def _about_engine(explanation: SearchExplanation) -> Iterator[Advice]:
         does = "A rebuild is under way." if explanation.is_rebuilding else "Rebuild the index to bring search back."
         yield Advice("unreachable", f"Search does not answer. {does}", Act.OVERVIEW)
     if explanation.is_behind:
-        message = "Something was saved of synonyms or rules and is not live yet, so this answer may be an old one."
+        message = "Changes of synonyms or rules are not live yet, so this answer may be out of date."
         yield Advice("not_live", message, Act.SYNONYMS)
 
 
