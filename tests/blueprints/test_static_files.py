@@ -1,5 +1,6 @@
 """Static files are kept by browsers for good, under an address that an upgrade changes."""
 
+import gzip
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +52,27 @@ def test_what_a_script_imports_has_the_version_of_the_script(production: FlaskCl
     for name in imported:
         answer = production.get(f"{folder}admin/{name}", buffered=True)
         assert "immutable" in answer.headers["Cache-Control"]
+
+
+def test_texts_are_packed_for_clients_that_take_them_so(production: FlaskClient) -> None:
+    address = released_at(production) + "admin/base.css"
+    plain = production.get(address, buffered=True)
+    packed = production.get(address, headers={"Accept-Encoding": "br, gzip;q=0.8"}, buffered=True)
+    assert gzip.decompress(packed.data) == plain.data and len(packed.data) < len(plain.data) / 2
+    assert (packed.headers["Content-Encoding"], packed.headers["Content-Length"]) == ("gzip", str(len(packed.data)))
+    assert "Content-Encoding" not in plain.headers
+    for answer in (plain, packed):
+        assert "Accept-Encoding" in answer.headers["Vary"] and "immutable" in answer.headers["Cache-Control"]
+    assert packed.headers["ETag"] == f"W/{plain.headers['ETag']}"
+    known = {"Accept-Encoding": "gzip", "If-None-Match": packed.headers["ETag"]}
+    assert production.get(address, headers=known, buffered=True).status_code == 304
+
+
+@pytest.mark.parametrize("accepted", ["identity", "gzip;q=0", "br"])
+def test_other_clients_get_them_as_they_are(production: FlaskClient, accepted: str) -> None:
+    address = released_at(production) + "admin/base.css"
+    answer = production.get(address, headers={"Accept-Encoding": accepted}, buffered=True)
+    assert "Content-Encoding" not in answer.headers and b"{" in answer.data
 
 
 def test_a_page_from_before_an_upgrade_gets_the_file_but_may_not_keep_it(production: FlaskClient) -> None:
