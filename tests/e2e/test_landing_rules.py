@@ -69,7 +69,7 @@ def test_another_threshold_shows_who_would_get_a_page(page: Page):
     expect(rows.filter(has_text="Would get a page").first).to_be_visible()
     assert rows.count() > before
     expect(page.get_by_label("Show values of at least")).to_be_focused()
-    page.get_by_role("button", name="Use the minimum of 1").click()
+    page.get_by_role("button", name="Use this minimum: 1").click()
     expect(page.get_by_label("Minimum", exact=True)).to_have_value("1")
     expect(page.get_by_label("Its own rules")).to_be_checked()
     page.get_by_label("Use the tree’s default rules").check()
