@@ -26,8 +26,9 @@ UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedE
 
 class FileRow(NamedTuple):
     """A record of a `.jsonl` file; `line` counts from 1, `size` is its length in bytes. `problems` are those that the
-    reader of a table had; `is_partial`: what the record does not name stays, also attribute values. `filled` are fields
-    that it took from the shop."""
+    reader of a table had; `is_partial`: what the record does not name stays, also attribute values and variants.
+    `filled` are fields that it took from the shop; `as_variant` are those that it has instead where the shop knows what
+    it names as a variant. `priced_by_variant`: its price is that of the first variant it names."""
 
     line: int
     fields: dict[str, Any]
@@ -35,11 +36,24 @@ class FileRow(NamedTuple):
     problems: tuple[Problem, ...] = ()
     is_partial: bool = False
     filled: frozenset[str] = frozenset()
+    as_variant: dict[str, Any] | None = None
+    priced_by_variant: bool = False
 
     def filled_from(self, known: Mapping[str, Any]) -> FileRow:
         """Return the record with those fields that it does not name."""
         fields = {**known, **self.fields}
         return self._replace(fields=fields, filled=frozenset(fields) - frozenset(self.fields))
+
+    def with_options(self, options: Mapping[str, Mapping[str, str]]) -> FileRow:
+        """Return the record with the options, by SKU, of those variants of which it names none."""
+        variants = [{"options": dict(options.get(v["sku"], {})), **v} for v in self.fields["variants"]]
+        return self._replace(fields={**self.fields, "variants": variants})
+
+    @property
+    def variants_without_options(self) -> list[str]:
+        """The SKUs of the variants of which a partial record does not say what sets them apart."""
+        variants = self.fields.get("variants", ()) if self.is_partial else ()
+        return [variant["sku"] for variant in variants if "options" not in variant]
 
 
 class RowBundle(Bundle, ABC):

@@ -83,7 +83,7 @@ def test_lines_of_one_handle_are_a_product_with_its_variants() -> None:
             {"sku": "R-L", "upc": None, "price": 15_000, "stock": 0, "options": {"Size": "Large"}},
         ],
     }  # fmt: skip
-    assert mug.fields["sku"] == "MUG-1" and mug.fields["variants"] == []
+    assert mug.fields["sku"] == "MUG-1" and "variants" not in mug.fields
     assert (mug.fields["price"], mug.fields["stock"], mug.fields["enabled"]) == (950, None, False)
 
 
@@ -166,6 +166,66 @@ def test_a_table_of_stock_changes_stock_alone_and_adds_nothing(take_table: Taken
     assert [variant.sku for variant in one("T-2").variants] == ["T-2-S"]
     assert {refusal.line for refusal in report.refusals} == {4}
     assert {refusal.field for refusal in report.refusals} == {"name", "price"}
+
+
+SIZES = "sku,name,price,variantSku,variantPrice,variantStock,option1Name,option1Value\n"
+SIZES += "T,Tent,10,T-S,,1,Size,S\nT,,,T-M,,2,Size,M\nT,,,T-L,12,3,Size,L"
+
+
+def sizes(sku: str = "T") -> dict[str, tuple[int | None, int | None, str]]:
+    """The price, stock and size of each variant, in the order of the shop."""
+    db.session.expire_all()
+    return {variant.sku: (variant.price, variant.stock, variant.options["Size"]) for variant in one(sku).variants}
+
+
+@pytest.mark.parametrize(
+    ("table", "now"),
+    [
+        ("sku,variantSku,variantStock\nT,T-M,9", (None, 9, "M")),
+        ("sku,variantSku,variantStock,option1Name,option1Value\nT,T-M,9,Size,M", (None, 9, "M")),
+        ("sku,name,price,variantSku,variantStock\nT,Tent,11,,", (None, 2, "M")),
+        ("sku,variantSku,option1Name,option1Value\nT,T-M,Size,Middle", (None, 2, "Middle")),
+    ],
+)
+def test_a_table_of_some_variants_leaves_the_others_and_what_it_does_not_say(
+    take_table: Taken, table: str, now: tuple[int | None, int | None, str]
+) -> None:
+    take_table(SIZES)
+    report = take_table(table)
+    assert (report.of("products").changed, report.of("products").refused) == (1, 0)
+    assert list(sizes().items()) == [("T-S", (None, 1, "S")), ("T-M", now), ("T-L", (1200, 3, "L"))]
+    assert take_table(table).of("products").unchanged == 1
+
+
+def test_lines_of_new_variants_add_them_behind_the_others(take_table: Taken) -> None:
+    take_table(SIZES)
+    take_table("sku,variantSku,option1Name,option1Value\nT,T-XL,Size,XL\nT,T-S,Size,S")
+    assert list(sizes()) == ["T-S", "T-M", "T-L", "T-XL"]
+
+
+def test_variants_that_clash_with_those_of_the_shop_or_say_nothing_of_themselves_are_refused(take_table: Taken) -> None:
+    take_table(SIZES)
+    clash = take_table("sku,variantSku,option1Name,option1Value\nT,T-0,Size,S")
+    assert [refusal.reason for refusal in clash.refusals] == ["Two variants are both “Size S”."]
+    unknown = take_table("sku,variantSku,variantStock\nT,T-0,1")
+    assert [refusal.code for refusal in unknown.refusals] == ["required"]
+    many = "".join(f"\nT,T-{number},Size,{number}" for number in range(198))
+    too_many = take_table(f"sku,variantSku,option1Name,option1Value{many}")
+    assert [refusal.code for refusal in too_many.refusals] == ["too_many"]
+    assert list(sizes()) == ["T-S", "T-M", "T-L"]
+
+
+def test_shopifys_stock_and_price_lists_change_the_variants_that_they_name(take_table: Taken) -> None:
+    head = "Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price,Variant Inventory Qty"
+    take_table(f"{head}\nt,Tent,Size,S,T-S,10,1\nt,,,M,T-M,10,2\nmug,Mug,Title,Default Title,MUG-1,5,3")
+    report = take_table("Handle,Variant SKU,Variant Inventory Qty\nt,T-S,7\nmug,MUG-1,4")
+    assert (report.of("products").changed, report.refusals) == (2, [])
+    assert sizes("t") == {"T-S": (None, 7, "S"), "T-M": (None, 2, "M")} and one("MUG-1").stock == 4
+    prices = "Handle,Variant SKU,Variant Price\nt,T-S,8\nmug,MUG-1,6"
+    assert take_table(prices).refusals == []
+    assert sizes("t") == {"T-S": (800, 7, "S"), "T-M": (None, 2, "M")}
+    assert (one("t").price, one("MUG-1").price) == (1000, 600)
+    assert take_table(prices).of("products").unchanged == 2
 
 
 def test_what_is_left_out_comes_as_a_table_to_correct(take_table: Taken, tmp_path: Path) -> None:

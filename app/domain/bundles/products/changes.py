@@ -72,7 +72,9 @@ def difference(candidate: CheckedRow, stored: StoredProduct) -> Change:
     change = Change({name: value for name, value in wanted.items() if stored.columns[name] != value}, stored.id)
     if "taxonomy_attributes" in change.columns:
         change.values = counted_values(change.columns["taxonomy_attributes"])
-    variants = _with_kept(candidate.row, stored)
+    variants = with_stored(candidate.row, stored)
+    if _has_unnamed(candidate.row, stored) and candidate.row.priced_by_variant:
+        change.columns.pop("price", None)
     if variants is not None and variants != stored.variants:
         change.variants, change.variant_ids = variants, stored.variant_ids
     if candidate.images is not None:
@@ -82,17 +84,36 @@ def difference(candidate: CheckedRow, stored: StoredProduct) -> Change:
     return change
 
 
-def _with_kept(row: ImportedProduct, stored: StoredProduct) -> list[VariantDraft] | None:
-    """Return the row's variants, with what it does not say of those that are stored."""
-    if not row.variants or not row.kept:
+def with_stored(row: ImportedProduct, stored: StoredProduct) -> list[VariantDraft] | None:
+    """Return the row's variants, with what it does not say of those that are stored. Of a row that keeps variants the
+    stored ones stay in their order, and new ones follow."""
+    if not row.variants:
         return row.variants
     known = {variant.sku: variant for variant in stored.variants}
-    return [
-        replace(variant, **{name: getattr(known[variant.sku], name) for name in row.kept})
-        if variant.sku in known
-        else variant
-        for variant in row.variants
-    ]
+    named = {variant.sku: _with_kept(_with_own_price(variant, row, stored), row, known) for variant in row.variants}
+    if not row.keeps_variants:
+        return list(named.values())
+    return list((known | named).values())
+
+
+def _with_kept(variant: VariantDraft, row: ImportedProduct, known: Mapping[str, VariantDraft]) -> VariantDraft:
+    if variant.sku not in known:
+        return variant
+    return replace(variant, **{name: getattr(known[variant.sku], name) for name in row.kept})
+
+
+def _with_own_price(variant: VariantDraft, row: ImportedProduct, stored: StoredProduct) -> VariantDraft:
+    """Where the price of a product is that of its first variant, lines of some variants must not change the price of
+    the others: the product keeps its price, and the variants get their own."""
+    if not row.priced_by_variant or not _has_unnamed(row, stored):
+        return variant
+    price = row.columns["price"] if variant.price is None else variant.price
+    return replace(variant, price=None if price == stored.columns["price"] else price)
+
+
+def _has_unnamed(row: ImportedProduct, stored: StoredProduct) -> bool:
+    named = {variant.sku for variant in row.variants or ()}
+    return any(variant.sku not in named for variant in stored.variants)
 
 
 def _described(pictures: list[Picture], known: Mapping[str, str]) -> list[Picture]:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select
 
 from app.domain.bundles.products import stored
-from app.domain.bundles.products.changes import Change, CheckedRow, addition, difference
+from app.domain.bundles.products.changes import Change, CheckedRow, addition, difference, with_stored
 from app.domain.bundles.products.pictures import keep_pictures, variants_with_pictures
 from app.domain.bundles.products.rows import ImportedProduct, read_product
 from app.domain.bundles.products.seo_names import SeoNames
@@ -19,7 +19,7 @@ from app.domain.bundles.products.writing import write
 from app.domain.bundles.reading import FileRow, read_rows
 from app.domain.bundles.report import shown
 from app.domain.bundles.task import ImportTask, refusal_of
-from app.domain.catalogue.rules import seo_name_of
+from app.domain.catalogue.rules import seo_name_of, variants_problems
 from app.domain.shared.problems import Conflict, Invalid, Problem
 from app.domain.taxonomy.levels.values import NOTHING_STORED
 from app.domain.taxonomy.models import Taxonomy
@@ -84,11 +84,21 @@ class ProductImport:
 
     def _completed(self, rows: Iterator[FileRow]) -> Iterator[FileRow]:
         """Yield the rows, those of a table that names only some of a product with what the shop has of it."""
-        while some := list(islice(rows, LOOKED_UP)):
+        while some := [*self._with_options(list(islice(rows, LOOKED_UP)))]:
             skus = [str(raw.fields.get("sku")) for raw in some if raw.is_partial and not raw.fields.keys() >= NEEDED]
             known = stored.needed_fields(self._task.site_id, skus) if skus else {}
             for raw in some:
                 yield raw.filled_from(known.get(str(raw.fields.get("sku")), {})) if known else raw
+
+    def _with_options(self, rows: Sequence[FileRow]) -> Iterator[FileRow]:
+        """Yield rows whose variants have the options of the shop, where a table does not tell them apart."""
+        skus = {sku for row in rows for sku in row.variants_without_options}
+        skus |= {variant["sku"] for row in rows if row.as_variant for variant in row.as_variant["variants"]}
+        known = stored.variant_options(self._task.site_id, skus) if skus else {}
+        for row in rows:
+            if row.as_variant and row.as_variant["variants"][0]["sku"] in known:
+                row = row._replace(fields=row.as_variant)
+            yield row.with_options(known) if row.variants_without_options else row
 
     def _check_first_of_its_sku(self, row: ImportedProduct) -> None:
         earlier = self._task.skus.get(row.sku)
@@ -180,7 +190,7 @@ class ProductImport:
             counts.note("changed", _named(candidate))
 
     def _taken_problems(self, row: ImportedProduct, own: StoredProduct | None, owners: dict[str, int]) -> list[Problem]:
-        problems = []
+        problems = variants_problems(with_stored(row, own) or ()) if own and row.keeps_variants else []
         for index, variant in enumerate(row.variants or ()):
             owner = owners.get(variant.sku)
             holder = self._variant_skus.setdefault(variant.sku, row.sku)

@@ -78,7 +78,8 @@ class ImportedProduct:
     in `variants`, `images` and `level_id` means that the line says nothing; "" as level takes the classification away.
     The `picture` of a variant is its name in the bundle until the pictures are kept. `size` is that of the line in
     bytes; `keeps_values`: attribute values that it does not name stay, and so do the fields `kept` of variants
-    and the columns `filled`."""
+    and the columns `filled`; `keeps_variants`: so do variants. `priced_by_variant`: the price is that of the first
+    variant."""
 
     line: int
     sku: str
@@ -93,6 +94,8 @@ class ImportedProduct:
     keeps_values: bool = False
     kept: frozenset[str] = frozenset()
     filled: frozenset[str] = frozenset()
+    keeps_variants: bool = False
+    priced_by_variant: bool = False
 
 
 def read_product(row: FileRow, site_id: int) -> ImportedProduct:
@@ -111,7 +114,8 @@ def read_product(row: FileRow, site_id: int) -> ImportedProduct:
     product = ImportedProduct(row.line, columns["sku"], columns, variants, fields.get("images"))
     product.size = row.size
     if row.is_partial:
-        product.keeps_values, product.filled = True, row.filled
+        product.keeps_values, product.keeps_variants, product.filled = True, True, row.filled
+        product.priced_by_variant = row.priced_by_variant
         product.kept = OF_VARIANTS.difference(*fields.get("variants", ())[:1])
     if created_at is not None:
         columns["created_at"] = created_at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,6 +70,12 @@ def needed_fields(site_id: int, skus: Collection[str]) -> dict[str, dict[str, An
     """Return what every record of a product needs, of those that are stored, by SKU."""
     query = select(Product.sku, Product.name, Product.price).where(Product.site_id == site_id, Product.sku.in_(skus))
     return {sku: {"name": name, "price": price} for sku, name, price in db.session.execute(query)}
+
+
+def variant_options(site_id: int, skus: Collection[str]) -> dict[str, Mapping[str, str]]:
+    """Return what sets stored variants apart, by their SKUs."""
+    query = select(Variant.sku, Variant.options).where(Variant.site_id == site_id, Variant.sku.in_(skus))
+    return dict(db.session.execute(query).all())
 
 
 def variant_owners(site_id: int, skus: Collection[str]) -> dict[str, int]:

@@ -104,11 +104,12 @@ def _row(table: TableFormat, lines: Sequence[TableLine]) -> FileRow:
     cells = [Cells(table, line, problems) for line in lines]
     fields = _product(table, cells[0])
     variants = _variants(cells)
-    if table.is_shopify:
-        _as_shopify(cells[0], fields, variants)
-    if any(target in VARIANT_FIELDS for target in table.columns):
+    as_variant = _as_shopify(cells[0], fields, variants) if table.is_shopify else None
+    if variants:
         fields["variants"] = variants
-    return FileRow(lines[0].number, fields, sum(line.size for line in lines), tuple(problems), is_partial=True)
+    size = sum(line.size for line in lines)
+    row = FileRow(lines[0].number, fields, size, tuple(problems), is_partial=True, as_variant=as_variant)
+    return row._replace(priced_by_variant=table.is_shopify)
 
 
 def _product(table: TableFormat, cells: Cells) -> dict[str, Any]:
@@ -158,7 +159,9 @@ def _variant(cells: Cells, names: Mapping[int, str]) -> dict[str, Any]:
         for n, name in names.items()
         if (value := cells.text(f"option{n}Value"))
     }
-    variant: dict[str, Any] = {"sku": cells.text("variantSku"), "options": options}
+    variant: dict[str, Any] = {"sku": cells.text("variantSku")}
+    if options:
+        variant["options"] = options
     if "variantUpc" in cells:
         variant["upc"] = _code(cells.text("variantUpc"))
     if "variantPrice" in cells:
@@ -168,8 +171,9 @@ def _variant(cells: Cells, names: Mapping[int, str]) -> dict[str, Any]:
     return variant
 
 
-def _as_shopify(cells: Cells, fields: dict[str, Any], variants: list[dict[str, Any]]) -> None:
-    """A product of Shopify is known by its handle, and its price, stock and code are those of its variants."""
+def _as_shopify(cells: Cells, fields: dict[str, Any], variants: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """A product of Shopify is known by its handle, and its price, stock and code are those of its variants. Return
+    what it is otherwise where its one line does not say whether it is the product or one of its variants."""
     handle = cells.text(HANDLE)
     fields["seoName"] = fields.get("seoName") or handle
     fields.setdefault("sku", handle)
@@ -182,10 +186,13 @@ def _as_shopify(cells: Cells, fields: dict[str, Any], variants: list[dict[str, A
         fields["compareAtPrice"] = None
     for place, variant in enumerate(variants, start=1):
         _tidy_variant(variant, f"{handle}-{place}", fields.get("price"))
-    if len(variants) == 1 and variants[0]["options"] in ({}, NO_OPTION):
-        only = variants.pop()
-        fields["sku"] = cells.text("variantSku") or handle
-        fields |= {name: only[name] for name in ("upc", "stock") if name in only}
+    if len(variants) != 1 or variants[0].get("options", NO_OPTION) != NO_OPTION:
+        return None
+    only = variants.pop()
+    as_variant = None if "options" in only else {**fields, "variants": [only]}
+    fields["sku"] = cells.text("variantSku") or handle
+    fields |= {name: only[name] for name in ("upc", "stock") if name in only}
+    return as_variant
 
 
 def _tidy_variant(variant: dict[str, Any], sku: str, price: int | None) -> None:
