@@ -41,7 +41,7 @@ def _build(site_id: int, host: str) -> bool:
         build_id = builds.request(command_author(site_id), is_noted=True).id
     done = _finished(site_id, build_id)
     if done.has_failed:
-        click.echo(f"{host}: {done.error} The sitemap before stays.", err=True)
+        click.echo(f"{host}: {done.error} The previous sitemap is still served.", err=True)
         return False
     click.echo(f"{host}: {done.done:,} addresses in {done.files:,} file{'' if done.files == 1 else 's'}")
     for warning in done.warnings:

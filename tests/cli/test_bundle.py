@@ -62,7 +62,7 @@ def test_the_report_is_had_as_json(run: Run, bundle: Path):
         }
     ]
     assert report["droppedValues"][0]["attributeId"] == "colour"
-    assert report["skipped"] == [{"file": "readme.json", "reason": "No part of a bundle has this name."}]
+    assert report["skipped"] == [{"file": "readme.json", "reason": "Unknown file."}]
 
 
 def test_a_dry_run_leaves_the_database_as_it_was(run: Run, app: Flask, bundle: Path):

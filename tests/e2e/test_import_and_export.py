@@ -30,11 +30,11 @@ def test_a_file_is_previewed_imported_and_found_and_exported(page: Page, stocked
     page.get_by_role("navigation", name="Settings").get_by_role("link", name="Import and export").click()
     imports = page.locator("#import")
     imports.get_by_label("File").set_input_files(bundle(tmp_path / "mugs.zip"))
-    imports.get_by_role("button", name="Preview the import").click()
+    imports.get_by_role("button", name="Preview import").click()
     expect(page.get_by_role("heading", name="What would change")).to_be_visible(timeout=SECONDS)
     expect(page.locator("#run")).to_contain_text("E2E-0: Enamel mug 0")
     expect(page.locator("#run")).to_contain_text("products.jsonl, line 21")
-    expect(page.locator("#run")).to_contain_text("notes.bin: No part of a bundle has this name.")
+    expect(page.locator("#run")).to_contain_text("notes.bin: Unknown file.")
 
     page.get_by_role("button", name="Import now").press("Enter")
     expect(page.get_by_role("heading", name="What changed")).to_be_visible(timeout=SECONDS)
@@ -56,5 +56,5 @@ def test_what_is_no_bundle_is_said_to_be_none(page: Page, stocked: None) -> None
     page.goto("/admin/settings/import-export")
     picture: FilePayload = {"name": "shop.zip", "mimeType": "application/zip", "buffer": io.BytesIO(b"no zip").read()}
     page.locator("#import").get_by_label("File").set_input_files(picture)
-    page.locator("#import").get_by_role("button", name="Preview the import").click()
+    page.locator("#import").get_by_role("button", name="Preview import").click()
     expect(page.locator("#run")).to_contain_text("This is not a readable .zip file", timeout=SECONDS)

@@ -73,7 +73,7 @@ def bundle_upload(permit: str) -> Response | tuple[str, int]:
     folder, file = _folder(), None
     try:
         if _permits().holder(permit, ports.clock().now().timestamp()) != _holder():
-            raise Conflict("This page is too old. Choose the file again.")
+            raise Conflict("This page has expired. Choose the file again.")
         sent = request.files.get("bundle")
         if sent is None or not sent.filename:
             raise Invalid.one("required", "Choose a .zip file first.", "#/bundle")

@@ -27,7 +27,7 @@ from app.permissions import Permission, requires
 from app.transaction import transaction
 
 Page = str | tuple[str, int]
-NOT_CONFIRMED = "Nothing was erased: type it exactly as it stands above."
+NOT_CONFIRMED = "Nothing was erased. Type the text exactly as shown."
 
 
 @bp.app_template_filter("personal_value")
@@ -85,7 +85,7 @@ def personal_data_erase() -> Answer | Page:
         return _person_page(person, FieldErrors(refused)), 409
     except (Conflict, Forbidden) as refused:
         return _person_page(person, FieldErrors(Invalid([Problem(refused.code, refused.message)]))), 409
-    flash(f"Erased for good. {erasure.summary}.", "bad" if erasure.failure else "good")
+    flash(f"Erased permanently. {erasure.summary}.", "bad" if erasure.failure else "good")
     return redirect(url_for("admin.personal_data"))
 
 

@@ -144,26 +144,26 @@ def _check_sizes(members: list[zipfile.ZipInfo], file: str, size: int) -> None:
     if len(members) > MOST_FILES:
         raise BrokenBundle.at(file, f"A bundle has at most {MOST_FILES:,} files; this archive has {len(members):,}.")
     if sum(member.compress_size for member in members) > size:
-        raise BrokenBundle.at(file, "Members of the archive overlap.")
+        raise BrokenBundle.at(file, "Files in the archive overlap.")
     if sum(member.file_size for member in members) > LARGEST_ARCHIVE:
         raise BrokenBundle.at(file, f"Unpacked, the archive takes more than {LARGEST_ARCHIVE // 1024**3} GB.")
     for member in members:
         if member.file_size > max(SMALL_ANYWAY, member.compress_size * MOST_SWELLING):
-            raise BrokenBundle.at(member.filename, f"The file swells to over {MOST_SWELLING} times its packed size.")
+            raise BrokenBundle.at(member.filename, f"The file unpacks to over {MOST_SWELLING} times its packed size.")
 
 
 def _check_member(member: zipfile.ZipInfo) -> None:
     name = member.orig_filename
     parts = PurePosixPath(name).parts
     if "\0" in name or "\\" in name or ":" in name or name.startswith("/") or ".." in parts:
-        raise BrokenBundle.at(member.filename, "The name of this member leads out of the archive.")
+        raise BrokenBundle.at(member.filename, "The name of this file leads out of the archive.")
     kind = stat.S_IFMT(member.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise BrokenBundle.at(member.filename, "A bundle holds plain files only, no links.")
     if member.flag_bits & 0x1:
         raise BrokenBundle.at(member.filename, "The file is encrypted.")
     if member.compress_type not in PACKED:
-        raise BrokenBundle.at(member.filename, "The file is packed by another method than Deflate.")
+        raise BrokenBundle.at(member.filename, "The file is not compressed with Deflate.")
 
 
 def _common_folder(members: list[zipfile.ZipInfo]) -> str:

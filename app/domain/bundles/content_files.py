@@ -101,7 +101,7 @@ def _values(row: FileRow, record: Record, columns: Mapping[str, str], lines: dic
     if not seo_name and not problems:
         problems.append(Problem("required", "The SEO name is missing.", "#/seoName"))
     if seo_name in lines:
-        message = f"The SEO name “{seo_name[:80]}” stands on line {lines[seo_name]} already."
+        message = f"The SEO name “{seo_name[:80]}” is already on line {lines[seo_name]}."
         problems.append(Problem("duplicate_seo_name", message, "#/seoName"))
     if problems:
         raise Invalid(problems)

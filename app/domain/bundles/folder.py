@@ -15,7 +15,7 @@ from app.domain.shared.problems import Invalid, NotFound
 LARGEST_UPLOAD = 512 * 1024**2  # Bytes; what is larger comes in by the command.
 CHUNK = 1024**2
 FILE = re.compile(r"[0-9a-f]{32}[.](?:zip|csv)", re.ASCII)
-GONE = "This file is gone. Files are kept for a day."
+GONE = "This file has expired. Files are kept for one day."
 
 
 class BundleFolder:

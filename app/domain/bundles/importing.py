@@ -126,7 +126,7 @@ def _name_skipped(task: ImportTask) -> None:
         if file.startswith(MEDIA):
             continue
         if name not in FILES:
-            task.report.skip(file, "No part of a bundle has this name.")
+            task.report.skip(file, "Unknown file.")
         elif not is_chosen(name, task.parts):
             task.report.skip(file, "This part was not chosen.")
 

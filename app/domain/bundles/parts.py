@@ -30,9 +30,9 @@ LABELS: Mapping[Part, tuple[str, str]] = {
     Part.MERCHANDISING: ("Merchandising", "Category trees with filters, placed products and landing rules"),
     Part.SEARCH: ("Search", "Synonyms, rules and golden searches"),
     Part.PAGES: ("Pages", "Pages of the shop"),
-    Part.SETTINGS: ("Settings", "Settings of search, listings, SEO and the theme"),
-    Part.TILL: ("Mobile POS", "Locations, agents and settings of the till"),
-    Part.USERS: ("Users", "People and their roles, never a password"),
+    Part.SETTINGS: ("Settings", "Search, listing, SEO and theme settings"),
+    Part.TILL: ("Mobile POS", "Locations, agents and settings of Mobile POS"),
+    Part.USERS: ("Users", "Users and their roles, without passwords"),
     Part.SITE: ("Site", "Name, hosts, currency, time zone, staging and capabilities"),
 }
 FILES: Mapping[str, frozenset[Part]] = {

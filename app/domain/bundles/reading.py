@@ -161,7 +161,7 @@ def _limit(bundle: Bundle, name: str) -> int:
 
 
 def _swells(name: str) -> BrokenBundle:
-    return BrokenBundle.at(name, f"The file swells to over {MOST_SWELLING} times its packed size.")
+    return BrokenBundle.at(name, f"The file unpacks to over {MOST_SWELLING} times its packed size.")
 
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+')

@@ -151,7 +151,7 @@ class BundleReport:
         if len(self.skipped) < MOST_SKIPPED:
             self.skipped.append((file[:LONGEST_SHOWN_NAME], reason))
         else:
-            self.note(f"More than {MOST_SKIPPED} files were passed over; only the first are named.")
+            self.note(f"More than {MOST_SKIPPED} files were skipped; only the first are listed.")
 
     def note(self, text: str) -> None:
         if text not in self.notes:

@@ -49,7 +49,7 @@ def _read(
     first = places.setdefault(normalized_term(clean.term), index)
     if first != index:
         line = document.line_of(f"#/{first}")
-        raise Invalid.one("duplicate_term", f"A rule for “{clean.term}” stands on line {line} already.", "#/term")
+        raise Invalid.one("duplicate_term", f"A rule for “{clean.term}” is already on line {line}.", "#/term")
     return clean, stored
 
 

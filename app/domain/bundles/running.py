@@ -176,7 +176,7 @@ def _check_rights(order: _Order) -> None:
     for site_id in sites:
         held = accounts.roles_of(order.importer.user_id or 0, site_id or 0)
         if held.isdisjoint(MAY_IMPORT if order.columns is None else MAY_IMPORT_PRODUCTS):
-            raise Conflict(f"{order.importer.name} may not do this any more.")
+            raise Conflict(f"{order.importer.name} no longer has permission to do this.")
 
 
 def _export(settings: BundleSettings, order: _Order, site_id: int, watch: Watch) -> dict[str, int]:

@@ -36,10 +36,10 @@ FILE_KEPT = timedelta(days=1)
 MOST_ATTEMPTS = 3
 LISTED = 20
 LONGEST_NAME = 200
-MISSING = "There is no such import or export on this site."
-BUSY = "An import or export of this site is under way. Wait for its end, or cancel it."
+MISSING = "Import or export not found."
+BUSY = "An import or export is already running. Wait until it is done, or cancel it."
 CANCELLED = "Cancelled."
-OF_ANOTHER = "Another user requested this preview, and rights may differ. Preview it yourself first."
+OF_ANOTHER = "Another user requested this preview. Make your own preview first: your permissions may differ."
 
 
 class Action(StrEnum):
@@ -54,9 +54,9 @@ BUNDLE_RUN = WorkKind(
     lease=timedelta(seconds=60),
     kept=timedelta(days=30),
     most_attempts=MOST_ATTEMPTS,
-    exhausted=f"It broke off {MOST_ATTEMPTS} times. What was taken stays, each batch whole; doing it again is safe.",
+    exhausted=f"It broke off {MOST_ATTEMPTS} times. What was imported so far is kept. Run it again to import the rest.",
     waits_at_most=timedelta(hours=12),
-    overdue="No worker took it up within twelve hours. Ask for it again.",
+    overdue="No worker started it within twelve hours. Start it again.",
 )
 
 
@@ -150,7 +150,7 @@ def confirm(author: Author, user_id: int, run_id: str, removes: bool) -> BundleR
     if tried.user_id != user_id:
         raise Conflict(OF_ANOTHER)
     if not _may_follow(author.clock, tried) or was_followed(tried):
-        raise Conflict("This was done already, or its file is gone. Begin again.")
+        raise Conflict("This has been run already, or its file has expired. Start again.")
     columns: dict[str, Any] = {"file": tried.file, "name": tried.name, "source_site_id": tried.source_site_id}
     columns |= {"columns": tried.columns}
     columns |= {"removes": removes, "follows": tried.id, "kept_until": tried.kept_until}
@@ -161,7 +161,7 @@ def cancel(author: Author, run_id: str) -> None:
     """End a run that waits, and have the worker of one that runs stop after its batch. Raises NotFound, Conflict."""
     run = run_of(author.site_id, run_id, to_change=True)
     if not run.is_unfinished:
-        raise Conflict("It has ended already.")
+        raise Conflict("It has already ended.")
     run.is_cancelled = True
     _note(author, run, "cancel", "Cancelled")
     if run.state == State.WAITING:
@@ -202,7 +202,7 @@ def export_file(clock: Clock, site_id: int, run_id: str) -> tuple[str, str]:
     """The file of an export that is done, and the name to give it. Raises NotFound once it is kept no longer."""
     run = run_of(site_id, run_id)
     is_there = run.action == Action.EXPORT and _has_file(clock, run)
-    return existing(run.file if is_there else None, "This file is gone. Exports are kept for a day."), run.name
+    return existing(run.file if is_there else None, "This file has expired. Exports are kept for one day."), run.name
 
 
 def live_files(clock: Clock) -> Sequence[str]:

@@ -60,7 +60,7 @@ class Erasure:
     def summary(self) -> str:
         parts = [self.of_records, f"Mail files: {self.mails:,}"]
         if self.failure:
-            parts.append(f"Some files could not be removed ({self.failure}): remove them on the server")
+            parts.append(f"Some files could not be removed ({self.failure}). Remove them on the server")
         return "; ".join(parts)
 
 
@@ -74,7 +74,7 @@ def check_may_erase(actor: SignedIn, person: Person) -> None:
         return
     rights = staff.member(actor, person.account.user_id).rights
     if rights.is_oneself:
-        raise Forbidden("This is you: another admin has to erase you.")
+        raise Forbidden("You cannot erase yourself. Ask another admin.")
     if not rights.may_change_account:
         raise Forbidden(rights.why_not or "Your role does not allow you to erase this user.")
 

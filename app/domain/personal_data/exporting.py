@@ -65,7 +65,7 @@ def export(person: Person, at: datetime) -> Iterator[str]:
     for holding in HOLDINGS:
         yield from _section(holding.name, holding.title, holding.becomes, _records(holding, person))
     if person.account:
-        yield from _section("activity", "What they did", "Their name becomes a number.", _activity(person))
+        yield from _section("activity", "Activity", "The name is replaced by a number.", _activity(person))
     yield "\n}\n"
 
 

@@ -28,7 +28,7 @@ from app.domain.taxonomy.models import TaxonomyDraft
 ERASED = "Erased"
 REMOVED = None  # In place of what is written over: the records go.
 Values = Mapping[str, Any]
-LEDGER = "Amounts, dates, and the brand and last four digits of the card stay: they are the shop’s books."
+LEDGER = "Amounts, dates, and the brand and last four digits of the card are kept for accounting."
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,20 +142,20 @@ HOLDINGS: tuple[Holding, ...] = (
     ),
     Holding(
         "processorEvents",
-        "Messages of the payment processor",
+        "Messages from the payment processor",
         StoredProcessorEvent,
         _processor_events,
         ("event_id", "type", "received_at", "payload"),
-        "What they say is removed; that they came, and when, stays with the payment.",
+        "Their content is removed; their times are kept with the payment.",
         lambda _person: {"payload": {}},
     ),
     Holding(
         "repeatedRequests",
-        "Requests of tills, kept for a day",
+        "Till requests, kept for a day",
         PosIdempotencyKey,
         _idempotency_keys,
         ("operation", "record_id", "status", "created_at"),
-        "They hold no name or address, and are purged within a day: without them a payment could be made twice.",
+        "They contain no name or address and are deleted within a day. They prevent double payments.",
         _unchanged,
         stays=True,
     ),
@@ -176,11 +176,11 @@ HOLDINGS: tuple[Holding, ...] = (
     ),
     Holding(
         "orderLines",
-        "What they ordered",
+        "Ordered items",
         OrderLine,
         lambda person: OrderLine.order_id.in_(person.order_ids),
         ("order_id", "sku", "name", "options", "quantity", "unit_price"),
-        "It stays, without a person: what was sold for how much is in the shop’s books.",
+        "Kept for accounting, without the person.",
         _unchanged,
         stays=True,
     ),
@@ -193,8 +193,8 @@ HOLDINGS: tuple[Holding, ...] = (
             *("id", "number", "channel", "status", "contact_name", "contact_email", "contact_phone", "note"),
             *("total", "discount", "tax", "currency", "paid_amount", "created_at", "submitted_at", "settled_at"),
         ),
-        "Name, address, phone and note are removed, and the link to the order’s page ends. Number, sums, tax and dates "
-        "stay: they are the shop’s books.",
+        "Name, address, phone and note are removed, and the link to the order page stops working. Number, amounts, tax "
+        "and dates are kept for accounting.",
         lambda _person: {
             "contact_name": ERASED,
             "contact_email": "",
@@ -205,24 +205,24 @@ HOLDINGS: tuple[Holding, ...] = (
     ),
     Holding(
         "paymentsTaken",
-        "Card payments that they took at tills",
+        "Card payments taken at tills",
         PosTransaction,
         _payments_taken,
         ("id", "amount_in_pence", "currency", "status", "created_at"),
-        "They stay, under a number in place of the name: they are the shop’s books.",
+        "Kept for accounting, with a number in place of the name.",
         _unchanged,
         stays=True,
     ),
     Holding(
         "workSessions",
-        "Work at tills",
+        "Till sessions",
         PosSession,
         _of_user(PosSession.user_id),
         (
             *("id", "device_name", "device_id", "user_agent", "ip", "started_at", "ended_at", "end_reason"),
             *("opening_float", "counted_cash", "closing_note"),
         ),
-        "Device, network address and note are removed. Times and cash stay: the Z reports rest on them.",
+        "Device, network address and note are removed. Times and cash are kept for the Z reports.",
         lambda _person: {"device_id": None, "device_name": None, "user_agent": "", "ip": "", "closing_note": ""},
     ),
     Holding(
@@ -231,12 +231,12 @@ HOLDINGS: tuple[Holding, ...] = (
         PosAgent,
         _of_user(PosAgent.user_id),
         ("id", "display_name", "enabled", "can_refund", "can_discount", "max_transaction_amount", "created_at"),
-        "The name becomes a number, and the agent takes no further payments.",
+        "The name is replaced by a number, and the agent is disabled.",
         _closed_agent,
     ),
     Holding(
         "drafts",
-        "Unsaved changes of taxonomies",
+        "Unsaved taxonomy changes",
         TaxonomyDraft,
         _of_user(TaxonomyDraft.user_id),
         ("taxonomy_id", "base_revision", "updated_at"),
@@ -244,7 +244,7 @@ HOLDINGS: tuple[Holding, ...] = (
     ),
     Holding(
         "signIns",
-        "Browsers that are signed in",
+        "Signed-in browsers",
         SignInSession,
         _of_user(SignInSession.user_id),
         ("host", "created_at", "last_seen_at"),
@@ -252,7 +252,7 @@ HOLDINGS: tuple[Holding, ...] = (
     ),
     Holding(
         "apiSessions",
-        "Programs that are signed in",
+        "Signed-in programs",
         ApiSession,
         _of_user(ApiSession.user_id),
         ("device_id", "device_name", "audience", "created_at", "last_used_at", "ended_at", "ended_because"),
@@ -268,7 +268,7 @@ HOLDINGS: tuple[Holding, ...] = (
     ),
     Holding(
         "attempts",
-        "Failed sign-ins of the last minutes",
+        "Recent failed sign-ins",
         SignInFailure,
         _attempts,
         ("key", "at"),
@@ -280,7 +280,7 @@ HOLDINGS: tuple[Holding, ...] = (
         RoleGrant,
         _of_user(RoleGrant.user_id),
         ("site_id", "role"),
-        "They are taken away, on every shop.",
+        "They are removed, in every shop.",
     ),
     Holding(
         "account",
@@ -288,7 +288,7 @@ HOLDINGS: tuple[Holding, ...] = (
         User,
         _of_user(User.id),
         ("id", "email", "display_name", "enabled", "created_at"),
-        "It is closed for good: address and name become a number, and nobody can sign in with it.",
+        "It is closed permanently. Address and name are replaced by a number, and no one can sign in with it.",
         _closed_account,
     ),
 )

@@ -47,7 +47,7 @@ def _orders(person: Person) -> Iterator[Obstacle]:
         if status == SUBMITTED:
             yield Obstacle(f"Order {number} is awaiting collection: hand it over or cancel it first.", order_id)
         else:
-            yield Obstacle("A basket is paid or being paid, and no order yet: submit it or refund it first.", order_id)
+            yield Obstacle("A basket is paid or being paid but not submitted: submit or refund it first.", order_id)
 
 
 def _payments(person: Person) -> Iterator[Obstacle]:
@@ -67,7 +67,7 @@ def _payments(person: Person) -> Iterator[Obstacle]:
     )
     query = select(PosTransaction.id, PosTransaction.created_at).where(mine, unsettled)
     for payment_id, at in db.session.execute(query.order_by(PosTransaction.created_at).limit(MOST_SHOWN)):
-        reason = f"A card payment of {at:%Y-%m-%d} is not settled: wait for its end, or settle it."
+        reason = f"A card payment of {at:%Y-%m-%d} is not settled: wait until it is, or settle it."
         yield Obstacle(reason, payment_id=payment_id)
 
 
@@ -79,7 +79,7 @@ def _receipts(person: Person) -> Iterator[Obstacle]:
     )
     for payment_id in db.session.scalars(waiting.limit(MOST_SHOWN)):
         yield Obstacle(
-            "A receipt is on its way by email: it is sent, or given up, within three days.", None, payment_id
+            "A receipt is being emailed: wait until it is sent or has failed, at most three days.", None, payment_id
         )
 
 
@@ -88,7 +88,9 @@ def _order_mails(person: Person) -> Iterator[Obstacle]:
         OrderMail.order_id.in_(person.order_ids), OrderMail.state.in_(UNFINISHED)
     )
     for order_id in db.session.scalars(waiting.limit(MOST_SHOWN)):
-        yield Obstacle("An email about an order is on its way: it is sent, or given up, within three days.", order_id)
+        yield Obstacle(
+            "An email about an order is being sent: wait until it is sent or has failed, at most three days.", order_id
+        )
 
 
 def _work(person: Person) -> Iterator[Obstacle]:
@@ -96,10 +98,10 @@ def _work(person: Person) -> Iterator[Obstacle]:
         return
     bundles = select(BundleRun.action).where(runs_of(person.account.site_ids), BundleRun.state.in_(UNFINISHED))
     for action in db.session.scalars(bundles.limit(MOST_SHOWN)):
-        yield Obstacle(f"A bundle’s {action} is under way, which may hold the user: wait for its end, or cancel it.")
+        yield Obstacle(f"A bundle {action} that may contain the user is running: wait until it is done, or cancel it.")
     working = select(PosSession.started_at, PosSession.site_id).where(
         PosSession.user_id == person.account.user_id, PosSession.ended_at.is_(None)
     )
     for started_at, site_id in db.session.execute(working.limit(MOST_SHOWN)):
         since = format_moment(started_at, time_zone_of(site_id))
-        yield Obstacle(f"They have worked at a till since {since}: close that work session first.")
+        yield Obstacle(f"They have been signed in to a till since {since}: close that session first.")

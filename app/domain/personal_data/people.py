@@ -83,10 +83,10 @@ def find_person(clock: Clock, site_id: int, words: str) -> Person:
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) <= LARGEST_NUMBER:
         return _person_of_order(clock, site_id, int(digits))
     if not EMAIL.fullmatch(typed):
-        raise Invalid.one("invalid_person", "Type an email address, or the number of an order.", "#/who")
+        raise Invalid.one("invalid_person", "Enter an email address or an order number.", "#/who")
     person = person_at(site_id, typed, clock.now())
     if person is None:
-        raise NotFound("This shop keeps nothing under that address.")
+        raise NotFound("This shop stores nothing under that address.")
     return person
 
 

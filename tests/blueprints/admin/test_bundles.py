@@ -85,7 +85,7 @@ def test_the_page_says_that_nothing_was_done_yet(admin: PageClient) -> None:
     page = admin.get(PAGE)
     assert page.texts["h1"] == "Import and export"
     text = admin.client.get(PAGE).text
-    assert "Nothing was imported or exported yet" in text and "no other site on this server" in text
+    assert "No imports or exports yet" in text and "no other site on this server" in text
 
 
 def test_a_file_is_looked_at_then_taken(app: Flask, admin: PageClient) -> None:
@@ -104,7 +104,7 @@ def test_a_file_is_looked_at_then_taken(app: Flask, admin: PageClient) -> None:
     assert "attachment" in report.headers["Content-Disposition"]
     again = admin.client.get(here).text
     assert "Import now" not in again
-    assert "This has been run" in again
+    assert "This import has been run" in again
 
 
 def test_a_preview_is_carried_out_by_nobody_but_who_requested_it(app: Flask, admin: PageClient, signed_in) -> None:
@@ -123,10 +123,10 @@ def test_products_without_their_level_are_the_first_thing_to_know_with_the_way_t
 ) -> None:
     rows = [product("T-1", taxonomy={"levelId": "tents"}), product("T-2", taxonomy={"levelId": "boots"})]
     page = admin.client.get(uploaded(app, admin, products=rows)).text
-    notes = page[page.index("To know") : page.index("Left out</h2>")]
+    notes = page[page.index("Notes</h2>") : page.index("Skipped</h2>")]
     assert "2 products come without their level" in notes
     assert 'href="/admin/catalogue/taxonomy">Open Taxonomy</a>' in notes
-    refused = page[page.index("Left out</h2>") :]
+    refused = page[page.index("Skipped</h2>") :]
     assert refused.count("The active taxonomy has no level") == 3  # Once for both, then each by itself.
 
 
@@ -141,7 +141,7 @@ def test_a_run_under_way_shows_its_progress_and_can_be_cancelled(app: Flask, adm
     assert "Products: 500 of 2,000" in fragment and f'hx-get="{here}"' in fragment and "<h1" not in fragment
     admin.get(here)
     admin.post(f"{here}/cancel", {})
-    assert "It ends after what it is doing now" in admin.client.get(here).text
+    assert "Stopping after the current step" in admin.client.get(here).text
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_what_cannot_be_taken_is_said_at_once_and_leaves_no_file(
 def test_a_file_that_is_no_bundle_is_said_to_be_none(app: Flask, admin: PageClient) -> None:
     admin.post(upload_address(admin), {"bundle": (io.BytesIO(b"not a zip"), EVIL), "part": ["catalogue"]})
     page = admin.client.get(worked(app)).text
-    assert ": This is not a readable .zip file: File is not a zip file.<" in page and "Ended early" in page
+    assert ": This is not a readable .zip file: File is not a zip file.<" in page and "Stopped early" in page
     assert EVIL not in page and f"{escape(EVIL)}: This is not a readable" in page
 
 
@@ -208,7 +208,7 @@ def test_an_export_is_downloaded_by_those_permitted_for_a_day(
         run = db.session.scalars(select(BundleRun)).one()
         run.kept_until = clock.now()
     assert admin.client.get(f"{here}/shop.zip").status_code == 404
-    assert "The file is gone" in admin.client.get(here).text
+    assert "The file has expired" in admin.client.get(here).text
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def test_a_transfer_needs_an_admin_of_both_sites(app: Flask, admin: PageClient, 
 
 
 def test_what_has_nothing_to_do_says_so(app: Flask, admin: PageClient) -> None:
-    assert "There is nothing to do" in admin.client.get(uploaded(app, admin, products=[])).text
+    assert "Nothing to import" in admin.client.get(uploaded(app, admin, products=[])).text
 
 
 def test_the_list_names_the_latest_twenty(app: Flask, admin: PageClient) -> None:

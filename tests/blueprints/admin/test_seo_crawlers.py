@@ -57,7 +57,7 @@ def text_of(client: PageClient, query: str = "") -> str:
 
 
 def test_only_bots_on_pages_that_are_not_indexable_are_counted(app: Flask, admin: PageClient):
-    assert "No bot read such a page" in text_of(admin)
+    assert "No bot visits" in text_of(admin)
     for path in ("/c/camping?ref=mail", "/c/camping?ref=post", "/c/camping?sort=name", "/search?q=tent"):
         visit(app, path)
     visit(app, "/c/camping")
@@ -68,7 +68,7 @@ def test_only_bots_on_pages_that_are_not_indexable_are_counted(app: Flask, admin
 
     assert "4 visits to pages that are not indexable" in page
     assert "<code>ref</code>" in page and "<code>sort</code>" in page
-    assert "No parameter: search results" in page
+    assert "No parameter (search results" in page
     assert "Googlebot" in page and "Bingbot" not in page
 
 
@@ -78,7 +78,7 @@ def test_a_period_holds_its_days(app: Flask, admin: PageClient, clock: StoppedCl
     clock.move(days=7)
     admin = PageClient(app, "shop.test").signed_in("admin@shop.test")
 
-    assert "No bot read such a page in 7 days" in text_of(admin, "?days=7")
+    assert "No bot visits in 7 days" in text_of(admin, "?days=7")
     assert "1 visit to pages" in text_of(admin, "?days=90")
     assert "1 visit to pages" in text_of(admin, "?days=rubbish")
 
@@ -154,7 +154,7 @@ def test_merchandisers_read_the_report_and_admins_decide(app: Flask, merchandise
 
     page = text_of(merchandiser)
 
-    assert "<code>ref</code>" in page and "Admins of the shop decide" in page
+    assert "<code>ref</code>" in page and "Only admins can change this" in page
     assert f'action="{REPORT}' not in page
     merchandiser.get(REPORT)
     merchandiser.post(f"{REPORT}/tracking", {"parameter": "ref"}, status=403)

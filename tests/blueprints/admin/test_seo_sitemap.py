@@ -92,11 +92,11 @@ def test_categories_that_are_not_listed_are_named_with_the_reason(app: Flask, so
         node.exclude_from_sitemap = True
     page = someone.get(PATH)
     assert "Camping › Hidden" in page.texts["th"] and "Gifts" in page.texts["th"]
-    assert "The category is set to be left out; those below it are listed." in page.texts["td"]
+    assert "The category is excluded from the sitemap; those below it are listed." in page.texts["td"]
 
 
 def test_without_search_it_says_that_empty_categories_are_not_known(app: Flask, someone: Merchandiser) -> None:
-    unknown = "Not every category could be counted, so empty ones may be missing here."
+    unknown = "Some categories could not be counted, so empty ones may be missing here."
     assert unknown not in someone.get(PATH).texts["p"]
     app.extensions[ports.EXTENSION] = replace(app.extensions[ports.EXTENSION], search_engine=NullEngine())
     assert unknown in someone.get(PATH).texts["p"]

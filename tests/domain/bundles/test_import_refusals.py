@@ -200,7 +200,7 @@ def test_a_report_does_not_grow_with_what_a_hostile_bundle_holds(take: Take, tmp
     report = take(folder)
     assert report.dropped_in_all == 1_500
     assert len(report.dropped) == 1_001 and max(len(name) for name, _ in report.dropped) == 80
-    assert len(report.skipped) == 100 and any("only the first are named" in note for note in report.notes)
+    assert len(report.skipped) == 100 and any("only the first are listed" in note for note in report.notes)
 
 
 def test_long_rows_go_in_by_smaller_batches(take: Take):

@@ -123,13 +123,13 @@ def test_an_import_is_tried_then_confirmed_then_done(shop: Shop, bundle: Callabl
 def test_what_was_carried_out_is_not_carried_out_again(shop: Shop, bundle: Callable[..., Path]):
     tried = shop.tried(bundle(products=[product()]))
     shop.work(shop.confirmed(tried))
-    with pytest.raises(Conflict, match="done already"):
+    with pytest.raises(Conflict, match="run already"):
         shop.confirmed(tried)
 
 
 def test_a_site_has_one_at_a_time(shop: Shop, bundle: Callable[..., Path]):
     shop.request(bundle(products=[product()]))
-    with pytest.raises(Conflict, match="under way"), transaction():
+    with pytest.raises(Conflict, match="already running"), transaction():
         runs.request_export(shop.author, shop.user_id, "shop.zip", OF_AN_ADMIN)
 
 
@@ -250,14 +250,14 @@ def test_a_new_preview_takes_the_place_of_those_before(shop: Shop, bundle: Calla
     assert [shop.shown(run.id).may_follow for run in (second, third)] == [False, True]
     assert len(shop.files()) == 2
     assert shop.shown(kept.id).has_file
-    with pytest.raises(Conflict, match="file is gone"):
+    with pytest.raises(Conflict, match="file has expired"):
         shop.confirmed(first)
 
 
 def test_a_refused_request_leaves_the_preview_before(shop: Shop, bundle: Callable[..., Path]):
     tried = shop.tried(bundle(products=[product()]))
     waiting = shop.confirmed(tried)
-    with pytest.raises(Conflict, match="under way"):
+    with pytest.raises(Conflict, match="already running"):
         shop.request(bundle(products=[product("T-2")]))
     assert shop.work(waiting).error is None
 
@@ -352,7 +352,7 @@ def test_what_one_user_previewed_is_not_carried_out_with_the_rights_of_another(s
         root = make_user(sites.site_at(HOST), Role.SUPERADMIN, email="root@shop.test").id
     eve = {"email": "eve@shop.test", "roles": ["SUPERADMIN"], "password": "correct horse battery"}
     tried = shop.tried(bundle(users=[eve], site={"settings": {"posProcessorAccountId": "acct_1Other"}}))
-    with pytest.raises(Conflict, match="Preview it yourself first"), transaction():
+    with pytest.raises(Conflict, match="Make your own preview"), transaction():
         runs.confirm(shop.author, root, tried.id, False)
     assert count(BundleRun) == 1
     assert tried.user_id == shop.user_id
@@ -428,7 +428,7 @@ def test_who_lost_the_role_on_the_source_meanwhile_transfers_nothing(shop: Shop,
     waiting = shop.confirmed(tried)
     with transaction():
         db.session.query(RoleGrant).filter_by(site_id=staging_id).delete()
-    assert "may not do this any more" in (shop.work(waiting).error or "")
+    assert "no longer has permission" in (shop.work(waiting).error or "")
     assert count(Product) == 1
 
 

@@ -66,7 +66,7 @@ def test_what_columns_cannot_be_is_said_all_at_once() -> None:
     assert [problem.code for problem in refused.value.problems] == [
         "twice", "unknown_target", "missing_column", "missing_column",
     ]  # fmt: skip
-    with pytest.raises(Invalid, match="No other column"):
+    with pytest.raises(Invalid, match="at least one more column"):
         check_columns(["sku", ""], {})
     check_columns(["handle", "variantPrice"], {})
     check_columns(["sku", "stock"], {})
@@ -239,7 +239,7 @@ def test_what_is_left_out_comes_as_a_table_to_correct(take_table: Taken, tmp_pat
         ["sku", "name", "price", "variantSku", "option1Value", "Problem"],
         ["T-2", "=Bad", "dear", "T-2-S", "S", "price: “dear” is not an amount; type it like 12.50."],
         ["T-2", "", "", "T-2-L", "L", ""],
-        ["T-1", "Twice", "1", "", "", "The SKU “T-1” stands on line 2 already."],
+        ["T-1", "Twice", "1", "", "", "The SKU “T-1” is already on line 2."],
     ]
 
 

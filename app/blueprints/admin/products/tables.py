@@ -36,7 +36,7 @@ PAGE = "/catalogue/products/import"
 RUN = f"{PAGE}/<table_run_id>"
 WRITTEN_AT_ONCE = 200
 SAMPLES = 3
-TOO_OLD = "This page is too old. Choose the file again."
+TOO_OLD = "This page has expired. Choose the file again."
 NO_ERRORS = FieldErrors()
 
 

@@ -35,7 +35,7 @@ def seo_crawlers_tracking() -> Response:
     """Treat `parameter` as one that only tracks visitors; with `undo` no more."""
     name, is_undone = _sent()
     known = settings.filter_parameters(read_shop(current_user.site_id))
-    done = f"“{name}” counts as a filter again." if is_undone else f"“{name}” is ignored in all addresses from now on."
+    done = f"“{name}” counts as a filter again." if is_undone else f"“{name}” is now treated as tracking."
     return _decided(done, lambda: settings.treat_as_tracking(current_author(), name, known, is_tracking=not is_undone))
 
 
@@ -44,7 +44,7 @@ def seo_crawlers_tracking() -> Response:
 def seo_crawlers_skipped() -> Response:
     """Add `parameter` to those whose addresses robots.txt disallows for bots; with `undo` remove it."""
     name, is_undone = _sent()
-    done = f"Bots may read addresses with “{name}” again." if is_undone else f"robots.txt asks bots to skip “{name}”."
+    done = f"Bots may crawl addresses with “{name}” again." if is_undone else f"robots.txt asks bots to skip “{name}”."
 
     def decide() -> bool:
         names = names_in_addresses(name)

@@ -103,7 +103,7 @@ class ProductImport:
     def _check_first_of_its_sku(self, row: ImportedProduct) -> None:
         earlier = self._task.skus.get(row.sku)
         if earlier is not None:
-            raise Invalid.one("duplicate_sku", f"The SKU “{row.sku}” stands on line {earlier} already.", "#/sku")
+            raise Invalid.one("duplicate_sku", f"The SKU “{row.sku}” is already on line {earlier}.", "#/sku")
         self._task.skus[row.sku] = row.line
 
     def _candidate(self, row: ImportedProduct) -> CheckedRow:

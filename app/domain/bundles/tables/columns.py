@@ -112,7 +112,7 @@ def _problems(columns: Sequence[str], attributes: Mapping[str, str]) -> Iterator
     for place, target in enumerate(columns):
         at = f"#/columns/{place}"
         if target and target not in known:
-            yield Problem("unknown_target", "This is nothing that a product has.", at)
+            yield Problem("unknown_target", "Unknown product field.", at)
         elif target in first:
             yield Problem("twice", f"Column {first[target] + 1} is {known[target]} already.", at)
         elif target:
@@ -122,8 +122,8 @@ def _problems(columns: Sequence[str], attributes: Mapping[str, str]) -> Iterator
 
 def _missing(chosen: Mapping[str, int]) -> Iterator[str]:
     if HANDLE not in chosen and "sku" not in chosen:
-        yield "No column is the SKU, by which products are known."
+        yield "Choose a column for the SKU, which identifies products."
     if len(chosen) == 1:
-        yield "No other column is imported."
+        yield "Choose at least one more column to import."
     if "level" not in chosen and any(target.startswith(ATTRIBUTE) for target in chosen):
-        yield "Columns are attributes, and none is the level that has them."
+        yield "Attribute columns need a column for the level."

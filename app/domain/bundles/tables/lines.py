@@ -44,7 +44,7 @@ class Lines:
                 if any(cell.strip() for cell in cells):
                     yield TableLine(number, cells, sum(map(len, raw)))
         except csv.Error as error:
-            raise BrokenBundle.at(self._name, f"The table breaks off: {error}.", reader.line_num) from error
+            raise BrokenBundle.at(self._name, f"The table ends too early: {error}.", reader.line_num) from error
 
     def _texts(self) -> Iterator[str]:
         yield self._first
@@ -70,13 +70,13 @@ def header_and_samples(path: Path, name: str, samples: int) -> tuple[list[str], 
         header = _header(next(lines, None), name)
         found = [line.cells for line, _ in zip(lines, range(samples), strict=False)]
     if not found:
-        raise BrokenBundle.at(name, "The file has no line below the names of its columns.")
+        raise BrokenBundle.at(name, "The file has no rows below the column names.")
     return header, [[*cells, *[""] * len(header)][: len(header)] for cells in found]
 
 
 def _header(line: TableLine | None, name: str) -> list[str]:
     if line is None or len(line.cells) < 2:
-        raise BrokenBundle.at(name, "The first line must name the columns, with commas, semicolons or tabs between.")
+        raise BrokenBundle.at(name, "The first line must hold the column names, with commas, semicolons or tabs.")
     if len(line.cells) > MOST_COLUMNS:
         raise BrokenBundle.at(name, f"A table has at most {MOST_COLUMNS} columns; this has {len(line.cells)}.")
     return line.cells

@@ -21,8 +21,8 @@ PERIODS = (7, 30, KEPT.days)
 MOST_ROWS = 100
 PRICE, PRICE_PARAMETERS = "price", ("price_min", "price_max")
 MEANINGS = {
-    "": "No parameter: search results, basket and the like",
-    OTHERS: "Further parameters, each with few visits or too long a name",
+    "": "No parameter (search results, basket)",
+    OTHERS: "Other parameters (few visits or very long names)",
 }
 
 

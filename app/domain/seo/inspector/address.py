@@ -39,7 +39,7 @@ def inspected_address(text: str, hosts: Sequence[str]) -> InspectedAddress:
     if len(text) > LONGEST:
         raise _invalid("address_too_long", f"The address is longer than {LONGEST:,} characters.")
     if any(character.isspace() or not character.isprintable() for character in text):
-        raise _invalid("not_an_address", "This is not an address: it holds spaces or characters that cannot be shown.")
+        raise _invalid("not_an_address", "This is not an address: it contains spaces or unprintable characters.")
     host, address = _split(text, hosts)
     if host not in hosts:
         known = ", ".join(hosts)
@@ -61,7 +61,7 @@ def _split(text: str, hosts: Sequence[str]) -> tuple[str, str]:
     except ValueError:
         host = ""
     if not host or parts.scheme not in ("http", "https", ""):
-        raise _invalid("not_an_address", "Paste the address of a page, or its path, which begins with a slash.")
+        raise _invalid("not_an_address", "Enter the address of a page, or its path, starting with a slash.")
     return host.removesuffix("."), f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
 
 

@@ -32,7 +32,7 @@ def membership(page: ListedPage) -> Membership:
     refusal = _refusal(page)
     if refusal:
         return Membership(False, refusal)
-    return Membership(True, "It answers, is indexable, and is the address by which it is known.")
+    return Membership(True, "The page answers, is indexable and is its own canonical.")
 
 
 def _refusal(page: ListedPage) -> str:
@@ -41,11 +41,11 @@ def _refusal(page: ListedPage) -> str:
     if not page.is_indexable:
         return "Only indexable pages are listed."
     if page.left_out is not None:
-        return WHY_LEFT_OUT.get(page.left_out, "It is left out on purpose.")
+        return WHY_LEFT_OUT.get(page.left_out, "The page is excluded from the sitemap.")
     if is_cross_domain(page.canonical, page.host):
-        return "Its canonical is on another host, so it is left out on purpose."
+        return "Its canonical is on another host."
     if page.canonical == page.url and "?p=" in page.url:
         return "Only the first page of a list is listed."
     if page.canonical != page.url:
-        return f"It is known by another address, which is looked at instead: {page.canonical or 'it names none'}."
+        return f"Its canonical is another address: {page.canonical or 'none'}."
     return ""

@@ -7,25 +7,23 @@ from collections.abc import Collection, Mapping
 from app.domain.seo.fetching import Fetched
 
 RULES: Mapping[str, str] = {
-    "staging_site": "This is a staging site: every page keeps search engines out.",
-    "indexable": "Nothing speaks against it: the page is requested by its own address.",
-    "page_number": "A further page of a list is indexable, and known by its own address.",
-    "canonical_override": "Its editor names another address of the shop as the one that it is known by.",
-    "cross_domain_canonical": "Its editor names an address on another host as the one that it is known by.",
-    "search_words": "It is asked for with search words (q), and what a search finds stays out of search engines.",
-    "sort_parameter": "It is asked for in another order (sort), which shows what the plain address shows.",
-    "page_size_parameter": "It is asked for with another number of products (pageSizeOverride).",
-    "past_last_page_shown": "The page lies beyond the last one that the list shows.",
-    "search_results": "Pages of search results stay out of search engines, whatever they show.",
-    "not_for_search_engines": "Pages of this kind, as basket and checkout, are nothing that people search for.",
+    "staging_site": "This is a staging site, which is hidden from search engines.",
+    "indexable": "The page is at its own address, and no rule excludes it.",
+    "page_number": "Later pages of a list are indexable and have their own canonical.",
+    "canonical_override": "A canonical override points to another address of the shop.",
+    "cross_domain_canonical": "The canonical set for this page is on another host.",
+    "search_words": "Lists with search words (q) are not indexed.",
+    "sort_parameter": "Sorted lists (sort) show the same products as the plain list and are not indexed.",
+    "page_size_parameter": "Lists with another page size (pageSizeOverride) are not indexed.",
+    "past_last_page_shown": "The page number is beyond the last page of the list.",
+    "search_results": "Search result pages are never indexed.",
+    "not_for_search_engines": "Pages such as basket and checkout are not for search engines.",
 }
-FILTER = (
-    "The parameter “{}” filters the list. Filtered lists stay out of search engines and name the plain list instead."
-)
-VARIANT = "What its parameters change is nothing to list apart: the page is known by its canonical address."
+FILTER = "The parameter “{}” filters the list. Filtered lists are not indexed; their canonical is the plain list."
+VARIANT = "The page with these parameters is indexed under its canonical address."
 UNKNOWN = (
-    "The shop does not know the parameter “{}”, so it counts as a filter. Where it only tracks visitors, an admin can "
-    "say so on the page Crawlers."
+    "Unknown parameter “{}”, so it counts as a filter. If it only tracks visitors, an admin can mark it as tracking "
+    "under Crawlers."
 )
 
 
@@ -45,20 +43,20 @@ def redirect_in_words(path: str, query: str, answer: Fetched) -> str:
     if not answer.is_redirect:
         return ""
     if path != "/" and path.endswith("/"):
-        return "Addresses have no slash at their end, so that each page has one."
+        return "Addresses have no slash at the end."
     if path.startswith("/c/"):
-        return "The category is filtered by one value alone, which has a landing page: that is its one address."
+        return "The category is filtered by a single value that has a landing page, so it redirects there."
     if path == "/search" and query:
-        return "A rule of the Search section sends this search on."
+        return "A search rule redirects this search."
     if path.startswith("/admin"):
-        return "The admin is for people who sign in."
-    return "The shop sends visitors of this address on."
+        return "The admin requires signing in."
+    return "The shop redirects this address."
 
 
 def failure_in_words(status: int) -> str:
     """Return what a page that does not answer means for search engines, empty for one that does."""
     if status == 404:
-        return "No page is there: search engines forget the address."
+        return "Page not found. Search engines drop the address."
     if status >= 500:
-        return "The shop could not answer: search engines come back later, and forget the address if it stays so."
+        return "Server error. Search engines try again later, and drop the address if it persists."
     return "The shop refuses this address." if status >= 400 else ""

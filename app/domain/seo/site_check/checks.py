@@ -56,8 +56,8 @@ SITE_CHECK = WorkKind(
     kept=timedelta(days=30),
     most_attempts=MOST_ATTEMPTS,
     lasts_at_most=timedelta(hours=6),
-    exhausted=f"The check broke off {MOST_ATTEMPTS} times; the log of the server may say why.",
-    overdue="It was not finished within six hours. Ask for it again.",
+    exhausted=f"The check stopped {MOST_ATTEMPTS} times. See the server log.",
+    overdue="It did not finish within six hours. Start it again.",
     on_end=_forget_progress,
 )
 PagesOf = Callable[[str], Fetch]  # The function that requests pages of the shop at a host.
@@ -95,11 +95,11 @@ class CheckSummary(WorkSummary):
     @property
     def headline(self) -> str:
         if self.has_failed:
-            return "The check did not come to its end"
+            return "The check failed"
         found = sum(group.count for group in self.contradictions)
         if not found:
-            return "Nothing contradicts itself"
-        return f"{found:,} {'contradiction' if found == 1 else 'contradictions'} found"
+            return "No problems found"
+        return f"{found:,} {'problem' if found == 1 else 'problems'} found"
 
     @property
     def progress(self) -> str:
@@ -111,7 +111,7 @@ def request(author: Author) -> SiteCheck:
     pages all keep search engines out. Call it in a transaction."""
     site = db.session.get_one(Site, author.site_id)
     if site.staging:
-        raise Conflict("This is a staging site: every page keeps search engines out, so there is nothing to check.")
+        raise Conflict("This is a staging site, which is hidden from search engines, so there is nothing to check.")
     check, is_new = join_or_create(SiteCheck, author)
     if is_new:
         audit.record(author, "seo.site_check", ("site_check", check.id), "Requested a site check")

@@ -40,13 +40,13 @@ class Meaning:
     is_contradiction: bool = True
 
 
-_FIX_LINK = "Change the link on the page that is named, or bring back what it leads to."
+_FIX_LINK = "Change the link on that page, or restore the page it leads to."
 MEANINGS: Mapping[FindingKind, Meaning] = {
     FindingKind.SITEMAP_FAILS: Meaning(
-        "In the sitemap, but does not answer", "Build the sitemap anew; if the page should be there, look why it fails."
+        "In the sitemap, but does not answer", "Rebuild the sitemap. If the page should exist, find out why it fails."
     ),
     FindingKind.SITEMAP_REDIRECTS: Meaning(
-        "In the sitemap, but redirects", "Build the sitemap anew: it lists the address that a page had before."
+        "In the sitemap, but redirects", "Rebuild the sitemap: it lists an old address of the page."
     ),
     FindingKind.SITEMAP_NOT_INDEXABLE: Meaning(
         "In the sitemap, but not indexable", "Leave the page out of the sitemap, or let search engines list it."
@@ -55,7 +55,7 @@ MEANINGS: Mapping[FindingKind, Meaning] = {
         "In the sitemap, but another address is canonical", "Remove the page’s canonical address, or list that instead."
     ),
     FindingKind.MISSING_FROM_SITEMAP: Meaning(
-        "Indexable, but not in the sitemap", "Build the sitemap anew; its warnings say what was left out and why."
+        "Indexable, but not in the sitemap", "Rebuild the sitemap. Its warnings say what was left out and why."
     ),
     FindingKind.LINK_FAILS: Meaning("A link leads to a page that does not answer", _FIX_LINK),
     FindingKind.LINK_REDIRECTS: Meaning(
@@ -65,34 +65,32 @@ MEANINGS: Mapping[FindingKind, Meaning] = {
         "The canonical address does not answer", "Correct the canonical address in the editor of the page."
     ),
     FindingKind.CANONICAL_NOT_INDEXABLE: Meaning(
-        "The canonical address is not indexable", "Name an address that search engines may list, or none."
+        "The canonical address is not indexable", "Enter an indexable address, or leave it empty."
     ),
     FindingKind.SEVERAL_CANONICALS: Meaning(
-        "More than one canonical address", "A page names one at most: look at the theme’s templates."
+        "More than one canonical address", "A page has at most one: check the theme’s templates."
     ),
     FindingKind.ROBOTS_DISAGREE: Meaning(
-        "Page and X-Robots-Tag disagree", "Both must say the same: look at the theme and at the server before the shop."
+        "Page and X-Robots-Tag disagree", "Both must agree: check the theme and the proxy in front of the shop."
     ),
     FindingKind.INVALID_DATA: Meaning(
-        "Structured data is not valid", "Inspect the page: it names what is missing. Fill it in, or correct the theme."
+        "Structured data is not valid", "Inspect the page to see what is missing. Fill it in, or correct the theme."
     ),
     FindingKind.BROKEN_HTML: Meaning(
-        "The page’s HTML breaks off", "Look for “<![” in its texts or in the theme: what stands behind it was not read."
+        "The page’s HTML is broken", "Look for “<![” in its texts or in the theme: nothing after it was read."
     ),
     FindingKind.NOT_LINKED: Meaning(
         "In the sitemap, but no page links to it",
-        "Put it into a category or collection that shoppers can reach, or link to it from a page.",
+        "Add it to a category or collection that shoppers can reach, or link to it from a page.",
         is_contradiction=False,
     ),
     FindingKind.HEADING_COUNT: Meaning(
-        "Not exactly one main heading", "Use one H1 on a page, and H2 for its parts.", is_contradiction=False
+        "Not exactly one main heading", "Use one H1 per page, and H2 for its sections.", is_contradiction=False
     ),
     FindingKind.MISSING_TITLE: Meaning(
         "No title", "Give the page a title: it is the first line of a search result.", is_contradiction=False
     ),
-    FindingKind.SAME_TITLE: Meaning(
-        "The same title as another page", "Give each a title of its own, so that people can choose.", False
-    ),
+    FindingKind.SAME_TITLE: Meaning("The same title as another page", "Give each page its own title.", False),
 }
 
 

@@ -44,8 +44,8 @@ SITEMAP = WorkKind(
     kept=timedelta(days=30),
     most_attempts=5,
     lasts_at_most=timedelta(hours=1),
-    exhausted="Every worker that began it ended before it was done. The sitemap before stays.",
-    overdue="It was not finished within an hour. The sitemap before stays.",
+    exhausted="Every worker stopped before it was done. The previous sitemap is still served.",
+    overdue="It did not finish within an hour. The previous sitemap is still served.",
 )
 
 log = structlog.get_logger()

@@ -30,8 +30,8 @@ class LeftOut(StrEnum):
 
 WHY_LEFT_OUT: Mapping[LeftOut, str] = {
     LeftOut.HIDDEN: "The category, or one above it, is hidden.",
-    LeftOut.EXCLUDED: "The category is set to be left out; those below it are listed.",
-    LeftOut.OVERRIDE: "The category names another address as its canonical.",
+    LeftOut.EXCLUDED: "The category is excluded from the sitemap; those below it are listed.",
+    LeftOut.OVERRIDE: "The category has another canonical address.",
     LeftOut.EMPTY: "The category has no products.",
 }
 

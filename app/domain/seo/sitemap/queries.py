@@ -16,7 +16,7 @@ from app.domain.work.progress import WorkSummary
 from app.extensions import db
 
 RECENT = 10
-SEARCH_AWAY = "Search did not answer: landing pages are missing and empty categories are listed until the next build."
+SEARCH_AWAY = "Search was unavailable: landing pages are missing and empty categories are listed until the next build."
 
 
 @dataclass(frozen=True, slots=True)

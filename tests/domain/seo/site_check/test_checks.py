@@ -60,7 +60,7 @@ def test_a_check_reads_what_the_sitemap_would_list(indexing: SearchContext, site
     shown = checked(indexing, site_id, {"/": page("/pages/about"), "/pages/about": page()})
 
     assert (shown.state, shown.done, shown.findings, shown.groups) == ("done", 2, 0, ())
-    assert shown.headline == "Nothing contradicts itself"
+    assert shown.headline == "No problems found"
 
 
 def test_what_it_finds_is_kept_in_groups_contradictions_before_advice(indexing: SearchContext, site_id: int):
@@ -71,7 +71,7 @@ def test_what_it_finds_is_kept_in_groups_contradictions_before_advice(indexing: 
         (FindingKind.LINK_FAILS, MOST_LISTED + 1, MOST_LISTED)
     ]
     assert [(group.kind, group.listed[0].url) for group in shown.advice] == [(FindingKind.NOT_LINKED, "/pages/about")]
-    assert shown.headline == f"{MOST_LISTED + 1} contradictions found"
+    assert shown.headline == f"{MOST_LISTED + 1} problems found"
 
 
 def test_who_asks_while_a_check_is_under_way_joins_it(indexing: SearchContext, site_id: int):
@@ -96,7 +96,7 @@ def test_a_check_that_breaks_says_so(indexing: SearchContext, site_id: int):
         checks.check(indexing, lambda _host: broken, check_id)
 
     shown = latest(indexing, site_id)
-    assert (shown.state, shown.headline) == ("failed", "The check did not come to its end")
+    assert (shown.state, shown.headline) == ("failed", "The check failed")
     assert shown.error
 
 
