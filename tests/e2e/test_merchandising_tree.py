@@ -71,7 +71,7 @@ def test_categories_are_added_moved_renamed_and_deleted_by_keys_and_dragging(pag
     page.keyboard.press("Delete")
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("1 category below it")
-    dialog.get_by_role("button", name="Delete the category").click()
+    dialog.get_by_role("button", name="Delete category").click()
     said(page, "Deleted “Lamps”.")
     expect(item(page, "Tents")).to_be_focused()
     assert names(page) == ["Tents", ".Stoves"]

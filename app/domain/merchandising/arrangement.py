@@ -78,14 +78,14 @@ def target_of(places: Arrangement, node_id: int, direction: Direction) -> Target
     place = beside.index(node_id)
     if direction is Direction.OUT:
         if parent_id is None:
-            raise _stuck("It stands at the top already.")
+            raise _stuck("It is already at the top level.")
         return Target(places[parent_id].parent_id, after_id=parent_id)
     if direction is Direction.DOWN:
         if place == len(beside) - 1:
-            raise _stuck("It is the last of its siblings already.")
+            raise _stuck("It is already the last one.")
         return Target(parent_id, after_id=beside[place + 1])
     if place == 0:
-        raise _stuck("It is the first of its siblings already.")
+        raise _stuck("It is already the first one.")
     before = beside[place - 1]
     return Target(before) if direction is Direction.IN else Target(parent_id, before_id=before)
 
@@ -96,7 +96,7 @@ def moved(places: Arrangement, node_id: int, target: Target) -> dict[int, Place]
     if target.parent_id is not None:
         _check_known(places, target.parent_id)
         if node_id in above(places, target.parent_id):
-            raise Invalid.one("moved_below_itself", "A category cannot stand below itself.", "#/parent")
+            raise Invalid.one("moved_below_itself", "A category cannot be moved below itself.", "#/parent")
     old_parent = places[node_id].parent_id
     arranged = dict(places)
     arranged[node_id] = replace(places[node_id], parent_id=target.parent_id)
@@ -175,7 +175,7 @@ def _position(beside: Sequence[int], target: Target) -> int:
     if neighbour is None:
         return len(beside)
     if neighbour not in beside:
-        raise Invalid.one("moved_meanwhile", "The category beside that place stands elsewhere by now.", "#/parent")
+        raise Invalid.one("moved_meanwhile", "The category next to that place has been moved. Try again.", "#/parent")
     return beside.index(neighbour) + (target.before_id is None)
 
 
@@ -205,7 +205,7 @@ def _address(arranged: dict[int, Place], node_id: int) -> None:
 
 def _check_known(places: Arrangement, node_id: int) -> None:
     if node_id not in places:
-        raise Invalid.one("unknown_category", "There is no such category in this tree any more.", "#/parent")
+        raise Invalid.one("unknown_category", "This category is no longer in this tree.", "#/parent")
 
 
 def _stuck(message: str) -> Invalid:

@@ -33,7 +33,7 @@ class StaleTree(Conflict):
     code = "stale_tree"
 
     def __init__(self) -> None:
-        super().__init__("Another user moved categories meanwhile. This is how they stand now; nothing was changed.")
+        super().__init__("Someone else moved categories. The tree is now up to date; your change was not made.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def add(author: Author, product_id: int, node_id: int | None) -> None:
     if len(placed) >= MOST_CATEGORIES:
         raise Invalid.one("too_many", f"A product is placed in at most {MOST_CATEGORIES} categories.", "#/category")
     if node is None:
-        raise Invalid.one("unknown_category", "There is no such category any more. Reload the page.", "#/category")
+        raise Invalid.one("unknown_category", "This category no longer exists. Reload the page.", "#/category")
     last = db.session.scalar(select(func.max(Placement.position)).where(Placement.node_id == node_id))
     position = 0 if last is None else last + 1
     db.session.add(Placement(site_id=author.site_id, node_id=node_id, product_id=product_id, position=position))

@@ -78,11 +78,11 @@ def _notes(shop: Shop, node: ShopNode, title: str) -> Iterator[str]:
         which = f"the old one and those of {below:,} below it answer" if below else "the old one answers"
         yield f"Its address changes from /c/{stored.path}: once this is saved, {which} 404."
     if shop.staging:
-        yield "This is a staging site: no page of it is listed."
+        yield "This is a staging site, which is hidden from search engines."
     if node.tree_id != shop.tree.primary_tree_id:
-        yield "Not listed while another tree is the primary one."
+        yield "Not listed, because this tree is not the primary one."
     elif not shop.tree.is_shown(stored):
-        yield "Not listed while it, or a category above it, is hidden."
+        yield "Not listed, because it or a category above it is hidden."
     if node.canonical_override:
         elsewhere = is_cross_domain(node.canonical_override, shop.primary_host)
         yield (
@@ -90,7 +90,7 @@ def _notes(shop: Shop, node: ShopNode, title: str) -> Iterator[str]:
             "left out of the sitemap and gets no landing pages."
         )
     elif node.exclude_from_sitemap:
-        yield "Left out of the sitemap; the categories below are still listed there."
+        yield "Excluded from the sitemap. Categories below are still listed."
     if len(title) > LONGEST_TITLE:
         yield f"The title has {len(title)} characters; results show about {LONGEST_TITLE}."
 

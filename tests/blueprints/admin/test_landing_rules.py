@@ -177,7 +177,7 @@ def test_an_override_of_a_value_that_no_product_carries_says_so(app: Flask, mia:
     overrides = [{"value": "moor", "heading": "Moor tents"}, {"value": "Gone", "excluded": True}]
     set_rules(app, "camping/tents", [BRAND | {"overrides": overrides}])
     shown = mia.get(TENTS)
-    assert shown.texts["small"].count("No product here carries this value") == 1
+    assert shown.texts["small"].count("No products with this value") == 1
     text = mia.pages.client.get(TENTS, base_url="http://shop.test").text
     assert re.search(r'class="cut">Gone<[^/]*/span>.*?No product here', text, re.DOTALL)
     assert not re.search(r'class="cut">moor<(?:(?!class="cut").)*No product here', text, re.DOTALL)
@@ -303,7 +303,7 @@ def test_a_page_with_nearly_all_products_of_the_category_is_marked(app: Flask, m
             db.session.add(small_shop.product(mia.site_id, number, "tents", manufacturer="Moor"))
         small_shop.index(mia.site_id)
     set_rules(app, "camping/tents", [BRAND])
-    assert "Near-twin of the category" in values(mia.fragment(f"{TENTS}/pages").text)["Moor"]
+    assert "Nearly the same as the category" in values(mia.fragment(f"{TENTS}/pages").text)["Moor"]
 
 
 def test_near_twins_of_other_facets_are_found_when_the_page_is_there(app: Flask, mia: Merchandiser) -> None:
@@ -323,7 +323,7 @@ def test_near_twins_of_other_facets_are_found_when_the_page_is_there(app: Flask,
 def test_while_search_is_away_the_rules_can_be_edited(app: Flask, mia: Merchandiser) -> None:
     set_rules(app, "camping/tents", [BRAND])
     app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=NullEngine())
-    assert "Search does not answer, so pages cannot be counted now." in mia.get(TENTS).texts["p"]
+    assert "Search is unavailable, so pages cannot be counted now." in mia.get(TENTS).texts["p"]
     mia.get(TREE)
 
 

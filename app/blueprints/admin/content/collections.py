@@ -26,7 +26,7 @@ add_editor(
             TextControl(
                 "description",
                 "Description",
-                "Shown above the products. Headings, lists and links are kept; anything that could run is removed.",
+                "Shown above the products. Headings, lists and links are kept; scripts are removed.",
                 rows=4,
                 is_rich=True,
             ),

@@ -20,7 +20,7 @@ add_editor(
             TextControl(
                 "body",
                 "Body",
-                "Headings, lists, tables, links and pictures are kept; anything that could run is removed.",
+                "Headings, lists, tables, links and pictures are kept; scripts are removed.",
                 rows=16,
                 is_rich=True,
             ),

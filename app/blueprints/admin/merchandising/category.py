@@ -130,7 +130,7 @@ EDITOR = CategoryEditor(
         TextControl(
             "description",
             "Description",
-            "Shown above the products. Headings, lists and links are kept; anything that could run is removed.",
+            "Shown above the products. Headings, lists and links are kept; scripts are removed.",
             rows=4,
             is_rich=True,
         ),
@@ -147,7 +147,7 @@ EDITOR = CategoryEditor(
         ),
     ),
     holds_products=True,
-    products_help="Shown first, in this order; the products of the rule follow. Drag a row, or use its arrows.",
+    products_help="Shown first, in this order, before the products of the rule.",
     has_list=False,
     parts=CategoryParts,
     parts_template=PARTS,

@@ -46,7 +46,7 @@ def tree_filters_save(tree_id: int) -> Answer:
             changed = trees.change_facets(current_author(), tree_id, facets.draft() or (), version)
     except (Invalid, Conflict) as error:
         return _page(tree_id, facets, version, FieldErrors(error))
-    flash("Saved. Shoppers see the filters in a moment." if changed else "No changes to save.", "good")
+    flash("Saved. Live within a few seconds." if changed else "No changes to save.", "good")
     return redirect(url_for("admin.tree_page", tree_id=tree_id))
 
 

@@ -155,7 +155,7 @@ def _paths(subject: LandingSubject, rule: Rule, counted: FacetCounts) -> dict[st
 
 def _obstacle(shop: Shop, node: ShopNode) -> str | None:
     if node.tree_id != shop.tree.primary_tree_id:
-        return "Shoppers do not browse this tree, so its categories have no pages."
+        return "This tree is not the primary one, so its categories have no landing pages."
     if not shop.tree.is_shown(node):
         return "The category, or one above it, is hidden."
     if node.canonical_override:
