@@ -87,7 +87,7 @@ def test_a_notice_arrives_once_and_whole(setting: Setting) -> None:
 def test_an_end_says_that_it_is_one(setting: Setting) -> None:
     setting.channel.send(replace(RAISED, ended_at=WHEN))
     [received] = setting.received()
-    assert "This is over" in received or '"alert_ended"' in received
+    assert "Resolved" in received or '"alert_ended"' in received
 
 
 def test_a_refusal_is_raised_with_a_reason_without_secrets_and_addresses(setting: Setting) -> None:
@@ -125,7 +125,7 @@ def test_a_mail_goes_to_all_from_the_shop(mails: MailServer) -> None:
     [mail] = mails.mails
     assert mails.recipients == ["owner@fern.test", "second@fern.test"]
     assert (mail["From"], mail["To"]) == ("shop@fern.test", "owner@fern.test, second@fern.test")
-    assert mail["Subject"] == "Critical: The disk is full, or nearly. (fern.test)"
+    assert mail["Subject"] == "Critical: The disk is full or nearly full. (fern.test)"
     assert mail["Auto-Submitted"] == "auto-generated" and mail["Date"] and "fern.test" in mail["Message-ID"]
 
 

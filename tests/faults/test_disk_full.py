@@ -126,7 +126,7 @@ def test_a_full_disk_refuses_saves_with_words_and_nothing_else(shop_on_disk: Sho
 
     for path in ("/", "/search?q=name", "/admin/", "/admin/content/pages"):
         assert admin.get(path)[0] == 200, path
-    assert "The disk is full, or nearly." in admin.get("/admin/")[1]
+    assert "The disk is full or nearly full." in admin.get("/admin/")[1]
     lines = log_of(shop)
     assert [(line["event"], line.get("cause")) for line in lines] == [("alert_raised", "disk_full")]
     assert "Traceback" not in (shop.folder / "errors.log").read_text()
@@ -222,7 +222,7 @@ def test_a_full_disk_of_postgresql_refuses_saves_with_words(
     answer = admin.client.post("/admin/content/page/new", data=typed, base_url=admin.base)
     assert answer.status_code == 503 and "disk is full or fails" in answer.text and typed["body"] in answer.text
     admin.get("/admin/content/pages")
-    assert "The disk is full, or nearly." in admin.client.get("/admin/", base_url=admin.base).text
+    assert "The disk is full or nearly full." in admin.client.get("/admin/", base_url=admin.base).text
     (pages_on_disk / "ballast").unlink()
     assert admin.client.post("/admin/content/page/new", data=typed, base_url=admin.base).status_code == 302
     with app.app_context():

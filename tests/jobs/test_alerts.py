@@ -121,7 +121,7 @@ def test_a_notice_names_the_shop_and_the_times(mail: Recorded, clock: StoppedClo
     look()
     [notice] = mail.sent
     assert (notice.site, notice.detail, notice.first_seen_at) == ("fern.test", "12 MB left", clock.now())
-    assert notice.title == "Warning: A search index is damaged or gone. (fern.test)"
+    assert notice.title == "Warning: A search index is damaged or missing. (fern.test)"
     assert Cause.INDEX_DAMAGED.advice in notice.text
 
 

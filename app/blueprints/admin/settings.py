@@ -47,7 +47,7 @@ def settings_save() -> str | Response | tuple[str, int]:
 def theme_preview(name: str) -> Response:
     """Redirect to the shop's own host, which may be another than the admin's, with a token for this browser alone."""
     if name not in themes().by_name:
-        raise NotFound("There is no such theme any more.")
+        raise NotFound("This theme no longer exists.")
     token = preview_token(current_user.site_id, name, ports.clock().now())
     return redirect(f"{shell().shop_url}theme-preview?token={token}")
 

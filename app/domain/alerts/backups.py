@@ -12,7 +12,7 @@ def backup_fault(folder: str, newest: datetime | None, now: datetime, longest: t
     if newest is None:
         return f"There is no file in {folder} or the folders in it; empty ones do not count."
     if newest - now > AHEAD:
-        return f"The newest file in {folder} is dated {_minute(newest)}, which is yet to come."
+        return f"The newest file in {folder} is dated {_minute(newest)}, which is in the future."
     if now - newest <= longest:
         return None
     allowed = f"at most {_days(longest)} {'is' if longest.days == 1 else 'are'} allowed"

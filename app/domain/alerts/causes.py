@@ -29,96 +29,96 @@ class Cause(Enum):
     INDEX_DAMAGED = CauseText(
         "index_damaged",
         Severity.WARNING,
-        "A search index is damaged or gone.",
-        "Nothing yet: it is being rebuilt, and shoppers find products by category until it is.",
+        "A search index is damaged or missing.",
+        "Nothing. It is being rebuilt; until then shoppers can browse by category.",
     )
     INDEX_NOT_REBUILT = CauseText(
         "index_not_rebuilt",
         Severity.CRITICAL,
         "A damaged search index could not be rebuilt.",
-        "Read the reason on the search overview, remove it, and start a rebuild there.",
+        "See the reason on the search overview, fix it, and start a rebuild there.",
     )
     DISK_FULL = CauseText(
         "disk_full",
         Severity.CRITICAL,
-        "The disk is full, or nearly.",
-        "Make room on it or move the shop to a larger one; nothing can be saved on a full disk.",
+        "The disk is full or nearly full.",
+        "Free up space or move the shop to a larger disk. Nothing can be saved on a full disk.",
     )
     DATABASE_GONE = CauseText(
         "database_gone",
         Severity.CRITICAL,
-        "The database does not answer.",
-        "Start its server and read its log, or check DATABASE_URL and the network; until then nothing can be sold.",
+        "The database is not responding.",
+        "Start its server and read its log, or check DATABASE_URL and the network. Until then the shop cannot sell.",
     )
     DATABASE_IO_ERROR = CauseText(
         "database_io_error",
         Severity.CRITICAL,
         "The database could not read or write its files.",
-        "Look at the disk and its mount (read-only, unplugged, failing) and at the log of the database server.",
+        "Check the disk and its mount (read-only, unplugged, failing) and the log of the database server.",
     )
     DISK_IO_ERROR = CauseText(
         "disk_io_error",
         Severity.CRITICAL,
         "Files of the shop could not be read or written.",
-        "Look at the disk, its mount (read-only, unplugged, failing) and the rights of the folder.",
+        "Check the disk, its mount (read-only, unplugged, failing) and the permissions of the folder.",
     )
     CLOCK_MOVED = CauseText(
         "clock_moved",
         Severity.WARNING,
-        "The clock of the machine jumped, or the shop was off for more than a day.",
-        "Is it wrong? Set it by a time service. Is it right? `flask --app wsgi purge --all` says so and removes what "
-        "is old; without that, nothing is purged before the shop has run for a week.",
+        "The server’s clock jumped, or the shop was off for more than a day.",
+        "If the clock is right, run `flask --app wsgi purge --all`; otherwise nothing is purged until the shop has run "
+        "for a week. If it is wrong, set it with a time service.",
     )
     PURGE_BLOCKED = CauseText(
         "purge_blocked",
         Severity.WARNING,
-        "Of many old records only a part was removed.",
-        "Check the clock of the machine. Where it is right, the rest goes over the next nights, or at once with "
+        "Only some of many expired records were removed.",
+        "Check the server’s clock. If it is right, the rest is removed over the next nights, or at once with "
         "`flask --app wsgi purge --all`.",
     )
     JOB_FAILED_TWICE = CauseText(
         "job_failed_twice",
         Severity.WARNING,
         "A background job failed twice in a row.",
-        "Read the reason here and in the log; the alert ends when the job succeeds, or has not failed for a week.",
+        "See the reason here and in the log. The alert ends when the job succeeds or has not failed for a week.",
     )
     WORKER_GONE = CauseText(
         "worker_gone",
         Severity.CRITICAL,
-        "No worker takes jobs from the queue.",
-        "Start the worker, or the whole shop with `make run`; the log says why it stopped.",
+        "No worker is running.",
+        "Start the worker, or the whole shop with `make run`. The log shows why it stopped.",
     )
     QUEUE_GONE = CauseText(
         "queue_gone",
         Severity.WARNING,
-        "The queue (Redis) does not answer.",
-        "Start it, or set REDIS_URL to one that runs; until then the scheduler does the work, more slowly.",
+        "The queue (Redis) is not responding.",
+        "Start it, or set REDIS_URL to one that runs. Until then the scheduler runs the jobs, more slowly.",
     )
     BACKUP_OLD = CauseText(
         "backup_old",
         Severity.WARNING,
         "There is no recent backup.",
-        "Look why the backup did not run or where it writes to, and run it; `flask --app wsgi jobs run check-backup` "
-        "looks again at once.",
+        "Find out why the backup did not run or where it writes, and run it; `flask --app wsgi jobs run check-backup` "
+        "checks again at once.",
     )
     CERTIFICATE_EXPIRING = CauseText(
         "certificate_expiring",
         Severity.CRITICAL,
         "The certificate of the shop ends soon, or browsers refuse it.",
-        "Renew it, have the proxy load it, and look why that did not happen by itself; `flask --app wsgi jobs run "
-        "check-certificate` looks again at once.",
+        "Renew it, have the proxy load it, and find out why it was not automatic; `flask --app wsgi jobs run "
+        "check-certificate` checks again at once.",
     )
     PAYMENT_MISMATCH = CauseText(
         "payment_mismatch",
         Severity.CRITICAL,
         "The shop’s payments and those of the payment processor differ.",
-        "Open Mobile POS in the admin: each difference is listed with both sides. Settle it, then mark it as settled.",
+        "Open Mobile POS in the admin, which lists each difference. Resolve it, then mark it as settled.",
     )
     PAYMENT_ANOMALY = CauseText(
         "payment_anomaly",
         Severity.CRITICAL,
         "Money and records of a card payment disagree.",
-        "Open the payment in Mobile POS: it says what is wrong and what to do. Then mark it as resolved.",
+        "Open the payment in Mobile POS to see what is wrong and what to do. Then mark it as resolved.",
     )
     REFUND_FAILED = CauseText(
         "refund_failed",
@@ -137,13 +137,13 @@ class Cause(Enum):
         "paid_order_short",
         Severity.WARNING,
         "An order was paid for more than is in stock.",
-        "Hand over what there is and refund the rest on the page of its payment, or order more; the alert ends when "
+        "Hand over what is in stock and refund the rest on the payment’s page, or restock; the alert ends when "
         "the order is collected or cancelled.",
     )
     PAID_BASKET_OPEN = CauseText(
         "paid_basket_open",
         Severity.CRITICAL,
-        "A basket was paid, and could not be submitted as an order.",
+        "A basket was paid but could not be submitted as an order.",
         "Compare what was paid with the total on the page of the order; submit it there, or refund the payment.",
     )
     DELIVERY_FAILED = CauseText(

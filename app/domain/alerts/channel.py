@@ -43,14 +43,14 @@ class Notice:
     def title(self) -> str:
         """One line, for the subject of a mail."""
         prefix = "Test" if self.is_test else "Over" if self.ended_at else self.cause.severity.value.capitalize()
-        return f"{prefix}: {self.sentence} ({self.site or 'whole machine'})"
+        return f"{prefix}: {self.sentence} ({self.site or 'whole server'})"
 
     @property
     def text(self) -> str:
         """The body of a mail."""
         about = f"{self.subject}: {self.detail}" if self.subject else self.detail
         times = f"First seen {rfc3339(self.first_seen_at)}, last seen {rfc3339(self.last_seen_at)}."
-        news = f"This is over since {rfc3339(self.ended_at)}." if self.ended_at else f"What to do: {self.cause.advice}"
+        news = f"Resolved {rfc3339(self.ended_at)}." if self.ended_at else f"What to do: {self.cause.advice}"
         paragraphs = [self.sentence, about] if self.is_test else [self.sentence, about, news, times]
         return "\n\n".join(paragraphs) + "\n"
 

@@ -175,7 +175,7 @@ def _position(beside: Sequence[int], target: Target) -> int:
     if neighbour is None:
         return len(beside)
     if neighbour not in beside:
-        raise Invalid.one("moved_meanwhile", "The category next to that place has been moved. Try again.", "#/parent")
+        raise Invalid.one("moved_meanwhile", "The category next to that place is elsewhere now. Try again.", "#/parent")
     return beside.index(neighbour) + (target.before_id is None)
 
 

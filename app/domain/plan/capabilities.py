@@ -30,10 +30,10 @@ KNOWN = (
         ENGINE_CAPABILITY,
         "Taxonomy engine",
         "Products are classified by levels and attributes, from which filters, categories and landing pages are made.",
-        "no taxonomy can be activated, and the one that was active filters nothing.",
+        "no taxonomy can be active.",
     ),
 )
-UNKNOWN_MEANING = "Nothing in this version of the shop needs it."
+UNKNOWN_MEANING = "Not used in this version."
 
 
 def capabilities(site_id: int) -> list[Capability]:

@@ -55,20 +55,18 @@ def _users(site_id: int) -> ScalarSelect[int]:
 
 
 COUNTED: Mapping[str, _Counted] = {
-    "products": _Counted("Products", "In the catalogue, hidden ones too.", _records(Product)),
-    "pages": _Counted("Pages", "Written by hand, such as “About us”.", _records(Page)),
-    "collections": _Counted("Collections", "Products put together by hand.", _records(Collection)),
-    "users": _Counted("Users", "Who hold a role on this shop.", _users),
+    "products": _Counted("Products", "Including hidden products.", _records(Product)),
+    "pages": _Counted("Pages", "Content pages, such as “About us”.", _records(Page)),
+    "collections": _Counted("Collections", "Groups of products chosen by hand.", _records(Collection)),
+    "users": _Counted("Users", "Users with a role in this shop.", _users),
     "agents": _Counted(
-        "Till agents", "Who may take card payments now.", _records(PosAgent, PosAgent.enabled.is_(True))
+        "Till agents", "Agents who can take card payments.", _records(PosAgent, PosAgent.enabled.is_(True))
     ),
-    "locations": _Counted("Till locations", "Where cards are taken.", _records(PosLocation)),
+    "locations": _Counted("Till locations", "Places where card payments are taken.", _records(PosLocation)),
     "taxonomies": _Counted("Taxonomies", "Active or not.", _records(Taxonomy)),
-    "trees": _Counted("Merchandising trees", "Of which shoppers browse one.", _records(Tree), MOST_TREES),
-    "rules": _Counted("Search rules", "Live, paused and ended ones.", _records(SearchRule), MOST_RULES),
-    "synonyms": _Counted(
-        "Synonyms", "Groups that searches use.", _records(Synonym, Synonym.status == "LIVE"), MOST_GROUPS
-    ),
+    "trees": _Counted("Merchandising trees", "Shoppers browse the primary one.", _records(Tree), MOST_TREES),
+    "rules": _Counted("Search rules", "Live, paused and ended rules.", _records(SearchRule), MOST_RULES),
+    "synonyms": _Counted("Synonyms", "Live synonyms.", _records(Synonym, Synonym.status == "LIVE"), MOST_GROUPS),
 }
 
 

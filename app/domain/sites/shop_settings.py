@@ -77,8 +77,8 @@ def _page_size_problems(page_size: int | None) -> list[Problem]:
 def _theme_problems(theme: str | None, themes: Collection[str]) -> list[Problem]:
     if theme is None or theme in themes:
         return []
-    return [Problem("unknown_theme", "There is no such theme any more. Choose one from the list.", "#/theme")]
+    return [Problem("unknown_theme", "This theme no longer exists. Choose one from the list.", "#/theme")]
 
 
 def _site(site_id: int) -> Site:
-    return existing(db.session.get(Site, site_id), "There is no such shop.")
+    return existing(db.session.get(Site, site_id), "Shop not found.")

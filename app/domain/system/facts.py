@@ -72,7 +72,7 @@ def job_state(
     if finished_at is not None:
         return ("Failed", Health.BAD) if has_failed else ("Done", Health.GOOD)
     is_cut_off = abs(now - started_at) > HANGS_AFTER
-    return ("Cut off", Health.WARN) if is_cut_off else ("Running", Health.WARN)
+    return ("Interrupted", Health.WARN) if is_cut_off else ("Running", Health.WARN)
 
 
 def size_text(size: int | None) -> str:

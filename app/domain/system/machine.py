@@ -23,8 +23,8 @@ MB = 1_000_000
 BEGIN_SHOP = "Start the shop with `make run`, or the scheduler alone with `flask --app wsgi scheduler`; read its log."
 
 LATER_RELEASE = (
-    "A later release upgraded it, and this one came back. No migration leads back; a backup made now can be restored "
-    "by the later release alone. Install that again once it is corrected."
+    "A later release upgraded the database, and it cannot be downgraded. Install that release again; only it can "
+    "restore a backup made now."
 )
 
 
@@ -65,7 +65,7 @@ def _scheduler(now: datetime, reading: StoredReading | None) -> Line:
         return Line("Scheduler", "Never ran", Health.BAD, advice=BEGIN_SHOP)
     is_silent = abs(now - reading.wall_at) > SILENT_AFTER
     word, health = ("Silent", Health.BAD) if is_silent else ("Runs", Health.GOOD)
-    return Line("Scheduler", word, health, "last sign of life", reading.wall_at, BEGIN_SHOP if is_silent else "")
+    return Line("Scheduler", word, health, "last seen", reading.wall_at, BEGIN_SHOP if is_silent else "")
 
 
 def _clock(reading: StoredReading | None) -> Line:
@@ -73,21 +73,21 @@ def _clock(reading: StoredReading | None) -> Line:
         return Line("Clock", "Not read yet", Health.PLAIN)
     known = ClockReading(reading.wall_at, reading.steady_at, reading.doubted_at)
     if known.is_trusted:
-        return Line("Clock", "Trusted", Health.GOOD, "runs steadily; what is old is purged every night")
-    advice = "Is it right? `flask --app wsgi purge --all` says so. Is it wrong? Set it by a time service."
+        return Line("Clock", "Trusted", Health.GOOD, "runs steadily; expired records are removed every night")
+    advice = "If the clock is right, run `flask --app wsgi purge --all`. If it is wrong, set it with a time service."
     return Line("Clock", "In doubt", Health.WARN, known.description, advice=advice)
 
 
 def database_line(facts: DatabaseFacts) -> Line:
     detail = f"{facts.name} {facts.version}, {size_text(facts.size)}, migration {facts.revision or 'none'}"
     if facts.revision is None:
-        advice = "Its tables were not made by migrations; `flask --app wsgi db upgrade` does on a new one."
+        advice = "Its tables were not created by migrations. Use a new database and run `flask --app wsgi db upgrade`."
         return Line("Database", "Unversioned", Health.WARN, detail, advice=advice)
     if facts.is_up_to_date:
         return Line("Database", "Up to date", Health.GOOD, detail)
     if facts.is_of_later_release:
-        return Line("Database", "Of a later release", Health.WARN, detail, advice=LATER_RELEASE)
-    advice = f"This version wants the migration {facts.newest}: run `flask --app wsgi db upgrade`."
+        return Line("Database", "From a later release", Health.WARN, detail, advice=LATER_RELEASE)
+    advice = f"This version needs the migration {facts.newest}: run `flask --app wsgi db upgrade`."
     return Line("Database", "Other version", Health.WARN, detail, advice=advice)
 
 
@@ -101,8 +101,8 @@ def _disks(surroundings: Surroundings) -> Iterator[Line]:
         usage = shutil.disk_usage(folder)
         is_low = usage.free < surroundings.least_free_mb * MB
         detail = f"{size_text(usage.free)} of {size_text(usage.total)} free, with {', '.join(names)}"
-        word, health = ("Nearly full", Health.BAD) if is_low else ("Has room", Health.GOOD)
-        advice = "Make room, or move the shop to a larger disk: nothing can be saved on a full one." if is_low else ""
+        word, health = ("Nearly full", Health.BAD) if is_low else ("OK", Health.GOOD)
+        advice = "Free up space or move to a larger disk. Nothing can be saved on a full disk." if is_low else ""
         yield Line("Disk", word, health, detail, advice=advice)
 
 
@@ -110,7 +110,7 @@ def _folders(surroundings: Surroundings, run: JobRun | None) -> Iterator[Line]:
     """The pictures, which may be most of a disk, and all others in a line."""
     measured: Mapping[str, Mapping[str, Any]] = (run.report if run and isinstance(run.report, dict) else None) or {}
     if run is None or not measured:
-        yield Line("Pictures (media)", "Not measured yet", Health.PLAIN, "the job “measure” does so every hour")
+        yield Line("Pictures (media)", "Not measured yet", Health.PLAIN, "measured every hour by the job “measure”")
         return
     pictures = measured.get("pictures", {})
     files = pictures.get("files")
@@ -124,10 +124,10 @@ def _folders(surroundings: Surroundings, run: JobRun | None) -> Iterator[Line]:
 
 def _safeguard(label: str, words: str, is_set_up: bool, setting: str, run: JobRun | None) -> Line:
     if not is_set_up:
-        return Line(label, "Not watched", Health.PLAIN, advice=f"Set `{setting}`, and the shop looks at it every hour.")
+        return Line(label, "Not watched", Health.PLAIN, advice=f"Set `{setting}` to check it every hour.")
     found = run.report if run and isinstance(run.report, dict) else None
     if found is None:
-        return Line(label, "Not looked at yet", Health.PLAIN)
+        return Line(label, "Not checked yet", Health.PLAIN)
     at = datetime.fromisoformat(found["at"]) if found.get("at") else None
     if found.get("fault"):
         return Line(label, "Needs attention", Health.BAD, found["fault"], at)

@@ -19,8 +19,8 @@ from app.domain.work.kinds import WorkKind
 from app.domain.work.queue_overview import QueueOverview
 
 WAITS_LONG = 60.0  # Seconds: a worker takes a job at once.
-NO_WORKER = "Start a worker with `python worker.py`, or the whole shop with `make run`; the log says why it stopped."
-NO_QUEUE = "Start Redis, or the whole shop with `make run`. Saves go on; the scheduler does what the queue would have."
+NO_WORKER = "Start a worker with `python worker.py`, or the whole shop with `make run`. The log shows why it stopped."
+NO_QUEUE = "Start Redis, or the whole shop with `make run`. Saving still works; the scheduler runs the jobs meanwhile."
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +81,11 @@ def _queue(now: datetime, read: Callable[[], QueueOverview | None]) -> tuple[Que
         found = read()
     except OSError as error:
         return None, [
-            Line("Queue", "Does not answer", Health.BAD, str(error), advice=NO_QUEUE),
-            Line("Workers", "Unknown", Health.WARN, "the queue would say who works"),
+            Line("Queue", "Not responding", Health.BAD, str(error), advice=NO_QUEUE),
+            Line("Workers", "Unknown", Health.WARN, "unknown while the queue does not respond"),
         ]
     if found is None:
-        detail = "the scheduler does the work"
+        detail = "the scheduler runs the jobs"
         return None, [Line("Queue", "Not set up", Health.WARN, detail, advice="Set `REDIS_URL`.")]
     return found, [_backlog(now, found), _workers(found)]
 
@@ -94,7 +94,7 @@ def _backlog(now: datetime, queue: QueueOverview) -> Line:
     waiting, failed = sum(kind.waiting for kind in queue.kinds), sum(kind.failed for kind in queue.kinds)
     oldest = min((kind.oldest_at for kind in queue.kinds if kind.oldest_at), default=None)
     is_slow = oldest is not None and (now - oldest).total_seconds() > WAITS_LONG
-    detail = f"{waiting:,} waiting, {failed:,} failed within a day{', the oldest waits since' if oldest else ''}"
+    detail = f"{waiting:,} waiting, {failed:,} failed within a day{', the oldest since' if oldest else ''}"
     word, health = ("Slow", Health.WARN) if is_slow else ("Answers", Health.GOOD)
     return Line("Queue", word, health, detail, oldest)
 
@@ -103,7 +103,7 @@ def _workers(queue: QueueOverview) -> Line:
     alive = [worker for worker in queue.workers if worker.is_alive]
     idle = [kind.name for kind in queue.kinds if not any(kind.name in worker.kinds for worker in alive)]
     if idle:
-        missing = f"{len(alive)} alive; nobody takes {' and '.join(idle)}"
+        missing = f"{len(alive)} alive; no worker for {' and '.join(idle)}"
         return Line("Workers", "Missing", Health.BAD, missing, advice=NO_WORKER)
     busy = sum(worker.job is not None for worker in alive)
-    return Line("Workers", "Alive", Health.GOOD, f"{len(alive)} alive, {busy} at work")
+    return Line("Workers", "Alive", Health.GOOD, f"{len(alive)} alive, {busy} busy")

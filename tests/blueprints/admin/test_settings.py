@@ -71,7 +71,7 @@ def test_a_theme_that_is_not_there_is_refused_and_one_that_went_is_named(
     browser.post(PATH, {"name": "Fern & Fell", "pageSize": "24", "theme": "none"}, status=400)
     with app.app_context(), transaction():
         change_settings(site_id, {"storefront-theme": "gone"})
-    assert "The theme “gone” is not there any more" in browser.get(PATH).texts["p"]
+    assert "The theme “gone” is missing" in browser.get(PATH).texts["p"]
     browser.post(PATH, {"name": "Moss & Co", "pageSize": "24"})
     with app.app_context():
         assert shop_settings(site_id).theme == "gone", "a form without a theme leaves it"

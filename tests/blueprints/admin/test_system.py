@@ -113,7 +113,7 @@ def test_a_job_that_never_ended_was_cut_off(app: Flask, admin: PageClient, clock
         job_runs.note_start(ports.clock(), "suggest")
     assert "Running" in row(admin, "suggest")
     clock.move(hours=3)
-    assert "Cut off" in row(admin, "suggest")
+    assert "Interrupted" in row(admin, "suggest")
 
 
 def test_jobs_that_only_look_are_run_from_here_and_no_others(app: Flask, admin: PageClient, queue) -> None:
@@ -137,7 +137,7 @@ def test_sizes_and_safeguards_are_those_that_jobs_found(
     shop.media_dir.mkdir(parents=True, exist_ok=True)
     (shop.media_dir / "a.jpg").write_bytes(bytes(2_000_000))
     app.config["SHOP"] = dataclasses.replace(shop, backup_dir=tmp_path / "backups")
-    assert "Not looked at yet" in row(admin, "Backups")
+    assert "Not checked yet" in row(admin, "Backups")
     with app.app_context():
         run_scheduled("measure")
         run_scheduled("check-backup")
@@ -158,25 +158,28 @@ def test_workers_and_what_failed_are_named(admin: PageClient, queue: RecordingQu
         (QueueWorker("worker-1", ("default", "builds"), True, "indexing:rebuild", now),),
         (FailedJob("pictures:prepare", now, "OSError: No space left on device"),),
     )
-    assert "the oldest waits since" in row(admin, "Queue Slow")
+    assert "the oldest since" in row(admin, "Queue Slow")
     assert "Alive" in row(admin, "Workers")
     assert "indexing:rebuild" in row(admin, "worker-1")
     assert "No space left on device" in row(admin, "pictures:prepare")
     queue.held = QueueOverview((QueueKind("default", 0, 0, 0), QueueKind("builds", 0, 0, 0)), ())
-    assert "nobody takes default and builds" in row(admin, "Workers")
+    assert "no worker for default and builds" in row(admin, "Workers")
 
 
 def test_the_page_stands_while_redis_is_down(app: Flask, admin: PageClient) -> None:
     """By the real adapter, at a port where nobody listens."""
     down = RqQueue("redis://127.0.0.1:1", "of-tests")
     app.extensions[EXTENSION] = dataclasses.replace(app.extensions[EXTENSION], queue=down)
-    assert "Does not answer" in row(admin, "Queue")
+    assert "Not responding" in row(admin, "Queue")
     assert "Unknown" in row(admin, "Workers")
     assert "Scheduled jobs" in admin.client.get(PAGE, base_url=admin.base).text
 
 
 def test_work_that_failed_says_why(app: Flask, admin: PageClient, clock: StoppedClock) -> None:
-    assert "Nothing waits, runs or failed within a week." in admin.client.get(PAGE, base_url=admin.base).text
+    assert (
+        "No jobs are waiting or running, and none failed in the last 7 days."
+        in admin.client.get(PAGE, base_url=admin.base).text
+    )
     with app.app_context(), transaction():
         make_run(db.session.get_one(Site, 1), "failed", error="No room.", finished_at=clock.now())
     assert "No room." in row(admin, "Rebuilds of the search index")

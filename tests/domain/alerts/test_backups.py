@@ -29,4 +29,4 @@ def test_an_old_one_is_named_with_its_age_and_what_is_allowed() -> None:
 
 def test_no_file_and_one_of_the_future_are_faults() -> None:
     assert fault(None) == "There is no file in /srv/backups or the folders in it; empty ones do not count."
-    assert "which is yet to come" in (fault(timedelta(days=-2)) or "")
+    assert "which is in the future" in (fault(timedelta(days=-2)) or "")

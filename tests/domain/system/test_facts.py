@@ -43,7 +43,7 @@ def test_sizes_are_said_in_their_unit(size: int | None, text: str) -> None:
     [
         (None, None, False, "Not run yet"),
         (1, None, False, "Running"),
-        (180, None, False, "Cut off"),
+        (180, None, False, "Interrupted"),
         (5, 1, False, "Done"),
         (5, 1, True, "Failed"),
     ],
@@ -111,7 +111,7 @@ def test_the_database_says_what_it_is(database_kind: str) -> None:
 def test_a_database_of_a_later_release_is_not_to_be_upgraded_by_this_one() -> None:
     """Its command would not find the migration."""
     line = database_line(DatabaseFacts("SQLite", "3.40.1", 5_000_000, "of tomorrow", newest_revision()))
-    assert (line.word, line.health) == ("Of a later release", Health.WARN)
+    assert (line.word, line.health) == ("From a later release", Health.WARN)
     assert "db upgrade" not in line.advice
     older = database_line(
         DatabaseFacts("SQLite", "3.40.1", 5_000_000, min(known_revisions() - {newest_revision()}), newest_revision())
