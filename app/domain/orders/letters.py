@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from html import escape
 
-from app.domain.orders.models import Order, OrderLine
+from app.domain.orders.models import SUBMITTED, Order, OrderLine
 from app.domain.shared.letters import html_of, link_html, rows_html, rows_text, text_of
 from app.domain.shared.mailing import Mail
 from app.domain.shared.money import format_money
@@ -43,6 +43,15 @@ def order_mail(kind: OrderMailKind, order: Order, sender: Sender, to: str, key: 
     text = text_of(heading, words, rows_text(rows), f"{sender.name}: {sender.address}")
     body = f"<p>{escape(words)}</p>{rows_html(rows)}{link_html(sender.address, sender.name)}"
     return Mail(to, one_line(f"{heading} – {sender.name}"), text, html_of(heading, heading, body), key)
+
+
+def why_not_true(kind: OrderMailKind, order: Order) -> str | None:
+    """Why a mail would be wrong by now; None while it is right. Each tells the customer to collect the order."""
+    if order.status != SUBMITTED:
+        return f"The order was {order.status.lower()} before the mail went out."
+    if kind is OrderMailKind.READY and not order.is_ready:
+        return "The order was marked as not ready before the mail went out."
+    return None
 
 
 def _sentence(kind: OrderMailKind, order: Order, sender: Sender) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import selectinload
 
-from app.domain.orders.letters import OrderMailKind, Sender, order_mail
+from app.domain.orders.letters import OrderMailKind, Sender, order_mail, why_not_true
 from app.domain.orders.models import Order, OrderMail
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
@@ -15,10 +15,12 @@ from app.domain.shared.mailing import Mail, Mailer
 from app.domain.shared.problems import NotFound
 from app.domain.shared.records import find_record
 from app.domain.sites.models import Site
-from app.domain.work import mailing
+from app.domain.work import leases, mailing
 from app.domain.work.context import WorkContext
 from app.domain.work.kinds import WorkRequested
+from app.domain.work.mailing import NotTrueAnyMore
 from app.domain.work.models import requested_now
+from app.domain.work.states import State
 from app.events import publish
 from app.extensions import db
 
@@ -27,10 +29,12 @@ ORDER_MAIL = mailing.mail_kind("order-mail", OrderMail, "The mail server did not
 
 def request_mail(author: Author, order: Order, kind: OrderMailKind) -> OrderMail | None:
     """Have a mail about an order sent to its contact. None where there is no email address that every mail server
-    takes, and where a mail of the kind was requested before. Call it in a transaction that holds the order."""
+    takes, and where a mail of the kind was sent or waits; one that ended unsent gives way. Call it in a transaction
+    that holds the order."""
     if not can_mail(order, kind):
         return None
     email = order.contact_email
+    db.session.execute(delete(OrderMail).where(*_of(order), OrderMail.kind == kind.value))
     mail = OrderMail(**requested_now(author), order_id=order.id, kind=kind.value, email=email, next_try_at=author.now())
     db.session.add(mail)
     db.session.flush()
@@ -41,13 +45,22 @@ def request_mail(author: Author, order: Order, kind: OrderMailKind) -> OrderMail
 def can_mail(order: Order, kind: OrderMailKind) -> bool:
     """Whether a mail of the kind can still be sent about an order."""
     email = order.contact_email
-    return bool(email) and email.isascii() and kind not in _requested(order)
+    used_up = {mail.kind for mail in mails_of(order) if mail.is_unfinished or mail.was_sent}
+    return bool(email) and email.isascii() and kind not in used_up
+
+
+def end_untrue(clock: Clock, order: Order) -> None:
+    """End the waiting mails that would say what is not so any more. One that a worker holds is being sent, or is looked
+    at again before it is tried again. Call it in a transaction that holds the order."""
+    waiting = select(OrderMail).where(*_of(order), OrderMail.state == State.WAITING)
+    for mail in db.session.scalars(waiting.with_for_update().execution_options(populate_existing=True)):
+        if reason := why_not_true(OrderMailKind(mail.kind), order):
+            leases.end(ORDER_MAIL, clock, mail, State.DONE, reason)
 
 
 def mails_of(order: Order) -> Sequence[OrderMail]:
     """The mails about an order, oldest first."""
-    query = select(OrderMail).where(OrderMail.site_id == order.site_id, OrderMail.order_id == order.id)
-    return db.session.scalars(query.order_by(OrderMail.created_at, OrderMail.id)).all()
+    return db.session.scalars(select(OrderMail).where(*_of(order)).order_by(OrderMail.created_at, OrderMail.id)).all()
 
 
 def due(clock: Clock) -> Sequence[str]:
@@ -61,14 +74,17 @@ def send(context: WorkContext, mailer: Mailer, mail_id: str) -> bool:
 
 
 def _letter(row: OrderMail) -> Mail:
-    """Raises NotFound where the address was erased meanwhile."""
+    """Raises NotFound where the address was erased meanwhile, NotTrueAnyMore."""
     order = find_record(Order, row.site_id, row.order_id, options=[selectinload(Order.lines)])
     if order is None or not row.email:
         raise NotFound("The order, or its email address, is not kept any more.")
+    kind = OrderMailKind(row.kind)
+    if reason := why_not_true(kind, order):
+        raise NotTrueAnyMore(reason)
     site = db.session.get_one(Site, row.site_id)
     sender = Sender(site.name, f"https://{site.primary_host}/")
-    return order_mail(OrderMailKind(row.kind), order, sender, row.email, row.id)
+    return order_mail(kind, order, sender, row.email, row.id)
 
 
-def _requested(order: Order) -> set[str]:
-    return set(db.session.scalars(select(OrderMail.kind).where(OrderMail.order_id == order.id)))
+def _of(order: Order) -> tuple[ColumnElement[bool], ...]:
+    return OrderMail.site_id == order.site_id, OrderMail.order_id == order.id

@@ -100,7 +100,7 @@ class OrderLine(Base):
 
 
 class OrderMail(MailToSend, Base):
-    """A mail about an order to its customer, one of each kind at most."""
+    """A mail about an order to its customer, one of each kind at most. One that ended unsent gives way to the next."""
 
     __tablename__ = "order_mails"
     __table_args__ = (

@@ -11,7 +11,7 @@ from sqlalchemy.orm import selectinload
 from app.domain.alerts.alerts import end_alert
 from app.domain.alerts.causes import Cause
 from app.domain.orders.letters import OrderMailKind
-from app.domain.orders.mails import request_mail
+from app.domain.orders.mails import end_untrue, request_mail
 from app.domain.orders.models import CANCELLED, COLLECTED, OPEN, SUBMITTED, Order
 from app.domain.orders.offers import offers_of
 from app.domain.orders.stock import give_back
@@ -67,6 +67,7 @@ def mark_not_ready(author: Author, order_id: str) -> StatusChange:
     if order.ready_at is None:
         return StatusChange(order.number or 0, changed=False)
     order.ready_at = None
+    end_untrue(author.clock, order)
     return _note_ready(author, order, "order.not_ready", "is not ready to collect yet")
 
 
@@ -144,6 +145,7 @@ def _set_status(
     author: Author, order: Order, status: str, action: str, summary: str, not_returned: tuple[str, ...] = ()
 ) -> StatusChange:
     before, order.status = order.status, status
+    end_untrue(author.clock, order)
     end_alert(author.clock, Cause.PAID_ORDER_SHORT, order.site_id, order.id)
     order.settled_at = order.updated_at = author.now()
     order.revision += 1

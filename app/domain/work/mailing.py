@@ -33,6 +33,15 @@ class MailToSend(LeasedWork):
     email: Mapped[str | None] = mapped_column(String(254))
     next_try_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
+    @property
+    def was_sent(self) -> bool:
+        """Whether the mail server took it; what ended with a reason was not sent."""
+        return self.state == State.DONE and self.error is None
+
+
+class NotTrueAnyMore(Exception):
+    """A mail would say what is not so any more. The words say why."""
+
 
 M = TypeVar("M", bound=MailToSend)
 Letter = Callable[[M], Mail]
@@ -62,7 +71,8 @@ def due(kind: WorkKind[M], clock: Clock) -> Sequence[str]:
 
 
 def send(context: WorkContext, mailer: Mailer, kind: WorkKind[M], mail_id: str, letter: Letter[M]) -> bool:
-    """Send a mail, unless another worker does. How it ended stands in its row."""
+    """Send a mail, unless another worker does. How it ended stands in its row. `letter` may raise NotTrueAnyMore: then
+    nothing is sent, which is no failure."""
     which = (kind.model.id == mail_id, *_due(kind, context.clock))
     claim = context.commit(lambda: leases.claim(kind, context.clock, *which))
     return claim is not None and perform(context, claim, lambda: _send(context, mailer, claim, letter))
@@ -70,7 +80,12 @@ def send(context: WorkContext, mailer: Mailer, kind: WorkKind[M], mail_id: str, 
 
 def _send(context: WorkContext, mailer: Mailer, claim: Claim[M], letter: Letter[M]) -> None:
     """Send the mail. Nothing of the database is held while the mail server is talked to. Raises LeaseLost."""
-    mail = letter(db.session.get_one(claim.kind.model, claim.key))
+    try:
+        mail = letter(db.session.get_one(claim.kind.model, claim.key))
+    except NotTrueAnyMore as why:
+        reason = str(why)
+        context.commit(lambda: leases.finish(context.clock, claim, error=reason))
+        return
     read_afresh()
     try:
         mailer.send(mail)

@@ -121,6 +121,28 @@ def test_an_address_that_was_erased_meanwhile_gets_nothing(mia: Shopper, work: W
     assert post.sent == [] and [one.state for one in waiting()] == ["failed"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "change", "reason"),
+    [
+        ("received", {"status": "CANCELLED"}, "The order was cancelled before the mail went out."),
+        ("ready", {"status": "CANCELLED"}, "The order was cancelled before the mail went out."),
+        ("ready", {"status": "COLLECTED"}, "The order was collected before the mail went out."),
+        ("ready", {"ready_at": None}, "The order was marked as not ready before the mail went out."),
+    ],
+)
+def test_a_mail_that_is_not_true_any_more_is_not_sent_and_is_no_failure(
+    mia: Shopper, work: WorkContext, post: Post, kind: str, change: dict[str, object], reason: str
+) -> None:
+    placed, [mail] = order(mia), waiting()
+    with transaction():
+        db.session.get_one(OrderMail, mail.id).kind = kind
+        for name, value in ({"ready_at": mia.clock.now()} | change).items():
+            setattr(db.session.get_one(Order, placed.id), name, value)
+    assert mails.send(work, post, mail.id)
+    assert post.sent == []
+    assert [(one.state, one.error, one.was_sent, one.email) for one in waiting()] == [("done", reason, False, None)]
+
+
 def letter(kind: OrderMailKind, **more: object) -> Mail:
     lines = [
         OrderLine(quantity=2, name="Mug <b>", options={"Size": "L"}, unit_price=450),

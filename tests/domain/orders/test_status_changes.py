@@ -184,6 +184,13 @@ def is_ready() -> bool:
     return db.session.query(Order).one().is_ready
 
 
+def mail_of(kind: str) -> tuple[str, str | None]:
+    db.session.rollback()
+    mail = db.session.query(OrderMail).filter_by(kind=kind).populate_existing().one()
+    assert not mail.was_sent and (mail.email is None) == (not mail.is_unfinished)
+    return mail.state, mail.error
+
+
 def ready_mails() -> int:
     return db.session.query(OrderMail).filter_by(kind="ready").count()
 
@@ -200,12 +207,34 @@ def test_an_order_that_is_ready_still_waits_for_its_customer(mia: Shopper, order
 
 def test_the_customer_is_mailed_once_that_an_order_is_ready(mia: Shopper, order_id: str) -> None:
     mark_ready(mia, order_id, by_email=True)
-    assert ready_mails() == 1
+    with transaction():
+        db.session.query(OrderMail).filter_by(kind="ready").one().state = "done"
     mark_not_ready(mia, order_id)
     mark_ready(mia, order_id, by_email=True)
     assert ready_mails() == 1
     summaries = [entry.summary for entry in db.session.query(AuditEntry).filter_by(action="order.ready")]
     assert summaries == ["Order 1 is ready to collect; an email says so", "Order 1 is ready to collect"]
+
+
+def test_a_mail_that_was_never_sent_does_not_use_up_the_one_that_says_ready(mia: Shopper, order_id: str) -> None:
+    for _ in range(2):
+        mark_ready(mia, order_id, by_email=True)
+        assert mail_of("ready") == ("waiting", None)
+        mark_not_ready(mia, order_id)
+        assert mail_of("ready") == ("done", "The order was marked as not ready before the mail went out.")
+
+
+def test_what_is_settled_needs_no_mail_any_more(mia: Shopper, order_id: str) -> None:
+    mark_ready(mia, order_id, by_email=True)
+    cancel(mia, order_id)
+    assert mail_of("ready") == ("done", "The order was cancelled before the mail went out.")
+    assert mail_of("received") == ("done", "The order was cancelled before the mail went out.")
+
+
+def test_a_confirmation_is_true_while_the_order_waits(mia: Shopper, order_id: str) -> None:
+    mark_ready(mia, order_id)
+    mark_not_ready(mia, order_id)
+    assert mail_of("received") == ("waiting", None)
 
 
 def test_an_order_that_is_not_ready_after_all_awaits_collection(mia: Shopper, order_id: str) -> None:
