@@ -14,10 +14,11 @@ from app.domain.bundles.reading import FileRow
 from app.domain.bundles.report import BrokenBundle, BundleReport
 from app.domain.bundles.tables.columns import check_columns, guessed
 from app.domain.bundles.tables.corrections import corrections
-from app.domain.bundles.tables.lines import Lines, header_and_samples
+from app.domain.bundles.tables.lines import LONGEST_LINE, Lines, header_and_samples
 from app.domain.bundles.tables.opening import format_of
 from app.domain.bundles.tables.products import TableFormat, product_rows
 from app.domain.catalogue.models import Product
+from app.domain.catalogue.rules import MOST_VARIANTS
 from app.domain.shared.problems import Invalid
 from app.domain.sites.models import Site
 from app.extensions import db
@@ -255,3 +256,47 @@ def test_a_table_of_any_length_takes_the_memory_of_a_short_one() -> None:
         return used
 
     assert peak(10_000) < peak(500) + 64 * 1024
+
+
+def test_a_product_of_any_number_of_lines_takes_the_memory_of_a_few_and_is_refused() -> None:
+    head = "sku,name,price,variantSku,variantStock\n"
+
+    def peak(lines: int) -> int:
+        found = iter(Lines(io.BytesIO((head + "T-1,Tent,10,V-1,12345\n" * lines).encode()), "t.csv"))
+        table = TableFormat(next(found).cells, "gbp")
+        tracemalloc.start()
+        (row,) = product_rows(table, found)
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert len(row.fields["variants"]) > MOST_VARIANTS
+        return used
+
+    assert peak(10_000) < peak(300) + 64 * 1024
+    (long,) = rows(head + f"T-1,Tent,10,{'x' * 100_000},1\n" * 50)
+    assert [problem.code for problem in long.problems] == ["too_long"] and len(long.fields["variants"]) < 20
+
+
+def test_lines_of_pictures_count_as_no_variants() -> None:
+    pictures = "".join(f"\nridge,,,,,,,,,,,,https://x.test/{number}.jpg," for number in range(300))
+    (ridge,) = (row for row in rows(SHOPIFY.replace("\nmug", f"{pictures}\nmug")) if row.fields["sku"] == "ridge")
+    assert len(ridge.fields["variants"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sku,name\nA," + '"\n",' * 300_000, "is a quotation mark missing"),
+        ("sku,name\nA," + "b," * 500, "at most 500 columns; this line has 502 cells"),
+        ("a," * 501, "at most 500 columns; this line has 502 cells"),
+    ],
+)
+def test_a_line_that_goes_on_and_on_is_refused_where_its_bound_is(text: str, message: str) -> None:
+    stream = io.BytesIO(text.encode())
+    with pytest.raises(BrokenBundle, match=message):
+        list(Lines(stream, "t.csv"))
+    assert stream.tell() <= LONGEST_LINE + 16
+
+
+def test_lines_of_text_that_are_long_together_are_taken() -> None:
+    text = "sku,description\n" + 'A,"{}\n{}"\n'.format("x" * 60_000, "y" * 60_000) * 20
+    assert len(text) > LONGEST_LINE and len(list(Lines(io.BytesIO(text.encode()), "t.csv"))) == 21

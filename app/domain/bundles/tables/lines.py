@@ -30,6 +30,7 @@ class Lines:
         self._name = name
         self._stream = stream
         self._read = 0
+        self._size = 0  # Bytes of the line of cells that is being read: it goes on over line ends in quotation marks.
         first = self._text(self._stream.readline(LONGEST_LINE + 1))
         self._separator = max(SEPARATORS, key=first.count)
         self._first = first
@@ -39,7 +40,10 @@ class Lines:
         before = 0
         try:
             for raw in reader:
-                number, before = before + 1, reader.line_num
+                number, before, self._size = before + 1, reader.line_num, 0
+                if len(raw) > MOST_COLUMNS:
+                    message = f"A table has at most {MOST_COLUMNS} columns; this line has {len(raw):,} cells."
+                    raise BrokenBundle.at(self._name, message, number)
                 cells = [unguarded(cell) for cell in raw]
                 if any(cell.strip() for cell in cells):
                     yield TableLine(number, cells, sum(map(len, raw)))
@@ -53,8 +57,10 @@ class Lines:
 
     def _text(self, raw: bytes) -> str:
         self._read += 1
-        if len(raw) > LONGEST_LINE:
-            raise BrokenBundle.at(self._name, f"The line is longer than {LONGEST_LINE:,} bytes.", self._read)
+        self._size += len(raw)
+        if self._size > LONGEST_LINE:
+            message = f"The line is longer than {LONGEST_LINE:,} bytes; is a quotation mark missing?"
+            raise BrokenBundle.at(self._name, message, self._read)
         try:
             return raw.decode("utf-8-sig" if self._read == 1 else "utf-8").replace("\0", "�")
         except UnicodeDecodeError as error:
@@ -77,6 +83,4 @@ def header_and_samples(path: Path, name: str, samples: int) -> tuple[list[str], 
 def _header(line: TableLine | None, name: str) -> list[str]:
     if line is None or len(line.cells) < 2:
         raise BrokenBundle.at(name, "The first line must hold the column names, with commas, semicolons or tabs.")
-    if len(line.cells) > MOST_COLUMNS:
-        raise BrokenBundle.at(name, f"A table has at most {MOST_COLUMNS} columns; this has {len(line.cells)}.")
     return line.cells

@@ -11,6 +11,7 @@ from typing import Any
 from app.domain.bundles.reading import FileRow
 from app.domain.bundles.tables.columns import ATTRIBUTE, HANDLE, OPTIONS, VARIANT_FIELDS
 from app.domain.bundles.tables.lines import TableLine
+from app.domain.catalogue.rules import MOST_VARIANTS
 from app.domain.catalogue.search_terms import split_terms
 from app.domain.shared.money import parse_money
 from app.domain.shared.problems import Invalid, Problem
@@ -21,6 +22,7 @@ NO = frozenset(("no", "false", "0", "n", "off", "draft", "archived", "unlisted",
 WHOLE = re.compile(r"[+-]?[0-9]{1,12}(?:\.0+)?", re.ASCII)
 NUMBER = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,9})?", re.ASCII)
 NO_OPTION = {"Title": "Default Title"}  # So Shopify calls the one variant of a product without options.
+LONGEST_PRODUCT = 1024**2  # Characters of all cells.
 LEVEL_STEPS = re.compile(r"\s*[›>]\s*")
 
 
@@ -75,8 +77,38 @@ class Cells:
 def product_rows(table: TableFormat, lines: Iterable[TableLine]) -> Iterator[FileRow]:
     """Yield the products of a table. Lines of one product follow each other: the first has what is the product's, and
     each a variant of it."""
+    variants = _variant_places(table)
     for _, group in groupby(keyed_lines(table, lines), key=lambda keyed: keyed[0]):
-        yield _row(table, [line for _, line in group])
+        problems: list[Problem] = []
+        yield _row(table, _kept_lines(table, variants, (line for _, line in group), problems), problems)
+
+
+def _kept_lines(
+    table: TableFormat, variants: Sequence[int], lines: Iterable[TableLine], problems: list[Problem]
+) -> list[TableLine]:
+    """Return the first line of a product and those of its variants, so many and so long that a further one has it
+    refused: a file may have millions of lines for one product."""
+    kept: list[TableLine] = []
+    size = 0
+    for line in lines:
+        if len(line.cells) > len(table.columns) and len(problems) < MOST_VARIANTS:
+            message = f"Line {line.number:,} has {len(line.cells)} cells; the first line names {len(table.columns)}."
+            problems.append(Problem("too_many_cells", message))
+        if (not kept or _has_cell(line, variants)) and len(kept) < MOST_VARIANTS + 2 and size <= LONGEST_PRODUCT:
+            kept.append(line)
+            size += line.size
+    if size > LONGEST_PRODUCT:
+        message = f"The lines of this product have more than {LONGEST_PRODUCT:,} characters."
+        problems.append(Problem("too_long", message))
+    return kept
+
+
+def _variant_places(table: TableFormat) -> list[int]:
+    return [place for place, target in enumerate(table.columns) if target in VARIANT_FIELDS]
+
+
+def _has_cell(line: TableLine, places: Sequence[int]) -> bool:
+    return any(line.cells[place].strip() for place in places if place < len(line.cells))
 
 
 def keyed_lines(table: TableFormat, lines: Iterable[TableLine]) -> Iterator[tuple[int, TableLine]]:
@@ -84,23 +116,18 @@ def keyed_lines(table: TableFormat, lines: Iterable[TableLine]) -> Iterator[tupl
     variant is a product of its own, so that one that stands twice is refused."""
     key = HANDLE if table.is_shopify else "sku"
     place = table.columns.index(key)
-    variants = [at for at, target in enumerate(table.columns) if target in VARIANT_FIELDS]
+    variants = _variant_places(table)
     begun, before = 0, ""
     for line in lines:
         name = line.cells[place].strip() if place < len(line.cells) else ""
-        is_variant = table.is_shopify or any(line.cells[at].strip() for at in variants if at < len(line.cells))
+        is_variant = table.is_shopify or _has_cell(line, variants)
         if not name or name != before or not is_variant:
             begun = line.number
         before = name
         yield begun, line
 
 
-def _row(table: TableFormat, lines: Sequence[TableLine]) -> FileRow:
-    problems: list[Problem] = []
-    for line in lines:
-        if len(line.cells) > len(table.columns):
-            message = f"Line {line.number:,} has {len(line.cells)} cells; the first line names {len(table.columns)}."
-            problems.append(Problem("too_many_cells", message))
+def _row(table: TableFormat, lines: Sequence[TableLine], problems: list[Problem]) -> FileRow:
     cells = [Cells(table, line, problems) for line in lines]
     fields = _product(table, cells[0])
     variants = _variants(cells)
@@ -108,8 +135,15 @@ def _row(table: TableFormat, lines: Sequence[TableLine]) -> FileRow:
     if variants:
         fields["variants"] = variants
     size = sum(line.size for line in lines)
-    row = FileRow(lines[0].number, fields, size, tuple(problems), is_partial=True, as_variant=as_variant)
-    return row._replace(priced_by_variant=table.is_shopify)
+    return FileRow(
+        lines[0].number,
+        fields,
+        size,
+        tuple(problems),
+        is_partial=True,
+        as_variant=as_variant,
+        priced_by_variant=table.is_shopify,
+    )
 
 
 def _product(table: TableFormat, cells: Cells) -> dict[str, Any]:
