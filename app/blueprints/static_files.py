@@ -5,20 +5,18 @@ relative address has it too."""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
 from functools import lru_cache
 from pathlib import Path
 
-from flask import Blueprint, Response, current_app, request
+from flask import Blueprint, Response, current_app
 from flask.blueprints import BlueprintSetupState
 
+from app.blueprints.compression import compressed, once
 from app.permissions import public
 
 bp = Blueprint("static_files", __name__)
-PACKED = frozenset(("text/css", "text/javascript", "image/svg+xml", "application/json"))
-WORTH_PACKING = 1_000  # Bytes.
 IMMUTABLE = "public, max-age=31536000, immutable"
 IMPORT = re.compile(r'^import (?:[^"]+ from )?"(\.[^"]+)";', re.MULTILINE)
 
@@ -34,32 +32,10 @@ def prepare(state: BlueprintSetupState) -> None:
 def versioned(version: str, filename: str) -> Response:
     """The file as it is now. A page from before an upgrade gets it too, but may not keep it under the old version;
     in development nothing is kept, since files change while the process runs."""
-    response = _packed(current_app.send_static_file(filename))
+    response = compressed(current_app.send_static_file(filename), once)
     if version == _version(_folder()) and current_app.config["SHOP"].production:
         response.headers["Cache-Control"] = IMMUTABLE
     return response
-
-
-def _packed(response: Response) -> Response:
-    """Pack a text for clients that take it packed. Nothing in these files is secret or of the request, so its length
-    tells nothing."""
-    if response.mimetype not in PACKED or response.status_code != 200:
-        return response
-    response.vary.add("Accept-Encoding")
-    if request.method != "GET" or request.accept_encodings.quality("gzip") <= 0:
-        return response
-    response.direct_passthrough = False
-    text = response.get_data()
-    if len(text) >= WORTH_PACKING:
-        response.set_data(_gzip(text))
-        response.headers["Content-Encoding"] = "gzip"
-        response.set_etag(response.get_etag()[0] or "", weak=True)
-    return response
-
-
-@lru_cache(maxsize=256)
-def _gzip(text: bytes) -> bytes:
-    return gzip.compress(text, mtime=0)
 
 
 @bp.app_template_global("static_url")

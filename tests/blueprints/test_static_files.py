@@ -115,3 +115,13 @@ def test_a_page_names_all_that_its_script_imports_so_that_it_is_fetched_at_once(
     folder = released_at(production)
     assert named == [f"{folder}admin/{name}.js" for name in ("forms", "selection", "focus", "palette", "htmx")]
     assert all(production.get(address, buffered=True).status_code == 200 for address in named)
+
+
+def test_caches_learn_of_both_forms_from_every_answer(production: FlaskClient) -> None:
+    address = released_at(production) + "admin/base.css"
+    packed = production.get(address, headers={"Accept-Encoding": "gzip"}, buffered=True)
+    known = production.get(address, headers={"If-None-Match": packed.headers["ETag"]}, buffered=True)
+    part = production.get(address, headers={"Range": "bytes=0-9"}, buffered=True)
+    assert [known.status_code, part.status_code] == [304, 206]
+    assert all("Accept-Encoding" in answer.headers["Vary"] for answer in (known, part))
+    assert "Content-Encoding" not in part.headers

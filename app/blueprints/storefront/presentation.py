@@ -8,6 +8,7 @@ from typing import Any
 from flask import Response, make_response, request
 from markupsafe import Markup
 
+from app.blueprints.compression import compressed, quickly
 from app.blueprints.storefront.blueprint import bp, card_cache, current_shop, links_cache, shop_or_none
 from app.blueprints.storefront.fragment_cache import PackedMarkup
 from app.domain.catalogue.image_store import jpeg, small, srcset
@@ -52,17 +53,20 @@ def shown_listing(listing: Listing) -> ShownListing:
 def page_answer(template: str, head: PageHead, **context: Any) -> Response:
     """A page whose head says how search engines may treat it, as does the header of the answer."""
     keep_decision(head.decision)
-    return make_response(drawn(template, head=head, **context))
+    return _compressed(template, head=head, **context)
 
 
 def listing_answer(template: str, swap: str, head: PageHead, **context: Any) -> Response:
     """The page of a listing, or the listing alone where htmx swaps it, which is no page to be found."""
-    if wants_listing():
-        response = make_response(drawn(swap, head=head, **context))
-    else:
-        response = page_answer(template, head, **context)
+    response = _compressed(swap, head=head, **context) if wants_listing() else page_answer(template, head, **context)
     response.vary.add("HX-Target")
     return response
+
+
+def _compressed(template: str, **context: Any) -> Response:
+    """Pages of goods and texts hold no token (see origin.py) and nothing else that is secret, so they may be
+    compressed. Baskets, orders and forms with a person's data are drawn elsewhere and stay as they are."""
+    return compressed(make_response(drawn(template, **context)), quickly)
 
 
 def count_answer(total: int) -> Response:
