@@ -74,7 +74,7 @@ def _check_password(others: Sequence[Problem]) -> None:
 def _revoke(user_id: int, token_id: int) -> None:
     with transaction():
         name = personal_tokens.revoke_token(current_author(), user_id, token_id)
-    flash(f"“{name}” is revoked. Whatever used it is out at its next call.", "good")
+    flash(f"“{name}” is revoked. Programs that use it lose access.", "good")
 
 
 def _page(errors: FieldErrors, issued: IssuedToken | None = None) -> str:

@@ -104,7 +104,7 @@ def password_change() -> Answer:
     except Invalid as wrong:
         return render_template("admin/sign_in/password.html", errors=FieldErrors(wrong)), 400
     response = _admitted(user)
-    flash("Your password is changed. Everywhere else you are signed out.", "good")
+    flash("Password changed. You are signed out everywhere else.", "good")
     return response
 
 

@@ -115,7 +115,7 @@ def _roles() -> dict[str, object]:
 
 ROLE_MEANINGS = {
     "MERCHANDISER": "Products, collections, pages and search.",
-    "ADMIN": "All of that, and the shop’s users and settings.",
-    "POS_AGENT": "Takes payments with the till app; no pages of this admin.",
-    "SUPERADMIN": "Everything on every shop of this server.",
+    "ADMIN": "All of that, plus users and settings.",
+    "POS_AGENT": "Takes payments in the till app. No access to this admin.",
+    "SUPERADMIN": "Full access to every shop on this server.",
 }

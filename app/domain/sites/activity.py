@@ -106,7 +106,7 @@ def activity(site_id: int, filters: ActivityFilter = EVERYTHING) -> ActivityPage
 def entry_of(site_id: int, entry_id: int) -> ActivityEntry:
     """Return an entry of the activity log. Raises NotFound."""
     found = _entries(site_id, _COLUMNS.where(AuditEntry.site_id == site_id, AuditEntry.id == entry_id))
-    return existing(found[0] if found else None, "There is no such entry in the activity log of this shop.")
+    return existing(found[0] if found else None, "Activity entry not found.")
 
 
 def every_entry(site_id: int, filters: ActivityFilter) -> Iterator[ActivityEntry]:

@@ -86,14 +86,14 @@ def make_token(author: Author, user_id: int, name: str, days: int | None) -> Iss
     user who could do nothing with it, and Conflict where the user has too many."""
     user = _locked_user(user_id)
     if not user.enabled or not roles_of(user.id, author.site_id):
-        raise Forbidden("Only somebody who can sign in and has a role on this site can have access tokens for it.")
+        raise Forbidden("Only users who can sign in and have a role in this shop can have access tokens.")
     name = one_line(name)
     active = [token for token in tokens_of(author.clock, author.site_id, user.id) if token.is_active]
     problems = [*token_problems(name, days), *_taken(name, active)]
     if problems or days is None:
         raise Invalid(problems)
     if len(active) >= MOST_ACTIVE:
-        raise Conflict(f"There are {MOST_ACTIVE} access tokens already. Revoke one that is not used any more.")
+        raise Conflict(f"There are {MOST_ACTIVE} access tokens already. Revoke one that is no longer used.")
     text = personal_token_rules.new_token()
     row = _row(author, user, name, text, days)
     db.session.add(row)
@@ -128,7 +128,7 @@ def revoke_token(author: Author, user_id: int, token_id: int) -> str:
         .join(User, User.id == PersonalToken.user_id)
         .where(PersonalToken.site_id == author.site_id, PersonalToken.user_id == user_id, PersonalToken.id == token_id)
     ).one_or_none()
-    token, user = existing(row, "There is no such access token.")
+    token, user = existing(row, "Access token not found.")
     if token.revoked_at is None:
         token.revoked_at = author.now()
         _note(author, user, "token.revoke", f"Revoked the access token “{token.name}” of {user.display_name}")

@@ -168,7 +168,7 @@ def _seen(user_ids: list[int]) -> dict[int, datetime]:
 def _user(site_id: int, user_id: int) -> User:
     here = select(RoleGrant.user_id).where(RoleGrant.site_id == site_id)
     user = db.session.scalar(select(User).where(User.id == user_id, User.id.in_(here)))
-    return existing(user, "There is no such user of this shop.")
+    return existing(user, "User not found.")
 
 
 def _replace_roles(clock: Clock, user: User, site_id: int, wanted: set[Role]) -> list[Role]:

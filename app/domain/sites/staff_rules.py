@@ -44,7 +44,7 @@ class StaffRights:
     @property
     def why_not(self) -> str | None:
         if self.is_oneself:
-            return "This is you: another user has to change your roles. Your password is in the menu under your name."
+            return "You cannot change your own roles. Change your password in the menu under your name."
         if not self.may_change_roles:
             return "A superadmin can only be changed by a superadmin."
         if not self.may_change_account:

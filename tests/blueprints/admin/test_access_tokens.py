@@ -68,7 +68,7 @@ def test_who_has_too_many_tokens_reads_so(app: Flask, merchandiser: PageClient) 
         for number in range(20):
             make_token(site, user, f"Agent {number}")
     page = merchandiser.post("/admin/tokens", FORM, status=409)
-    assert "Revoke one that is not used any more." in page.texts["p"]
+    assert "Revoke one that is no longer used." in page.texts["p"]
 
 
 def test_a_revoked_token_is_out_and_listed_as_such(app: Flask, merchandiser: PageClient) -> None:

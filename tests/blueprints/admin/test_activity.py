@@ -41,7 +41,7 @@ def text(browser: PageClient, path: str) -> str:
 
 def test_without_entries_the_page_says_what_it_is_for(admin: PageClient) -> None:
     admin.get(PAGE)
-    assert "Nothing was changed yet" in text(admin, PAGE)
+    assert "No activity yet" in text(admin, PAGE)
     assert "No entry matches" in text(admin, f"{PAGE}?q=mug")
 
 

@@ -195,7 +195,7 @@ def test_the_hint_is_an_amount_of_the_shops_currency(
         db.session.get_one(Site, ids.site).currency = currency
     page = admin.get(NEW)
     assert f"In {currency.upper()}, such as {example}. Empty" in page.texts["p"]
-    assert "Name in lists" in page.texts["label"]
+    assert "Display name" in page.texts["label"]
 
 
 def test_a_session_is_signed_out(app: Flask, admin: PageClient, tilly: None) -> None:

@@ -154,7 +154,7 @@ def test_a_difference_with_the_processors_books_is_shown_and_settled(
     app: Flask, ada: PageClient, till: AtTill, signed_in: SignedIn
 ) -> None:
     ada.get("/admin/pos/differences")
-    assert "Nothing differs" in text_of(ada, "/admin/pos/differences")
+    assert "No differences" in text_of(ada, "/admin/pos/differences")
     with app.app_context(), transaction():
         author = Author(till.site_id, "reconciliation", ports.clock())
         kind = next(iter(DifferenceKind))
@@ -171,5 +171,5 @@ def test_a_difference_with_the_processors_books_is_shown_and_settled(
     assert ">Paid<" in statuses and ">Cancelled<" in statuses, "in the words of the other pages"
     ada.get("/admin/pos/differences")
     ada.post(f"/admin/pos/differences/{difference_id}/settle", {})
-    assert "Nothing differs" in text_of(ada, "/admin/pos/differences")
+    assert "No differences" in text_of(ada, "/admin/pos/differences")
     assert "with the payment processor’s books" not in text_of(ada)

@@ -142,7 +142,7 @@ def test_the_list_takes_as_many_queries_for_many_as_for_few(app: Flask, admin: P
 
 
 def test_the_activity_page_shows_what_changed(app: Flask, admin: PageClient) -> None:
-    assert "Nothing was changed yet" in admin.client.get("/admin/activity").text
+    assert "No activity yet" in admin.client.get("/admin/activity").text
     admin.post("/admin/user/new", NEW | {"role": ["MERCHANDISER"]})
     admin.get("/admin/activity")
     html = admin.client.get("/admin/activity").text

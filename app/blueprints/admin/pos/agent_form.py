@@ -12,8 +12,8 @@ from app.domain.shared.problems import Problem
 PERMISSIONS = (
     ("canProcessQuickPayments", "Quick payments", "Takes an amount without an order."),
     ("canBuildOrders", "Orders", "Builds an order from products and takes its payment."),
-    ("canRefund", "Refunds", "Gives money back."),
-    ("canDiscount", "Discounts", "Takes something off an order."),
+    ("canRefund", "Refunds", "Refunds payments."),
+    ("canDiscount", "Discounts", "Gives discounts on orders."),
 )
 
 

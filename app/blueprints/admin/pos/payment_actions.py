@@ -27,7 +27,7 @@ LONGEST_KEY = 64
 WRONG_AMOUNT = ("amount_invalid", "refund_exceeds_payment")  # Of a refund: shown at its field.
 AFTER_CAPTURE = {
     TransactionStatus.SUCCEEDED: ("The money is taken.", "good"),
-    TransactionStatus.UNKNOWN: ("The processor did not answer. The shop asks again by itself.", "warn"),
+    TransactionStatus.UNKNOWN: ("The processor did not answer. The shop checks again automatically.", "warn"),
 }
 NOT_CAPTURED = ("The card still holds the amount, and no money is taken yet. Try again in a moment.", "warn")
 
@@ -39,7 +39,7 @@ def pos_check(transaction_id: str) -> Answer:
 
     def ask() -> Response:
         changed = desk.check_now(work_context(), current_author(), payment_processor(), transaction_id)
-        news = "The processor answered: see how it stands now." if changed else "The processor says the same as before."
+        news = "The status is updated." if changed else "The status has not changed."
         return done(transaction_id, news)
 
     return _reported(transaction_id, ask)
@@ -64,7 +64,7 @@ def pos_cancel(transaction_id: str) -> Answer:
     def give_up() -> Response:
         arguments = (current_author(), payment_processor(), current_user.user_id, transaction_id)
         if desk.cancel(work_context(), *arguments) is TransactionStatus.UNKNOWN:
-            return done(transaction_id, "The processor did not answer. The shop asks again by itself.", "warn")
+            return done(transaction_id, "The processor did not answer. The shop checks again automatically.", "warn")
         return done(transaction_id, "The payment is cancelled. No money was taken.")
 
     return _reported(transaction_id, give_up)

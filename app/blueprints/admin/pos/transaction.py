@@ -44,7 +44,7 @@ def pos_resolve_anomaly(transaction_id: str) -> Answer:
             settle_anomaly(current_author(), transaction_id, request.form.get("note", ""))
     except (Invalid, Conflict) as error:
         return refused(transaction_id, error)
-    return done(transaction_id, "Resolved. The note stands in the timeline.")
+    return done(transaction_id, "Resolved. The note is in the timeline.")
 
 
 @bp.get(f"{TRANSACTION}/mails")
