@@ -95,9 +95,9 @@ def test_only_what_can_be_done_is_offered(ada: PageClient, till: AtTill, process
 
 
 def test_the_processor_is_asked_how_it_stands(ada: PageClient, payment: Payment, processor: FakeProcessor) -> None:
-    assert "says the same as before" in news_after(ada, payment, "check")
+    assert "The status has not changed" in news_after(ada, payment, "check")
     processor.tap(payment.intent_id)
-    assert "The processor answered" in news_after(ada, payment, "check")
+    assert "The status is updated" in news_after(ada, payment, "check")
     assert payment.status == "SUCCEEDED"
 
 
@@ -167,7 +167,7 @@ def test_a_capture_without_an_answer_takes_nothing_twice(
     ada: PageClient, held: Payment, processor: FakeProcessor
 ) -> None:
     processor.fail("retrieve_intent", TIMEOUT_BEFORE)
-    assert "The shop asks again by itself" in news_after(ada, held, "capture")
+    assert "The shop checks again automatically" in news_after(ada, held, "capture")
     assert held.status == "UNKNOWN"
 
 
