@@ -144,7 +144,7 @@ def _note_in_log(order: Order, past: PastOrder) -> None:
     number, subject = order.number, ("order", order.id)
     placed = _PastClock(past.placed_at)
     audit.record(Author(order.site_id, SHOPPER, placed), "order.submit", subject, f"Order {number} was placed")
-    handed = f"Order {number} is to be handed over by staff"
+    handed = f"Order {number} is awaiting collection"
     audit.record(Author(order.site_id, THE_SHOP, placed), "order.fulfil", subject, handed)
     if past.settled_at is not None:
         action, done = SETTLED[past.status]

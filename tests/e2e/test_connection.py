@@ -58,6 +58,20 @@ def test_filters_chosen_offline_are_kept_and_applied_when_the_connection_is_back
     expect(page.locator("#connection")).to_be_hidden()
 
 
+def test_a_brand_with_a_page_of_its_own_is_chosen_offline_too(page: Page) -> None:
+    page.goto(CATEGORY)
+    brand = page.locator("#filters a[data-facet-href]").first
+    path = brand.get_attribute("href") or ""
+    page.context.set_offline(True)
+    brand.click()
+    page.locator("#f-colour-1").click()
+    expect(page.locator("#connection")).to_contain_text("You’re offline. Your filters are kept")
+    expect(brand).to_have_attribute("aria-current", "true")
+    page.locator("#f-colour-1").click()
+    page.context.set_offline(False)
+    expect(page).to_have_url(re.compile(rf"{path}$"))
+
+
 def test_an_answer_that_does_not_come_can_be_requested_again(page: Page) -> None:
     page.goto(CATEGORY)
     page.route(f"**{CATEGORY}?*", lambda route: route.abort())

@@ -120,6 +120,7 @@ def test_clear_takes_back_what_is_staged_and_what_is_set(page: Page) -> None:
     page.get_by_role("link", name="Clear", exact=True).click()
     expect(page).to_have_url(re.compile(rf"{CATEGORY}$"))
     expect(page.locator("#filters")).to_be_visible()
+    expect(page.locator("#filters").get_by_role("button", name="Clear")).to_be_focused()
     page.get_by_role("button", name="Close").last.click()
     expect(page.locator("#filters")).to_be_hidden()
 

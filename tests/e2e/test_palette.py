@@ -35,6 +35,17 @@ def test_a_product_is_opened_by_keyboard_and_focus_stays_in_the_dialog(page: Pag
     expect(page).to_have_url(re.compile(r"/admin/catalogue/product/\d+$"))
 
 
+def test_enter_before_the_answer_opens_what_the_typed_words_find(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/orders")
+    page.wait_for_load_state("load")
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("dialog", name="Find").get_by_role("searchbox")).to_be_focused()
+    page.keyboard.type("MUG-01")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/admin/catalogue/product/\d+$"))
+
+
 def test_escape_closes_the_dialogs_and_gives_focus_back(page: Page) -> None:
     sign_in(page)
     page.goto("/admin/catalogue/products")

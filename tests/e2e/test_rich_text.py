@@ -64,7 +64,7 @@ def test_what_is_pasted_keeps_its_words_and_no_more_than_the_shop_shows(page: Pa
     hostile = (
         '<p style="color:red" onclick="x()">Glows <em>softly</em><img src="https://evil.test/x.png" onerror="x()"></p>'
     )
-    text.evaluate(PASTE, hostile + "<script>x()</script>")
+    text.evaluate(PASTE, hostile + "<script>x()</script><svg><style>p { color: red }</style></svg>")
     expect(area(page)).to_have_value("<p>Glows <i>softly</i></p>")
     page.get_by_role("button", name="HTML", exact=True).click()
     source = page.get_by_label("Description as HTML")

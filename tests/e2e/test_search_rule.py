@@ -29,6 +29,23 @@ def pinned(page: Page) -> list[str]:
     return [field.input_value() for field in page.locator("[name=pin]").all()]
 
 
+def test_pausing_by_keyboard_says_so_and_the_list_fits_the_screen(page: Page) -> None:
+    sign_in(page)
+    page.goto("/admin/search/ranking")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.get_by_role("button", name=re.compile("^Pause the rule for")).first.press("Enter")
+    expect(page.locator("#flashes")).to_contain_text("Paused.")
+    resume = page.get_by_role("button", name=re.compile("^Resume the rule for")).first
+    expect(resume).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#flashes")).to_contain_text("Resumed.")
+    page.goto("/admin/search/ranking?state=live")
+    page.get_by_role("button", name=re.compile("^Pause the rule for")).first.press("Enter")
+    expect(page.get_by_role("region", name="Rules")).to_be_focused()
+    page.locator("#flashes").get_by_role("button", name="Undo").press("Enter")
+    expect(page.locator("#flashes")).to_contain_text("Undone")
+
+
 def until_first(page: Page, words: str, name: str) -> None:
     """Asked again and again, since each process of the shop takes the change up by itself."""
     deadline = time.monotonic() + WITHIN

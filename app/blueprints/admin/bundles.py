@@ -86,6 +86,13 @@ def bundle_upload(permit: str) -> Response | tuple[str, int]:
     return _at(run_id)
 
 
+@bp.get("/settings/import-export/upload/<permit>")
+@requires(Permission.MANAGE_SETTINGS)
+def bundle_upload_again(permit: str) -> Response:
+    """Lead back from the address at which a file was refused, which browsers keep and reload."""
+    return redirect(url_for("admin.bundles_page"))
+
+
 @bp.post("/settings/import-export/transfer")
 @requires(Permission.MANAGE_SETTINGS)
 def bundle_transfer() -> Response | tuple[str, int]:

@@ -30,6 +30,6 @@ def fulfil(clock: Clock, site_id: int, order_id: str, is_short: bool) -> bool:
         order.revision += 1
         summary = f"Order {order.number} was handed over at the till"
     else:
-        summary = f"Order {order.number} is to be handed over by staff"
+        summary = f"Order {order.number} is awaiting collection"
     audit.record(Author(site_id, THE_SHOP, clock), "order.fulfil", ("order", order.id), summary)
     return True

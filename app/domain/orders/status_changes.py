@@ -56,6 +56,7 @@ def mark_ready(author: Author, order_id: str, by_email: bool = False) -> StatusC
     if order.ready_at is not None:
         return StatusChange(order.number or 0, changed=False)
     order.ready_at = author.now()
+    # Whoever packed it had all goods, so what it was short of has come; `mark_not_ready` does not take that back.
     end_alert(author.clock, Cause.PAID_ORDER_SHORT, order.site_id, order.id)
     mail = request_mail(author, order, OrderMailKind.READY) if by_email else None
     return _note_ready(author, order, "order.ready", f"is ready to collect{'; an email says so' if mail else ''}")

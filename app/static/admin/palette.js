@@ -62,19 +62,41 @@ document.addEventListener("keydown", (event) => {
   box.focus();
 });
 
+const wordsIn = (box) => box.value.trim();
+const found = () => [...document.querySelectorAll("#find-results a")];
+const isAnswered = (words) => document.getElementById("find-results")?.dataset.words === words;
+
+// Enter that came before the answer waits for it: what is shown until then was found by other words.
+let awaited = null;
+const waitFor = (box) => {
+  awaited = wordsIn(box);
+  htmx.trigger(box, "answer-now");
+};
+document.addEventListener("input", (event) => {
+  if (event.target.closest("[data-find]")) awaited = null;
+});
+document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
+  const form = ctx.sourceElement.closest("[data-find]");
+  if (!form || awaited === null || ctx.status.includes("AbortError")) return;
+  if (isAnswered(awaited)) found()[0]?.click();
+  else if (new URL(ctx.request.action, location.href).searchParams.get("q")?.trim() !== awaited) return;
+  else form.submit(); // The page itself says what is wrong.
+  awaited = null;
+});
+
 // Arrows go through what was found, Enter opens the first.
 document.addEventListener("keydown", (event) => {
   const form = document.querySelector("[data-find]");
-  const links = [...document.querySelectorAll("#find-results a")];
-  if (!form || !links.length || event.defaultPrevented) return;
+  if (!form || event.defaultPrevented) return;
+  const [box, links] = [form.elements.q, found()];
   const at = links.indexOf(document.activeElement);
-  const box = form.elements.q;
-  if (event.key === "Enter" && document.activeElement === box && box.value.trim()) {
+  if (event.key === "Enter" && document.activeElement === box && wordsIn(box)) {
     event.preventDefault();
-    links[0].click();
+    if (isAnswered(wordsIn(box))) links[0]?.click();
+    else waitFor(box);
   }
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!step || (at < 0 && document.activeElement !== box)) return;
+  if (!step || !links.length || (at < 0 && document.activeElement !== box)) return;
   event.preventDefault();
   (links[at + step] ?? (at + step < 0 ? box : links.at(-1))).focus();
 });

@@ -7,7 +7,7 @@ const BLOCKS = /^(?:P|DIV|H[2-4])$/;
 
 // The content policy complains of styles and handlers already when they are read, as from what is pasted.
 const quiet = (html) =>
-  html.replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/\s(?:style|on\w+)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, ""));
+  html.replace(/<style\b.*?(?:<\/style\s*>|$)/gis, "").replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/\s(?:style|on\w+)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, ""));
 
 // What the server keeps, in paragraphs. Pictures of other hosts go at once: they would be asked for what is typed.
 const fragmentOf = (html, rules) => {

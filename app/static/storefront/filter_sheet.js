@@ -1,6 +1,6 @@
 // The filter sheet: choices are staged and applied together, by one request; its button says how many products they
-// leave. A link to another path, such as the page of a brand, is followed at once, unless choices wait: then its filter
-// (data-facet-href) joins them, so that none is lost. Without scripts every link works as it is.
+// leave. A link to another path, such as the page of a brand, is followed at once, unless choices wait or the connection
+// is lost: then its filter (data-facet-href) joins them, so that none is lost. Without scripts every link works as it is.
 
 const AFTER_FACETS = ["price_min", "price_max", "q", "sort", "pageSizeOverride"]; // Addresses have one order.
 const PAUSE = 250; // Milliseconds without a further choice, after which the products are counted.
@@ -18,11 +18,12 @@ const isChosen = (link) => "chosen" in link.dataset;
 // The ends of ranges that were typed and not yet set.
 const typed = (sheet) => [...sheet.querySelectorAll(".ends label input")].filter((field) => field.value !== field.defaultValue);
 
+const waits = (sheet) => staged.size > 0 || typed(sheet).length > 0;
+
 const addressOf = (sheet, link) => {
   if (isHere(link.href)) return new URL(link.href);
   const facet = link.dataset.facetHref;
-  const othersWait = staged.size || typed(sheet).length;
-  return facet && othersWait && isHere(facet) ? new URL(facet, location.href) : null;
+  return facet && (waits(sheet) || !navigator.onLine) && isHere(facet) ? new URL(facet, location.href) : null;
 };
 
 const tick = (link, on) => {
@@ -88,6 +89,7 @@ const label = (sheet, words) => (labelOf(sheet).textContent = words ?? labelOf(s
 
 // What the button says once the choices have settled: how many products they leave, as the server counts them.
 const count = (sheet) => {
+  sheet.toggleAttribute("data-waits", waits(sheet));
   counting?.abort();
   counting = new AbortController();
   const { signal } = counting;
@@ -113,7 +115,7 @@ const apply = (sheet) => {
   const fields = typed(sheet);
   counting?.abort();
   if (leadsAway(fields)) return location.assign(elsewhere(fields));
-  applying = staged.size > 0 || fields.length > 0;
+  applying = waits(sheet);
   if (applying) fetchListing(wanted(fields));
   else sheet.hidePopover();
 };
@@ -122,6 +124,7 @@ const discard = (sheet) => {
   counting?.abort();
   restore(sheet.querySelectorAll(".choices a"));
   sheet.querySelectorAll(".ends").forEach((form) => form.reset());
+  sheet.removeAttribute("data-waits");
   label(sheet, sheet.dataset.plain);
 };
 
@@ -172,6 +175,7 @@ document.addEventListener("htmx:after:swap", () => {
   if (!sheet) return;
   remember(sheet);
   if (applying) sheet.hidePopover();
+  else if (document.activeElement === document.body) document.getElementById("clear-filters").focus(); // Was a link.
   applying = false;
 });
 document.addEventListener("htmx:error", () => (applying = false));

@@ -110,6 +110,13 @@ def test_a_file_that_is_no_table_is_refused_in_words(mia: Merchandiser, raw: byt
     assert "Nothing was imported." in sent(mia, raw, 400).texts["strong"]
 
 
+def test_the_address_of_a_refused_file_leads_back_when_it_is_opened_again(mia: Merchandiser) -> None:
+    (form,) = (form for form in mia.get(PAGE).all("form") if "/upload/" in form.get("action", ""))
+    mia.post(form["action"], {}, 400)
+    answer = mia.pages.client.get(form["action"], base_url=mia.pages.base)
+    assert (answer.status_code, answer.location) == (302, PAGE)
+
+
 def test_an_import_is_cancelled(app: Flask, mia: Merchandiser) -> None:
     run = mia.post(sent(mia, TABLE).location, {"column": ["sku", "name", "price", ""]}).location
     mia.get(run)

@@ -74,6 +74,17 @@ def test_a_rule_saved_in_place_has_undo_beside_the_message(app: Flask, mia: Merc
     assert [one.redirect_url for one in stored(app, SearchRule)] == ["/basket"]
 
 
+def test_a_rule_paused_in_the_list_says_so_and_has_undo(app: Flask, mia: Merchandiser) -> None:
+    with app.app_context(), transaction():
+        rule_id = make_rule(db.session.get_one(Site, mia.site_id), "mug", redirect_url="/basket").id
+    mia.get(f"{SEARCH}/ranking")
+    html = mia.swap(f"{SEARCH}/ranking/{rule_id}/pause", {}).text
+    flashes = html.partition('id="flashes"')[2]
+    assert "Paused. Shoppers see the usual results for “mug” in a moment." in flashes
+    assert undo(mia, flashes) == f"{SEARCH}/ranking"
+    assert [one.enabled for one in stored(app, SearchRule)] == [True]
+
+
 def test_synonyms_golden_searches_and_terms_are_undone_from_their_messages(app: Flask, mia: Merchandiser) -> None:
     mia.get(f"{SEARCH}/synonyms")
     mia.post(f"{SEARCH}/synonyms", {"type": "EQUIVALENT", "words": "mug, cup"})

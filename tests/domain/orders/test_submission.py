@@ -86,6 +86,16 @@ def test_what_costs_nothing_needs_no_payment(till: Till) -> None:
     assert refusal(till, dearer) == "payment_required"
 
 
+def test_the_log_says_of_an_order_what_its_page_says(till: Till) -> None:
+    basket_id = till.fill({"KETTLE": 1})
+    till.pay(basket_id)
+    till.submit(basket_id)
+    with transaction():
+        assert fulfilment.fulfil(till.author.clock, till.author.site_id, basket_id, is_short=True)
+    entry = db.session.query(AuditEntry).filter_by(subject_id=basket_id, action="order.fulfil").one()
+    assert entry.summary == "Order 1 is awaiting collection"
+
+
 def test_an_empty_basket_and_one_of_another_shop_are_no_order(till: Till) -> None:
     assert refusal(till, till.fill({})) == "basket_empty"
     with transaction():

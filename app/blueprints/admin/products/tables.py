@@ -72,6 +72,13 @@ def products_import_upload(permit: str) -> Response:
     return redirect(url_for("admin.products_import_columns", token=token))
 
 
+@bp.get(f"{PAGE}/upload/<permit>")
+@requires(Permission.MANAGE_CATALOGUE)
+def products_import_again(permit: str) -> Response:
+    """Lead back from the address at which a file was refused, which browsers keep and reload."""
+    return redirect(url_for("admin.products_import"))
+
+
 @bp.get(f"{PAGE}/columns/<token>")
 @requires(Permission.MANAGE_CATALOGUE)
 def products_import_columns(token: str) -> Response:

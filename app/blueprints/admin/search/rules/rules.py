@@ -151,8 +151,8 @@ def _switched(rule_id: int, message: str, pause: bool) -> Answer:
     act = editing.pause if pause else editing.resume
     with transaction():
         term = act(current_author(), rule_id).term
+    address = url_for("admin.search_ranking")
+    flash_undoable(message.format(term), "rule", rule_id, address)
     if not wants_fragment():
-        address = url_for("admin.search_ranking")
-        flash_undoable(message.format(term), "rule", rule_id, address)
         return redirect(address)
     return render_template("admin/search/rules/_results.html", just_changed=rule_id, **_shown(query_in(request.args)))
