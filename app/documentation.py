@@ -37,7 +37,7 @@ class Document:
 def document(name: str) -> Document:
     """Read one of DOCUMENTS. They come with the release, so they are read once."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = parser.parse((FOLDER / f"{name}.md").read_text())
+    tokens = parser.parse((FOLDER / f"{name}.md").read_text(encoding="utf-8"))
     headings = list(_with_anchors(tokens))
     title = headings[0][2]
     body = _without_title(tokens)

@@ -12,6 +12,7 @@ from app.domain.bundles.importing import IMPORTED, import_bundle
 from app.domain.bundles.report import BundleReport
 from app.domain.bundles.task import Transaction
 from app.domain.catalogue.image_store import ImageStore
+from app.domain.orders.models import OPEN, Order
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import Forbidden
 from app.domain.sites import audit, sites
@@ -27,16 +28,30 @@ def create_demo(
     clock: Clock, images: ImageStore, transaction: Transaction, actor: str, password_memory_kib: int, production: bool
 ) -> BundleReport | None:
     """The report of the import; None when a shop stands at the host, whose owner may have changed it since. An import
-    that was interrupted is completed. Raises Forbidden in production: the passwords of the demo shop are published."""
+    that was interrupted is completed, its history too. Raises Forbidden in production: the passwords of the demo shop
+    are published."""
     if production:
         raise Forbidden("The demo shop has passwords that everybody knows; it is not made in production.")
     site = sites.site_by_host(HOST)
-    if site is not None and (site.name != NAME or audit.has_entry(site.id, IMPORTED)):
+    if site is not None and (site.name != NAME or _is_complete(site.id)):
         return None
     report = import_bundle(BUNDLE, HOST, clock, images, transaction, actor, password_memory_kib)
     with transaction():
-        write_history(clock, sites.site_at(HOST))
+        site = sites.site_at(HOST)
+        if not _has_orders(site.id):
+            write_history(clock, site)
     return report
+
+
+def _is_complete(site_id: int) -> bool:
+    """A process that dies between import and history leaves a shop without orders in which nothing was done since."""
+    last = audit.last_action(site_id)
+    return audit.has_entry(site_id, IMPORTED) and (last != IMPORTED or _has_orders(site_id))
+
+
+def _has_orders(site_id: int) -> bool:
+    placed = select(Order.id).where(Order.site_id == site_id, Order.status != OPEN).limit(1)
+    return db.session.scalar(placed) is not None
 
 
 def has_demo_users() -> bool:

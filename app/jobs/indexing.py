@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
+import structlog
+
 from app.domain.relevance.golden import check as golden_check
 from app.domain.search.index import apply, first_index, healing
 from app.domain.search.index import rebuild as rebuilding
+from app.extensions import db
 from app.work_context import work_context
+
+log = structlog.get_logger()
 
 
 def apply_outbox(site_id: int) -> None:
@@ -15,7 +20,13 @@ def apply_outbox(site_id: int) -> None:
 
 
 def make_first(site_id: int) -> None:
-    first_index.make(work_context(), site_id)
+    """Make the first index of a site that was just saved. A failure is noted, in the run as well where there
+    is one: it neither makes saving the site look failed nor keeps what else follows from it."""
+    try:
+        first_index.make(work_context(), site_id)
+    except Exception:
+        db.session.rollback()
+        log.exception("first_index_failed", site=site_id)
 
 
 def heal() -> None:

@@ -16,6 +16,8 @@ from sqlalchemy import func, select
 
 from app.demo.history import PAST
 from app.demo.shop import BUNDLE, HOST, create_demo
+from app.domain.bundles.importing import import_bundle
+from app.domain.bundles.report import BundleReport
 from app.domain.merchandising.shop import read_shop
 from app.domain.orders.listing import OrderFilter
 from app.domain.orders.models import Order, OrderLine
@@ -34,7 +36,9 @@ from app.domain.search_statistics.counting.sums import SUMMED
 from app.domain.search_statistics.counting.words import countable
 from app.domain.search_statistics.reports import analytics
 from app.domain.search_statistics.reports.parameters import ListName
-from app.domain.sites.sites import site_by_host
+from app.domain.shared.author import Author
+from app.domain.sites import audit
+from app.domain.sites.sites import site_at, site_by_host
 from app.extensions import db
 from app.ports import images
 from app.transaction import transaction
@@ -85,7 +89,7 @@ def test_nobody_who_ordered_exists() -> None:
 def site_id(app: Flask, indexing: SearchContext) -> Iterator[int]:
     """The demo shop with its first index."""
     with app.app_context():
-        create_demo(indexing.clock, images(), transaction, "tests", password_memory_kib=8, production=False)
+        create(indexing)
         site = site_by_host(HOST)
         assert site is not None
         rebuild(indexing, request(indexing, site.id))
@@ -113,6 +117,35 @@ def test_analytics_orders_and_see_effect_have_something_to_say(indexing: SearchC
         before, after = compared.before, compared.after
         assert after.found_nothing < before.found_nothing or after.clicked > before.clicked, effect.subject
     assert db.session.scalar(select(func.count()).select_from(GoldenSearch)) == 1
+
+
+def test_a_demo_shop_that_was_cut_off_before_its_history_gets_it_once(app: Flask, indexing: SearchContext) -> None:
+    with app.app_context():
+        import_bundle(BUNDLE, HOST, indexing.clock, images(), transaction, "tests", password_memory_kib=8)
+        assert orders() == 0
+        assert create(indexing) is not None
+        assert orders() == len(past_orders())
+        assert create(indexing) is None
+        assert orders() == len(past_orders())
+
+
+def test_a_demo_shop_that_was_changed_is_left_as_it_is(app: Flask, indexing: SearchContext) -> None:
+    with app.app_context():
+        import_bundle(BUNDLE, HOST, indexing.clock, images(), transaction, "tests", password_memory_kib=8)
+        with transaction():
+            site = site_at(HOST)
+            audit.record(Author(site.id, "Ada", indexing.clock), "product.delete", ("product", "1"), "Deleted Tent")
+        assert create(indexing) is None
+        assert orders() == 0
+
+
+def create(indexing: SearchContext) -> BundleReport | None:
+    return create_demo(indexing.clock, images(), transaction, "tests", password_memory_kib=8, production=False)
+
+
+def orders() -> int:
+    db.session.rollback()
+    return db.session.query(Order).count()
 
 
 def _assert_sums_agree(site_id: int) -> None:

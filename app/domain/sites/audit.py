@@ -40,6 +40,12 @@ def record(
     )
 
 
+def last_action(site_id: int) -> str | None:
+    """What was done on the site last; None where nothing was."""
+    newest = select(AuditEntry.action).where(AuditEntry.site_id == site_id)
+    return db.session.scalar(newest.order_by(AuditEntry.at.desc(), AuditEntry.id.desc()).limit(1))
+
+
 def has_entry(site_id: int, action: str) -> bool:
     """Whether something of this kind was ever done on the site."""
     query = select(AuditEntry.id).where(AuditEntry.site_id == site_id, AuditEntry.action == action).limit(1)

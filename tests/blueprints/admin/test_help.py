@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -12,12 +16,19 @@ from app.documentation import DOCUMENTS, document
 from app.domain.sites.roles import Role
 from tests.blueprints.admin.conftest import SignedIn
 
+ROOT = Path(__file__).resolve().parents[3]
 LINK = re.compile(r'href="/admin/help/([\w-]+)(?:#([^"]*))?"')
 
 
 @pytest.mark.parametrize("part", PARTS.values(), ids=PARTS.keys())
 def test_the_anchor_of_every_part_exists(part) -> None:
     assert part.anchor in document(part.document).anchors
+
+
+def test_documents_are_read_alike_whatever_the_locale() -> None:
+    read = "from app.documentation import DOCUMENTS, document; [document(name) for name in DOCUMENTS]"
+    ascii_only = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    subprocess.run([sys.executable, "-c", read], env=ascii_only, cwd=ROOT, check=True)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -18,8 +18,8 @@ from app.extensions import db
 
 
 def make(context: SearchContext, site_id: int) -> None:
-    """Build the first index of a site in this process. Without an engine there is none; where the build fails, its run
-    says why, and the shop tries again by itself."""
+    """Build the first index of a site in this process. Without an engine there is none; a build that the database or
+    a stop interrupted is resumed by a worker; one that fails otherwise says why in its run, and waits for a rebuild."""
     with suppress(Conflict):
         rebuild(context, context.commit(lambda: request(context, site_id)))
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from flask import Flask
 from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
 from app.domain.search.context import SearchContext
-from app.domain.search.engine import EngineState, IndexName
+from app.domain.search.engine import EngineState, IndexName, SearchEngine
 from app.domain.search.index import first_index
 from app.domain.search.index.apply import apply_waiting
 from app.domain.search.models import RebuildRun
+from app.domain.sites.models import Site
 from app.domain.sites.sites import create_site
 from app.extensions import db
+from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.searching import add_page, add_product, add_site, found
 
@@ -48,6 +51,27 @@ def test_a_site_that_was_not_saved_has_no_index(indexing: SearchContext) -> None
         site_id = create_site(indexing.clock, "new.test", "New").id
         raise ZeroDivisionError
     assert indexing.engine.status(site_id, IndexName.PRODUCTS).state is EngineState.UNREACHABLE
+
+
+class FullDisk:
+    """The engine while it can write no new index."""
+
+    def __init__(self, engine: SearchEngine) -> None:
+        self._engine = engine
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._engine, name)
+
+    def start_generation(self, *_index: object) -> object:
+        raise OSError("No space left on device")
+
+
+def test_a_site_is_saved_though_its_first_index_cannot_be_made(app: Flask, indexing: SearchContext) -> None:
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=FullDisk(indexing.engine))
+    create(indexing)
+    db.session.rollback()
+    run = db.session.scalars(select(RebuildRun)).one()
+    assert (run.state, db.session.query(Site).count()) == ("failed", 1)
 
 
 def test_without_an_engine_there_is_none(indexing: SearchContext) -> None:
