@@ -57,22 +57,23 @@ STATUS: tuple[tuple[type[DomainError], int], ...] = (
     (SearchUnavailable, 503),
 )
 TITLES = {
-    400: "That did not work",
+    400: "Invalid request",
     401: "Please sign in",
     403: "Not allowed",
     404: "Not found",
     405: "Not possible here",
     402: "The card was declined",
-    409: "Something else came first",
+    409: "Conflict",
     413: "Too large",
-    422: "Beyond what is allowed",
-    429: "Too many tries",
-    500: "Our mistake",
+    422: "Not possible",
+    429: "Too many requests",
+    500: "Something went wrong",
     502: "The payment processor refused",
-    503: "Not available just now",
-    504: "The outcome is not known yet",
+    503: "Temporarily unavailable",
+    504: "Outcome unknown",
 }
-OTHER_TITLE = "That did not work"
+NO_PAGE = "Page not found"  # To people, to whom an address is a page.
+OTHER_TITLE = "Invalid request"
 STORAGE_FAILS = "The shop’s disk is full or fails{}. The administrator has been alerted. Try again in a few minutes."
 PASSWORD_FIELDS = ("password", "current")  # Of all forms, by name.
 PLAIN_WORDS = {
@@ -128,6 +129,7 @@ def problem(status: int, code: str, detail: str, more: Mapping[str, Any] = Mappi
     else:
         surface, typed = current_surface(), _typed_fields() if status == 503 else []
         draw = drawn if surface.is_themed else render_template
+        title = NO_PAGE if status == 404 else title
         response = Response(
             draw(surface.error_page, status=status, title=title, detail=detail, typed=typed, **_lists(more))
         )

@@ -79,7 +79,7 @@ MEANINGS: dict[int, tuple[str, str]] = {
         "(`processor_misconfigured`).",
         "processor_error",
     ),
-    503: ("Not available just now; nothing was done. Try again after `Retry-After` seconds.", "processor_unavailable"),
+    503: ("Temporarily unavailable; nothing was done. Try again after `Retry-After` seconds.", "processor_unavailable"),
     504: (
         "The payment processor did not answer in time, so the outcome is not known yet; `transactionId` names the "
         "transaction to read until it is.",

@@ -79,7 +79,8 @@ def test_an_entry_has_an_address_of_its_own(app: Flask, admin: PageClient, clock
     links = [link.get("href") for link in page.all("a")]
     assert f"{PAGE}?thing=product&id=7" in links
     assert "MCP" in text(admin, f"{PAGE}/{entry_id}")
-    assert admin.client.get(f"{PAGE}/4711", base_url=admin.base).status_code == 404
+    missing = admin.client.get(f"{PAGE}/4711", base_url=admin.base)
+    assert missing.status_code == 404 and "Page not found" in missing.text
 
 
 def test_the_table_has_every_entry_and_no_formula(app: Flask, admin: PageClient, clock: StoppedClock) -> None:
