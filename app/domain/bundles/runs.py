@@ -108,11 +108,11 @@ def request_import(author: Author, user_id: int, name: str, file: str, parts: fr
 
 def request_table_import(author: Author, user_id: int, name: str, file: str, columns: Sequence[str]) -> BundleRun:
     """Have a received table of products tried, whose columns are about `columns`; it takes the place of earlier
-    previews. Raises Conflict."""
+    previews of tables. Raises Conflict."""
     name = one_line(name)[:LONGEST_NAME] or "A table"
     of_table = {"name": name, "file": file, "is_dry_run": True, "columns": list(columns)}
     run = _request(author, user_id, Action.IMPORT, frozenset((Part.CATALOGUE,)), **of_table)
-    _end_earlier(author)
+    _end_earlier(author, is_table=True)
     return run
 
 
@@ -247,11 +247,14 @@ def _request(author: Author, user_id: int, action: Action, parts: frozenset[Part
     return run
 
 
-def _end_earlier(author: Author) -> None:
-    """Keep the file of no earlier preview: a new one takes its place, so that a site has one such file at a time."""
+def _end_earlier(author: Author, is_table: bool = False) -> None:
+    """Keep the file of no earlier preview of the same sort, table or not: a new one takes its place. Tables that were
+    imported keep theirs for its day, so that their lines can be corrected."""
     is_earlier = (BundleRun.site_id == author.site_id) & BundleRun.action.in_((Action.IMPORT, Action.TRANSFER))
     is_kept = BundleRun.state.not_in(UNFINISHED) & (BundleRun.kept_until > author.now())
-    db.session.execute(update(BundleRun).where(is_earlier, is_kept).values(kept_until=author.now()))
+    of_table = BundleRun.columns.is_not(None) & (BundleRun.is_dry_run | BundleRun.error.is_not(None))
+    is_same = of_table if is_table else BundleRun.columns.is_(None)
+    db.session.execute(update(BundleRun).where(is_earlier, is_kept, is_same).values(kept_until=author.now()))
 
 
 def _note(author: Author, run: BundleRun, act: str, summary: str) -> None:

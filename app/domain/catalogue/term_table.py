@@ -13,7 +13,7 @@ from app.domain.catalogue.terms import replace_terms
 from app.domain.shared.author import Author
 from app.domain.shared.columns import JsonValue
 from app.domain.shared.problems import Conflict, Invalid
-from app.domain.shared.table_import import ImportLine, ImportReport, RowOutcome, read_named, refused
+from app.domain.shared.table_import import ImportLine, ImportReport, RowOutcome, check_cells, read_named, refused
 from app.domain.shared.text import one_line
 from app.extensions import db
 
@@ -60,7 +60,7 @@ def _planned(stored: Mapping[str, ProductTerms], number: int, cells: Mapping[str
     sku, text = one_line(cells.get("sku", "")), ", ".join(map(one_line, cells.values()))
     try:
         known = _named(stored, sku, seen)
-        terms = tuple(clean_terms(split_terms(cells.get("terms", ""))))
+        terms = tuple(clean_terms(split_terms(_terms_cell(cells))))
     except Invalid as invalid:
         return refused(number, text, invalid)
     seen[sku] = number
@@ -70,6 +70,15 @@ def _planned(stored: Mapping[str, ProductTerms], number: int, cells: Mapping[str
     if not known.terms:
         return ImportLine(number, text, RowOutcome.ADDED, made)
     return ImportLine(number, text, RowOutcome.CHANGED, made, known)
+
+
+def _terms_cell(cells: Mapping[str, str]) -> str:
+    check_cells(cells)
+    if "terms" not in cells:
+        raise Invalid.one(
+            "required", "The line ends before its terms. To remove them, write the comma and nothing after it."
+        )
+    return cells["terms"]
 
 
 def _named(stored: Mapping[str, ProductTerms], sku: str, seen: Mapping[str, int]) -> ProductTerms:

@@ -15,6 +15,7 @@ from app.domain.shared.table_cells import unguarded
 from app.domain.shared.text import one_line
 
 LONGEST_TABLE = 500_000  # Characters.
+BEYOND = ""  # The name of what a line holds beyond the columns of its table.
 T = TypeVar("T")
 
 
@@ -59,8 +60,11 @@ class ImportReport(Generic[T]):
 def read_cells(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines that hold anything, each with the number at which it begins; the apostrophe that guards a formula
     is taken away. Raises Invalid for what is no table."""
-    if len(text) > LONGEST_TABLE or "\0" in text:
-        raise Invalid.one("not_a_table", "This file is too large or no text.", "#/file")
+    if len(text) > LONGEST_TABLE:
+        message = f"This file has {len(text):,} characters; at most {LONGEST_TABLE:,} go in at once."
+        raise Invalid.one("not_a_table", message, "#/file")
+    if "\0" in text:
+        raise Invalid.one("not_a_table", "This file is no text.", "#/file")
     reader = csv.reader(StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
     before = 0
     try:
@@ -79,7 +83,7 @@ def read_named(
 ) -> list[tuple[int, dict[str, str]]]:
     """Read a table whose first line names its columns, in any order and case: the cells of each line, by column.
     `columns` are those that there are, by their names in lower case. Raises Invalid for no table, unknown or missing
-    columns, and more than `most` lines."""
+    columns, and more than `most` lines. What a line holds beyond its columns is for `check_cells`."""
     lines = list(read_cells(text))
     if not lines:
         raise Invalid.one("empty_table", f"The file holds no {noun}.", "#/file")
@@ -93,7 +97,23 @@ def read_named(
     if len(lines) - 1 > most:
         message = f"The file holds {len(lines) - 1:,} {noun}; at most {most:,} go in at once."
         raise Invalid.one("too_many", message, "#/file")
-    return [(number, dict(zip(header, cells, strict=False))) for number, cells in lines[1:]]
+    return [(number, _named(header, cells)) for number, cells in lines[1:]]
+
+
+def _named(header: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
+    named = dict(zip(header, cells, strict=False))
+    if any(cell.strip() for cell in cells[len(header) :]):
+        named[BEYOND] = one_line(", ".join(cells[len(header) :]))
+    return named
+
+
+def check_cells(cells: Mapping[str, str]) -> None:
+    """Raise Invalid for a line of a named table with more cells than the first line names."""
+    if BEYOND in cells:
+        message = (
+            f"The first line names no column for “{cells[BEYOND][:40]}”. Put cells with commas in quotation marks."
+        )
+        raise Invalid.one("too_many_cells", message)
 
 
 def refused(number: int, text: str, invalid: Invalid) -> ImportLine[T]:

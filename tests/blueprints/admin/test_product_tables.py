@@ -9,7 +9,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app import ports
+from app.domain.bundles import runs
 from app.domain.bundles.models import BundleRun
+from app.domain.bundles.runs import FILE_KEPT
 from app.domain.catalogue.models import Product
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
@@ -79,8 +82,26 @@ def test_a_table_is_matched_previewed_imported_and_corrected(app: Flask, mia: Me
     mia.post(f"{again}/confirm", {})
     worked(app)
     assert stored(app) == {"T-1": ("=Tent", 1000), "T-2": ("Stove", 500)}
-    assert "Download the lines to correct" not in mia.get(done).texts["a"]
-    mia.get(f"{done}/corrections.csv", 404)
+    assert "Download the lines to correct" in mia.get(done).texts["a"]
+    assert mia.pages.client.get(f"{done}/corrections.csv", base_url=mia.pages.base).status_code == 200
+    assert "Download the lines to correct" not in mia.get(tried).texts["a"]
+    mia.get(f"{tried}/corrections.csv", 404)
+
+
+def test_a_merchandisers_table_leaves_the_preview_of_an_admins_bundle(app: Flask, mia: Merchandiser) -> None:
+    with app.app_context(), transaction():
+        kept_until = ports.clock().now() + FILE_KEPT
+        bundle = make_bundle_run(db.session.get_one(Site, mia.site_id), file="a.zip", kept_until=kept_until).id
+    previewed(app, mia, TABLE, ["sku", "name", "price", ""])
+    with app.app_context():
+        assert runs.summary_of(ports.clock(), runs.run_of(mia.site_id, bundle)).may_follow
+
+
+def test_of_many_problems_the_page_says_which_the_file_to_correct_has(app: Flask, mia: Merchandiser) -> None:
+    bad = "".join(f"T-{number},Tent,dear\n" for number in range(1_001))
+    tried = previewed(app, mia, f"SKU,Name,Price\n{bad}", ["sku", "name", "price"])
+    shown = mia.get(tried).texts["p"]
+    assert "The first 1,000 of 1,001 problems are in that file; preview the whole file again afterwards" in shown
 
 
 def test_what_goes_out_comes_in_again_and_changes_nothing(app: Flask, mia: Merchandiser) -> None:

@@ -58,6 +58,13 @@ def test_refused_lines_are_shown_with_the_reason(mia: Merchandiser) -> None:
     assert "Correct the lines" in page.texts["h2"]
 
 
+def test_the_page_says_where_more_terms_go_in_than_a_table_takes(mia: Merchandiser) -> None:
+    shown = " ".join(mia.get("/admin/search/terms/import").texts.values())
+    assert "more than 5,000 products go in under Products → Import, with the columns sku and searchTerms" in shown
+    page = mia.post("/admin/search/terms/import", {"table": "sku,terms\n" + "A,b\n" * 125_001}, 400)
+    assert "at most 500,000 go in at once" in " ".join(page.texts.values())
+
+
 @pytest.mark.parametrize("page", ["/admin/search/terms", "/admin/search/ranking"])
 def test_the_list_leads_to_its_import(mia: Merchandiser, page: str) -> None:
     assert f"{page}/import" in {link.get("href") for link in mia.get(page).all("a")}

@@ -53,6 +53,12 @@ def test_each_line_says_what_it_does_to_its_product():
     assert reasons[3] == "The SKU is missing."
 
 
+def test_a_line_with_less_or_more_than_its_columns_is_refused_and_takes_no_terms_away():
+    told = outcomes("sku,terms,name", "KETTLE", "MUG,beaker,Mug, cup", "POT,,Pot,,")
+    assert [outcome for _, outcome, _ in told] == ["refused", "refused", "changed"]
+    assert "ends before its terms" in told[0][2] and "no column for “cup”" in told[1][2]
+
+
 @pytest.mark.parametrize("typed", ["", "KETTLE,boiler", "sku,words\nKETTLE,a", "sku\nKETTLE", "sku,terms,sku\nA,b,C"])
 def test_a_file_without_its_columns_is_refused(typed: str):
     with pytest.raises(Invalid):

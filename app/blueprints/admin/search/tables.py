@@ -68,7 +68,8 @@ TABLES: Mapping[str, Table] = {
         page="admin.search_terms",
         most=term_table.MOST_LINES,
         columns="A CSV file with the columns sku and terms, as the export makes it: all terms of a product on one "
-        "line, with commas between. An empty cell removes them.",
+        "line, with commas between. An empty cell removes them. The export may be longer: more than "
+        f"{term_table.MOST_LINES:,} products go in under Products → Import, with the columns sku and searchTerms.",
         pasted='The first line names the columns: sku,terms. Then a product a line: KETTLE-1,"tea kettle, boiler"',
         rows=term_table.rows,
         preview=term_table.preview,

@@ -12,7 +12,7 @@ from app.domain.relevance.rules.rule import MOST_RULES
 from app.domain.relevance.rules.summary import effects
 from app.domain.search.serving.rules import RULE, Rule
 from app.domain.shared.problems import Invalid
-from app.domain.shared.table_import import read_named
+from app.domain.shared.table_import import check_cells, read_named
 from app.domain.shared.text import one_line
 
 NAMES = (
@@ -58,6 +58,7 @@ def read_table(text: str) -> list[tuple[int, Cells]]:
 
 def rule_of(cells: Cells, stored: Rule | None = None) -> Rule:
     """Return the rule of a line; what its table has no column for stays as it is `stored`. Raises Invalid."""
+    check_cells(cells)
     fields = (stored.as_json() if stored else {}) | {"term": one_line(cells.get("term", ""))}
     fields |= {name: _split(cells[name]) for name in ("boosts", "buries") if name in cells}
     if "pins" in cells:

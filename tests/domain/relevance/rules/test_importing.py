@@ -93,6 +93,10 @@ def test_what_a_table_has_no_column_for_stays(site: Site):
     assert rule_of(cells, stored).pins == stored.pins
 
 
+def test_a_line_with_more_than_its_columns_is_refused(site: Site):
+    assert outcomes(site, "term,pins", "hats,1:COAT-1, 2:COAT-2")[0][1] == "refused"
+
+
 def test_an_unknown_column_is_named(site: Site):
     with pytest.raises(Invalid) as refused:
         importing.preview(site.id, "term,pinned\nhats,1:COAT-1")
