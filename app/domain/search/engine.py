@@ -332,7 +332,8 @@ class SearchEngine(Searching, Protocol):
 
     def together(self, site_id: int, indexes: Sequence[IndexName]) -> AbstractContextManager[None]:
         """The block publishes a generation of each index: all of them or, where it raises, none, so that every index
-        has again the generation that it had before. Called within `exclusive` of each."""
+        has again the generation that it had before. A process that dies within the block may leave some published,
+        each of which is whole. Called within `exclusive` of each."""
         ...
 
     def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:

@@ -62,7 +62,8 @@ class _Built:
 @dataclass
 class _Rebuild:
     """The state of one rebuild while it runs. Nothing is published before everything is built, and then all of it or
-    nothing, so that a run that fails leaves the old indexes live as a whole."""
+    nothing, so that a run that fails leaves the old indexes live as a whole. Only a process that dies between the two
+    swaps leaves the new content beside the old products: see docs/adr/0003."""
 
     context: SearchContext
     builder: Claim[RebuildRun]
