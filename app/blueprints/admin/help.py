@@ -83,8 +83,11 @@ def help_document(name: str) -> str:
 
 @bp.app_template_global("help_of_page")
 def help_of_page() -> Help | None:
-    """Return the part about the page that is shown; None for users without the admin's pages."""
-    return help_of(request.path) if current_user.is_authenticated else None
+    """Return the part about the page that is shown; None for users without the admin's pages. A missing page leads to
+    the beginning."""
+    if not current_user.is_authenticated:
+        return None
+    return help_of(request.path) if request.endpoint else PARTS["/admin/help"]
 
 
 def help_of(path: str) -> Help:

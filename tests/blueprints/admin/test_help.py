@@ -76,6 +76,11 @@ def test_a_page_has_one_line_that_leads_to_its_part(signed_in: SignedIn) -> None
     assert "golden-searches" in [heading.get("id") for heading in page.all("h3")]
 
 
+def test_a_missing_page_leads_to_the_beginning(signed_in: SignedIn) -> None:
+    missing = signed_in().client.get("/admin/nothing")
+    assert missing.status_code == 404 and 'href="/admin/help/guide#guide-to-the-admin"' in missing.text
+
+
 def test_every_document_is_a_page_and_the_index_lists_them(signed_in: SignedIn) -> None:
     ada = signed_in(Role.ADMIN)
     listed = [link["href"] for link in ada.get("/admin/help").all("a")]

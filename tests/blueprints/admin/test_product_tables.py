@@ -101,6 +101,7 @@ def test_of_many_problems_the_page_says_which_the_file_to_correct_has(app: Flask
     bad = "".join(f"T-{number},Tent,dear\n" for number in range(1_001))
     tried = previewed(app, mia, f"SKU,Name,Price\n{bad}", ["sku", "name", "price"])
     shown = mia.get(tried).texts["p"]
+    assert "Nothing can be imported before the skipped lines are corrected." in shown
     assert "The first 1,000 of 1,001 problems are in that file; preview the whole file again afterwards" in shown
 
 
