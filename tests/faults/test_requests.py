@@ -95,7 +95,8 @@ def test_the_scheduler_ends_the_run_of_a_killed_builder_at_its_next_look(shop: S
 
 @pytest.mark.fault("F25")
 def test_runs_of_products_and_of_content_do_not_overlap(shop: Shop) -> None:
-    """F25: who asks for the other joins the one that builds, so neither undoes what the other did."""
+    """F25: who asks for the other joins the one that builds and is queued behind it, so neither undoes what the other
+    did."""
     switch_content_search(shop, on=True)
     builder = shop.do("rebuild", "CONTENT", fault="sealed:STOP")
     builder.until_stopped()
@@ -103,7 +104,12 @@ def test_runs_of_products_and_of_content_do_not_overlap(shop: Shop) -> None:
     assert (request.finish(), request.line().split()[0]) == (0, "joined")
     builder.signal("CONT")
     assert builder.finish() == 0
+    assert content_status(shop) is EngineState.HEALTHY
+    assert shop.run() == ("waiting", None), "of products"
+    before = shop.live
+    assert shop.do("build").finish() == 0
     assert shop.run() == ("done", None)
+    assert shop.live != before
     assert content_status(shop) is EngineState.HEALTHY
     check(shop)
 

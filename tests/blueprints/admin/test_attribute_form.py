@@ -148,7 +148,7 @@ def test_a_value_that_was_never_saved_is_no_rename_whatever_it_is_called_next() 
 
 def test_the_form_of_an_attribute_means_that_attribute() -> None:
     stored = COLOUR | {"displayOnProductPage": True, "helpText": "Look", "validation": {"mandatory": True}}
-    assert AttributeForm.of(stored).attribute() == stored | {"renamedValues": {}}
+    assert AttributeForm.of(stored).attribute() == stored | {"renamedValues": {}, "mergedValues": {}}
 
 
 def test_more_rows_than_the_form_could_have_had_are_refused_before_anything_is_made_of_them() -> None:
