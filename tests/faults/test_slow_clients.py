@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import quantiles
 
@@ -72,7 +72,10 @@ def test_shoppers_wait_hardly_longer_while_all_kinds_are_at_work(web: WebProcess
 def test_slow_clients_behind_the_same_address_cost_no_shopper_a_connection(web: WebProcess) -> None:
     """Kept connections, which wait longer between two pages than the attackers take to come again."""
     shoppers = [http.client.HTTPConnection("127.0.0.1", web.port, timeout=30) for _ in range(10)]
-    with attack(web.port, 100, "--from-one-address"):
+    with ExitStack() as ending:
+        for shopper in shoppers:
+            ending.callback(shopper.close)
+        ending.enter_context(attack(web.port, 100, "--from-one-address"))
         for page in range(4):
             for shopper in shoppers:
                 shopper.request("GET", PAGES[page], headers={"Host": HOST})
@@ -82,5 +85,3 @@ def test_slow_clients_behind_the_same_address_cost_no_shopper_a_connection(web: 
                 assert answer.status == 200
             web.seconds_for("/")
             time.sleep(0.3)  # What a shopper reads a page for.
-    for shopper in shoppers:
-        shopper.close()
