@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count, islice, pairwise
+from math import prod
 
 from rapidfuzz.distance import OSA
 
@@ -72,6 +73,7 @@ from app.domain.search.ranking.weights import (
 from app.domain.search.text import fold, joined, neighbours, query_words
 
 Scores = dict[str, float]  # By document id.
+Lifts = dict[str, Scores]  # What scores are multiplied by, by the kind of score part that it shows as, in order.
 _NO_INDEX = "There is no index yet. Rebuild to make it."
 _DAMAGED = "The index is damaged. Rebuild to fix it."
 
@@ -205,6 +207,7 @@ class Found:
     scores: Scores
     units: tuple[Matched, ...]
     full: frozenset[str]
+    lifts: Lifts = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -217,9 +220,11 @@ class Found:
 class Index:
     """The documents in the scope of a request, as `ranking.strategy` works with them."""
 
-    def __init__(self, documents: Documents, scope: Iterable[ValueFilter]) -> None:
+    def __init__(self, documents: Documents, request: SearchRequest) -> None:
         self.documents = documents
         self.vocabulary = documents.vocabulary
+        self._request = request
+        scope = request.scope
         self._allowed = {id for id, document in documents.by_id.items() if all(carries(document, f) for f in scope)}
 
     def find(self, query: Query, *, prefix_last: bool) -> Found:
@@ -231,9 +236,10 @@ class Index:
             return found
         if len(found) < FEW and query.may_relax:
             some = self.find_fewer(query, last)
-            return Found(_demoted(some.scores, [set(found.scores)]), some.units, frozenset(found.scores))
-        scores = _own_words_first(self._finished(query, found.scores), found.units)
-        return Found(scores, found.units, frozenset(scores))
+            return Found(_demoted(some.scores, [set(found.scores)]), some.units, frozenset(found.scores), some.lifts)
+        finished, lifts = self._finished(query, found.scores)
+        scores = _own_words_first(finished, found.units)
+        return Found(scores, found.units, frozenset(scores), lifts)
 
     def find_fewer(self, query: Query, last: Scores | None = None) -> Found:
         units = self._units(query, last, apart=True)
@@ -245,10 +251,10 @@ class Index:
             id: sum(unit.scores.get(id, 0.0) for unit in units) * (number / len(units)) ** 2
             for id, number in counts.items()
         }
-        scores = self._finished(query, scores)
+        scores, lifts = self._finished(query, scores)
         for number in set(counts.values()):
             scores |= _own_words_first({id: scores[id] for id in scores if counts[id] == number}, units)
-        return Found(scores, tuple(units), frozenset())
+        return Found(scores, tuple(units), frozenset(), lifts)
 
     def _with_all(self, units: list[Matched], query: Query) -> Found:
         required = [units[place].scores for place in query.required([unit.words for unit in units])]
@@ -323,12 +329,17 @@ class Index:
         if worth := CODE_WEIGHT * self.documents.field_score(id, "codes", joined(query.words)):
             yield ScorePart("code", "codes", query.words, worth)
 
-    def _finished(self, query: Query, scores: Scores) -> Scores:
-        lifts = self.lifts(scores)
-        bonus = {id: sum(part.worth for part in self.bonuses(query, id)) for id in scores}
-        return {id: (score + bonus[id]) * lifts[id] for id, score in scores.items()}
+    def _finished(self, query: Query, scores: Scores) -> tuple[Scores, Lifts]:
+        finished = {id: score + sum(part.worth for part in self.bonuses(query, id)) for id, score in scores.items()}
+        lifts = self.lifts(finished)
+        for factors in lifts.values():
+            finished = {id: score * factors[id] for id, score in finished.items()}
+        return finished, lifts
 
-    def lifts(self, ids: Iterable[str]) -> Scores:
+    def lifts(self, scores: Scores) -> Lifts:
+        return {"level": self.by_kind(scores)}
+
+    def by_kind(self, ids: Iterable[str]) -> Scores:
         """What the kind of each document multiplies its score by."""
         kinds = {id: self.documents.by_id[id].values.get(intent.KIND, ()) for id in ids}
         everything = Counter(document.values.get(intent.KIND, ()) for document in self.documents.by_id.values())
@@ -396,7 +407,7 @@ class Evaluation:
 
     def __init__(self, documents: Documents, request: SearchRequest) -> None:
         self.documents, self.request = documents, request
-        self.index = Index(documents, request.scope)
+        self.index = Index(documents, request)
         query = Query.of(request)
         self.answer = strategy.answer(self.index, request, query) if query.words else None
         everything = {} if request.words.strip() else {id: 0.0 for id in self._in_scope()}
@@ -526,11 +537,14 @@ class Evaluation:
         raw = list(self.index.bonuses(self.answer.query, id))
         for unit in self.answer.found.units:
             raw += self._unit_parts(unit, id)
-        lift = self.index.lifts(self.answer.found.scores)[id]
-        scale = score / lift / sum(part.worth for part in raw)
+        lifts = {kind: factors[id] for kind, factors in self.answer.found.lifts.items()}
+        worth = score / prod(lifts.values())
+        scale = worth / sum(part.worth for part in raw)
         parts = [ScorePart(part.kind, part.field, part.words, part.worth * scale) for part in raw]
-        if lift > 1:
-            parts.append(ScorePart("level", None, (), score - score / lift))
+        for kind, factor in lifts.items():
+            if factor != 1:
+                parts.append(ScorePart(kind, None, (), worth * (factor - 1)))
+            worth *= factor
         return tuple(sorted(parts, key=lambda part: -part.worth))
 
     def _unit_parts(self, unit: Matched, id: str) -> list[ScorePart]:

@@ -65,7 +65,7 @@ def answer_words(view: View, request: SearchRequest) -> WordMatches:
     allowed = _allowed(view, request.scope)
     query = Query.of(request)
     if query.words:
-        found = strategy.answer(ViewIndex(view, allowed), request, query)
+        found = strategy.answer(ViewIndex(view, request, allowed), request, query)
         matched = found.found
         answer = WordMatches(
             matched.docs,

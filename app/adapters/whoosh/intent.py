@@ -12,8 +12,6 @@ from app.domain.search.ranking.intent import KIND, lift, share_of_kind
 
 def lifts(view: View, docs: Docs) -> Scores | None:
     """Return the factor by which the score of each document is multiplied; None for no change."""
-    if not len(docs):
-        return None
     kinds = view.facet(KIND)
     codes = kinds.codes[docs]
     everything = view.cached("kinds", lambda: kinds.entry_counts(None))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.adapters.whoosh.facet_column import Docs, Mask
-from app.adapters.whoosh.intent import lifts
+from app.adapters.whoosh.lifts import Lift, lifted, lifts_of
 from app.adapters.whoosh.scoring import (
     FieldScores,
     Matches,
@@ -23,6 +23,7 @@ from app.adapters.whoosh.scoring import (
 from app.adapters.whoosh.unit_matches import UnitMatch, matches_of, own_words_first, plain_matches, unit_matches
 from app.adapters.whoosh.view import View
 from app.adapters.whoosh.vocabulary import Vocabulary
+from app.domain.search.engine import SearchRequest
 from app.domain.search.ranking import spelling
 from app.domain.search.ranking.query import ENOUGH, FEW, Query, completions, fewest_words
 from app.domain.search.ranking.spelling import NAMES_CONSULTED, Spelling
@@ -33,12 +34,13 @@ from app.domain.search.text import joined, neighbours
 @dataclass(frozen=True, slots=True)
 class Found:
     """The documents that match, rising, and their scores. `full` marks those that have all the words; None where all
-    of them do. `units` are what was counted as words."""
+    of them do. `units` are what was counted as words, `lifts` what else is in the scores."""
 
     docs: Docs
     scores: Scores
     units: tuple[UnitMatch, ...]
     full: Mask | None = None
+    lifts: tuple[Lift, ...] = ()
 
     def __len__(self) -> int:
         return len(self.docs)
@@ -53,8 +55,8 @@ class ViewIndex:
     """One view within the scope of a request, as `ranking.strategy` works with it. `allowed` marks the documents in
     the scope; None for all."""
 
-    def __init__(self, view: View, allowed: Mask | None) -> None:
-        self._view, self._allowed = view, allowed
+    def __init__(self, view: View, request: SearchRequest, allowed: Mask | None) -> None:
+        self._view, self._request, self._allowed = view, request, allowed
         self._vocabulary = Vocabulary(view)
 
     def find(self, query: Query, *, prefix_last: bool) -> Found:
@@ -72,8 +74,8 @@ class ViewIndex:
             some = self.find_fewer(query, last)
             full = np.isin(some.docs, found.docs)
             return replace(some, full=full, scores=_full_first(some.scores, full))
-        scores = self._finished(query, found.docs, found.scores)
-        return replace(found, scores=own_words_first(view, found.units, found.docs, scores))
+        scores, lifts = self._finished(query, found.docs, found.scores)
+        return replace(found, scores=own_words_first(view, found.units, found.docs, scores), lifts=lifts)
 
     def _with_all(self, units: Sequence[UnitMatch], query: Query) -> Found:
         required = sorted(_required(units, query), key=lambda m: len(m.docs))
@@ -101,12 +103,12 @@ class ViewIndex:
             totals[unit.match.docs] += unit.match.scores
         docs = np.flatnonzero(counts >= _fewest(plain if plain.any() else counts, len(units)))
         share = (counts[docs] / max(len(units), 1)).astype(np.float32)
-        scores = self._finished(query, docs, totals[docs] * share * share)
+        scores, lifts = self._finished(query, docs, totals[docs] * share * share)
         if query.alternatives:
             for count in np.unique(counts[docs]):
                 equal = counts[docs] == count
                 scores[equal] = own_words_first(view, units, docs[equal], scores[equal])
-        return Found(docs, scores, units, full=np.zeros(len(docs), np.bool_))
+        return Found(docs, scores, units, np.zeros(len(docs), np.bool_), lifts)
 
     def _counts(self, units: Sequence[UnitMatch], query: Query) -> npt.NDArray[np.uint8]:
         """Return the number of required words that each document has."""
@@ -125,15 +127,15 @@ class ViewIndex:
             longer = united(self._view, [(match, 1.0), (longer, 1.0)])
         return longer if len(longer.docs) > len(match.docs) else None
 
-    def _finished(self, query: Query, docs: Docs, scores: Scores) -> Scores:
-        """Return the scores with all that counts on top: words side by side in the name, words that are a code, the
-        kind they name."""
+    def _finished(self, query: Query, docs: Docs, scores: Scores) -> tuple[Scores, tuple[Lift, ...]]:
+        """Return the scores with all that counts on top: words side by side in the name, words that are a code, and
+        the lifts."""
         scores = scores.copy()
         for pair in neighbours(query.words):
             self._add_exact(scores, "pairs", pair, docs, PHRASE_WEIGHT)
         self._add_exact(scores, "codes", joined(query.words), docs, CODE_WEIGHT)
-        lift = lifts(self._view, docs)
-        return scores if lift is None else scores * lift
+        lifts = lifts_of(self._view, self._request, query.words, docs, scores)
+        return lifted(scores, lifts), lifts
 
     def _add_exact(self, scores: Scores, field: str, term: str, docs: Docs, weight: float) -> None:
         view = self._view

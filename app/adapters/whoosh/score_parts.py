@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
 from app.adapters.whoosh.facet_column import Docs
-from app.adapters.whoosh.intent import lifts
+from app.adapters.whoosh.lifts import Lift
 from app.adapters.whoosh.matching import Found
 from app.adapters.whoosh.scoring import field_scores, place_of
 from app.adapters.whoosh.unit_matches import UnitMatch
@@ -43,19 +44,24 @@ class _Reading:
 
 def score_parts(view: View, words: Sequence[str], found: Found, doc: int, score: float) -> tuple[ScorePart, ...]:
     """Largest first; they sum up to `score`. What scales the whole score, such as the share of the words that the
-    document has, scales each part; what its kind adds is a part of its own."""
+    document has, scales each part; each lift is a part of its own, below zero where it takes away."""
     raw = [part for unit in found.units for part in _unit_parts(view, unit, words, doc)]
     raw += _bonus_parts(view, words, doc)
     total = _sum(raw)
     if not total:
         return ()
-    by_doc = lifts(view, found.docs)
-    lift = 1.0 if by_doc is None else _at(found.docs, by_doc, doc)
-    scale = score / lift / total
-    parts = [ScorePart(part.kind, part.field, part.words, part.worth * scale) for part in raw]
-    if lift > 1:
-        parts.append(ScorePart("level", None, (), score - score / lift))
+    factors = [(lift, _at(found.docs, lift.factors, doc)) for lift in found.lifts]
+    unlifted = score / prod(factor for _, factor in factors)
+    parts = [ScorePart(part.kind, part.field, part.words, part.worth * unlifted / total) for part in raw]
+    parts += _lift_parts(unlifted, factors)
     return tuple(sorted(parts, key=lambda part: -part.worth))
+
+
+def _lift_parts(score: float, factors: Sequence[tuple[Lift, float]]) -> Iterator[ScorePart]:
+    for lift, factor in factors:
+        if factor != 1:
+            yield ScorePart(lift.kind, None, (), score * (factor - 1))
+        score *= factor
 
 
 def _unit_parts(view: View, unit: UnitMatch, words: Sequence[str], doc: int) -> list[ScorePart]:
