@@ -32,16 +32,18 @@ from app.domain.search.engine import (
     SearchResult,
     SearchUnavailable,
 )
+from app.domain.search.sentence_model import SentenceModel
 
 
 class WhooshEngine:
     """The search engine on Whoosh. It keeps every index under `directory`, which must be private: Whoosh's files hold
-    pickles."""
+    pickles. Without a `model` words alone rank."""
 
     supports_trials = True
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, model: SentenceModel | None = None) -> None:
         self._directory = Path(directory)
+        self._model = model
         self._lock = threading.Lock()
         self._readers: dict[tuple[int, IndexName], Reader] = {}
 
