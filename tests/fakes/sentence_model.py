@@ -15,6 +15,7 @@ class WordSums:
     meaning count as one: `WordSums({"couch": "sofa"})`."""
 
     name = "word-sums"
+    label = "sums of words"
 
     def __init__(self, meanings: Mapping[str, str] | None = None, dimensions: int = 384) -> None:
         self.dimensions = dimensions

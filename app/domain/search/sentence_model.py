@@ -8,19 +8,35 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from app.domain.shared.problems import DomainError
+
 Vectors = NDArray[np.float32]
 
 
+class SentenceModelUnavailable(DomainError):
+    """The model cannot be used. The message is for people and names no file of this machine by its path."""
+
+    code = "sentence_model_unavailable"
+
+
 class SentenceModel(Protocol):
-    """Makes vectors of texts. Vectors of models with different names cannot be compared."""
+    """Makes vectors of texts. Vectors of models with different names cannot be compared. The first use may take
+    seconds, for loading."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Raises SentenceModelUnavailable."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """What people call it. Raises SentenceModelUnavailable."""
+        ...
 
     @property
     def dimensions(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return a row of length 1 for each text, in their order; shape (len(texts), dimensions). The cosine of two
-        texts is the product of their rows."""
+        texts is the product of their rows. Raises SentenceModelUnavailable."""
         ...
