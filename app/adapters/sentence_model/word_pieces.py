@@ -1,0 +1,73 @@
+"""Texts as word pieces, as the uncased BERT models were trained on them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+LONGEST_WORD = 100
+CACHED_WORDS = 50_000
+ASCII_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+UNSEEN = frozenset(("Cc", "Cf", "Co", "Cs", "Mn"))
+CJK = (
+    (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F),
+    (0x2B920, 0x2CEAF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F),
+)  # fmt: skip
+
+
+class WordPieces:
+    """Cuts texts into the word pieces of a vocabulary, whose entries are in the order of their ids. A word that has
+    none is [UNK]. Raises KeyError where the vocabulary lacks the marks of BERT."""
+
+    def __init__(self, vocabulary: Sequence[str], most: int = 128) -> None:
+        self._ids: Mapping[str, int] = {piece: id for id, piece in enumerate(vocabulary)}
+        self._begin, self._end, self._unknown = (self._ids[mark] for mark in ("[CLS]", "[SEP]", "[UNK]"))
+        self._most = most - 2
+        self._characters = _Characters()
+        self._of_word = lru_cache(CACHED_WORDS)(self._cut)
+
+    def ids(self, text: str) -> list[int]:
+        """Return the ids of a text between those of its marks; what is longer than `most` is cut off."""
+        pieces: list[int] = []
+        for word in unicodedata.normalize("NFD", text).translate(self._characters).split(" "):
+            if word:
+                pieces += self._of_word(word)
+        return [self._begin, *pieces[: self._most], self._end]
+
+    def _cut(self, word: str) -> tuple[int, ...]:
+        """Take the longest piece that the rest of the word begins with, again and again."""
+        if len(word) > LONGEST_WORD:
+            return (self._unknown,)
+        pieces = []
+        start = 0
+        while start < len(word):
+            mark = "##" if start else ""
+            for end in range(len(word), start, -1):
+                if (id := self._ids.get(mark + word[start:end])) is not None:
+                    break
+            else:
+                return (self._unknown,)
+            pieces.append(id)
+            start = end
+        return tuple(pieces)
+
+
+class _Characters(dict[int, str | None]):
+    """What becomes of each character of a decomposed text: lower case; blanks around punctuation and around characters
+    of Chinese; nothing of accents and of what cannot be seen."""
+
+    def __missing__(self, code: int) -> str | None:
+        self[code] = kept = _kept(chr(code))
+        return kept
+
+
+def _kept(character: str) -> str | None:
+    category = unicodedata.category(character)
+    if character in "\t\n\r" or category[0] == "Z":
+        return " "
+    if category in UNSEEN or character == "\ufffd":
+        return None
+    if category[0] == "P" or character in ASCII_PUNCTUATION or any(low <= ord(character) <= high for low, high in CJK):
+        return f" {character} "
+    return character.lower()
