@@ -11,6 +11,7 @@ import structlog
 from app.domain.orders import fulfilment
 from app.domain.search.engine import EngineState, IndexName
 from app.domain.search.index import runs
+from app.domain.search.index.level_changes import enqueue_products_of_levels
 from app.domain.search.index.runs import BY_ITSELF, Scope
 from app.domain.shared.author import Author
 from app.domain.sites import stored_events
@@ -34,11 +35,12 @@ class NotYet(Exception):
     """The event can be followed up only later; that is no failure."""
 
 
-def recompute_completeness(event: StoredEvent) -> None:
-    """Request a recomputation after a structure save: what is mandatory may have changed. Products of a taxonomy that
-    is not active have no completeness."""
+def follow_structure_save(event: StoredEvent) -> None:
+    """Request a recomputation of completeness, since what is mandatory may have changed, and index the products of
+    levels that are called otherwise now. Products of a taxonomy that is not active have no level."""
     if active_id(event.site_id) == event.payload["taxonomyId"]:
         tasks.request(Author(event.site_id, BY_ITSELF, clock()), tasks.Kind.RECOMPUTE, {})
+        enqueue_products_of_levels(event.site_id, event.payload.get("renamedLevels", ()))
 
 
 def rebuild_products(event: StoredEvent) -> None:
@@ -59,7 +61,7 @@ def fulfil_order(event: StoredEvent) -> None:
 
 
 HANDLERS: Mapping[str, Callable[[StoredEvent], None]] = {
-    INDEX_EVENT: recompute_completeness,
+    INDEX_EVENT: follow_structure_save,
     CHANGED_EVENT: rebuild_products,
     fulfilment.FULFILMENT_EVENT: fulfil_order,
 }

@@ -70,7 +70,8 @@ from app.domain.search.ranking.weights import (
     length_norm,
     saturated,
 )
-from app.domain.search.text import fold, joined, neighbours, query_words
+from app.domain.search.text import joined, neighbours, query_words
+from app.domain.shared.folding import fold
 
 Scores = dict[str, float]  # By document id.
 Lifts = dict[str, Scores]  # What scores are multiplied by, by the kind of score part that it shows as, in order.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from app.adapters.null_engine import NullEngine
 from app.domain.search.context import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
-from app.domain.search.models import RebuildRun
+from app.domain.search.models import OutboxEntry, RebuildRun
 from app.domain.sites import stored_events
 from app.domain.sites.models import Site, StoredEvent
 from app.domain.taxonomy.models import TaxonomyTask
@@ -22,7 +22,7 @@ from app.jobs import events
 from app.jobs.scheduler import Scheduler
 from app.transaction import transaction
 from tests.domain.taxonomy.lifecycle_shop import make_active, make_taxonomy
-from tests.factories import make_site
+from tests.factories import make_product, make_site
 from tests.fakes.clock import StoppedClock
 from tests.fakes.queue import RecordingQueue
 from tests.searching import request
@@ -80,6 +80,21 @@ def test_a_structure_save_of_the_active_taxonomy_has_completeness_recomputed(sit
     events.deliver()
     assert left() == []
     assert db.session.scalars(select(TaxonomyTask.kind)).all() == ["RECOMPUTE"]
+
+
+def test_products_of_a_level_that_is_called_otherwise_now_are_indexed_anew(
+    site: Site, clock: StoppedClock, queue: RecordingQueue
+) -> None:
+    with transaction():
+        tent = make_product(site, "TENT-1", taxonomy_level_id="tents")
+        make_product(site, "STOVE-1", taxonomy_level_id="stoves")
+    with transaction():
+        db.session.execute(delete(OutboxEntry))
+    store(clock, site, SAVED, taxonomyId="camping", revision=2, renamedLevels=["tents", "gone"])
+    events.deliver()
+    assert [(entry.kind, entry.record_id) for entry in db.session.scalars(select(OutboxEntry))] == [
+        ("product", tent.id)
+    ]
 
 
 def test_a_structure_save_of_another_taxonomy_asks_for_nothing(site: Site, clock: StoppedClock) -> None:

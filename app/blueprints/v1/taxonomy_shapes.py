@@ -66,6 +66,10 @@ class AttributeShape(Body):
 class LevelShape(Body):
     level_id = fields.Str(metadata={"description": "`new-…` or none for a new one, which gets an id."})
     name = fields.Str(required=True)
+    other_names = fields.List(
+        fields.Str(metadata=ANY_TEXT),
+        metadata={"description": "What else shoppers call it, such as SSD: at most 20 of 60 characters."},
+    )
     description = fields.Str()
     parent_level_id = fields.Str(
         allow_none=True, metadata={"description": "The nesting decides; what is sent is ignored."}

@@ -13,8 +13,8 @@ from app.domain.relevance.rules import listing as rule_listing
 from app.domain.relevance.rules.listing import RuleQuery
 from app.domain.relevance.synonyms import queries as synonym_queries
 from app.domain.relevance.synonyms.listing import StatusFilter, SynonymList
-from app.domain.search.text import fold
 from app.domain.shared.clock import Clock
+from app.domain.shared.folding import fold
 from app.domain.shared.money import format_money
 from app.domain.sites.sites import currency_of
 from app.domain.taxonomy.levels.tree import TaxonomyTree

@@ -6,10 +6,11 @@ Typed text is data: it is capped, folded and cut into words here and never reach
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
+
+from app.domain.shared.folding import fold
 
 MAX_CHARACTERS = 200
 MAX_WORDS = 16
@@ -20,17 +21,8 @@ LINKING_WORDS = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "o
 
 _WORD = re.compile(r"[^\W_]+")
 _PART = re.compile(r"\d+|\D+")
-_MARKS = dict.fromkeys(map(ord, "®™©℠'’"))
 _SIBILANT_PLURALS = ("ches", "shes", "sses", "xes", "zes")
 _NOT_PLURAL = ("ss", "us", "is")
-
-
-def fold(text: str) -> str:
-    """Lower case without accents, ligatures, width variants or trade marks: `Café™` reads `cafe`."""
-    if not text.isascii():
-        decomposed = unicodedata.normalize("NFKD", text.translate(_MARKS).casefold())
-        text = "".join(c for c in decomposed if not unicodedata.combining(c))
-    return text.replace("'", "").lower()
 
 
 def tokens(text: str) -> list[str]:

@@ -40,12 +40,12 @@ class ImpactArguments(Arguments):
         description=(
             "The whole proposed tree, not only what changes: a level or attribute that is missing here counts as "
             "removed. Left out, the stored tree is answered, from which to start. A level has levelId (left out for a "
-            "new one), name, description, attributes and children. An attribute has attributeId (left out for a new "
-            "one), name, type (STRING, NUMBER, BOOLEAN, SINGLE_SELECT or MULTI_SELECT), allowedValues (of the two "
-            "SELECT types alone), unit (of a NUMBER, such as kg), helpText, displayOnProductPage, displayLabel, and "
-            "validation with mandatory, "
-            "minLength, maxLength, minValue, maxValue, pattern and errorMessage. parentLevelId may be left out; one "
-            "that is not the level above is refused. At most 8 levels deep and 2,000 levels. Example: "
+            "new one), name, otherNames (what else shoppers call it, such as SSD), description, attributes and "
+            "children. An attribute has attributeId (left out for a new one), name, type (STRING, NUMBER, BOOLEAN, "
+            "SINGLE_SELECT or MULTI_SELECT), allowedValues (of the two SELECT types alone), unit (of a NUMBER, such as "
+            "kg), helpText, displayOnProductPage, displayLabel, and validation with mandatory, minLength, maxLength, "
+            "minValue, maxValue, pattern and errorMessage. parentLevelId may be left out; one that is not the level "
+            "above is refused. At most 8 levels deep and 2,000 levels. Example: "
             '[{"levelId": "camping", "name": "Camping", "children": [{"name": "Stoves", "attributes": [{"name": '
             '"Fuel", "type": "SINGLE_SELECT", "allowedValues": ["Gas", "Wood"]}]}]}].'
         ),

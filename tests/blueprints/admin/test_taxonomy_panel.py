@@ -240,6 +240,25 @@ def test_a_draft_with_problems_is_not_saved_and_leads_to_them(app: Flask, mia: M
     assert stored(app, mia).revision == 1
 
 
+def test_other_names_of_a_level_are_typed_with_commas_and_saved(app: Flask, mia: Merchandiser) -> None:
+    typed = {"edit": "level.change", "level": "tents", "name": "Tents", "description": ""}
+    edit(mia, typed | {"otherNames": "Shelters, Pods,"})
+    inputs = mia.get(f"{EDITOR}?level=tents").all("input")
+    assert [field["value"] for field in inputs if field.get("name") == "otherNames"] == ["Shelters, Pods"]
+    review = texts(mia.get(f"{EDITOR}/review"))
+    assert "Changed the other names of the level “Tents” to “Shelters” and “Pods”." in review
+    save(mia)
+    [tents, *_] = stored(app, mia).root_levels[0]["children"]
+    assert tents["otherNames"] == ["Shelters", "Pods"]
+
+
+def test_a_wrong_other_name_leads_from_the_problems_to_its_field(mia: Merchandiser) -> None:
+    edit(mia, {"edit": "level.change", "level": "tents", "name": "Tents", "description": "", "otherNames": "TENTS"})
+    page = mia.get(f"{EDITOR}?level=tents")
+    assert "The level is called “Tents” already" in texts(page)
+    assert any(link.get("href", "").endswith("#f-otherNames") for link in page.all("a"))
+
+
 def colleague(app: Flask, mia: Merchandiser) -> Merchandiser:
     with app.app_context(), transaction():
         email = make_user(db.session.get_one(Site, mia.site_id), Role.MERCHANDISER, name="Noah Nash").email
@@ -281,7 +300,7 @@ def test_the_banner_offers_a_rebuild_after_a_save_and_follows_it(app: Flask, mia
     save(mia)
     told = texts(mia.get(EDITOR))
     assert "Which filters there are follows with a rebuild." in told
-    assert "What is saved on products, and values that were renamed, show without it" in told
+    assert "What is saved on products, names of levels, and values that were renamed, show without" in told
     answer = mia.swap(f"{EDITOR}/rebuild", {})
     assert 'hx-trigger="every 1500ms"' in answer.text
     with app.app_context(), transaction():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import shutil
 from itertools import islice
 from pathlib import Path
@@ -25,7 +26,7 @@ from app.domain.sites.models import Site, User
 from app.extensions import db
 from app.ports import images
 from app.transaction import transaction
-from tests.domain.bundles.conftest import SITE, Take, product, write_bundle
+from tests.domain.bundles.conftest import HOST, SITE, Take, product, write_bundle
 from tests.examples import ALL
 from tests.surroundings import real_bundle
 
@@ -70,6 +71,14 @@ def test_the_demo_shop_comes_back(take: Take, tmp_path: Path, ending: str):
     report = take(BUNDLE, host=None)
     assert (report.refusals, report.dropped) == ([], {})
     assert_comes_back(take, tmp_path, "localhost", ending)
+
+
+def test_other_names_of_levels_come_back(take: Take, tmp_path: Path):
+    levels = [{"levelId": "drives", "name": "Solid-state drives", "otherNames": ["SSD", "Flash drives"]}]
+    take(taxonomy={"taxonomies": [{"id": "shop", "name": "Shop", "active": True, "rootLevels": levels}]})
+    assert_comes_back(take, tmp_path, HOST, ".zip")
+    exported = json.loads(export(tmp_path / "again.zip", HOST)["taxonomy.json"])
+    assert exported["taxonomies"][0]["rootLevels"][0]["otherNames"] == ["SSD", "Flash drives"]
 
 
 def test_pictures_come_back_byte_for_byte(take: Take, tmp_path: Path):

@@ -9,7 +9,6 @@ from app.domain.search.text import (
     MAX_WORD_LENGTH,
     MAX_WORDS,
     code,
-    fold,
     neighbours,
     parts,
     query_words,
@@ -17,6 +16,7 @@ from app.domain.search.text import (
     tokens,
     words,
 )
+from app.domain.shared.folding import fold
 
 
 @pytest.mark.parametrize(

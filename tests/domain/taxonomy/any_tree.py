@@ -57,8 +57,14 @@ attributes = st.builds(
 _levels = st.recursive(
     st.builds(lambda name, found: {"name": name, "attributes": found}, names, st.lists(attributes, max_size=3)),
     lambda inner: st.builds(
-        lambda name, found, children: {"name": name, "attributes": found, "children": children},
+        lambda name, others, found, children: {
+            "name": name,
+            "otherNames": others,
+            "attributes": found,
+            "children": children,
+        },
         names,
+        st.lists(names, max_size=2),
         st.lists(attributes, max_size=3),
         st.lists(inner, max_size=4),
     ),
@@ -81,7 +87,7 @@ def edits_of(draw: st.DrawFn, levels: FlatLevels) -> Edit:
     return draw(
         st.one_of(
             st.builds(AddLevel, st.just(parent_id), names, st.sampled_from([*levels, None])),
-            st.builds(ChangeLevel, st.just(level_id), names, names),
+            st.builds(ChangeLevel, st.just(level_id), names, names, st.none() | st.lists(names, max_size=2)),
             st.builds(MoveLevel, st.just(level_id), st.just(parent_id), st.integers(0, 5)),
             st.builds(ShiftLevel, st.just(level_id), st.sampled_from(Direction)),
             st.builds(DeleteLevel, st.just(level_id)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from app.domain.catalogue.search_terms import split_terms
 from app.domain.shared.problems import Invalid
 from app.domain.taxonomy.editor.level_edits import (
     AddLevel,
@@ -24,9 +25,9 @@ MOST_AT_ONCE = 200
 
 def level_edits(form: Form, levels: FlatLevels) -> Sequence[Edit]:
     """Return the edits that a form requests. `edit` names the kind: level.add (parent, after, name: one level a line,
-    nested by indentation or as ways), level.rename (level, name), level.change (level, name, description), level.move
-    (level, parent, and before or after for its place), level.up, .down, .indent, .outdent and .delete (level). Raises
-    Invalid for any other."""
+    nested by indentation or as ways), level.rename (level, name), level.change (level, name, description,
+    and otherNames with commas between them), level.move (level, parent, and before or after for its place), level.up,
+    .down, .indent, .outdent and .delete (level). Raises Invalid for any other."""
     read = _READERS.get(form.get("edit", ""))
     if read is None:
         raise Invalid.one("unknown_edit", "Unknown edit. Reload the page.", "#/edit")
@@ -52,7 +53,8 @@ def _rename(form: Form, levels: FlatLevels) -> Sequence[Edit]:
 
 
 def _change(form: Form, levels: FlatLevels) -> Sequence[Edit]:
-    return [ChangeLevel(form.get("level", ""), form.get("name", ""), form.get("description", ""))]
+    other_names = split_terms(form["otherNames"]) if "otherNames" in form else None
+    return [ChangeLevel(form.get("level", ""), form.get("name", ""), form.get("description", ""), other_names)]
 
 
 def _move(form: Form, levels: FlatLevels) -> Sequence[Edit]:

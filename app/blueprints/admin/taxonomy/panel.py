@@ -251,6 +251,8 @@ def problem_field(problem: Problem) -> str:
     _, attribute, place = problem.pointer.partition("/attributes/")
     if not attribute:
         last = problem.pointer.rpartition("/")[2]
+        if f"/otherNames/{last}" in problem.pointer:
+            return "f-otherNames"
         return f"f-{last}" if last in ("name", "description") else "panel"
     field = place.partition("/")[2].removeprefix("validation/")
     if field.startswith("allowedValues"):

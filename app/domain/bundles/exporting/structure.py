@@ -14,7 +14,8 @@ from app.extensions import db
 
 # A database may keep the fields of an object in any order; people read them in this one.
 FIELD_ORDER = (
-    *("levelId", "attributeId", "facetId", "name", "display", "label", "type", "unit", "description", "helpText"),
+    *("levelId", "attributeId", "facetId", "name", "otherNames", "display", "label", "type", "unit", "description"),
+    "helpText",
     *("parentLevelId", "pathSegment", "minProducts", "overrides", "value", "heading", "metaTitle", "metaDescription"),
     *("intro", "excluded", "displayOnProductPage", "displayLabel", "displayOrder", "allowedValues", "validation"),
     *("mandatory", "minLength", "maxLength", "minValue", "maxValue", "pattern", "errorMessage", "swatches"),

@@ -12,7 +12,8 @@ from rapidfuzz.process import extract, extractOne
 
 from app.domain.relevance.synonyms.candidate import Candidate
 from app.domain.search.serving.synonyms import SynonymType
-from app.domain.search.text import fold, query_words, stem, tokens
+from app.domain.search.text import query_words, stem, tokens
+from app.domain.shared.folding import fold
 
 SHORTEST_TYPO = 4
 LONG_WORD = 7

@@ -13,7 +13,7 @@ from app.domain.relevance.synonyms.listing import StatusFilter, SynonymList, Syn
 from app.domain.relevance.synonyms.models import SUGGESTED, Synonym
 from app.domain.search.serving.models import ServedConfiguration
 from app.domain.search.serving.versions import is_behind, serving_state
-from app.domain.search.text import fold
+from app.domain.shared.folding import fold
 from app.domain.shared.paging import Paged
 from app.extensions import db
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from app.domain.search import text
+from app.domain.shared.folding import fold
 
 
 class PhraseMatcher:
@@ -16,7 +17,7 @@ class PhraseMatcher:
         self._hints = tuple(sorted({run[0].removesuffix("y") for run in stems}))
 
     def __call__(self, word: str) -> bool:
-        folded = text.fold(word)
+        folded = fold(word)
         if not any(hint in folded for hint in self._hints):  # Most words end here, before they are cut up.
             return False
         line = f" {' '.join(text.words(word))} "

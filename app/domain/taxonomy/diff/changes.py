@@ -41,6 +41,15 @@ class RenamedLevel:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherNames:
+    """The other names that a level has now."""
+
+    level_id: str
+    name: str
+    other_names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AttributeEntry:
     """`aspects` are, for a changed attribute, the words for what of it changed."""
 
@@ -75,6 +84,7 @@ class StructureDiff:
     levels_removed: tuple[LevelEntry, ...] = ()
     levels_moved: tuple[MovedLevel, ...] = ()
     levels_renamed: tuple[RenamedLevel, ...] = ()
+    levels_other_names: tuple[OtherNames, ...] = ()
     levels_described: tuple[LevelEntry, ...] = ()
     levels_reordered: tuple[LevelEntry, ...] = ()
     attributes_added: tuple[AttributeEntry, ...] = ()
@@ -84,6 +94,12 @@ class StructureDiff:
     values_added: tuple[ValueEntry, ...] = ()
     values_removed: tuple[ValueEntry, ...] = ()
     values_renamed: tuple[ValueEntry, ...] = ()
+
+    @property
+    def renamed_level_ids(self) -> list[str]:
+        """The levels that stay and are called otherwise than before, by their own name or by another."""
+        own = (level.level_id for level in self.levels_renamed)
+        return list(dict.fromkeys((*own, *(level.level_id for level in self.levels_other_names))))
 
     @property
     def is_empty(self) -> bool:
@@ -122,10 +138,17 @@ def _about_levels(comparison: StructureDiff) -> Iterator[str]:
         yield f"Moved the level {_shown(moved.name)}{there}."
     for renamed in comparison.levels_renamed:
         yield f"Renamed the level {_shown(renamed.name)} to {_shown(renamed.renamed)}."
+    yield from map(_about_other_names, comparison.levels_other_names)
     for level in comparison.levels_described:
         yield f"Changed the description of the level {_shown(level.name)}."
     for level in comparison.levels_reordered:
         yield f"Changed the order of the levels {f'below {_shown(level.name)}' if level.level_id else 'at the top'}."
+
+
+def _about_other_names(level: OtherNames) -> str:
+    if not level.other_names:
+        return f"Removed the other names of the level {_shown(level.name)}."
+    return f"Changed the other names of the level {_shown(level.name)} to {_listed(level.other_names)}."
 
 
 def _about_attributes(comparison: StructureDiff) -> Iterator[str]:

@@ -10,6 +10,7 @@ from app.domain.taxonomy.diff.changes import (
     AttributeEntry,
     LevelEntry,
     MovedLevel,
+    OtherNames,
     RenamedLevel,
     StructureDiff,
     ValueEntry,
@@ -41,6 +42,11 @@ def compare_flat(before: FlatLevels, after: FlatLevels, renames: Iterable[ValueR
             RenamedLevel(found, before[found]["name"], after[found]["name"])
             for found in stay
             if _differs(before, after, found, "name")
+        ),
+        levels_other_names=tuple(
+            OtherNames(found, after[found]["name"], tuple(after[found]["otherNames"]))
+            for found in stay
+            if _differs(before, after, found, "otherNames")
         ),
         levels_described=tuple(_entry(after, found) for found in stay if _differs(before, after, found, "description")),
         levels_reordered=tuple(_reordered(before, after)),

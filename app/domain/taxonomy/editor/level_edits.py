@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from app.domain.shared.problems import Invalid
-from app.domain.shared.text import UNPRINTABLE, UNPRINTABLE_IN_BLOCK
+from app.domain.shared.text import UNPRINTABLE, UNPRINTABLE_IN_BLOCK, one_line
 from app.domain.taxonomy.levels.flat import FlatLevels, Record, branch, in_tree_order, path, siblings
+from app.domain.taxonomy.validation.other_names import LONGEST_OTHER_NAME, MOST_OTHER_NAMES
 from app.domain.taxonomy.validation.rules import LONGEST_ALLOWED_VALUE, LONGEST_NAME, LONGEST_TEXT, MOST_LEVELS
 from app.domain.taxonomy.validation.sent import DEEPEST
 
@@ -53,6 +54,7 @@ class AddLevel:
         level: Record = {
             "levelId": level_id,
             "name": name,
+            "otherNames": [],
             "description": "",
             "parentLevelId": self.parent_id,
             "displayOrder": order,
@@ -63,18 +65,37 @@ class AddLevel:
 
 @dataclass(frozen=True, slots=True)
 class ChangeLevel:
+    """`other_names` of None stay as they are."""
+
     level_id: str
     name: str
     description: str
+    other_names: Sequence[str] | None = None
 
     def apply(self, levels: FlatLevels) -> Outcome:
         level = level_of(levels, self.level_id)
         name = line(self.name)
         changed = level | {"name": name, "description": block(self.description)}
-        label = f"Changed the description of {shown(name)}"
-        if level["name"] != name:
-            label = f"Renamed {shown(level['name'])} to {shown(name)}"
-        return Outcome(levels | {self.level_id: changed}, label, self.level_id)
+        if self.other_names is not None:
+            changed["otherNames"] = _other_names(self.other_names)
+        return Outcome(levels | {self.level_id: changed}, _label(level, changed), self.level_id)
+
+
+def _label(level: Record, changed: Record) -> str:
+    name = shown(changed["name"])
+    if level["name"] != changed["name"]:
+        return f"Renamed {shown(level['name'])} to {name}"
+    aspect = "other names" if level["otherNames"] != changed["otherNames"] else "description"
+    return f"Changed the {aspect} of {name}"
+
+
+def _other_names(typed: Sequence[str]) -> list[str]:
+    """Return the names as they are kept, blank ones left out. Raises Invalid for far too many of them."""
+    names = list(dict.fromkeys(filter(None, (line(one_line(name), KEPT * LONGEST_OTHER_NAME) for name in typed))))
+    if len(names) > KEPT * MOST_OTHER_NAMES:
+        message = f"A level has at most {MOST_OTHER_NAMES} other names; these are {len(names):,}."
+        raise Invalid.one("too_many", message, "#/otherNames")
+    return names
 
 
 @dataclass(frozen=True, slots=True)

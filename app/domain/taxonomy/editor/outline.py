@@ -106,7 +106,7 @@ def _mark(level: Record, saved: Record | None) -> UnsavedChange:
         return UnsavedChange.NEW
     if saved is level:
         return UnsavedChange.NONE
-    if any(saved[name] != level[name] for name in ("name", "description", "attributes")):
+    if any(saved[name] != level[name] for name in ("name", "otherNames", "description", "attributes")):
         return UnsavedChange.CHANGED
     moved = saved["parentLevelId"] != level["parentLevelId"] or saved["displayOrder"] != level["displayOrder"]
     return UnsavedChange.MOVED if moved else UnsavedChange.NONE

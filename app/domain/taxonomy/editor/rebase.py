@@ -83,8 +83,8 @@ class _Merge:
     def _change(self, level_id: str) -> None:
         old, mine, theirs = self._old[level_id], self._mine[level_id], self._theirs[level_id]
         merged = dict(theirs)
-        for name, word in (("name", "name"), ("description", "description")):
-            if mine[name] != old[name] and not self._clash(old, mine, theirs, name, f"its {word} was changed"):
+        for name, why in CHANGED.items():
+            if mine[name] != old[name] and not self._clash(old, mine, theirs, name, why):
                 merged[name] = mine[name]
         if mine["attributes"] != old["attributes"]:
             merged["attributes"] = self._attributes(old, mine, theirs)
@@ -195,7 +195,17 @@ class _Merge:
         self.refused.append(f"The attribute {shown(attribute['name'])} of {shown(level['name'])} {what}.")
 
 
-FIELD_WORDS = {"name": "new name", "description": "new description", "parentLevelId": "new place"}
+FIELD_WORDS = {
+    "name": "new name",
+    "otherNames": "other names",
+    "description": "new description",
+    "parentLevelId": "new place",
+}
+CHANGED = {
+    "name": "its name was changed",
+    "otherNames": "its other names were changed",
+    "description": "its description was changed",
+}
 
 
 def _last(attributes: Mapping[str, Record]) -> float:

@@ -13,7 +13,7 @@ Change = tuple[Record | None, Record | None]
 """A level before and after. None means that it was not there. Where it was there both times, both sides hold only the
 fields that differ; of `attributes` the ones that differ, by attribute id (None for one that was not there)."""
 
-FIELDS = ("name", "description", "parentLevelId", "displayOrder")
+FIELDS = ("name", "otherNames", "description", "parentLevelId", "displayOrder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,15 @@ class Step:
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Step:
-        changes = {level_id: (change[0], change[1]) for level_id, change in stored["changes"].items()}
+        changes = {level_id: _read_change(*change) for level_id, change in stored["changes"].items()}
         return cls(stored["label"], changes, stored["levelId"])
+
+
+def _read_change(before: Record | None, after: Record | None) -> Change:
+    """Records of levels that came or went were stored without other names before levels had any."""
+    if before is None or after is None:
+        return before and {"otherNames": []} | before, after and {"otherNames": []} | after
+    return before, after
 
 
 def apply_edit(levels: FlatLevels, edit: Edit) -> Step:

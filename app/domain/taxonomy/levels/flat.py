@@ -12,8 +12,8 @@ from app.domain.taxonomy.levels.stored_levels import made_once
 
 Record = dict[str, Any]
 FlatLevels = dict[str, Record]
-"""By level id, in tree order: levelId, name, description, parentLevelId, displayOrder and attributes (a list in the
-order of their displayOrder). Edits put records between others by a fraction as displayOrder."""
+"""By level id, in tree order: levelId, name, otherNames, description, parentLevelId, displayOrder and attributes (a
+list in the order of their displayOrder). Edits put records between others by a fraction as displayOrder."""
 
 
 @made_once
@@ -30,6 +30,7 @@ def _flatten(siblings: Sequence[Mapping[str, Any]], parent_id: str | None, level
         levels[level_id] = {
             "levelId": level_id,
             "name": stored["name"],
+            "otherNames": list(stored.get("otherNames") or ()),
             "description": stored.get("description") or "",
             "parentLevelId": parent_id,
             "displayOrder": place,
@@ -45,7 +46,7 @@ def nest(levels: FlatLevels) -> list[Record]:
 
 def _nest(children: Mapping[str | None, Sequence[str]], parent_id: str | None, levels: FlatLevels) -> list[Record]:
     return [
-        levels[level_id]
+        _stored_fields(levels[level_id])
         | {
             "displayOrder": place,
             "attributes": _in_place(levels[level_id]["attributes"]),
@@ -53,6 +54,11 @@ def _nest(children: Mapping[str | None, Sequence[str]], parent_id: str | None, l
         }
         for place, level_id in enumerate(children.get(parent_id, ()))
     ]
+
+
+def _stored_fields(level: Record) -> Record:
+    """The fields of a level that are stored: a list of other names only where there are any."""
+    return level if level["otherNames"] else {name: value for name, value in level.items() if name != "otherNames"}
 
 
 def _in_place(attributes: Sequence[Mapping[str, Any]]) -> list[Record]:

@@ -13,7 +13,8 @@ from app.domain.taxonomy.levels.stored_levels import made_once
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A kind of product. `attributes` are its own; those of the levels above hold as well."""
+    """A kind of product. `attributes` are its own; those of the levels above hold as well. `other_names` are what else
+    people call it."""
 
     id: str
     name: str
@@ -22,6 +23,12 @@ class Level:
     attributes: tuple[Attribute, ...] = ()
     children: tuple[Level, ...] = ()
     display_order: int = 0
+    other_names: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name, its own first."""
+        return self.name, *self.other_names
 
 
 class TaxonomyTree:
@@ -117,6 +124,7 @@ def _level(stored: Mapping[str, Any], parent_id: str | None, order: int) -> Leve
         attributes=tuple(Attribute.read(attribute) for attribute in stored.get("attributes") or ()),
         children=tuple(_level(child, level_id, place) for place, child in enumerate(stored.get("children") or ())),
         display_order=order,
+        other_names=tuple(stored.get("otherNames") or ()),
     )
 
 

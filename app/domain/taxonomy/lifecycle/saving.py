@@ -33,7 +33,7 @@ from app.domain.taxonomy.taxonomies import is_active, name_problems, taxonomy_of
 from app.domain.taxonomy.validation.structure import CheckedStructure, check_structure, ids_of, patterns_of
 from app.extensions import db
 
-INDEX_EVENT = "TaxonomyIndexEvent"
+INDEX_EVENT = "TaxonomyIndexEvent"  # Its payload: `taxonomyId`, `revision` and, where there are any, `renamedLevels`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,9 @@ def replace_state(
     comparison = compare(before.root_levels, state.get("root_levels", before.root_levels), renames)
     changes = [*changed_texts(before, taxonomy), *comparison.sentences()]
     record_revision(author, taxonomy, changes, note, renames)
-    payload = {"taxonomyId": taxonomy.id, "revision": taxonomy.revision}
+    payload: dict[str, Any] = {"taxonomyId": taxonomy.id, "revision": taxonomy.revision}
+    if renamed := comparison.renamed_level_ids:
+        payload["renamedLevels"] = renamed
     stored_events.store(author.clock, author.site_id, INDEX_EVENT, payload)
     return comparison, changes
 

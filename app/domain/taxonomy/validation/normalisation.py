@@ -19,8 +19,8 @@ def normalise(
     levels: list[LevelDraft], existing_ids: Collection[str] = (), in_use: InUse = NOTHING_IN_USE
 ) -> dict[str, str]:
     """Normalise the levels: blank and `new-…` ids that are not existing ones become slugs of the names; allowed values
-    are trimmed and kept once each. No new record gets an id that products still go by for one that is left out. Returns
-    the new ids by the ids they replace."""
+    and other names are trimmed and kept once each. No new record gets an id that products still go by for one that is
+    left out. Returns the new ids by the ids they replace."""
     ids: dict[str, str] = {}
     existing = frozenset(existing_ids)
     wanting = [level for level in every_level(levels) if _is_new(level.id, existing)]
@@ -30,6 +30,8 @@ def normalise(
     known = _Known(existing, _left_behind(levels, existing, in_use) if in_use else {})
     for level in levels:
         _normalise_attributes(level, _Above(), known, ids)
+    for level in every_level(levels):
+        level.other_names = _trimmed_once(level.other_names)
     return ids
 
 

@@ -13,6 +13,7 @@ from app.domain.taxonomy.levels.attribute import AttributeType
 from app.domain.taxonomy.levels.patterns import pattern_problem
 from app.domain.taxonomy.levels.units import LONGEST_UNIT
 from app.domain.taxonomy.levels.values import LARGEST_NUMBER, LONGEST_VALUE
+from app.domain.taxonomy.validation.other_names import PLACE, other_names_problems
 from app.domain.taxonomy.validation.reserved import is_reserved
 from app.domain.taxonomy.validation.sent import (
     DEEPEST,
@@ -81,7 +82,9 @@ def _level_problems(
     names: set[str] = set()
     for level in levels:
         for code, message, place in _own_problems(level, parent_id, depth, names, seen_ids, known):
-            yield StructureProblem(code, message, f"{level.at}{place}", level.sent_id or None, None, level.at)
+            pointer = f"{level.at}{place}"
+            record = pointer if place.startswith(PLACE) else level.at
+            yield StructureProblem(code, message, pointer, level.sent_id or None, None, record)
         names.add(level.name.casefold())
         seen_ids.add(level.id)
         for attribute, problem in _attributes_problems(level, known):
@@ -103,6 +106,7 @@ def _own_problems(
     yield from _name_problems("The level", level.name)
     if level.name and level.name.casefold() in names:
         yield "duplicate_name", f"“{level.name[:80]}” is the name of two levels side by side.", "/name"
+    yield from other_names_problems(level)
     yield from _text_problems(level.description, "The description", "/description")
     if level.id in seen_ids:
         yield "duplicate_id", f"Two levels have the id “{level.id[:80]}”.", "/levelId"

@@ -23,6 +23,7 @@ TOO_MANY_PROBLEMS = f"More than {MOST_PROBLEMS:,} things are not as they must be
 LEVEL = Record(
     levelId=Text(allow_none=True),
     name=Text(allow_none=True),
+    otherNames=Items(allow_none=True),
     description=Text(allow_none=True),
     parentLevelId=Text(allow_none=True),
     displayOrder=Number(allow_none=True),
@@ -54,7 +55,8 @@ ATTRIBUTE = Record(
 
 @dataclass(frozen=True, slots=True)
 class StructureProblem(Problem):
-    """A problem of a tree. `record` points to the smallest level, attribute or allowed value that holds it."""
+    """A problem of a tree. `record` points to the smallest level, attribute, allowed value or other name that holds
+    it."""
 
     level_id: str | None = None
     attribute_id: str | None = None
@@ -92,7 +94,8 @@ class AttributeDraft:
 
 @dataclass(slots=True)
 class LevelDraft:
-    """A level as sent. `sent_id` is its id at the sender; a new one gets another `id`."""
+    """A level as sent. `sent_id` is its id at the sender; a new one gets another `id`. `other_names` are by their
+    places in what was sent."""
 
     at: str
     sent_id: str
@@ -100,8 +103,12 @@ class LevelDraft:
     name: str
     description: str
     parent_id: str
+    other_names: dict[int, Any] = field(default_factory=dict)
     attributes: list[AttributeDraft] = field(default_factory=list)
     children: list[LevelDraft] = field(default_factory=list)
+
+    def other_name_at(self, place: int) -> str:
+        return f"{self.at}/otherNames/{place}"
 
 
 def every_level(levels: list[LevelDraft]) -> Iterator[LevelDraft]:
@@ -150,6 +157,7 @@ class _Reader:
             name=_text(fields, "name"),
             description=_text(fields, "description"),
             parent_id=_id(fields, "parentLevelId"),
+            other_names=dict(enumerate(fields.get("otherNames") or ())),
         )
         if found:
             self._note(found, level.id, "", at)

@@ -47,9 +47,9 @@ def check_structure(
     that are `in_use` are not given to new records. `known_patterns` (those of the stored taxonomy) are right.
 
     Problems name records by the ids that were sent. A save, whole or not at all, looks at `problems`; an import takes
-    `levels`, from which each smallest record with a problem (an allowed value, an attribute, a level with
-    those below) was left out. Where a problem concerns the whole tree (its `record` is "#"), nothing is left, and
-    nothing more was looked at.
+    `levels`, from which each smallest record with a problem (an allowed value, another name, an attribute, a
+    level with those below) was left out. Where a problem concerns the whole tree (its `record` is "#"), nothing is
+    left, and nothing more was looked at.
     """
     known = Known.good(existing_ids, known_patterns)
     levels, ids, problems = _normalised(raw, pointer, in_use, known)
@@ -163,6 +163,9 @@ def patterns_of(root_levels: Sequence[Mapping[str, Any]]) -> frozenset[str]:
 def _without(levels: list[LevelDraft], records: Collection[str]) -> list[LevelDraft]:
     kept = [level for level in levels if level.at not in records]
     for level in kept:
+        level.other_names = {
+            place: name for place, name in level.other_names.items() if level.other_name_at(place) not in records
+        }
         level.attributes = [attribute for attribute in level.attributes if attribute.at not in records]
         for attribute in level.attributes:
             attribute.allowed_values = {
@@ -175,9 +178,11 @@ def _without(levels: list[LevelDraft], records: Collection[str]) -> list[LevelDr
 
 
 def _stored_level(level: LevelDraft, parent_id: str | None, order: int) -> dict[str, Any]:
+    other_names = {"otherNames": list(level.other_names.values())} if level.other_names else {}
     return {
         "levelId": level.id,
         "name": level.name,
+        **other_names,
         "description": level.description,
         "parentLevelId": parent_id,
         "displayOrder": order,

@@ -50,6 +50,14 @@ def after(*edits: Edit, tree: list[dict[str, Any]] = OUTDOOR) -> tuple[list[dict
         ([MoveLevel("tents", None, 0)], ["Moved the level “Tents” to the top."]),
         ([ChangeLevel("tents", "Shelters", "")], ["Renamed the level “Tents” to “Shelters”."]),
         ([ChangeLevel("tents", "Tents", "Dry.")], ["Changed the description of the level “Tents”."]),
+        (
+            [ChangeLevel("tents", "Tents", "", ["Shelters", "Pods"])],
+            ["Changed the other names of the level “Tents” to “Shelters” and “Pods”."],
+        ),
+        (
+            [ChangeLevel("tents", "Tents", "", ["Shelters"]), ChangeLevel("tents", "Tents", "", [])],
+            [],
+        ),
         ([MoveLevel("lamps", "outdoor", 0)], ["Changed the order of the levels below “Outdoor”."]),
         ([MoveLevel("home", None, 0)], ["Changed the order of the levels at the top."]),
         ([AddAttribute("home", number("weight"))], ["Added the attribute “Weight” to “Home”."]),

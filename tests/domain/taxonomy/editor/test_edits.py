@@ -127,10 +127,37 @@ def test_a_step_holds_only_what_differs():
     assert step.changes == {"tents": ({"description": ""}, {"description": "For the night"})}
 
 
+def test_other_names_are_kept_tidy_and_named_in_the_step():
+    levels = after(ChangeLevel("tents", "Tents", "", [" Big  shelters", "", "Pods", "Pods"]))
+    assert levels["tents"]["otherNames"] == ["Big shelters", "Pods"]
+    step = apply_edit(levels, ChangeLevel("tents", "Tents", "", []))
+    assert step.label == "Changed the other names of “Tents”"
+    assert step.changes == {"tents": ({"otherNames": ["Big shelters", "Pods"]}, {"otherNames": []})}
+    assert after(ChangeLevel("tents", "Cabins", ""), levels=levels)["tents"]["otherNames"] == ["Big shelters", "Pods"]
+    assert refused(ChangeLevel("tents", "Tents", "", [f"n{n}" for n in range(81)])) == "too_many"
+
+
+def test_other_names_go_with_a_level_that_moves_and_come_back_with_one_that_was_deleted():
+    levels = after(ChangeLevel("tents", "Tents", "", ["Shelters"]), MoveLevel("tents", "home", 0))
+    assert levels["tents"]["otherNames"] == ["Shelters"]
+    step = apply_edit(levels, DeleteLevel("tents"))
+    assert undo(redo(levels, step), step) == levels
+
+
+def test_steps_from_before_levels_had_other_names_can_be_undone_and_done_again():
+    added = apply_edit(LEVELS, AddLevel("home", "Chairs"))
+    as_stored = json.loads(json.dumps(added.as_json()))
+    del as_stored["changes"]["new-1"][1]["otherNames"]
+    levels = redo(LEVELS, Step.read(as_stored))
+    assert levels == redo(LEVELS, added)
+    assert after(ChangeLevel("new-1", "Chairs", "", ["Seats"]), levels=levels)["new-1"]["otherNames"] == ["Seats"]
+
+
 @pytest.mark.parametrize(
     "edit",
     [
         ChangeLevel("tents", " Tents ", ""),
+        ChangeLevel("tents", "Tents", "", [" "]),
         MoveLevel("stoves", "outdoor", 1),
         MoveLevel("home", None, 99),
         MoveAttribute("tents", "colour", 0),

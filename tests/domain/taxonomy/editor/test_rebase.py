@@ -59,10 +59,11 @@ def test_what_only_one_of_two_changed_is_kept_of_both():
             AddLevel("outdoor", "Axes", "tents"),
             AddAttribute("tarps", number("size")),
         ],
-        [ChangeLevel("tents", "Tents", "Dry."), MoveLevel("tarps", "home", 0), DeleteLevel("lamps")],
+        [ChangeLevel("tents", "Tents", "Dry.", ["Pods"]), MoveLevel("tarps", "home", 0), DeleteLevel("lamps")],
     )
     assert refused == []
     assert (levels["tents"]["name"], levels["tents"]["description"]) == ("Shelters", "Dry.")
+    assert levels["tents"]["otherNames"] == ["Pods"]
     assert order(levels, "outdoor") == ["tents", "new-1", "stoves"]
     assert levels["tarps"]["parentLevelId"] == "home"
     assert levels["tarps"]["attributes"][0]["attributeId"] == "size"
@@ -93,6 +94,11 @@ def test_attributes_are_joined_part_by_part():
             ChangeLevel("tents", "Shelters", ""),
             ChangeLevel("tents", "Cabins", ""),
             "“Tents” did not get your new name: its name was changed meanwhile.",
+        ),
+        (
+            ChangeLevel("tents", "Tents", "", ["Shelters"]),
+            ChangeLevel("tents", "Tents", "", ["Cabins"]),
+            "“Tents” did not get your other names: its other names were changed meanwhile.",
         ),
         (
             ChangeLevel("tents", "Shelters", ""),

@@ -71,6 +71,17 @@ def test_a_save_raises_the_revision_and_is_told_to_everybody(site: Site, save, c
     assert site.config_version > version, "caches are keyed by it"
 
 
+def test_a_save_names_the_levels_that_are_called_otherwise_for_the_index(site: Site, save):
+    tents = CAMPING[0]["children"][0]
+    other = {**tents, "otherNames": ["Shelters"]}
+    renamed = {**CAMPING[0], "name": "Outdoors", "children": [other, *CAMPING[0]["children"][1:]]}
+    saved = save([renamed])
+    assert "Changed the other names of the level “Tents” to “Shelters”." in saved.comparison.sentences()
+    event = db.session.scalars(select(StoredEvent)).one()
+    assert event.payload["renamedLevels"] == ["camping", "tents"]
+    assert stored(site).root_levels[0]["children"][0]["otherNames"] == ["Shelters"]
+
+
 def test_a_save_that_changes_nothing_is_a_write_like_any_other(site: Site, save):
     saved = save(CAMPING)
     assert (saved.taxonomy.revision, saved.comparison.is_empty) == (2, True)

@@ -71,6 +71,44 @@ def test_a_new_attribute_gets_no_id_of_which_products_there_or_below_hold_values
     assert checked.levels[1]["attributes"][0]["attributeId"] == "size"
 
 
+def test_other_names_are_trimmed_and_kept_once_and_left_out_where_there_are_none():
+    checked = check_structure(
+        [level(otherNames=[" Shelters", "Shelters ", "Pods"]), level("Lamps", "l", otherNames=[])]
+    )
+    assert checked.problems == ()
+    assert checked.levels[0]["otherNames"] == ["Shelters", "Pods"]
+    assert "otherNames" not in checked.levels[1]
+    tree = TaxonomyTree.parse(checked.levels)
+    assert tree.levels["tents"].names == ("Tents", "Shelters", "Pods")
+    assert tree.levels["l"].names == ("Lamps",)
+
+
+@pytest.mark.parametrize(
+    ("names", "code", "place"),
+    [
+        (["TENTS"], "duplicate_name", 0),
+        (["Pods", "pöds"], "duplicate_name", 1),
+        (["Pods", " "], "blank_name", 1),
+        (["Pods, cabins"], "comma_in_name", 0),
+        (["x" * 61], "too_long", 0),
+        (["a\x00b"], "unprintable", 0),
+        (["Pods", 7], "wrong_type", 1),
+        ([f"n{number}" for number in range(21)], "too_many", 20),
+    ],
+)
+def test_a_wrong_other_name_is_reported_at_its_place_and_an_import_leaves_out_it_alone(
+    names: list[object], code: str, place: int
+):
+    checked = check_structure([level(otherNames=names)])
+    [problem] = checked.problems
+    assert (problem.code, problem.pointer, problem.level_id) == (code, f"#/rootLevels/0/otherNames/{place}", "tents")
+    assert checked.levels[0].get("otherNames", []) == [name for at, name in enumerate(names) if at != place]
+
+
+def test_other_names_that_are_no_list_are_reported():
+    assert codes(level(otherNames="Pods")) == ["wrong_type"]
+
+
 def test_allowed_values_are_trimmed_and_told_once():
     colour = attribute("colour", "SINGLE_SELECT", allowedValues=[" Red", "Red", "Blue "])
     checked = check_structure([level(attributes=[colour])])
