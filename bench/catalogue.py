@@ -66,6 +66,7 @@ def document(product: dict[str, object], levels: Mapping[str, tuple[str, tuple[s
         terms=tuple(product.get("searchTerms", ())),  # type: ignore[arg-type]
         manufacturer=manufacturer,
         kind=kind,
+        kind_names=(kind,) if kind else (),
         description=str(product.get("description", "")),
         attributes=" ".join(value for entry in values.values() for value in entry),
         codes=tuple(str(code) for code in (sku, product.get("upc")) if code),

@@ -19,6 +19,7 @@ from app.adapters.whoosh.schema import (
     DIGEST_COLUMN,
     ID_COLUMN,
     ID_FIELD,
+    KIND_NAMES,
     SORT_NAME_COLUMN,
     VALUE_SEPARATOR,
 )
@@ -117,7 +118,7 @@ class Inverter:
 
     def _add_columns(self, document: IndexDocument) -> None:
         doc = self.count
-        for name, values in document.values.items():
+        for name, values in (*document.values.items(), (KIND_NAMES, document.kind_names)):
             if values:
                 docs, entries = self._values.setdefault(name, ([], []))
                 docs.append(doc)

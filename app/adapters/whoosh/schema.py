@@ -21,6 +21,9 @@ NUMBER_PREFIX = "n_"
 # Numbers that few documents have, such as the width of a screen, kept as references to the distinct ones.
 RARE_NUMBER_PREFIX = "r_"
 
+# The names of the levels of documents are kept as values are, under a name that no attribute can have.
+KIND_NAMES = "kind names"
+
 # Separates the values of one document within its column entry.
 VALUE_SEPARATOR = "\x1f"
 

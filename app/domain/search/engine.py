@@ -43,8 +43,9 @@ class IndexDocument:
     """One findable thing.
 
     `values` are what filters and facets see, each a tuple of one or more strings; `numbers` are what
-    ranges and orders see (`price` in minor units, `createdAt` in seconds since 1970). `card` comes back
-    with a hit as it was given. `digest` changes whenever anything else here does.
+    ranges and orders see (`price` in minor units, `createdAt` in seconds since 1970). `kind` is searched as text;
+    `kind_names` are the names of the document's level, its own and others, by which a search may name the level as a
+    whole. `card` comes back with a hit as it was given. `digest` changes whenever anything else here does.
     """
 
     id: str
@@ -52,6 +53,7 @@ class IndexDocument:
     terms: tuple[str, ...] = ()
     manufacturer: str = ""
     kind: str = ""
+    kind_names: tuple[str, ...] = ()
     description: str = ""
     attributes: str = ""
     codes: tuple[str, ...] = ()

@@ -90,6 +90,11 @@ def test_words_are_what_shoppers_search() -> None:
     assert made.attributes == "Summer Winter Green"
 
 
+def test_searches_may_name_the_level_of_a_product_itself_by_its_name() -> None:
+    assert document().kind_names == ("Tents",)
+    assert document(level_id=None).kind_names == ()
+
+
 def test_codes_are_those_of_the_product_and_of_its_variants() -> None:
     variants = (VariantFacts("TENT-1-G", "999", 1), VariantFacts("TENT-1-R", None, 1))
     assert document(variants=variants).codes == ("TENT-1", "0123456789012", "TENT-1-G", "999", "TENT-1-R")
