@@ -40,7 +40,7 @@ Work = Callable[[Path], object]
 
 def main() -> None:
     with workspace() as directory:
-        real = real_bundle("icecat")
+        real = real_bundle("icecat-2")
         count, many = _multiplied(real, directory / "many")
         environment = settings(directory)
         with empty_shop(environment).app_context():

@@ -42,7 +42,7 @@ def levels_of(bundle: Path) -> Mapping[str, tuple[str, tuple[str, ...]]]:
 
 
 def icecat() -> Path:
-    return real_bundle("icecat")
+    return real_bundle("icecat-2")
 
 
 def documents() -> Iterator[IndexDocument]:
@@ -130,7 +130,7 @@ def queries() -> list[str]:
 def ratings() -> dict[str, dict[str, int]]:
     """By query, how well each rated product answers it: 0 to 3."""
     found: dict[str, dict[str, int]] = {}
-    with open(relevance_data() / "ratings.csv", newline="") as file:
+    with open(relevance_data() / "ratings_completed.csv", newline="") as file:
         for row in csv.DictReader(file):
             found.setdefault(row["query"], {})[row["sku"]] = int(row["rating"])
     return found

@@ -332,25 +332,30 @@ class Index:
 
     def _finished(self, query: Query, scores: Scores) -> tuple[Scores, Lifts]:
         finished = {id: score + sum(part.worth for part in self.bonuses(query, id)) for id, score in scores.items()}
-        lifts = self.lifts(finished)
+        lifts = self.lifts(query, finished)
         for factors in lifts.values():
             finished = {id: score * factors[id] for id, score in finished.items()}
         return finished, lifts
 
-    def lifts(self, scores: Scores) -> Lifts:
-        return {"level": self.by_kind(scores)}
+    def lifts(self, query: Query, scores: Scores) -> Lifts:
+        return self.by_kind(query, scores)
 
-    def by_kind(self, ids: Iterable[str]) -> Scores:
-        """What the kind of each document multiplies its score by."""
-        kinds = {id: self.documents.by_id[id].values.get(intent.KIND, ()) for id in ids}
-        everything = Counter(document.values.get(intent.KIND, ()) for document in self.documents.by_id.values())
+    def by_kind(self, query: Query, scores: Scores) -> Lifts:
+        """What the kind of each document multiplies its score by: its level's share in the first results, or, where the
+        words name the level, that alone."""
+        documents = self.documents.by_id
+        phrase = intent.phrase_of(query.words, query.optional)
+        named = {id for id in scores if phrase in intent.phrases(documents[id].kind_names)}
+        levels = {id: documents[id].values.get(intent.KIND, ()) for id in scores}
+        evidence: Counter[tuple[str, ...]] = Counter()
+        for id in sorted(scores, key=lambda id: -scores[id])[: intent.FIRST_RESULTS]:
+            evidence[levels[id]] += scores[id] ** 2  # type: ignore[assignment]
+        largest = max((sum_ for level, sum_ in evidence.items() if level), default=0)
         shares = {
-            kind: intent.share_of_kind(number, everything[kind])
-            for kind, number in Counter(kinds.values()).items()
-            if kind
+            id: intent.lift_by_share(evidence[level], largest) if level and largest and id not in named else 1.0
+            for id, level in levels.items()
         }
-        largest = max(shares.values(), default=0.0)
-        return {id: intent.lift(shares[kind], largest) if kind else 1.0 for id, kind in kinds.items()}
+        return {"level": shares, "level_name": {id: intent.LIFT_BY_NAME if id in named else 1.0 for id in scores}}
 
     def corrections(self, query: Query, right: frozenset[str], *, last_may_go_on: bool) -> Mapping[str, Spelling]:
         return spelling.corrections(query.words, self.vocabulary, right, last_may_go_on=last_may_go_on)

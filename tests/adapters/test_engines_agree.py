@@ -62,6 +62,7 @@ def document(chance: random.Random, number: int) -> IndexDocument:
         terms=tuple(words(3, 1) for _ in range(chance.randint(0, 2))),
         manufacturer=chance.choice(BRANDS),
         kind=words(2),
+        kind_names=tuple(words(2, 1) for _ in range(chance.randint(0, 2))),
         description=words(8),
         attributes=words(5),
         codes=(f"SKU-{number}", *(chance.sample(("AB-12/C", "0012345", "17AB"), chance.randint(0, 1)))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,13 +36,68 @@ def ids(engine: WhooshEngine, words: str, **asked: object) -> list[str]:
     return [hit.id for hit in searched(engine, words, **asked).hits]
 
 
-def test_a_word_that_names_a_kind_lifts_the_kind(tmp_path: Path) -> None:
-    """Bags mention laptops in some names; laptops are laptops whatever they are called."""
-    laptops = [named(n, f"Acme Book {n} laptop with screen", "Laptops") for n in range(40)]
-    bags = [named(100 + n, "Laptop bag" if n < 3 else "Rolling case", "Bags") for n in range(40)]
-    found = ids(shop(tmp_path, *laptops, *bags), "laptop", per_page=60)
-    assert len(found) == 43
-    assert not {"P100", "P101", "P102"} & set(found[:40])
+def laptops_and_bags() -> list[IndexDocument]:
+    """Laptops have names that do not say so, bags have names that do."""
+    laptops = [named(n, f"Acme Book {n}", "Laptops", kind_names=("Laptops",)) for n in range(20)]
+    bags = [named(100 + n, f"Laptop case {n}", "Bags", kind_names=("Laptop bags and cases",)) for n in range(20)]
+    return [*laptops, *bags]
+
+
+def lifts(engine: WhooshEngine, words: str, id: str) -> list[str]:
+    """The kinds of those parts of a score that lift all others."""
+    parts = engine.explain(SITE, PRODUCTS, SearchRequest(words=words), id).parts
+    return [part.kind for part in parts if not part.field]
+
+
+def test_a_level_that_the_words_name_comes_first(tmp_path: Path) -> None:
+    engine = shop(tmp_path, *laptops_and_bags())
+    assert set(ids(engine, "laptop", per_page=20)) == {f"P{n}" for n in range(20)}
+    assert lifts(engine, "laptop", "P3") == ["level_name"]
+    assert lifts(engine, "laptop", "P103") == ["level"]
+    assert lifts(engine, "laptop case 3", "P103") == ["level"]
+    assert lifts(engine, "laptop cases", "P103") == ["level"]
+    assert lifts(engine, "cases", "P103") == ["level_name"]
+
+
+def test_a_level_has_as_many_names_as_it_was_given(tmp_path: Path) -> None:
+    """Words that are in none of its texts do not find it: the names only rank."""
+    notebook = named(1, "Acme Book", "Laptops", kind_names=("Laptops", "Notebooks", "Books"))
+    engine = shop(tmp_path, notebook, named(2, "Picture book", "Toys", kind_names=("Toys",)))
+    assert lifts(engine, "book", "P1") == ["level_name"]
+    assert ids(engine, "notebooks", correct=False) == []
+
+
+def test_the_names_of_levels_outlast_merges_of_the_index(tmp_path: Path) -> None:
+    engine = shop(tmp_path, *laptops_and_bags())
+    for number in range(40, 60):
+        apply(engine, Upsert(named(number, f"Book {number}", "Laptops", kind_names=("Laptops",))))
+    assert lifts(engine, "laptop", "P3") == lifts(engine, "laptop", "P41") == ["level_name"]
+    apply(engine, Upsert(named(3, "Book 3", "Laptops", kind_names=("Notebooks",))))
+    assert lifts(engine, "laptop", "P3") == ["level"]
+    assert lifts(engine, "laptop", "P41") == ["level_name"]
+
+
+def test_an_index_without_names_of_levels_is_searched_without_them(tmp_path: Path) -> None:
+    engine = shop(tmp_path, *(replace(document, kind_names=()) for document in laptops_and_bags()))
+    assert len(ids(engine, "laptop", per_page=60)) == 40
+    assert lifts(engine, "laptop", "P103") == ["level"]
+
+
+def test_the_level_of_most_of_the_best_results_is_lifted(tmp_path: Path) -> None:
+    """One mention in another level's product does not lift that level as much."""
+    bags = [named(n, "Sleeve for a laptop", "Bags") for n in range(10)]
+    engine = shop(tmp_path, *bags, named(50, "Lamp with a laptop", "Lamps"), named(51, "Laptop of nothing"))
+    assert ids(engine, "laptop", per_page=60)[-1] in {"P50", "P51"}
+    assert lifts(engine, "laptop", "P51") == []
+
+
+def test_only_first_results_show_what_kind_is_meant(tmp_path: Path) -> None:
+    """However many products answer a little, their level is lifted by the best fifty alone."""
+    best = [named(n, "Mouse mouse", "Mice") for n in range(60)]
+    others = [named(100 + n, "Pad", "Pads", description="For a mouse") for n in range(200)]
+    engine = shop(tmp_path, *best, *others)
+    assert lifts(engine, "mouse", "P1") == ["level"]
+    assert lifts(engine, "mouse", "P100") == []
 
 
 def test_when_very_few_products_have_all_words_others_follow(tmp_path: Path) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+
+import numpy as np
 
 from app.adapters.whoosh import intent
 from app.adapters.whoosh.facet_column import Docs
 from app.adapters.whoosh.scoring import Scores
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import SearchRequest
+from app.domain.search.ranking.intent import Phrase, phrase_of
+from app.domain.search.text import LINKING_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +30,17 @@ def lifts_of(view: View, request: SearchRequest, words: Sequence[str], docs: Doc
     searched in the end, `scores` what the documents score without lifts."""
     if not len(docs):
         return ()
-    by_kind = intent.lifts(view, docs)
-    return () if by_kind is None else (Lift("level", by_kind),)
+    return tuple(_by_kind(view, phrase_of(words, LINKING_WORDS | request.optional), docs, scores))
+
+
+def _by_kind(view: View, phrase: Phrase, docs: Docs, scores: Scores) -> Iterator[Lift]:
+    """Yield the lifts of the kind of product that the words mean. A level that they name has that lift alone."""
+    by_share = intent.lifts_by_share(view, docs, scores)
+    named = intent.named(view, phrase, docs)
+    if by_share is not None:
+        yield Lift("level", by_share if named is None else np.where(named, np.float32(1), by_share))
+    if named is not None:
+        yield Lift("level_name", intent.lifts_by_name(named))
 
 
 def lifted(scores: Scores, lifts: Sequence[Lift]) -> Scores:

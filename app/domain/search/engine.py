@@ -166,8 +166,8 @@ class FieldMatch:
 @dataclass(frozen=True, slots=True)
 class ScorePart:
     """The part of a score that some words add through one field. `kind` names what was counted: `word`, `alternative`
-    (in place of the words of the search), `beginning` (a longer word), `side_by_side`, `code` or `level` (the kind of
-    product that the words name)."""
+    (in place of the words of the search), `beginning` (a longer word), `side_by_side`, `code`, `level` (the
+    kind of product that most of the first results are) or `level_name` (the kind of product that the words name)."""
 
     kind: str
     field: str | None

@@ -33,10 +33,16 @@ def describe_matches(matches: Iterable[FieldMatch]) -> list[tuple[str, tuple[str
     return [(field_name(match.field), match.words) for match in matches]
 
 
+LIFTS = {
+    "level": "the best results are mostly of its kind of product",
+    "level_name": "the words name its kind of product",
+}
+
+
 def describe_part(part: ScorePart) -> str:
     """Return a description such as "“rain” in the name"."""
     if not part.words:
-        return "the words name its kind of product" if part.kind == "level" else "all of the words together"
+        return LIFTS.get(part.kind, "all of the words together")
     words = f"“{' '.join(part.words)}”"
     where = field_name(part.field)
     sentences = {
@@ -45,7 +51,6 @@ def describe_part(part: ScorePart) -> str:
         "beginning": f"a word that begins with {words} in the {where}",
         "side_by_side": f"{words} side by side in the {where}",
         "code": f"{words} is its code",
-        "level": f"{words} names its kind of product",
     }
     return sentences.get(part.kind, f"{words} in the {where}")
 

@@ -1,0 +1,21 @@
+"""What Test a search says about the parts of a score."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.domain.relevance.explain.score_text import describe_part
+from app.domain.search.engine import ScorePart
+
+
+@pytest.mark.parametrize(
+    ("part", "sentence"),
+    [
+        (ScorePart("word", "name", ("rain",), 3), "“rain” in the name"),
+        (ScorePart("level", None, (), 3), "the best results are mostly of its kind of product"),
+        (ScorePart("level_name", None, (), 3), "the words name its kind of product"),
+    ],
+    ids=lambda value: getattr(value, "kind", ""),
+)
+def test_each_part_is_a_sentence(part: ScorePart, sentence: str) -> None:
+    assert describe_part(part) == sentence
