@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 
 from app.domain.search_statistics.counting.aggregation import WordChange
 from app.domain.search_statistics.counting.daily_counts import aggregate_by_site, write_counts
+from app.domain.search_statistics.counting.events import Event, EventKind
 from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay
 from app.domain.search_statistics.counting.rolling_sums import add
 from app.domain.search_statistics.counting.spool import EventBatch
@@ -16,6 +17,15 @@ from app.extensions import db
 
 def count_batch(clock: Clock, batch: EventBatch) -> bool:
     return write_counts(clock, batch.id, aggregate_by_site(batch))
+
+
+def visit(site_id: int, now: datetime, days_ago: int, word: str, next_word: str) -> tuple[Event, ...]:
+    """The events of a visit that opened nothing from the first search and something from the next."""
+    at = now - timedelta(days=days_ago)
+    day = at.date()
+    searches = (Event(EventKind.SEARCHED, site_id, words, day, at, 3, followed=True) for words in (word, next_word))
+    clicked = Event(EventKind.CLICKED, site_id, next_word, day, at)
+    return (*searches, clicked, Event(EventKind.REPHRASED, site_id, word, day, at, next_word=next_word))
 
 
 def count(site_id: int, today: date, day: date, word: str, finds: int | None = 3, **counts: int) -> None:

@@ -36,7 +36,8 @@ def write_history(clock: Clock, site: Site) -> None:
     """Write the history, after the products. Call it within a transaction."""
     site_today, zone = today(clock, site.time_zone), ZoneInfo(site.time_zone)
     sales = place_orders(site, read_orders(PAST / "orders.jsonl", site_today, zone))
-    events = (*_searches(site.id, site_today, zone), *_orders(site.id, sales))
+    rephrased = _rephrased(site.id, site_today, zone)
+    events = (*_searches(site.id, site_today, zone), *_orders(site.id, sales), *rephrased)
     batch = EventBatch(f"history of site {site.id}", events)
     write_counts(clock, batch.id, aggregate_by_site(batch))
     _publish(clock, site.id)
@@ -53,6 +54,16 @@ def _searches(site_id: int, site_today: date, zone: ZoneInfo) -> Iterator[Event]
             yield from [searched] * int(row["searches"])
             yield from [Event(EventKind.CLICKED, site_id, word, day, at)] * int(row["clicked"])
             yield from [Event(EventKind.ADDED, site_id, word, day, at)] * int(row["added_to_basket"])
+
+
+def _rephrased(site_id: int, site_today: date, zone: ZoneInfo) -> Iterator[Event]:
+    """Yield the visits whose first search led to nothing and whose next, among those of the table, to a product."""
+    with (PAST / "rephrasings.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            day = site_today - timedelta(days=int(row["days_ago"]))
+            words, at = row["search"], starts_at(day, zone) + MIDDAY
+            event = Event(EventKind.REPHRASED, site_id, words, day, at, next_word=row["next_search"])
+            yield from [event] * int(row["visits"])
 
 
 def _orders(site_id: int, sales: Iterable[Sale]) -> Iterator[Event]:

@@ -26,10 +26,12 @@ from app.domain.relevance.effect import effect_of_rule, effect_of_synonym
 from app.domain.relevance.golden.models import GoldenSearch
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
+from app.domain.relevance.synonyms.rephrasing_candidates import candidates_of
 from app.domain.search.context import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.listings.browsing import read_request, search_listing
 from app.domain.search.serving.snapshot import served
+from app.domain.search_statistics.counting import rephrased_counts
 from app.domain.search_statistics.counting.before_after import Comparable
 from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay, SearchWordWindow
 from app.domain.search_statistics.counting.sums import SUMMED
@@ -78,6 +80,15 @@ def test_nothing_is_clicked_that_was_not_found_or_bought_that_was_not_in_a_baske
     assert not bought, "sales from searches that were not made"
 
 
+def test_who_rephrased_a_search_made_both_and_clicked() -> None:
+    counted = {(row["days_ago"], row["search"]): row for row in past_searches()}
+    with (PAST / "rephrasings.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            before, after = (counted[row["days_ago"], row[name]] for name in ("search", "next_search"))
+            unclicked = int(before["searches"]) - int(before["clicked"])
+            assert 0 < int(row["visits"]) <= min(unclicked, int(after["clicked"])), row
+
+
 def test_nobody_who_ordered_exists() -> None:
     for order in past_orders():
         assert order["email"] or order["phone"]
@@ -117,6 +128,8 @@ def test_analytics_orders_and_see_effect_have_something_to_say(indexing: SearchC
         before, after = compared.before, compared.after
         assert after.found_nothing < before.found_nothing or after.clicked > before.clicked, effect.subject
     assert db.session.scalar(select(func.count()).select_from(GoldenSearch)) == 1
+    pairs = rephrased_counts.rephrased(site_id, clock.now().date(), 90, least_visits=1, most=9)
+    assert [(found.root, found.words) for found in candidates_of(pairs)] == [("hoodie", ("jumper",))]
 
 
 def test_a_demo_shop_that_was_cut_off_before_its_history_gets_it_once(app: Flask, indexing: SearchContext) -> None:

@@ -90,8 +90,14 @@ def _note(change: Callable[[Journey, EventContext], Attributed]) -> None:
         return
     if after != before:
         _keep_after_this(shop, after)
-    if events:
-        _count_after_this(events)
+    if counted := [event for event in events if _is_of_another_network(event)]:
+        _count_after_this(counted)
+
+
+def _is_of_another_network(event: Event) -> bool:
+    """Leave out that a network rephrases a search today as it did before: one shopper is no evidence for all."""
+    is_rephrased = event.kind is EventKind.REPHRASED
+    return not is_rephrased or rate_limit.allows_rephrasing(event.site_id, event.word, event.next_word)
 
 
 def _is_a_shopper() -> bool:

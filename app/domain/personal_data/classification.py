@@ -108,6 +108,7 @@ COLUMNS: Mapping[str, Columns] = {
     "reconcile_reports": Columns(none="examples"),
     "role_grants": Columns(personal="role"),
     "search_days": Columns(),
+    "search_rephrasings": Columns(none="word next_word"),
     "search_replays": _leased(none="id proposal report"),
     "search_rules": Columns(
         actor="updated_by",

@@ -19,20 +19,31 @@ def describe_evidence(evidence: Mapping[str, Any] | None) -> str:
     """Return sentences such as “Would find 12 products, searched 43 times in 30 days.” Empty where nothing is known."""
     if not evidence:
         return ""
-    return " ".join(
-        sentence for sentence in (_counts(evidence), REASONS.get(str(evidence.get("reason")), "")) if sentence
-    )
+    sentences = (_visits(evidence), _counts(evidence), REASONS.get(str(evidence.get("reason")), ""))
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def strength(evidence: Mapping[str, Any] | None) -> tuple[int, int]:
     """Return the sort key of evidence: what is searched most and would find most is read first."""
     known = evidence or {}
-    return _number(known.get("searches")) or 0, _number(known.get("wouldFind")) or 0
+    times = [_number(known.get(name)) or 0 for name in ("searches", "visits")]
+    return max(times), _number(known.get("wouldFind")) or 0
+
+
+def _visits(evidence: Mapping[str, Any]) -> str:
+    visits, days = (_number(evidence.get(name)) for name in ("visits", "visitDays"))
+    words = evidence.get("word"), evidence.get("nextWord")
+    if not visits or not all(isinstance(word, str) and word for word in words):
+        return ""
+    searched = f"searched “{words[0]}” and then opened something from “{words[1]}”"
+    on_days = f" on {_times(days, 'day')}" if days else ""
+    return f"{_times(visits, 'visit')}{on_days} {searched}."
 
 
 def _counts(evidence: Mapping[str, Any]) -> str:
-    would_find, searches, days = (_number(evidence.get(name)) for name in ("wouldFind", "searches", "days"))
-    found = f"would find {_times(would_find, 'product')}" if would_find else ""
+    would_find, finds, searches, days = (_number(evidence.get(n)) for n in ("wouldFind", "finds", "searches", "days"))
+    instead = f" instead of {finds:,}" if finds else ""
+    found = f"would find {_times(would_find, 'product')}{instead}" if would_find else ""
     period = f" in {_times(days, 'day')}" if days else ""
     searched = f"searched {_times(searches, 'time')}{period}" if searches else ""
     said = ", ".join(part for part in (found, searched) if part)

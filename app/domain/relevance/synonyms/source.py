@@ -8,6 +8,8 @@ from typing import Protocol
 
 from app.domain.relevance.synonyms.candidate import Candidate
 from app.domain.relevance.synonyms.mining import CatalogueWords, FoundNothing, mine
+from app.domain.relevance.synonyms.rephrasing_candidates import candidates_of
+from app.domain.search_statistics.counting.rephrasing import Rephrased
 from app.domain.shared.problems import DomainError
 
 MINED, AI = "MINED", "AI"
@@ -15,10 +17,12 @@ MINED, AI = "MINED", "AI"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Searches that found nothing, the most frequent first, and what the catalogue says."""
+    """Searches that found nothing, the most frequent first, what the catalogue says, and the searches that shoppers
+    rephrased."""
 
     nothing: Sequence[FoundNothing]
     vocabulary: CatalogueWords
+    rephrased: Sequence[Rephrased] = ()
 
 
 class SuggestionsFailed(DomainError):
@@ -43,4 +47,4 @@ class MinedSuggestions:
     name = MINED
 
     def suggest(self, question: Question) -> list[Candidate]:
-        return list(mine(question.nothing, question.vocabulary))
+        return [*candidates_of(question.rephrased), *mine(question.nothing, question.vocabulary)]

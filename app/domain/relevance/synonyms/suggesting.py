@@ -14,6 +14,7 @@ from app.domain.relevance.synonyms.candidate import Candidate
 from app.domain.relevance.synonyms.editing import suggest as keep
 from app.domain.relevance.synonyms.mining import FoundNothing
 from app.domain.relevance.synonyms.models import SuggestionRun
+from app.domain.relevance.synonyms.rephrasing_candidates import LEAST_VISITS
 from app.domain.relevance.synonyms.source import Question, SuggestionsFailed, SuggestionSource
 from app.domain.relevance.synonyms.vocabulary import vocabulary_of
 from app.domain.search.context import SearchContext
@@ -22,6 +23,7 @@ from app.domain.search.serving.served import Served
 from app.domain.search.serving.snapshot import served
 from app.domain.search.serving.synonyms import SynonymGroup
 from app.domain.search_statistics.counting import days, rolling_sums
+from app.domain.search_statistics.counting.rephrased_counts import rephrased
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import DomainError
@@ -38,6 +40,7 @@ from app.extensions import db
 log = structlog.get_logger()
 
 DAYS = 30
+DAYS_OF_VISITS = max(days.PERIODS)  # Visits that say the same in two ways are rarer than searches that find nothing.
 MOST_SEARCHES = 300
 EACH = 2  # Suggestions for one search; more only make people read more.
 RENEW_AFTER = timedelta(seconds=30)
@@ -118,7 +121,12 @@ class _Run:
 
     def _ask(self, sources: Iterable[SuggestionSource]) -> None:
         context, site_id = self._context, self._site_id
-        question = Question(searched_in_vain(context.clock, site_id), vocabulary_of(site_id))
+        site_today = days.today(context.clock, time_zone_of(site_id))
+        question = Question(
+            searched_in_vain(context.clock, site_id),
+            vocabulary_of(site_id),
+            rephrased(site_id, site_today, DAYS_OF_VISITS, LEAST_VISITS, MOST_SEARCHES),
+        )
         known, self._compared = served(site_id), len(question.nothing)
         for source in sources:
             self._renew()
@@ -176,19 +184,22 @@ def _worth_it(
     nothing: Sequence[FoundNothing],
     candidates: Iterable[Candidate],
 ) -> Iterator[Candidate]:
-    """The candidates whose search finds nothing today and would find something, at most EACH for a search."""
+    """The candidates whose search finds nothing today and would find something, at most EACH for a search. Where visits
+    speak for a candidate, it may find something that shoppers did not want; then it must find more."""
     searches = {searched.word: searched.searches for searched in nothing}
     kept: dict[str, int] = {}
     for candidate in candidates:
         word = candidate.evidence.get("word") or candidate.root or candidate.words[0]
-        if kept.get(word, 0) >= EACH or _found(context, site_id, word, known):
+        finds = _found(context, site_id, word, known) if kept.get(word, 0) < EACH else None
+        if finds is None or (finds and "visits" not in candidate.evidence):
             continue
         group = SynonymGroup(candidate.type, candidate.root, candidate.words)
         tried = replace(known, synonyms=known.synonyms.with_group(group))
-        if would_find := _found(context, site_id, word, tried):
+        if (would_find := _found(context, site_id, word, tried)) > finds:
             kept[word] = kept.get(word, 0) + 1
             evidence = {"word": word, "searches": searches.get(word, 0), "days": DAYS, "wouldFind": would_find}
-            yield replace(candidate, evidence=dict(candidate.evidence) | evidence)
+            instead = {"finds": finds} if finds else {}
+            yield replace(candidate, evidence=dict(candidate.evidence) | evidence | instead)
 
 
 def _found(context: SearchContext, site_id: int, words: str, known: Served) -> int:

@@ -15,6 +15,7 @@ REST = ""  # Stands for all words that came after the day was full.
 FOLLOWING = ("clicked", "added_to_basket", "ordered")
 
 DayWord = tuple[date, str]
+DayPair = tuple[date, str, str]  # The day, the words, and those that were searched then.
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +37,29 @@ class WordChange:
     ruled: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class SiteChanges:
+    """What events of one site change. `rephrased` counts the visits that searched the one and then the other."""
+
+    words: list[WordChange]
+    rephrased: Counter[DayPair]
+
+    @classmethod
+    def of(cls, events: Collection[Event]) -> SiteChanges:
+        return cls(aggregate(events), rephrasings(events))
+
+
+def rephrasings(events: Iterable[Event]) -> Counter[DayPair]:
+    """Return the number of visits that rephrased a search, by day and words."""
+    return Counter((event.day, event.word, event.next_word) for event in events if event.kind is EventKind.REPHRASED)
+
+
 def aggregate(events: Iterable[Event]) -> list[WordChange]:
     """Return one change for each word and day, in the order of their first events."""
     changes: dict[DayWord, WordChange] = {}
     for event in events:
+        if event.kind is EventKind.REPHRASED:
+            continue
         key = (event.day, event.word)
         changes[key] = merged(changes[key], _change(event)) if key in changes else _change(event)
     return list(changes.values())

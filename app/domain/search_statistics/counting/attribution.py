@@ -6,7 +6,8 @@ basket within 30 minutes counts as added, once per search; what of these is orde
 once per search, with what was paid for them. An order closes the searches that it is attributed to, with all they
 showed, so that nothing counts twice: another product opened from the same page afterwards, or another order, counts
 nowhere. The words of a visit are kept apart from its searches, so that a search that was dropped for want of room is
-not counted again.
+not counted again. A search from which nothing was opened, and soon after it one in other words that has a click, are
+one visit that rephrased it.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
 
 from app.domain.search_statistics.counting.events import Event, EventKind
+from app.domain.search_statistics.counting.rephrasing import is_in_other_words
 
 VISIT = timedelta(minutes=30)
 BASKET = timedelta(minutes=30)
 ORDER = timedelta(days=1)
+REPHRASED = timedelta(minutes=5)  # What is searched later may well be another wish.
 SEEN_EVERY = timedelta(minutes=1)  # A reload within it leaves the journey as it is, and thus the cookie.
 MOST_SEARCHES = 12
 MOST_COUNTED = 128  # Words of a visit, of which three bytes of a hash each are kept.
@@ -113,7 +116,8 @@ def opened(journey: Journey, context: EventContext, product_id: int, word: str |
     if search is None or context.at - search.at > ORDER or product_id in search.opened:
         return journey, []
     after = replace(search, clicked=True, opened=(*search.opened, product_id)[-MOST_FOLLOWED:])
-    return _with(journey, search, after), [] if search.clicked else [_event(EventKind.CLICKED, context, search)]
+    events = [_event(EventKind.CLICKED, context, search), *_rephrased(journey, context, search)]
+    return _with(journey, search, after), [] if search.clicked else events
 
 
 def added(journey: Journey, context: EventContext, product_id: int) -> Attributed:
@@ -165,6 +169,17 @@ def _last(journey: Journey, products: str, product_id: int, word: str | None = N
         if search.followed and product_id in getattr(search, products) and word in (None, search.word):
             return search
     return None
+
+
+def _rephrased(journey: Journey, context: EventContext, search: Search) -> list[Event]:
+    """Return the search before this one as rephrased by it, where that led to nothing."""
+    place = journey.searches.index(search)
+    before = journey.searches[place - 1] if place else None
+    if before is None or before.clicked or not before.followed or not is_in_other_words(before.word, search.word):
+        return []
+    if not timedelta(0) <= search.at - before.at <= REPHRASED:
+        return []
+    return [replace(_event(EventKind.REPHRASED, context, search), word=before.word, next_word=search.word)]
 
 
 def _with(journey: Journey, before: Search, after: Search) -> Journey:

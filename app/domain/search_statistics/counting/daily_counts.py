@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.domain.search_statistics.counting import rolling_sums
+from app.domain.search_statistics.counting import rephrased_counts, rolling_sums
 from app.domain.search_statistics.counting.aggregation import (
     FOLLOWING,
     REST,
     DayWord,
+    SiteChanges,
     WordChange,
-    aggregate,
     capped,
     within_bounds,
 )
@@ -30,7 +30,7 @@ from app.domain.shared.portions import portions
 from app.domain.sites.models import Site
 from app.extensions import db
 
-ChangesBySite = Mapping[int, Sequence[WordChange]]
+ChangesBySite = Mapping[int, SiteChanges]
 
 
 def aggregate_by_site(batch: EventBatch[Event]) -> ChangesBySite:
@@ -38,7 +38,7 @@ def aggregate_by_site(batch: EventBatch[Event]) -> ChangesBySite:
     by_site = defaultdict(list)
     for event in batch.events:
         by_site[event.site_id].append(event)
-    return {site_id: aggregate(events) for site_id, events in by_site.items()}
+    return {site_id: SiteChanges.of(events) for site_id, events in by_site.items()}
 
 
 def write_counts(clock: Clock, batch_id: str, by_site: ChangesBySite) -> bool:
@@ -48,7 +48,8 @@ def write_counts(clock: Clock, batch_id: str, by_site: ChangesBySite) -> bool:
     db.session.add(CountedBatch(id=batch_id, at=clock.now()))
     zones = db.session.execute(select(Site.id, Site.time_zone).where(Site.id.in_(by_site)).order_by(Site.id))
     for site_id, time_zone in zones.all():
-        _write(site_id, today(clock, time_zone), by_site[site_id])
+        _write(site_id, today(clock, time_zone), by_site[site_id].words)
+        rephrased_counts.add(site_id, by_site[site_id].rephrased)
     return True
 
 

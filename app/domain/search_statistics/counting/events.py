@@ -13,6 +13,7 @@ class EventKind(StrEnum):
     CLICKED = "clicked"
     ADDED = "added"
     ORDERED = "ordered"
+    REPHRASED = "rephrased"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,8 @@ class Event:
     """A search of `word`, or what followed from one. `day` is the search's day in the site's time zone, to which all
     that follows is attributed; `at` is the time of this event in whole seconds. A search has the number of products
     `found` (None where a rule redirected it), whether clicks are recorded (`followed`) and whether a rule applied
-    (`ruled`). An order has its `revenue` in minor units."""
+    (`ruled`). An order has its `revenue` in minor units. A rephrased search led to nothing; `next_word` was searched
+    then, and led to a product."""
 
     kind: EventKind
     site_id: int
@@ -31,19 +33,21 @@ class Event:
     followed: bool = False
     ruled: bool = False
     revenue: int = 0
+    next_word: str = ""
 
 
 def as_json(event: Event) -> list[Any]:
     """Return the form that `from_json` reads."""
     flags = [int(event.followed), int(event.ruled)]
     when = [event.day.isoformat(), int(event.at.timestamp())]
-    return [event.kind.value, event.site_id, event.word, *when, event.found, *flags, event.revenue]
+    more = [event.next_word] if event.next_word else []
+    return [event.kind.value, event.site_id, event.word, *when, event.found, *flags, event.revenue, *more]
 
 
 def from_json(value: Any) -> Event | None:
     """Return None for anything but an event, such as the beginning of a line that a full disk cut off."""
     try:
-        kind, site_id, word, day, at, found, followed, ruled, revenue = value
+        kind, site_id, word, day, at, found, followed, ruled, revenue, *more = value
         event = Event(
             EventKind(kind),
             int(site_id),
@@ -54,6 +58,7 @@ def from_json(value: Any) -> Event | None:
             bool(followed),
             bool(ruled),
             int(revenue),
+            *map(str, more),
         )
     except (TypeError, ValueError, OverflowError, OSError):
         return None

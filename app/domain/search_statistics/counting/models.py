@@ -72,6 +72,18 @@ class SearchWindow(Base):
     until: Mapped[date] = mapped_column(Date)
 
 
+class SearchRephrasing(Base):
+    """Visits of a day that searched `word`, opened nothing from it, then searched `next_word` and opened something."""
+
+    __tablename__ = "search_rephrasings"
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    word: Mapped[str] = mapped_column(String(100), primary_key=True)
+    next_word: Mapped[str] = mapped_column(String(100), primary_key=True)
+    visits: Mapped[int] = mapped_column(Integer, default=0)
+
+
 class CountedBatch(Base):
     """A batch that was counted, kept until it cannot be delivered again."""
 

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, and_, false, or_, select
 from app.domain.retention.purging import Retention
 from app.domain.search_statistics.counting import rolling_sums
 from app.domain.search_statistics.counting.days import PERIODS, day_at
-from app.domain.search_statistics.counting.models import CountedBatch, SearchDay, SearchWordDay
+from app.domain.search_statistics.counting.models import CountedBatch, SearchDay, SearchRephrasing, SearchWordDay
 from app.domain.sites.models import Site
 from app.extensions import db
 
@@ -23,7 +23,9 @@ def _days_of_sites(now: datetime) -> list[tuple[int, date]]:
     return [(id, day_at(now, zone)) for id, zone in db.session.execute(select(Site.id, Site.time_zone))]
 
 
-def _has_left(model: type[SearchWordDay | SearchDay], now: datetime, keep: timedelta) -> ColumnElement[bool]:
+def _has_left(
+    model: type[SearchWordDay | SearchDay | SearchRephrasing], now: datetime, keep: timedelta
+) -> ColumnElement[bool]:
     of_sites = (and_(model.site_id == id, model.day <= today - keep) for id, today in _days_of_sites(now))
     return or_(false(), *of_sites)
 
@@ -48,6 +50,12 @@ RETENTIONS = (
         dated=SearchWordDay.day,
         is_old=lambda now: _has_left(SearchWordDay, now, KEEP_WORDS),
         prepare=_advance_windows,
+    ),
+    Retention(
+        "daily counts of rephrased searches",
+        SearchRephrasing,
+        dated=SearchRephrasing.day,
+        is_old=lambda now: _has_left(SearchRephrasing, now, KEEP_WORDS),
     ),
     Retention(
         "daily counts of searches",

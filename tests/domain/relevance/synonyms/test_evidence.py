@@ -18,6 +18,15 @@ from app.domain.relevance.synonyms.evidence import describe_evidence, strength
         ({"searches": 1_200}, "Searched 1,200 times."),
         ({"wouldFind": "<b>", "searches": -3, "reason": "whim"}, ""),
         ({"reason": "spelling"}, "It is spelled nearly like words of the catalogue."),
+        (
+            {"visits": 14, "visitDays": 9, "word": "cooktop", "nextWord": "hob", "wouldFind": 12, "reason": "visits"},
+            "14 visits on 9 days searched “cooktop” and then opened something from “hob”. Would find 12 products.",
+        ),
+        (
+            {"visits": 1, "word": "cooktop", "nextWord": "hob", "wouldFind": 12, "finds": 2},
+            "1 visit searched “cooktop” and then opened something from “hob”. Would find 12 products instead of 2.",
+        ),
+        ({"visits": 14, "word": "cooktop", "nextWord": None}, ""),
     ],
 )
 def test_evidence_is_told_in_sentences(evidence: dict[str, Any] | None, words: str) -> None:
@@ -25,4 +34,9 @@ def test_evidence_is_told_in_sentences(evidence: dict[str, Any] | None, words: s
 
 
 def test_what_is_searched_most_comes_first() -> None:
-    assert strength({"searches": 3, "wouldFind": 1}) > strength({"searches": 2, "wouldFind": 90}) > strength(None)
+    assert (
+        strength({"visits": 4})
+        > strength({"searches": 3, "wouldFind": 1})
+        > strength({"searches": 2, "wouldFind": 90})
+        > strength(None)
+    )

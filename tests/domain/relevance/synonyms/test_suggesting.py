@@ -21,11 +21,13 @@ from app.domain.relevance.synonyms.suggesting import SUGGESTIONS
 from app.domain.search.context import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search_statistics.counting.models import SearchWordDay
+from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.shared.author import Author
 from app.domain.sites.models import Site
 from app.domain.work import leases
 from app.extensions import db
 from app.transaction import transaction
+from tests.counted_searches import count_batch, visit
 from tests.factories import make_product, make_site
 from tests.fakes.clock import StoppedClock
 from tests.searching import request
@@ -133,6 +135,56 @@ def test_a_rejected_suggestion_never_comes_back(indexing: SearchContext, site_id
     with transaction():
         (found,) = suggestions(site_id)
         editing.reject(Author(site_id, "Mia Moss", clock), found.id, found.revision)
+    assert ask(indexing, site_id).added == 0
+    assert [one.status for one in suggestions(site_id)] == ["REJECTED"]
+
+
+def rephrased(site_id: int, clock: StoppedClock, word: str, next_word: str, days: tuple[int, ...]) -> None:
+    """A visit on each of the days."""
+    events = [event for ago in days for event in visit(site_id, clock.now(), ago, word, next_word)]
+    with transaction():
+        count_batch(clock, EventBatch(f"{word} {next_word}", tuple(events)))
+
+
+@pytest.mark.usefixtures("context")
+def test_what_shoppers_searched_next_and_opened_is_suggested_with_its_counts(
+    indexing: SearchContext, site_id: int, clock: StoppedClock
+) -> None:
+    rephrased(site_id, clock, "boiler", "kettle", (1, 1, 40, 60, 80))
+    rephrased(site_id, clock, "zebra", "crossing", (1, 1, 40, 60, 80))
+    assert ask(indexing, site_id).added == 1
+    (found,) = suggestions(site_id)
+    assert (found.root, found.words, found.source) == ("boiler", ["kettle"], "MINED")
+    assert describe_evidence(found.evidence) == (
+        "5 visits on 4 days searched “boiler” and then opened something from “kettle”. Would find 3 products."
+    )
+
+
+@pytest.mark.usefixtures("context")
+def test_visits_speak_for_words_that_find_something_else_today_where_they_would_find_more(
+    indexing: SearchContext, site_id: int, clock: StoppedClock
+) -> None:
+    rephrased(site_id, clock, "kettle 1", "hp", (1, 1, 2, 3, 4))
+    rephrased(site_id, clock, "hp", "kettle", (1, 1, 2, 3, 4))
+    ask(indexing, site_id)
+    (found,) = suggestions(site_id)
+    assert (found.root, found.words) == ("kettle 1", ["hp"])
+    finds = found.evidence["finds"]
+    assert 0 < finds < 3
+    assert describe_evidence(found.evidence).endswith(f"Would find 3 products instead of {finds}.")
+
+
+@pytest.mark.usefixtures("context")
+def test_a_rejected_suggestion_of_visits_never_comes_back_nor_its_way_back(
+    indexing: SearchContext, site_id: int, clock: StoppedClock
+) -> None:
+    rephrased(site_id, clock, "boiler", "kettle", (1, 1, 2, 3, 4))
+    ask(indexing, site_id)
+    with transaction():
+        (found,) = suggestions(site_id)
+        editing.reject(Author(site_id, "Mia Moss", clock), found.id, found.revision)
+    rephrased(site_id, clock, "kettle", "boiler", (1, 1, 2, 3, 4))
+    clock.move(days=1)
     assert ask(indexing, site_id).added == 0
     assert [one.status for one in suggestions(site_id)] == ["REJECTED"]
 

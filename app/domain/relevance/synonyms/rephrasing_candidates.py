@@ -1,0 +1,54 @@
+"""Synonyms that shoppers' own second tries suggest: who searched one word and opened nothing, then searched another and
+opened something. Pure.
+
+One shopper, or one program, must not make a suggestion: it takes several visits on several days and more visits than
+days, since a network counts once a day for a pair. Two wishes of one visit are no pair either: the second search must
+follow the first far more often than shoppers search it anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rapidfuzz.distance import OSA
+
+from app.domain.relevance.synonyms.candidate import Candidate
+from app.domain.search.serving.synonyms import SynonymType
+from app.domain.search.text import fold, tokens
+from app.domain.search_statistics.counting.rephrasing import Rephrased
+
+LEAST_VISITS = 5
+LEAST_DAYS = 3
+LEAST_SHARE = 0.1  # Of the searches of the first word.
+ABOVE_CHANCE = 3.0  # Times as often as the next word is searched anyway,
+ENOUGH_SHARE = 0.5  # save where every second search of the word goes on to the next.
+
+
+def is_evidence(pair: Rephrased) -> bool:
+    """Whether so many visits rephrased one search by the other that they speak for a synonym."""
+    is_spread = pair.visits >= LEAST_VISITS and pair.days >= LEAST_DAYS and pair.visits > pair.days
+    share = max(LEAST_SHARE, min(ENOUGH_SHARE, ABOVE_CHANCE * pair.popularity))
+    return is_spread and 0 < share * pair.followed <= pair.visits
+
+
+def candidates_of(pairs: Iterable[Rephrased]) -> Iterator[Candidate]:
+    """Candidates, those with most visits first. Words that shoppers rephrase either way find each other."""
+    known = {(pair.word, pair.next_word): pair for pair in pairs if is_evidence(pair)}
+    for (word, next_word), pair in known.items():
+        back = known.get((next_word, word))
+        if back is None:
+            yield Candidate(SynonymType.ONE_WAY, word, (next_word,), _evidence(pair))
+        elif (pair.visits, word) >= (back.visits, next_word):
+            yield Candidate(SynonymType.EQUIVALENT, None, (word, next_word), _evidence(pair))
+
+
+def _evidence(pair: Rephrased) -> dict[str, object]:
+    visits = {"visits": pair.visits, "visitDays": pair.days, "nextWord": pair.next_word}
+    return {"reason": _reason(pair.word, pair.next_word), "word": pair.word} | visits
+
+
+def _reason(word: str, next_word: str) -> str:
+    """Return `spelling` for one slip, `joined` for a space more or less, `visits` for other words."""
+    if tokens(word) != tokens(next_word) and "".join(tokens(word)) == "".join(tokens(next_word)):
+        return "joined"
+    return "spelling" if OSA.distance(fold(word), fold(next_word)) <= 1 else "visits"

@@ -1,0 +1,53 @@
+"""Searches that a visit says again in other words, and how they are counted. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.domain.search.text import LINKING_WORDS, words
+
+MOST_PAIRS = 2_000  # Different pairs kept per site and day; bots invent them without end.
+MOST_WORDS = 5  # Of a search; longer ones are no expression that could become a synonym.
+_DIGITS = re.compile(r"\d+")
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rephrased:
+    """Visits that searched `word` and then `next_word` in a period, and on how many of its `days`. `followed` searches
+    of the word were made while clicks were recorded; `popularity` is the next word's share of all searches."""
+
+    word: str
+    next_word: str
+    visits: int
+    days: int
+    followed: int
+    popularity: float
+
+
+def is_in_other_words(before: str, after: str) -> bool:
+    """Whether two searches, read as search reads them, may be two names of one thing. They are not where one has all
+    the words of the other, which makes it narrower or wider ("laptop", "laptop bag"), and where they differ by numbers
+    alone, which name different things ("iphone 12", "iphone 13")."""
+    first, second = (frozenset(words(searched)) - LINKING_WORDS for searched in (before, after))
+    if first <= second or second <= first or max(len(first), len(second)) > MOST_WORDS:
+        return False
+    return _without_numbers(first - second) != _without_numbers(second - first)
+
+
+def within_bounds(visits: Mapping[Pair, int], stored: Mapping[Pair, int], clicks: Mapping[str, int]) -> dict[Pair, int]:
+    """Return the visits that are added to those `stored` on the day, at most MOST_PAIRS different ones."""
+    added, room = {}, MOST_PAIRS - len(stored)
+    for pair, number in sorted(visits.items()):
+        fitting = min(number, clicks.get(pair[1], 0) - stored.get(pair, 0))
+        if fitting > 0 and (pair in stored or room > 0):
+            room -= pair not in stored
+            added[pair] = fitting
+    return added
+
+
+def _without_numbers(some: frozenset[str]) -> list[str]:
+    return sorted(_DIGITS.sub("", word) for word in some)

@@ -1,0 +1,122 @@
+"""A search that led to nothing, and the one after it that led to a product, are two names of one wish, or not."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.search_statistics.counting import attribution as rules
+from app.domain.search_statistics.counting.attribution import EventContext, Journey, ResultsPage
+from app.domain.search_statistics.counting.events import Event, EventKind, as_json, from_json
+from app.domain.search_statistics.counting.journey_codec import from_text, to_text
+from app.domain.search_statistics.counting.rephrasing import MOST_PAIRS, is_in_other_words, within_bounds
+
+BEGAN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+PRODUCT = 7
+
+
+class Visit:
+    """What a shopper searches and opens, a minute after the other, by way of the cookie."""
+
+    def __init__(self, clicks: bool = True) -> None:
+        self.journey, self.clicks, self.now, self.rephrased = Journey(), clicks, BEGAN, list[tuple[str, str]]()
+
+    def search(self, word: str) -> Visit:
+        return self._do(rules.searched, ResultsPage(word, (PRODUCT, PRODUCT + 1), 2))
+
+    def open(self, word: str, product: int = PRODUCT) -> Visit:
+        return self._do(rules.opened, product, word)
+
+    def wait(self, minutes: float) -> Visit:
+        self.now += timedelta(minutes=minutes)
+        return self
+
+    def _do(self, rule: object, *arguments: object) -> Visit:
+        context = EventContext(1, self.now, self.now.date(), self.clicks)
+        after, events = rule(self.journey, context, *arguments)  # type: ignore[operator]
+        self.journey = from_text(to_text(after))
+        pairs = [(event.word, event.next_word) for event in events if event.kind is EventKind.REPHRASED]
+        self.rephrased += pairs
+        return self.wait(1)
+
+
+def test_who_opens_nothing_and_searches_again_in_other_words_has_rephrased() -> None:
+    assert Visit().search("cooktop").search("hob").open("hob").rephrased == [("cooktop", "hob")]
+
+
+def test_a_visit_counts_a_pair_once_however_much_it_opens_and_searches_again() -> None:
+    visit = Visit().search("cooktop").search("hob").open("hob").open("hob", PRODUCT + 1)
+    assert visit.search("cooktop").search("hob").open("hob").rephrased == [("cooktop", "hob")]
+
+
+def test_only_the_next_search_counts_and_only_soon_after() -> None:
+    assert Visit().search("cooktop").search("bed").search("hob").open("hob").rephrased == [("bed", "hob")]
+    assert Visit().search("cooktop").wait(5).search("hob").open("hob").rephrased == []
+
+
+def test_a_search_that_led_to_a_product_was_not_rephrased_nor_one_by_another_that_led_to_none() -> None:
+    assert Visit().search("cooktop").open("cooktop").search("hob").open("hob", PRODUCT + 1).rephrased == []
+    assert Visit().search("cooktop").search("hob").rephrased == []
+
+
+def test_nothing_is_rephrased_while_clicks_are_not_recorded() -> None:
+    assert Visit(clicks=False).search("cooktop").search("hob").open("hob").rephrased == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("laptop", "laptop bag"),
+        ("laptop bag", "laptop"),
+        ("laptops", "Laptop"),
+        ("red shoes", "shoes red"),
+        ("shoes for women", "shoes women red"),
+        ("iphone 12", "iphone 13"),
+        ("galaxy s21 case", "galaxy s22 case"),
+        ("b c d e f g", "hob"),
+        ("!", "hob"),
+    ],
+)
+def test_narrower_wider_and_numbered_searches_are_no_other_words(before: str, after: str) -> None:
+    assert not is_in_other_words(before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("cooktop", "hob"), ("cell phone", "mobile phone"), ("smart watch", "smartwatch"), ("ps5", "playstation 5")],
+)
+def test_other_names_of_a_thing_are_other_words(before: str, after: str) -> None:
+    assert is_in_other_words(before, after)
+
+
+@given(st.text(max_size=30), st.lists(st.text(max_size=10), max_size=3))
+def test_whatever_is_added_to_a_search_makes_no_other_words_of_it(words: str, added: list[str]) -> None:
+    more = " ".join([words, *added])
+    assert not is_in_other_words(words, more) and not is_in_other_words(more, words)
+
+
+def test_the_spool_reads_its_lines_of_before_and_nothing_of_more_columns() -> None:
+    event = Event(EventKind.REPHRASED, 1, "cooktop", BEGAN.date(), BEGAN, next_word="hob")
+    line = json.loads(json.dumps(as_json(event)))
+    assert from_json(line) == event and from_json([*line, "more"]) is None
+    clicked = ["clicked", 1, "tent", "2026-11-20", int(BEGAN.timestamp()), None, 0, 0, 0]
+    assert from_json(clicked) == Event(EventKind.CLICKED, 1, "tent", BEGAN.date(), BEGAN)
+    assert as_json(Event(EventKind.CLICKED, 1, "tent", BEGAN.date(), BEGAN)) == clicked
+
+
+def test_a_pair_has_no_more_visits_than_its_second_search_has_clicks() -> None:
+    pair = ("cooktop", "hob")
+    assert within_bounds({pair: 9}, {}, {"hob": 4}) == {pair: 4}
+    assert within_bounds({pair: 9}, {pair: 3}, {"hob": 4}) == {pair: 1}
+    assert within_bounds({pair: 9}, {pair: 4}, {"hob": 4}) == {}
+    assert within_bounds({pair: 9}, {}, {}) == {}
+
+
+def test_a_day_has_so_many_pairs_and_those_it_has_go_on_counting() -> None:
+    stored = {(f"word {number}", "hob"): 1 for number in range(MOST_PAIRS - 1)}
+    coming = {("a", "hob"): 1, ("b", "hob"): 1, ("word 5", "hob"): 1}
+    assert within_bounds(coming, stored, {"hob": 99}) == {("a", "hob"): 1, ("word 5", "hob"): 1}
