@@ -14,8 +14,9 @@ from rapidfuzz.distance import OSA
 
 from app.domain.relevance.synonyms.candidate import Candidate
 from app.domain.search.serving.synonyms import SynonymType
-from app.domain.search.text import fold, tokens
+from app.domain.search.text import tokens
 from app.domain.search_statistics.counting.rephrasing import Rephrased
+from app.domain.shared.folding import fold
 
 LEAST_VISITS = 5
 LEAST_DAYS = 3
