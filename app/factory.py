@@ -11,7 +11,7 @@ from app import jobs
 from app.adapters import sqlite
 from app.adapters.ai import AiSuggestions
 from app.adapters.clock import ServerClock, SystemClock
-from app.adapters.counting_spool import FileSpool, VisitSpool
+from app.adapters.counting_spool import FileSpool, SuggestionSpool, VisitSpool
 from app.adapters.erasure_file import FileErasures
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
@@ -102,6 +102,7 @@ def _ports(config: Config) -> Ports:
         certificates=TlsCertificates(),
         suggestions=_suggestion_sources(config),
         counting=FileSpool(config.counting_folder, notes=note_storage_fault),
+        suggestions_shown=SuggestionSpool(config.counting_folder / "suggestions", notes=note_storage_fault),
         crawler_visits=VisitSpool(config.counting_folder / "crawlers", notes=note_storage_fault),
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),

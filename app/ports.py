@@ -18,6 +18,7 @@ from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSou
 from app.domain.search.engine import SearchEngine
 from app.domain.search_statistics.counting.events import Event
 from app.domain.search_statistics.counting.spool import NullSpool, Spool
+from app.domain.search_statistics.counting.suggestions import SuggestionsShown
 from app.domain.seo.crawlers.visits import CrawlerVisit
 from app.domain.seo.landing.of_category import LandingDirectory
 from app.domain.seo.sitemap.store import NoSitemaps, SitemapStore
@@ -66,6 +67,7 @@ class Ports:
     images: ImageStore
     suggestions: tuple[SuggestionSource, ...] = (MinedSuggestions(),)
     counting: Spool[Event] = field(default_factory=NullSpool)
+    suggestions_shown: Spool[SuggestionsShown] = field(default_factory=NullSpool)
     crawler_visits: Spool[CrawlerVisit] = field(default_factory=NullSpool)
     sitemaps: SitemapStore = field(default_factory=NoSitemaps)
     certificates: CertificateReader = field(default_factory=NoCertificates)
@@ -104,6 +106,10 @@ def suggestion_sources() -> tuple[SuggestionSource, ...]:
 
 def counting() -> Spool[Event]:
     return _ports().counting
+
+
+def suggestions_shown() -> Spool[SuggestionsShown]:
+    return _ports().suggestions_shown
 
 
 def crawler_visits() -> Spool[CrawlerVisit]:

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
 from app import create_app
-from app.adapters.counting_spool import FileSpool, VisitSpool
+from app.adapters.counting_spool import FileSpool, SuggestionSpool, VisitSpool
 from app.adapters.erasure_file import FileErasures
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
@@ -139,6 +139,7 @@ def app(
         queue=queue,
         images=images,
         counting=FileSpool(config.counting_folder),
+        suggestions_shown=SuggestionSpool(config.counting_folder / "suggestions"),
         crawler_visits=VisitSpool(config.counting_folder / "crawlers"),
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),

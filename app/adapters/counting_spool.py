@@ -1,4 +1,4 @@
-"""The spools of what is counted: searches with what follows from them, and visits of crawlers."""
+"""The spools of what is counted: searches with what follows from them, suggestions, and visits of crawlers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.adapters.line_spool import LARGEST, MOST_TRIES, PART, LineSpool
-from app.domain.search_statistics.counting import events
+from app.domain.search_statistics.counting import events, suggestions
 from app.domain.search_statistics.counting.events import Event
+from app.domain.search_statistics.counting.suggestions import SuggestionsShown
 from app.domain.seo.crawlers import visits
 from app.domain.seo.crawlers.visits import CrawlerVisit
 
-__all__ = ["MOST_TRIES", "FileSpool", "VisitSpool"]
+__all__ = ["MOST_TRIES", "FileSpool", "SuggestionSpool", "VisitSpool"]
 LARGEST_OF_VISITS = 16 * 1024**2  # Pending bytes, some 200,000 visits.
+LARGEST_OF_SUGGESTIONS = 16 * 1024**2  # Some 800,000 lists.
 
 
 class FileSpool(LineSpool[Event]):
@@ -33,3 +35,10 @@ class VisitSpool(LineSpool[CrawlerVisit]):
 
     def __init__(self, folder: Path, notes: Callable[[OSError], bool] = lambda _error: False) -> None:
         super().__init__(folder, visits.as_json, visits.from_json, LARGEST_OF_VISITS, notes=notes)
+
+
+class SuggestionSpool(LineSpool[SuggestionsShown]):
+    """The spool of lists of suggestions."""
+
+    def __init__(self, folder: Path, notes: Callable[[OSError], bool] = lambda _error: False) -> None:
+        super().__init__(folder, suggestions.as_json, suggestions.from_json, LARGEST_OF_SUGGESTIONS, notes=notes)

@@ -9,11 +9,12 @@ import structlog
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from app.domain.search_statistics.counting import daily_counts as searches
+from app.domain.search_statistics.counting import suggestions
 from app.domain.search_statistics.counting.spool import EventBatch, Spool
 from app.domain.seo.crawlers import daily_counts as crawlers
 from app.domain.shared.clock import Clock
 from app.domain.work.context import read_afresh
-from app.ports import clock, counting, crawler_visits
+from app.ports import clock, counting, crawler_visits, suggestions_shown
 from app.transaction import transaction
 
 log = structlog.get_logger()
@@ -23,7 +24,7 @@ C = TypeVar("C")
 
 def has_pending() -> bool:
     """Whether anything is recorded that is not counted."""
-    return counting().has_pending() or crawler_visits().has_pending()
+    return any(spool.has_pending() for spool in (counting(), suggestions_shown(), crawler_visits()))
 
 
 def drain() -> None:
@@ -31,6 +32,7 @@ def drain() -> None:
     database records which it has. A batch that cannot be counted blocks no others for long."""
     read_afresh()
     _drain(counting(), searches.aggregate_by_site, searches.write_counts)
+    _drain(suggestions_shown(), suggestions.sums_by_day, suggestions.write_suggestions)
     _drain(crawler_visits(), crawlers.sums_by_day, crawlers.write_visits)
 
 

@@ -26,6 +26,7 @@ ISLANDS = (
     "storefront/gallery.js",
     "storefront/menus.js",
     "storefront/range_slider.js",
+    "storefront/suggestions.js",
 )
 OWN_FILE = re.compile(r"""url\((["']?)(files/[\w./-]+)\1\)""", re.ASCII)
 

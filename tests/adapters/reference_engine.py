@@ -230,7 +230,8 @@ class Index:
 
     def find(self, query: Query, *, prefix_last: bool) -> Found:
         found = self._with_all(self._plain(query, None), query)
-        last = self._unfinished(query) if prefix_last and len(found) < ENOUGH else None
+        may_go_on = prefix_last and (self._request.is_typing or len(found) < ENOUGH)
+        last = self._unfinished(query) if may_go_on else None
         if last is not None or query.alternatives:
             found = self._with_all(self._units(query, last, apart=False), query)
         if not found.scores:

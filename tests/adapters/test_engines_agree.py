@@ -104,6 +104,7 @@ def request(chance: random.Random) -> SearchRequest:
         per_page=MOST + 5,
         correct=chance.random() < 0.7,
         prefix_last=chance.random() < 0.7,
+        is_typing=chance.random() < 0.3,
         alternatives=synonyms.expand(words).alternatives,
         optional=frozenset(("cheap",) if chance.random() < 0.3 else ()),
         pins=tuple(Pin(id, at) for id, at in zip(some(3), chance.sample(range(1, 25), 3), strict=False)),

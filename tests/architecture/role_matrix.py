@@ -28,6 +28,7 @@ OPEN: Rows = {
     ("GET", "/p/<seo_name>"): EVERYBODY,
     ("GET", "/pages/<seo_name>"): EVERYBODY,
     ("GET", "/search"): EVERYBODY,
+    ("GET", "/search/suggest"): EVERYBODY,
     ("GET", "/robots.txt"): EVERYBODY,
     ("GET", "/sitemap.xml"): EVERYBODY,
     ("GET", "/sitemap-<number>.xml"): EVERYBODY,

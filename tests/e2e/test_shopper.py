@@ -257,7 +257,7 @@ def test_the_basket_has_a_name_on_phones(page: Page) -> None:
 
 def test_from_the_front_page_to_a_product(page: Page) -> None:
     page.goto("/")
-    page.get_by_role("searchbox").fill("tent")
+    page.get_by_role("combobox", name="Search the shop").fill("tent")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/search\?q=tent"))
     first = page.locator(".card a").first

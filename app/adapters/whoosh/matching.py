@@ -65,7 +65,8 @@ class ViewIndex:
         without."""
         view, matches = self._view, matches_of(self._view, query.words)
         found = self._with_all(plain_matches(query, matches), query)
-        last = self._unfinished(query, matches) if prefix_last and len(found) < ENOUGH else None
+        may_go_on = prefix_last and (self._request.is_typing or len(found) < ENOUGH)
+        last = self._unfinished(query, matches) if may_go_on else None
         if last is not None or query.alternatives:
             found = self._with_all(unit_matches(view, query, matches, last), query)
         if not len(found):

@@ -19,6 +19,7 @@ from app.blueprints.storefront import (  # noqa: F401  (importing the views regi
     product,
     receipt,
     search,
+    suggest,
     theme_preview,
 )
 from app.blueprints.storefront.blueprint import bp

@@ -76,7 +76,7 @@ def _word_of_results(referrer: str) -> str | None:
 
 def _note(change: Callable[[Journey, EventContext], Attributed]) -> None:
     shop = current_shop()
-    if not shop.settings[TRACKING] or request.method == "HEAD" or not _is_a_shopper():
+    if not shop.settings[TRACKING] or request.method == "HEAD" or not is_a_shopper():
         return
     try:
         now = ports.clock().now()
@@ -100,7 +100,7 @@ def _is_of_another_network(event: Event) -> bool:
     return not is_rephrased or rate_limit.allows_rephrasing(event.site_id, event.word, event.next_word)
 
 
-def _is_a_shopper() -> bool:
+def is_a_shopper() -> bool:
     """Whether a shopper sent the request: from a browser, neither to prefetch a page nor as staff."""
     agent = request.headers.get("User-Agent", "")
     purpose = request.headers.get("Sec-Purpose", "") + request.headers.get("Purpose", "")

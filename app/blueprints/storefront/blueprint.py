@@ -18,6 +18,8 @@ from app.domain.merchandising.tree import ShopNode
 from app.domain.search.serving.cache import ServingCache
 from app.domain.search.serving.served import Served
 from app.domain.search.serving.snapshot import STOP_WORDS
+from app.domain.search.suggestions.directory import SuggestionDirectory
+from app.domain.search_statistics.popular import PopularCache
 from app.domain.seo.heads import ShownListing
 from app.domain.seo.landing.of_category import LandingDirectory
 from app.domain.seo.landing.pages import LandingPages
@@ -35,11 +37,15 @@ LINKS_CACHE = "shop-landing-links-cache"
 CARD_CACHE = "shop-card-cache"
 MISSING_CACHE = "shop-missing-page-cache"
 RELATED_CACHE = "shop-related-products-cache"
+SUGGESTIONS_CACHE = "shop-suggestions-cache"
+SUGGESTION_DIRECTORY = "shop-suggestion-directory"
+POPULAR = "shop-popular-searches"
 PREVIEWS = "previews_theme"
 # Bytes that a process keeps: some 3,000 listings, of 30 kB before they are packed, and as many lists of links.
 LISTINGS, LINKS = 16 * 1024**2, 4 * 1024**2
 RELATED = 8 * 1024**2  # Bytes: some 3,000 products.
 CARDS = 5_000  # Of 0.5 kB.
+SUGGESTIONS = 8 * 1024**2  # Bytes: some 3,000 beginnings of searches.
 MISSING = 1024**2  # Bytes; an address that has no page takes one or two kB.
 BESIDE_FRAGMENT = 1_500  # Bytes of a cached fragment's key, and of what the head needs.
 
@@ -75,6 +81,11 @@ def empty_caches(app: App) -> None:
     app.extensions[MISSING_CACHE] = FragmentCache[PackedMarkup](MISSING, lambda page: page.size + BESIDE_FRAGMENT)
     app.extensions[RELATED_CACHE] = FragmentCache[PackedMarkup](RELATED, lambda row: row.size + BESIDE_FRAGMENT)
     app.extensions[CARD_CACHE] = FragmentCache[Markup](CARDS)
+    app.extensions[SUGGESTIONS_CACHE] = FragmentCache[PackedMarkup](
+        SUGGESTIONS, lambda part: part.size + BESIDE_FRAGMENT
+    )
+    app.extensions[SUGGESTION_DIRECTORY] = SuggestionDirectory()
+    app.extensions[POPULAR] = PopularCache()
     app.extensions[ports.LANDING_DIRECTORY] = LandingDirectory()
 
 

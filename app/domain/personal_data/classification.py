@@ -115,6 +115,7 @@ COLUMNS: Mapping[str, Columns] = {
         text="note",
         none="term normalized_term pins boosts buries redirect_url banner_text banner_link_url",
     ),
+    "search_suggestion_days": Columns(),
     "search_term_starts": Columns(none="term"),
     "search_windows": Columns(),
     # What looks like an address or a number of a person is never counted (search_statistics/counting/words.py).

@@ -126,6 +126,9 @@ class SearchRequest:
     scope and filters stand at their positions, boosts follow, buries come last. A pinned document belongs to the
     results, and to their counts, although it lacks the words; boosts and buries add nothing.
 
+    `prefix_last` lets the last word be the beginning of longer ones where it finds little; `is_typing` says that it is
+    still being typed, so that it always may be.
+
     `explain` requests the explanation of each hit as well. `fresh` requests a state that has every change applied
     before the call; otherwise an answer may come from the state before while the engine loads the latest.
     """
@@ -142,6 +145,7 @@ class SearchRequest:
     per_page: int = 24
     correct: bool = True
     prefix_last: bool = True
+    is_typing: bool = False
     alternatives: tuple[Alternatives, ...] = ()
     optional: frozenset[str] = frozenset()
     pins: tuple[Pin, ...] = ()

@@ -21,9 +21,13 @@ CLICKS = "search-click-tracking-enabled"
 FILTERS = "search-default-filters"
 STOP_WORDS = "search-stop-words"
 HOLD = "search-golden-hold"
+SUGGESTIONS = "search-suggestions-enabled"
+BLOCKED = "search-suggestions-blocked"
 MOST_FILTERS = 20
 MOST_STOP_WORDS = 100
 LONGEST_STOP_WORD = 50
+MOST_BLOCKED = 500
+LONGEST_BLOCKED = 50
 TITLES = {
     CONTENT: "content search",
     TRACKING: "counting searches",
@@ -31,6 +35,8 @@ TITLES = {
     FILTERS: "the filters beside results",
     STOP_WORDS: "the words that may be missing",
     HOLD: "holding back rebuilds",
+    SUGGESTIONS: "suggestions as shoppers type",
+    BLOCKED: "the words that are never suggested",
 }
 
 
@@ -46,7 +52,8 @@ class FilterChoice:
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
     """`filters` are in the order in which shoppers see them. Counting clicks needs counting searches. `stop_words` may
-    be missing from what a search finds; `hold_golden` keeps a rebuild from going live that breaks a golden search."""
+    be missing from what a search finds; `hold_golden` keeps a rebuild from going live that breaks a golden search.
+    `suggestions` are made as shoppers type; no search with one of the `blocked_words` is among them."""
 
     content_search: bool
     tracking: bool
@@ -54,6 +61,8 @@ class SearchSettings:
     filters: tuple[str, ...]
     stop_words: tuple[str, ...] = ()
     hold_golden: bool = False
+    suggestions: bool = True
+    blocked_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +85,8 @@ def _of_stored(stored: Mapping[str, Any]) -> SearchSettings:
         tuple(stored[FILTERS]),
         tuple(stored[STOP_WORDS]),
         stored[HOLD],
+        stored[SUGGESTIONS],
+        tuple(stored[BLOCKED]),
     )
 
 
@@ -95,7 +106,12 @@ def save(author: Author, wanted: SearchSettings) -> SavedSettings:
     """Raises Invalid with every problem. A filter whose attribute the taxonomy lost may stay; none may come anew."""
     before = stored_settings(author.site_id)
     known = filter_choices(author.site_id).keys() | set(before.filters)
-    if problems := [*filter_problems(wanted.filters, known), *stop_word_problems(wanted.stop_words)]:
+    problems = [
+        *filter_problems(wanted.filters, known),
+        *stop_word_problems(wanted.stop_words),
+        *blocked_word_problems(wanted.blocked_words),
+    ]
+    if problems:
         raise Invalid(problems)
     changed = change_settings(author.site_id, stored_form(wanted))
     if changed:
@@ -127,12 +143,14 @@ def stored_form(settings: SearchSettings) -> dict[str, object]:
         FILTERS: list(settings.filters),
         STOP_WORDS: list(settings.stop_words),
         HOLD: settings.hold_golden,
+        SUGGESTIONS: settings.suggestions,
+        BLOCKED: list(settings.blocked_words),
     }
 
 
-def cleaned_stop_words(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the stop words trimmed, without empty ones and without those that differ only in case or accents from an
-    earlier one."""
+def cleaned_words(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return words trimmed, without empty ones and without those that differ only in case or accents from an earlier
+    one."""
     kept: dict[str, str] = {}
     for text in filter(None, map(str.strip, texts)):
         kept.setdefault(" ".join(tokens(text)) or text, text)
@@ -148,6 +166,22 @@ def stop_word_problems(words: Sequence[str]) -> list[Problem]:
     if len(words) > MOST_STOP_WORDS:
         message = f"At most {MOST_STOP_WORDS} words may be missing; these are {len(words)}."
         problems.append(Problem("too_many_stop_words", message, "#/stopWords"))
+    return problems
+
+
+def blocked_word_problems(words: Sequence[str]) -> list[Problem]:
+    problems = [
+        Problem(
+            "blocked_word_invalid",
+            f"“{word[:60]}” must have a letter or digit and at most {LONGEST_BLOCKED} characters.",
+            "#/blockedWords",
+        )
+        for word in words
+        if not tokens(word) or len(word) > LONGEST_BLOCKED
+    ]
+    if len(words) > MOST_BLOCKED:
+        message = f"At most {MOST_BLOCKED} words may be blocked; these are {len(words)}."
+        problems.append(Problem("too_many_blocked_words", message, "#/blockedWords"))
     return problems
 
 

@@ -50,6 +50,8 @@ SETTINGS: Mapping[str, SettingKey] = {
             "ids of attributes.",
         ),
         SettingKey("search-stop-words", list, [], "Optional words from what a search finds, like “the”."),
+        SettingKey("search-suggestions-enabled", bool, True, "The storefront suggests as shoppers type."),
+        SettingKey("search-suggestions-blocked", list, [], "Words that no suggested search has."),
         SettingKey("search-golden-hold", bool, False, "A rebuild that breaks a golden search is not put live."),
         SettingKey("listing-page-size", int, 24, "Products per page of a listing.", 1, 100),
         SettingKey("facet-landing-min-products", int, 3, "Products that justify a landing page.", 1),

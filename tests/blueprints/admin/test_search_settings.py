@@ -9,6 +9,7 @@ from sqlalchemy import select
 from app.blueprints.admin.search.settings_form import SearchSettingsForm
 from app.domain.search.serving import snapshot
 from app.domain.search.settings import (
+    MOST_BLOCKED,
     MOST_FILTERS,
     MOST_STOP_WORDS,
     SearchSettings,
@@ -146,3 +147,32 @@ def test_a_rebuild_can_be_made_to_heed_golden_searches(app: Flask, browser: Page
     browser.post(PATH, ON | {"filter": ["price"], "holdGolden": "on"})
     with app.app_context():
         assert stored_settings(site_id).hold_golden
+
+
+def test_suggestions_are_switched_off_and_on_and_the_change_is_noted(
+    app: Flask, browser: PageClient, site_id: int
+) -> None:
+    browser.post(PATH, ON | {"filter": ["price"], "suggestions": "off"})
+    with app.app_context():
+        assert not stored_settings(site_id).suggestions
+        entry = db.session.scalars(select(AuditEntry)).one()
+        assert entry.after["search-suggestions-enabled"] is False
+        assert "suggestions as shoppers type" in entry.summary
+    browser.post(PATH, ON | {"filter": ["price"], "suggestions": ["off", "on"]})
+    with app.app_context():
+        assert stored_settings(site_id).suggestions
+
+
+def test_a_form_that_says_nothing_of_suggestions_leaves_them_on(app: Flask, browser: PageClient, site_id: int) -> None:
+    browser.post(PATH, ON | {"filter": ["price"]})
+    with app.app_context():
+        assert stored_settings(site_id).suggestions
+
+
+def test_words_are_blocked_and_what_is_no_word_is_refused(app: Flask, browser: PageClient, site_id: int) -> None:
+    browser.post(PATH, ON | {"filter": ["price"], "blockedWords": "rude, Very Rude, rude"})
+    for words in ("!!!", "x" * 51, ", ".join(f"w{number}" for number in range(MOST_BLOCKED + 1))):
+        page = browser.post(PATH, ON | {"filter": ["price"], "blockedWords": words}, status=400)
+        assert page.texts["h1"] == "Search settings"
+    with app.app_context():
+        assert stored_settings(site_id).blocked_words == ("rude", "Very Rude")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from werkzeug.datastructures import MultiDict
 
 from app.domain.catalogue.search_terms import split_terms
-from app.domain.search.settings import MOST_FILTERS, SearchSettings, cleaned_stop_words
+from app.domain.search.settings import MOST_FILTERS, SearchSettings, cleaned_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,10 @@ class SearchSettingsForm:
             tracking="tracking" in sent,
             click_tracking="clickTracking" in sent,
             filters=tuple(dict.fromkeys(sent.getlist("filter")))[: MOST_FILTERS * 2],
-            stop_words=cleaned_stop_words(split_terms(sent.get("stopWords", ""))),
+            stop_words=cleaned_words(split_terms(sent.get("stopWords", ""))),
             hold_golden="holdGolden" in sent,
+            suggestions=sent.getlist("suggestions") != ["off"],
+            blocked_words=cleaned_words(split_terms(sent.get("blockedWords", ""))),
         )
         return cls(settings, sent.get("addFilter", ""))
 

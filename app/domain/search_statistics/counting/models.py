@@ -50,6 +50,16 @@ class SearchDay(CountColumns, Base):
     words: Mapped[int] = mapped_column(Integer, default=0)
 
 
+class SuggestionDay(Base):
+    """How many lists of suggestions shoppers were `shown` on a day."""
+
+    __tablename__ = "search_suggestion_days"
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    shown: Mapped[int] = mapped_column(Integer, default=0)
+
+
 class SearchWordWindow(CountColumns, Base):
     """Rolling sums of a word over the `days` days that end on `until` of the site's SearchWindow."""
 

@@ -9,10 +9,17 @@ from sqlalchemy import ColumnElement, and_, false, or_, select
 from app.domain.retention.purging import Retention
 from app.domain.search_statistics.counting import rolling_sums
 from app.domain.search_statistics.counting.days import PERIODS, day_at
-from app.domain.search_statistics.counting.models import CountedBatch, SearchDay, SearchRephrasing, SearchWordDay
+from app.domain.search_statistics.counting.models import (
+    CountedBatch,
+    SearchDay,
+    SearchRephrasing,
+    SearchWordDay,
+    SuggestionDay,
+)
 from app.domain.sites.models import Site
 from app.extensions import db
 
+Counts = SearchWordDay | SearchDay | SearchRephrasing | SuggestionDay
 KEEP_WORDS = timedelta(days=max(PERIODS))  # Today among them (specification: search terms kept 90 days).
 # Sums of a day name no words; with them a period can be compared with the one before.
 KEEP_TOTALS = timedelta(days=730)
@@ -23,9 +30,7 @@ def _days_of_sites(now: datetime) -> list[tuple[int, date]]:
     return [(id, day_at(now, zone)) for id, zone in db.session.execute(select(Site.id, Site.time_zone))]
 
 
-def _has_left(
-    model: type[SearchWordDay | SearchDay | SearchRephrasing], now: datetime, keep: timedelta
-) -> ColumnElement[bool]:
+def _has_left(model: type[Counts], now: datetime, keep: timedelta) -> ColumnElement[bool]:
     of_sites = (and_(model.site_id == id, model.day <= today - keep) for id, today in _days_of_sites(now))
     return or_(false(), *of_sites)
 
@@ -62,5 +67,11 @@ RETENTIONS = (
         SearchDay,
         dated=SearchDay.day,
         is_old=lambda now: _has_left(SearchDay, now, KEEP_TOTALS),
+    ),
+    Retention(
+        "daily counts of suggestions",
+        SuggestionDay,
+        dated=SuggestionDay.day,
+        is_old=lambda now: _has_left(SuggestionDay, now, KEEP_TOTALS),
     ),
 )

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from app.domain.search import settings as search_settings
 from app.domain.search_statistics.counting import queries
 from app.domain.search_statistics.counting.models import SearchDay
+from app.domain.search_statistics.counting.suggestions import suggestions_shown
 from app.domain.search_statistics.counting.sums import Sums
 from app.domain.search_statistics.reports import word_lists
 from app.domain.search_statistics.reports.measures import SUM_NAMES, Measure, Period, measures
@@ -37,12 +38,14 @@ class TrackingStatus:
 
 @dataclass(frozen=True, slots=True)
 class AnalyticsReport:
-    """`lists` is without those of clicks while clicks are not recorded."""
+    """`lists` is without those of clicks while clicks are not recorded. `suggestions` counts the lists of suggestions
+    that shoppers were shown as they typed."""
 
     period: Period
     tracking: TrackingStatus
     measures: tuple[Measure, ...]
     lists: Mapping[ListName, Sequence[WordRow]]
+    suggestions: int = 0
 
     @property
     def is_empty(self) -> bool:
@@ -80,6 +83,7 @@ def report(clock: Clock, site_id: int, days: int) -> AnalyticsReport:
         tracking=tracking,
         measures=measures(by_day, over, compares=compares, clicks=tracking.clicks, currency=tracking.currency),
         lists=word_lists.with_trends(site_id, over, rows),
+        suggestions=suggestions_shown(site_id, over.first, over.today),
     )
 
 

@@ -1,0 +1,121 @@
+"""The searches that shoppers make most, as far as they may be shown to other shoppers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
+
+from app.domain.search.suggestions.names import Names
+from app.domain.search_statistics.counting.models import SearchWordDay, SearchWordWindow
+from app.domain.search_statistics.counting.phrases import PhraseMatcher
+from app.domain.search_statistics.counting.rolling_sums import first_day, window_end
+from app.domain.shared.clock import Clock
+from app.domain.shared.portions import portions
+from app.extensions import db
+
+DAYS = 30
+FRESH = timedelta(minutes=5)
+MOST = 500
+# What one person searches for again and again stays below one of these.
+FEWEST_SEARCHES, FEWEST_DAYS = 5, 3
+LONGEST = 60  # Characters; longer searches are pasted texts.
+
+
+@dataclass(frozen=True, slots=True)
+class CountedSearch:
+    """A search in the last DAYS days: in how many visits it was made, how many of them found nothing, on how many days
+    it was made, and what the latest found, None where a rule sent it on."""
+
+    words: str
+    searches: int
+    found_nothing: int
+    days: int
+    last_result_count: int | None
+
+
+def presentable(counted: Iterable[CountedSearch], blocked: Sequence[str]) -> list[str]:
+    """Return the searches that may be suggested to everybody, in their order: made in several visits on several days,
+    so that they are nobody's own, most of which found something, and without any of the blocked words. Pure."""
+    is_blocked = PhraseMatcher(blocked)
+    return [one.words for one in counted if _is_popular(one) and not is_blocked(one.words)]
+
+
+def _is_popular(one: CountedSearch) -> bool:
+    is_many = one.searches >= FEWEST_SEARCHES and one.days >= FEWEST_DAYS
+    finds = one.last_result_count != 0 and 2 * one.found_nothing < one.searches
+    return is_many and finds and 1 < len(one.words) <= LONGEST
+
+
+@dataclass(frozen=True, slots=True)
+class PopularSearches:
+    """The popular searches of a shop, the most frequent first. `version` is another for other searches."""
+
+    names: Names[str]
+    version: int
+    read_at: datetime
+    blocked: tuple[str, ...]
+
+
+class PopularCache:
+    """Reads the popular searches of a shop every five minutes at most; while the database does not answer, those read
+    before stay. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._popular: dict[int, PopularSearches] = {}
+
+    def of(self, clock: Clock, site_id: int, blocked: Sequence[str]) -> PopularSearches:
+        """Return the popular searches of a site. `blocked` are words that none of them may have."""
+        now, known = clock.now(), self._popular.get(site_id)
+        if known is not None and known.blocked == tuple(blocked) and abs(now - known.read_at) < FRESH:
+            return known
+        with self._lock:
+            if self._popular.get(site_id) is known:
+                self._popular[site_id] = _next(known, site_id, now, tuple(blocked))
+            return self._popular[site_id]
+
+
+def _next(known: PopularSearches | None, site_id: int, now: datetime, blocked: tuple[str, ...]) -> PopularSearches:
+    try:
+        words = tuple(presentable(counted_searches(site_id), blocked))
+    except OperationalError:
+        db.session.rollback()
+        words = tuple(known.names) if known is not None and known.blocked == blocked else ()
+    return PopularSearches(Names(zip(words, words, strict=True)), hash(words), now, blocked)
+
+
+def counted_searches(site_id: int) -> list[CountedSearch]:
+    """Return the MOST frequent searches of the last DAYS days that were counted, the most frequent first."""
+    until = window_end(site_id)
+    if until is None:
+        return []
+    window = SearchWordWindow
+    frequent = (
+        select(window.word, window.searches, window.found_nothing, window.last_result_count)
+        .where(window.site_id == site_id, window.days == DAYS, window.searches >= FEWEST_SEARCHES, window.word != "")
+        .order_by(window.searches.desc(), window.word)
+        .limit(MOST)
+    )
+    rows = db.session.execute(frequent).all()
+    days = _days_of(site_id, [row.word for row in rows], until)
+    return [CountedSearch(word, searches, nothing, days.get(word, 0), last) for word, searches, nothing, last in rows]
+
+
+def _days_of(site_id: int, words: Sequence[str], until: date) -> dict[str, int]:
+    """Return on how many of the days each of the words was searched for."""
+    counted = SearchWordDay
+    found: dict[str, int] = {}
+    for some in portions(words):
+        days = select(counted.word, func.count()).where(
+            counted.site_id == site_id,
+            counted.word.in_(some),
+            counted.day.between(first_day(until, DAYS), until),
+            counted.searches > 0,
+        )
+        found |= {word: number for word, number in db.session.execute(days.group_by(counted.word))}
+    return found
