@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.domain.search.text import MAX_CHARACTERS, fold, request_words, stem, tokens
+from app.domain.search.text import MAX_CHARACTERS, request_words, stem, tokens
+from app.domain.shared.folding import fold
 
 SHORTEST = 2  # Letters and digits; fewer fit nearly everything.
 _WORDS = re.compile(r"[^\W_]+")
