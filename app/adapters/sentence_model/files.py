@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from app.adapters.sentence_model import encoder
+from app.adapters.sentence_model.encoder import MINILM, Encoder, Shape, tensors
 from app.adapters.sentence_model.weights import mapped_weights
 from app.adapters.sentence_model.word_pieces import WordPieces
 from app.domain.search.sentence_model import SentenceModelUnavailable
@@ -19,22 +19,16 @@ ORIGINAL = "all-MiniLM-L6-v2"
 # The weights that the authors of the model released, in their revision 1110a243.
 RELEASED = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 WEIGHTS, KIND, PIECES, TOKENIZER = "model.safetensors", "config.json", "vocab.txt", "tokenizer.json"
-KIND_OF_NETWORK = {
-    "model_type": "bert",
-    "hidden_act": "gelu",
-    "num_hidden_layers": encoder.LAYERS,
-    "num_attention_heads": encoder.HEADS,
-    "hidden_size": encoder.WIDTH,
-}
 
 
 class ModelFiles:
     """A folder with the files of a model. Where `digest` is given, the weights must have this SHA-256. Everything here
     raises SentenceModelUnavailable."""
 
-    def __init__(self, folder: Path, digest: str | None = None) -> None:
+    def __init__(self, folder: Path, digest: str | None = None, shape: Shape = MINILM) -> None:
         self._folder = folder
         self._wanted = digest
+        self.shape = shape
 
     @cached_property
     def digest(self) -> str:
@@ -46,12 +40,12 @@ class ModelFiles:
     def label(self) -> str:
         return ORIGINAL if self.digest == RELEASED else f"a model of your own ({self.digest[:12]})"
 
-    def network(self) -> tuple[WordPieces, encoder.Encoder]:
+    def network(self) -> tuple[WordPieces, Encoder]:
         """Return what cuts texts and what makes vectors of the pieces."""
         self._check_kind()
         self._check_weights()
-        weights = mapped_weights(self._file(WEIGHTS), encoder.shapes())
-        return self._word_pieces(), encoder.Encoder(weights)
+        weights = mapped_weights(self._file(WEIGHTS), tensors(self.shape))
+        return self._word_pieces(), Encoder(weights, self.shape)
 
     def _check_weights(self) -> None:
         if self._wanted not in (None, self.digest):
@@ -59,14 +53,21 @@ class ModelFiles:
             raise SentenceModelUnavailable(message)
 
     def _check_kind(self) -> None:
+        wanted = {
+            "model_type": "bert",
+            "hidden_act": "gelu",
+            "num_hidden_layers": self.shape.layers,
+            "num_attention_heads": self.shape.heads,
+            "hidden_size": self.shape.width,
+        }
         kind = self._json(KIND)
-        if any(kind.get(name) != value for name, value in KIND_OF_NETWORK.items()):
+        if any(kind.get(name) != value for name, value in wanted.items()):
             raise SentenceModelUnavailable(f"It is another kind of model than {ORIGINAL}; see its {KIND}.")
 
     def _word_pieces(self) -> WordPieces:
         try:
             vocabulary = self._vocabulary()
-            if len(vocabulary) == encoder.PIECES:
+            if len(vocabulary) == self.shape.pieces:
                 return WordPieces(vocabulary)
         except (ValueError, KeyError, TypeError, AttributeError):
             pass
@@ -87,7 +88,7 @@ class ModelFiles:
 
     def _file(self, name: str) -> Path:
         if not self._folder.is_dir():
-            raise SentenceModelUnavailable("The folder that EMBEDDING_MODEL_DIR names is not there.")
+            raise SentenceModelUnavailable("The folder of its files is not there.")
         if not (self._folder / name).is_file():
             raise SentenceModelUnavailable(f"Its file {name} is missing.")
         return self._folder / name

@@ -10,21 +10,20 @@ from pathlib import Path
 
 import numpy as np
 
-from app.adapters.sentence_model.encoder import WIDTH, Encoder
+from app.adapters.sentence_model.encoder import Encoder
 from app.adapters.sentence_model.files import ModelFiles, installed_files
 from app.adapters.sentence_model.word_pieces import WordPieces
 from app.domain.search.sentence_model import SentenceModelUnavailable, Vectors
 
-ROWS = 1_024  # Word pieces that the network takes at once.
+ROWS = 256  # Word pieces that the network takes at once: so many stay in a processor's cache.
 
 
 class MiniLm:
     """Reads its files when it is first used, and once: what is wrong with them stays so until the process ends."""
 
-    dimensions = WIDTH
-
     def __init__(self, files: ModelFiles) -> None:
         self._files = files
+        self.dimensions = files.shape.width
         self._lock = threading.Lock()
         self._network: tuple[WordPieces, Encoder] | None = None
         self._fault: SentenceModelUnavailable | None = None
@@ -44,7 +43,7 @@ class MiniLm:
         word_pieces, network = self._loaded()
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
         sentences = [word_pieces.ids(text) for text in places]
-        vectors = np.empty((len(places), WIDTH), np.float32)
+        vectors = np.empty((len(places), self.dimensions), np.float32)
 
         def fill(batch: Sequence[int]) -> None:
             vectors[batch] = network.vectors([sentences[place] for place in batch])
@@ -62,7 +61,11 @@ class MiniLm:
 
     def _load(self) -> tuple[WordPieces, Encoder]:
         try:
-            return self._files.network()
+            word_pieces, network = self._files.network()
+            with np.errstate(all="ignore"):
+                if np.isfinite(network.vectors([word_pieces.ids("a")])).all():
+                    return word_pieces, network
+            self._fault = SentenceModelUnavailable("Its weights are no numbers that can be used.")
         except SentenceModelUnavailable as error:
             self._fault = error
         except OSError as error:

@@ -21,8 +21,8 @@ LONGEST_HEADER = 1_000_000
 def mapped_weights(file: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
     """Return the tensors of `shapes` by name. Processes that map the same file share its memory. Raises
     SentenceModelUnavailable for a file that is damaged or has other tensors, and OSError."""
-    content = np.memmap(file, np.uint8, "r")
     try:
+        content = np.memmap(file, np.uint8, "r")
         length = int.from_bytes(content[:LENGTH].tobytes(), "little")
         if not 0 < length <= LONGEST_HEADER:
             raise ValueError
