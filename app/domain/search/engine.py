@@ -129,6 +129,9 @@ class SearchRequest:
     `prefix_last` lets the last word be the beginning of longer ones where it finds little; `is_typing` says that it is
     still being typed, so that it always may be.
 
+    `by_meaning` lets the nearness of a document's meaning to that of the words count in the order by relevance, and
+    fills `SearchResult.similar`; an engine that does not know what they mean answers by words alone.
+
     `explain` requests the explanation of each hit as well. `fresh` requests a state that has every change applied
     before the call; otherwise an answer may come from the state before while the engine loads the latest.
     """
@@ -151,6 +154,7 @@ class SearchRequest:
     pins: tuple[Pin, ...] = ()
     boosts: tuple[str, ...] = ()
     buries: tuple[str, ...] = ()
+    by_meaning: bool = False
     explain: bool = False
     fresh: bool = False
 
@@ -171,7 +175,8 @@ class FieldMatch:
 class ScorePart:
     """The part of a score that some words add through one field. `kind` names what was counted: `word`, `alternative`
     (in place of the words of the search), `beginning` (a longer word), `side_by_side`, `code`, `level` (the
-    kind of product that most of the first results are) or `level_name` (the kind of product that the words name)."""
+    kind of product that most of the first results are), `level_name` (the kind of product that the words name) or
+    `meaning` (its name means what the words mean)."""
 
     kind: str
     field: str | None
@@ -218,7 +223,9 @@ class RangeCount:
 class SearchResult:
     """`suggestion` is a better spelling of the words, `corrected` says that it was searched instead
     because the words as typed find nothing, `relaxed` that some of the results lack some of the words.
-    `full_matches` counts the results that have all the words; None without words."""
+    `full_matches` counts the results that have all the words; None without words. `similar`, on the first page of a
+    search by meaning whose words find fewer than a page: what lies near in meaning and was not found, the nearest
+    first, within scope and filters. They are in no total and no count, and their score is the cosine."""
 
     total: int
     hits: tuple[Hit, ...] = ()
@@ -228,6 +235,7 @@ class SearchResult:
     corrected: bool = False
     relaxed: bool = False
     full_matches: int | None = None
+    similar: tuple[Hit, ...] = ()
 
 
 class EngineState(StrEnum):
@@ -239,13 +247,15 @@ class EngineState(StrEnum):
 @dataclass(frozen=True, slots=True)
 class EngineStatus:
     """`generation` changes with every swap and `version` with every change that a reader can see. Documents that are
-    gone may count in how rare a word is until the engine merges its files: that moves scores, not what is found."""
+    gone may count in how rare a word is until the engine merges its files: that moves scores, not what is found.
+    `lacks_vectors`: the engine has a sentence model that most documents were not embedded with; a rebuild does it."""
 
     state: EngineState
     error: str | None = None
     documents: int | None = None
     generation: str | None = None
     version: str | None = None
+    lacks_vectors: bool = False
 
 
 class SearchUnavailable(DomainError):

@@ -23,6 +23,7 @@ class Plan:
     banner: Banner | None = None
     expansion: Expansion = field(default_factory=Expansion)
     synonyms: SynonymSet = field(default_factory=SynonymSet)
+    by_meaning: bool = False
 
 
 def plan(words: str, served: Served, now: datetime, redirects: bool = True) -> Plan:
@@ -36,6 +37,7 @@ def plan(words: str, served: Served, now: datetime, redirects: bool = True) -> P
         banner=_banner(rule),
         expansion=served.synonyms.expand(words),
         synonyms=served.synonyms,
+        by_meaning=served.by_meaning,
     )
 
 

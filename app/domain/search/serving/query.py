@@ -77,6 +77,8 @@ def expanded(
 ) -> SearchRequest:
     """The request with synonyms, stop words and the places of a rule. SKUs are looked up in one query, only where a
     rule applies; while the database does not answer, nothing is placed."""
+    if plan.by_meaning:
+        request = replace(request, by_meaning=True)
     if not (stop_words or plan.expansion.alternatives or plan.rule):
         return request
     optional = stop_words.intersection(query_words(request.words)) if stop_words else frozenset()

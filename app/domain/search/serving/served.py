@@ -14,7 +14,7 @@ from app.domain.search.text import query_words
 @dataclass(frozen=True, slots=True)
 class Served:
     """The synonyms, rules and stop words of one site. `version` counts its published states; `stop_words` are as they
-    are indexed."""
+    are indexed; `by_meaning` lets the meaning of words rank as well."""
 
     NOTHING: ClassVar[Served]
 
@@ -22,6 +22,7 @@ class Served:
     synonyms: SynonymSet = field(default_factory=SynonymSet)
     rules: RuleSet = field(default_factory=RuleSet)
     stop_words: frozenset[str] = frozenset()
+    by_meaning: bool = False
 
 
 Served.NOTHING = Served()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import UTC, datetime
 from itertools import permutations
 
 import pytest
@@ -69,6 +70,13 @@ def test_a_request_carries_all_that_was_taught(indexing: SearchContext, site_id:
     assert asked.alternatives == (Alternatives(1, 1, (("couch",),)),)
     assert (asked.optional, asked.pins) == ({"the"}, (Pin(ids["L-1"], 1),))
     assert (asked.boosts, asked.buries) == ((ids["C-2"],), (ids["C-1"],))
+
+
+def test_a_request_says_whether_meaning_counts(site_id: int):
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    for by_meaning in (True, False):
+        planned = plan("settee", Served(by_meaning=by_meaning), now)
+        assert expanded(site_id, SearchRequest(words="settee"), planned).by_meaning is by_meaning
 
 
 def test_skus_of_other_sites_are_unknown(site_id: int):
