@@ -41,7 +41,7 @@ from app.domain.search.engine import (
     Upsert,
     ValueFilter,
 )
-from app.domain.search.ranking import intent, spelling, strategy
+from app.domain.search.ranking import fusion, intent, spelling, strategy
 from app.domain.search.ranking.analysis import analyse
 from app.domain.search.ranking.placement import PlacedDocuments
 from app.domain.search.ranking.query import (
@@ -70,6 +70,7 @@ from app.domain.search.ranking.weights import (
     length_norm,
     saturated,
 )
+from app.domain.search.sentence_model import SentenceModel, Vectors
 from app.domain.search.text import joined, neighbours, query_words
 from app.domain.shared.folding import fold
 
@@ -102,6 +103,7 @@ class Documents:
     generation: str
     version: int
     by_id: Mapping[str, IndexDocument]
+    model: SentenceModel | None = None
 
     def changed(self, changes: Iterable[Change]) -> Documents:
         documents = dict(self.by_id)
@@ -109,7 +111,7 @@ class Documents:
             documents.pop(change.id if isinstance(change, Delete) else change.document.id, None)
             if isinstance(change, Upsert):
                 documents[change.document.id] = change.document
-        return Documents(self.generation, self.version + 1, documents)
+        return Documents(self.generation, self.version + 1, documents, self.model)
 
     @cached_property
     def fields(self) -> dict[str, dict[str, Counter[str]]]:
@@ -155,6 +157,15 @@ class Documents:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         return Vocabulary(self)
+
+    @cached_property
+    def vectors(self) -> dict[str, Vectors]:
+        assert self.model is not None
+        texts = [fusion.meaning_text(document) for document in self.by_id.values()]
+        return dict(zip(self.by_id, self.model.embed(texts), strict=True)) if texts else {}
+
+    def has_code(self, words: Sequence[str]) -> bool:
+        return any(joined(words) in fields["codes"] for fields in self.fields.values())
 
 
 @dataclass(frozen=True)
@@ -216,6 +227,12 @@ class Found:
     @property
     def answered(self) -> frozenset[str]:
         return frozenset(word for unit in self.units if unit.own is not None and unit.scores for word in unit.words)
+
+
+def _ranks(scores: Scores) -> dict[str, int]:
+    """From 0; equal scores share the rank of the first."""
+    ordered = sorted(scores.values(), reverse=True)
+    return {id: ordered.index(score) for id, score in scores.items()}
 
 
 class Index:
@@ -423,8 +440,47 @@ class Evaluation:
         for pin in request.pins:
             if pin.id in self._in_scope():
                 self.scores.setdefault(pin.id, 0.0)
+        self.by_meaning: Scores = {}
+        self.cosines = self._cosines() if self.answer else {}
+        if self.cosines and request.sort is Sort.RELEVANCE:
+            self._fuse()
         self.kept = [id for id in documents.by_id if id in self.scores and self._passes(id)]
         self.placement = PlacedDocuments.of(request, set(self.kept), len(self.kept))
+
+    def _cosines(self) -> Scores:
+        """How near each document is to what was searched in the end; nothing where words alone rank."""
+        assert self.answer is not None
+        words, model = self.answer.query.words, self.documents.model
+        if model is None or not self.request.by_meaning:
+            return {}
+        if fusion.reads_as_code(words) or self.documents.has_code(words):
+            return {}
+        text = self.answer.suggestion if self.answer.corrected else None
+        vector = model.embed([text or self.request.words])[0]
+        return {id: float(row @ vector) for id, row in self.documents.vectors.items()}
+
+    def _fuse(self) -> None:
+        assert self.answer is not None
+        words = {id: score for id, score in self.scores.items() if id in self.by_words}
+        near = [id for id in sorted(words, key=lambda id: -self.cosines[id]) if self.cosines[id] > 0]
+        ranks = _ranks({id: self.cosines[id] for id in near[: fusion.NEAREST]})
+        self.by_meaning = {id: fusion.points_by_meaning(rank) for id, rank in ranks.items()}
+        for id, rank in _ranks(words).items():
+            self.scores[id] = fusion.points_by_words(rank) + self.by_meaning.get(id, 0.0)
+
+    def _similar(self) -> tuple[Hit, ...]:
+        request = self.request
+        if request.page != 1 or not request.per_page or len(self.kept) >= fusion.FEW_RESULTS:
+            return ()
+        left_out = self.scores.keys() | request.buries
+        ids = [id for id in self.cosines if id in self._in_scope() and self._passes(id) and id not in left_out]
+        near = [id for id in ids if self.cosines[id] >= fusion.SIMILAR_COSINE]
+        near = sorted(near, key=lambda id: -self.cosines[id])[: fusion.MOST_SIMILAR]
+        return tuple(Hit(id, self.cosines[id], self._card(id)) for id in near)
+
+    def _card(self, id: str) -> Mapping[str, object]:
+        card: Mapping[str, object] = json.loads(json.dumps(self.documents.by_id[id].card))
+        return card
 
     def _in_scope(self) -> set[str]:
         by_id = self.documents.by_id
@@ -448,6 +504,7 @@ class Evaluation:
             corrected=bool(self.answer and self.answer.corrected),
             relaxed=full is not None and full < by_words,
             full_matches=full,
+            similar=self._similar(),
         )
 
     def _facet(self, name: str) -> tuple[tuple[str, int], ...]:
@@ -467,10 +524,7 @@ class Evaluation:
         before, slots = self.placement.slots(start, end)
         unpinned = islice(self._unpinned(), before, None)
         shown = [next(unpinned) if pinned is None else pinned for pinned in slots]
-        hits = [
-            Hit(id, self.scores[id] if self.answer else 0.0, json.loads(json.dumps(self.documents.by_id[id].card)))
-            for id in shown
-        ]
+        hits = [Hit(id, self.scores[id] if self.answer else 0.0, self._card(id)) for id in shown]
         if not self.request.explain:
             return tuple(hits)
         return tuple(Hit(hit.id, hit.score, hit.card, self.explanation(hit.id)) for hit in hits)
@@ -545,13 +599,16 @@ class Evaluation:
         for unit in self.answer.found.units:
             raw += self._unit_parts(unit, id)
         lifts = {kind: factors[id] for kind, factors in self.answer.found.lifts.items()}
-        worth = score / prod(lifts.values())
+        meaning = self.by_meaning.get(id, 0.0)
+        worth = (score - meaning) / prod(lifts.values())
         scale = worth / sum(part.worth for part in raw)
         parts = [ScorePart(part.kind, part.field, part.words, part.worth * scale) for part in raw]
         for kind, factor in lifts.items():
             if factor != 1:
                 parts.append(ScorePart(kind, None, (), worth * (factor - 1)))
             worth *= factor
+        if meaning:
+            parts.append(ScorePart("meaning", None, (), meaning))
         return tuple(sorted(parts, key=lambda part: -part.worth))
 
     def _unit_parts(self, unit: Matched, id: str) -> list[ScorePart]:
@@ -581,7 +638,8 @@ class ReferenceEngine:
 
     supports_trials = True
 
-    def __init__(self) -> None:
+    def __init__(self, model: SentenceModel | None = None) -> None:
+        self.model = model
         self.live: dict[tuple[int, IndexName], Documents] = {}
         self.begun: dict[tuple[int, IndexName], ReferenceGeneration] = {}
         self.damaged: set[tuple[int, IndexName]] = set()
@@ -667,7 +725,11 @@ class ReferenceGeneration:
         return len(self.documents)
 
     def preview(self) -> Searching:
-        return preview(self.site_id, self.index, Documents(self.name, 1, self.documents))
+        return preview(self.site_id, self.index, self._made())
+
+    def _made(self) -> Documents:
+        model = self.engine.model if self.index is IndexName.PRODUCTS else None
+        return Documents(self.name, 1, self.documents, model)
 
     def replay(self, changes: Sequence[Change]) -> None:
         self._check()
@@ -675,7 +737,7 @@ class ReferenceGeneration:
 
     def publish(self) -> None:
         self._check()
-        self.engine.live[self.site_id, self.index] = Documents(self.name, 1, self.documents)
+        self.engine.live[self.site_id, self.index] = self._made()
         self.engine.damaged.discard((self.site_id, self.index))
 
     def discard(self) -> None:

@@ -10,14 +10,19 @@ from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import EngineState, IndexName, SearchEngine, SearchRequest, SearchUnavailable
 from tests.adapters.reference_engine import ReferenceEngine
 from tests.adapters.whoosh_catalogue import generation_directory
+from tests.contracts.meaning_contract import MeaningContract, model
 from tests.contracts.search_engine_contract import SearchEngineContract
 from tests.contracts.taught_search_contract import TaughtSearchContract
 
 
-class TestWhooshEngine(SearchEngineContract, TaughtSearchContract):
+class TestWhooshEngine(SearchEngineContract, TaughtSearchContract, MeaningContract):
     @pytest.fixture
     def engine(self, tmp_path: Path) -> SearchEngine:
         return WhooshEngine(tmp_path / "index")
+
+    @pytest.fixture
+    def engine_with_model(self, tmp_path: Path) -> SearchEngine:
+        return WhooshEngine(tmp_path / "index", model(), wait=60)
 
     @pytest.fixture(autouse=True)
     def _folder(self, tmp_path: Path) -> None:
@@ -28,10 +33,14 @@ class TestWhooshEngine(SearchEngineContract, TaughtSearchContract):
             os.truncate(segment, 100)
 
 
-class TestReferenceEngine(SearchEngineContract, TaughtSearchContract):
+class TestReferenceEngine(SearchEngineContract, TaughtSearchContract, MeaningContract):
     @pytest.fixture
     def engine(self) -> SearchEngine:
         return ReferenceEngine()
+
+    @pytest.fixture
+    def engine_with_model(self) -> SearchEngine:
+        return ReferenceEngine(model())
 
     def damage(self, engine: SearchEngine) -> None:
         assert isinstance(engine, ReferenceEngine)

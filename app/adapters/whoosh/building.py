@@ -11,16 +11,21 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whoosh.codec.whoosh3 import W3Segment
 
 from app.adapters.whoosh.changes import apply_changes
 from app.adapters.whoosh.commits import damaged_files, fsync_path, read_commit, write_commit
+from app.adapters.whoosh.embedding import BatchEmbedder, embedder
 from app.adapters.whoosh.generations import IndexFolder
 from app.adapters.whoosh.inversion import invert
+from app.adapters.whoosh.inverted import Inverted
+from app.adapters.whoosh.meaning import Meanings
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.segment_file import write_segment
+from app.adapters.whoosh.vectors import RowVectors
 from app.adapters.whoosh.view import View
 from app.adapters.whoosh.view_search import ViewSearch
 from app.domain.search.engine import Change, IndexDocument, Searching, SearchUnavailable
@@ -33,10 +38,16 @@ _DIE_WITH_PARENT = 1
 class WhooshGeneration:
     """A generation in the making: it collects documents and writes a segment for every 25,000, half of them in a forked
     child: a child shares the documents without a copy, and its death by the kernel is a failed build, not a wrong
-    one."""
+    one. Vectors are made here as documents come: a model computes on all cores by itself."""
 
-    def __init__(self, place: IndexFolder) -> None:
+    def __init__(
+        self, place: IndexFolder, meanings: Meanings | None = None, known: Iterable[RowVectors | None] = ()
+    ) -> None:
         self._place = place
+        self._meanings = meanings
+        self._model = None if meanings is None else meanings.model
+        makes_vectors = embedder(self._model, known)
+        self._vectors = None if makes_vectors is None else BatchEmbedder(makes_vectors)
         self._name = place.next_generation()
         self._path = place.directory / f"{self._name}.tmp"
         self._path.mkdir(mode=0o700)
@@ -49,27 +60,33 @@ class WhooshGeneration:
     def add(self, documents: Iterable[IndexDocument]) -> None:
         for document in documents:
             self._waiting.append(document)
+            if self._vectors is not None:
+                self._vectors.add(document)
             self._added += 1
             if len(self._waiting) == SEGMENT_DOCUMENTS:
                 with _saying_why():
                     self._write_waiting()
 
     def _write_waiting(self) -> None:
-        documents, self._waiting = self._waiting, []
+        batch = self._take_waiting()
         if self._child is None or self._child.has_ended():
             self._collect_child()
-            self._child = _Child(self._path, documents)
+            self._child = _Child(self._path, batch)
         else:
-            self._segments.append(write_segment(self._path, invert(documents)))
+            self._segments.append(write_segment(self._path, batch.inverted()))
+
+    def _take_waiting(self) -> _Batch:
+        documents, self._waiting = self._waiting, []
+        return _Batch(documents, None if self._vectors is None else self._vectors.take())
 
     def _write_rest(self) -> None:
-        half = len(self._waiting) // 2 if len(self._waiting) >= WORTH_A_CHILD else 0
+        batch = self._take_waiting()
+        half = len(batch.documents) // 2 if len(batch.documents) >= WORTH_A_CHILD else 0
         self._collect_child()
         if half:
-            self._child = _Child(self._path, self._waiting[:half])
-        if self._waiting[half:]:
-            self._segments.append(write_segment(self._path, invert(self._waiting[half:])))
-        self._waiting = []
+            self._child = _Child(self._path, batch.part(slice(half)))
+        if batch.documents[half:]:
+            self._segments.append(write_segment(self._path, batch.part(slice(half, None)).inverted()))
         self._collect_child()
 
     def _collect_child(self) -> None:
@@ -106,12 +123,12 @@ class WhooshGeneration:
             commit = read_commit(self._path)
             segments = [Segment(self._path, entry) for entry in commit.segments]
             deleted = [entry.deleted_docs() for entry in commit.segments]
-            return ViewSearch(View(self._name, commit.number, segments, deleted))
+            return ViewSearch(View(self._name, commit.number, segments, deleted), self._meanings)
 
     def replay(self, changes: Sequence[Change]) -> None:
         with _saying_why():
             if changes:
-                apply_changes(self._path, changes, lambda entry: Segment(self._path, entry))
+                apply_changes(self._path, changes, lambda entry: Segment(self._path, entry), self._model)
 
     def publish(self) -> None:
         with _saying_why():
@@ -138,10 +155,24 @@ def _saying_why() -> Iterator[None]:
         raise SearchUnavailable(f"The index could not be written: {reason}. Rebuild once that is fixed.") from error
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Documents of one segment, with a row of vectors for each where there is a model."""
+
+    documents: Sequence[IndexDocument]
+    vectors: RowVectors | None
+
+    def part(self, which: slice) -> _Batch:
+        return _Batch(self.documents[which], None if self.vectors is None else self.vectors.at(which))
+
+    def inverted(self) -> Inverted:
+        return replace(invert(self.documents), vectors=self.vectors)
+
+
 class _Child:
     """A forked process that writes one segment and says so through a pipe."""
 
-    def __init__(self, directory: Path, documents: Sequence[IndexDocument]) -> None:
+    def __init__(self, directory: Path, batch: _Batch) -> None:
         reading, writing = os.pipe()
         parent = os.getpid()
         with warnings.catch_warnings():
@@ -150,7 +181,7 @@ class _Child:
             self._pid = os.fork()
         if self._pid == 0:
             os.close(reading)
-            _write_in_child(directory, documents, writing, parent)
+            _write_in_child(directory, batch, writing, parent)
         os.close(writing)
         self._pipe = os.fdopen(reading, "rb")
         self._status: int | None = None
@@ -185,7 +216,7 @@ class _Child:
             self._status = os.waitpid(self._pid, 0)[1]
 
 
-def _write_in_child(directory: Path, documents: Sequence[IndexDocument], pipe: int, parent: int) -> None:
+def _write_in_child(directory: Path, batch: _Batch, pipe: int, parent: int) -> None:
     """Write a segment in a child process. Never returns: the child must not run on into its parent's code, nor outlive
     it."""
     try:
@@ -194,7 +225,7 @@ def _write_in_child(directory: Path, documents: Sequence[IndexDocument], pipe: i
         if os.getppid() != parent:
             os._exit(1)
         try:
-            outcome: object = write_segment(directory, invert(documents))
+            outcome: object = write_segment(directory, batch.inverted())
         except (OSError, ValueError, TypeError, MemoryError) as error:
             outcome = error
         os.write(pipe, pickle.dumps(outcome))

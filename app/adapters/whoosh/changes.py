@@ -8,17 +8,22 @@ from pathlib import Path
 from whoosh.codec.whoosh3 import W3Segment
 
 from app.adapters.whoosh.commits import read_commit, write_commit
+from app.adapters.whoosh.embedding import embedder
 from app.adapters.whoosh.inversion import invert
 from app.adapters.whoosh.merging import merged, segments_to_merge
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.segment_file import write_segment
 from app.domain.search.engine import Change, Upsert
+from app.domain.search.sentence_model import SentenceModel
 
 OpenSegment = Callable[[W3Segment], Segment]
 
 
-def apply_changes(directory: Path, changes: Sequence[Change], open_segment: OpenSegment) -> bool:
-    """Whether anything changed. Durable on return; the last change of an id wins."""
+def apply_changes(
+    directory: Path, changes: Sequence[Change], open_segment: OpenSegment, model: SentenceModel | None = None
+) -> bool:
+    """Whether anything changed. Durable on return; the last change of an id wins. A changed document keeps its vector
+    while its text stays the same."""
     last = {_id_of(change): change for change in changes}
     commit = read_commit(directory)
     entries = list(commit.segments)
@@ -27,7 +32,11 @@ def apply_changes(directory: Path, changes: Sequence[Change], open_segment: Open
     if not documents and not deleted:
         return False
     if documents:
-        entries.append(write_segment(directory, invert(documents)))
+        inverted = invert(documents)
+        makes_vectors = embedder(model, (open_segment(entry).vectors for entry in commit.segments))
+        if makes_vectors is not None:
+            inverted.vectors = makes_vectors.vectors(documents)
+        entries.append(write_segment(directory, inverted))
     entries = _merge_small(directory, entries, open_segment)
     write_commit(directory, commit.number + 1, entries)
     return True

@@ -15,10 +15,12 @@ from app.adapters.whoosh.changes import apply_changes
 from app.adapters.whoosh.damage import UNREADABLE
 from app.adapters.whoosh.explaining import explain
 from app.adapters.whoosh.generations import IndexFolder
+from app.adapters.whoosh.meaning import WAIT, Meanings, lacks_vectors
 from app.adapters.whoosh.readers import Reader
 from app.adapters.whoosh.results import evaluate
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.trial import changed_view
+from app.adapters.whoosh.vectors import RowVectors
 from app.adapters.whoosh.view_search import ViewSearch
 from app.domain.search.engine import (
     Change,
@@ -32,18 +34,20 @@ from app.domain.search.engine import (
     SearchResult,
     SearchUnavailable,
 )
+from app.domain.search.query_vectors import QueryVectors
 from app.domain.search.sentence_model import SentenceModel
 
 
 class WhooshEngine:
     """The search engine on Whoosh. It keeps every index under `directory`, which must be private: Whoosh's files hold
-    pickles. Without a `model` words alone rank."""
+    pickles. Without a `model` words alone rank. `wait` is for how many seconds a search waits for the vector of its
+    words."""
 
     supports_trials = True
 
-    def __init__(self, directory: Path, model: SentenceModel | None = None) -> None:
+    def __init__(self, directory: Path, model: SentenceModel | None = None, wait: float = WAIT) -> None:
         self._directory = Path(directory)
-        self._model = model
+        self._product_meanings = None if model is None else Meanings(model, QueryVectors(model), wait)
         self._lock = threading.Lock()
         self._readers: dict[tuple[int, IndexName], Reader] = {}
 
@@ -53,6 +57,14 @@ class WhooshEngine:
     def _reader(self, site_id: int, index: IndexName) -> Reader:
         with self._lock:
             return self._readers.setdefault((site_id, index), Reader(self._place(site_id, index)))
+
+    def _meanings(self, index: IndexName) -> Meanings | None:
+        """Products alone are ranked by meaning."""
+        return self._product_meanings if index is IndexName.PRODUCTS else None
+
+    def _model(self, index: IndexName) -> SentenceModel | None:
+        meanings = self._meanings(index)
+        return None if meanings is None else meanings.model
 
     def status(self, site_id: int, index: IndexName) -> EngineStatus:
         try:
@@ -64,6 +76,7 @@ class WhooshEngine:
             documents=view.documents,
             generation=view.generation,
             version=f"{view.generation}.{view.commit}",
+            lacks_vectors=lacks_vectors(view, self._model(index)),
         )
 
     def size(self, site_id: int, index: IndexName) -> int | None:
@@ -75,20 +88,20 @@ class WhooshEngine:
     def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
         reader = self._reader(site_id, index)
         with reader.reading(reader.view(wait=any(request.fresh for request in requests))) as view:
-            return [evaluate(view, request) for request in requests]
+            return [evaluate(view, request, self._meanings(index)) for request in requests]
 
     @contextmanager
     def trial(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> Iterator[Searching]:
         reader = self._reader(site_id, index)
         with ExitStack() as stack:
             with reader.reading(reader.view()) as view:
-                changed = stack.enter_context(changed_view(view, changes))
-            yield ViewSearch(changed)
+                changed = stack.enter_context(changed_view(view, changes, self._model(index)))
+            yield ViewSearch(changed, self._meanings(index))
 
     def explain(self, site_id: int, index: IndexName, request: SearchRequest, document_id: str) -> Explanation:
         reader = self._reader(site_id, index)
         with reader.reading(reader.view()) as view:
-            return explain(view, request, document_id)
+            return explain(view, request, document_id, self._meanings(index))
 
     def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
         return self._place(site_id, index).publish_lock()
@@ -109,7 +122,7 @@ class WhooshEngine:
             return known.get(entry.segment_id()) or Segment(directory, entry)
 
         try:
-            apply_changes(directory, changes, open_segment)
+            apply_changes(directory, changes, open_segment, self._model(index))
         except UNREADABLE as error:
             raise SearchUnavailable(f"The search index could not be changed: {error}. Changes wait.") from error
 
@@ -117,7 +130,16 @@ class WhooshEngine:
         place = self._place(site_id, index)
         with place.publish_lock():
             place.prune()
-        return WhooshGeneration(place)
+        return WhooshGeneration(place, self._meanings(index), self._live_vectors(site_id, index))
+
+    def _live_vectors(self, site_id: int, index: IndexName) -> list[RowVectors | None]:
+        """The vectors that a rebuild need not make again."""
+        if self._meanings(index) is None:
+            return []
+        try:
+            return [segment.vectors for segment in self._reader(site_id, index).fresh_view().segments]
+        except (SearchUnavailable, *UNREADABLE):
+            return []
 
     def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
         reader = self._reader(site_id, index)

@@ -10,11 +10,14 @@ import numpy as np
 from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.filtering import Filters, all_of, value_mask
 from app.adapters.whoosh.matching import Found, ViewIndex
+from app.adapters.whoosh.meaning import Fusion, Meaning, Meanings, meaning_of
 from app.adapters.whoosh.ordering import Keys, sort_keys
 from app.adapters.whoosh.placing import PlacedOrder, pinned_docs
+from app.adapters.whoosh.scoring import Scores
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import SearchRequest, Sort, ValueFilter
 from app.domain.search.ranking import strategy
+from app.domain.search.ranking.fusion import FEW_RESULTS
 from app.domain.search.ranking.query import Query
 
 
@@ -22,7 +25,8 @@ from app.domain.search.ranking.query import Query
 class WordMatches:
     """The documents that answer the words, before the shopper's filters. `scores` is None without words, `full` marks
     the documents that have all the words, None where all of them do. `found` is what the words that were searched in
-    the end, `words`, found; `added` marks the documents that a pin alone put among them."""
+    the end, `words`, found; `added` marks the documents that a pin alone put among them.
+    With `fusion` the scores are points by words and by meaning."""
 
     docs: Docs
     scores: Keys | None = None
@@ -32,14 +36,19 @@ class WordMatches:
     words: tuple[str, ...] = ()
     found: Found | None = None
     added: Mask | None = None
+    fusion: Fusion | None = None
 
 
 class Evaluation:
     """One request evaluated up to the documents that are shown, before any is read."""
 
-    def __init__(self, view: View, request: SearchRequest) -> None:
+    def __init__(self, view: View, request: SearchRequest, meanings: Meanings | None = None) -> None:
         self.view, self.request = view, request
         self.answer = answer_words(view, request)
+        self.meaning = self._meaning(meanings)
+        if self.meaning is not None and self.answer.scores is not None and request.sort is Sort.RELEVANCE:
+            fusion = self.meaning.fusion(self.answer.docs, self.answer.scores)
+            self.answer = replace(self.answer, scores=fusion.scores, fusion=fusion)
         self.filters = Filters(view, request, self.answer.docs)
         self.kept = self.filters.kept()
         self.docs = self.answer.docs if self.kept is None else self.answer.docs[self.kept]
@@ -53,6 +62,27 @@ class Evaluation:
         if self.request.sort is Sort.RELEVANCE and scores is not None:
             return scores if self.kept is None else scores[self.kept]
         return sort_keys(self.view, self.docs, self.request.sort, self.request.first)
+
+    def similar(self) -> tuple[Docs, Scores]:
+        """The documents beside a short list of results, and their cosines."""
+        few = self.request.page == 1 and self.request.per_page > 0 and len(self.docs) < FEW_RESULTS
+        if self.meaning is None or not few:
+            return self.docs[:0], np.zeros(0, np.float32)
+        others = np.ones(self.view.size, np.bool_)
+        others[self.answer.docs] = False
+        buried = (self.view.document_of(document_id) for document_id in self.request.buries)
+        others[[doc for doc in buried if doc is not None]] = False
+        in_scope = _allowed(self.view, self.request.scope)
+        for mask in (*self.filters.masks(), *([] if in_scope is None else [in_scope])):
+            others &= mask
+        return self.meaning.similar(others)
+
+    def _meaning(self, meanings: Meanings | None) -> Meaning | None:
+        request, answer = self.request, self.answer
+        if meanings is None or not request.by_meaning or not answer.words:
+            return None
+        text = answer.suggestion if answer.corrected and answer.suggestion else request.words
+        return meaning_of(self.view, meanings.patient() if request.explain else meanings, text, answer.words)
 
     def count(self, which: Mask | None) -> int:
         """Return the number of marked documents that pass the filters."""

@@ -6,18 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from app.adapters.whoosh.evaluation import Evaluation
+from app.adapters.whoosh.meaning import Meanings
 from app.adapters.whoosh.placing import PlacedOrder
 from app.adapters.whoosh.score_parts import score_parts
 from app.adapters.whoosh.scoring import Matches, place_of
 from app.adapters.whoosh.unit_matches import UnitMatch, alternative_matches, matches_of
 from app.adapters.whoosh.view import View
-from app.domain.search.engine import Explanation, FieldMatch, SearchRequest
+from app.domain.search.engine import Explanation, FieldMatch, ScorePart, SearchRequest
 from app.domain.search.ranking.weights import FIELDS
 from app.domain.search.text import query_words
 
 
-def explain(view: View, request: SearchRequest, document_id: str) -> Explanation:
-    evaluation = Evaluation(view, request)
+def explain(view: View, request: SearchRequest, document_id: str, meanings: Meanings | None = None) -> Explanation:
+    evaluation = Evaluation(view, request, None if meanings is None else meanings.patient())
     return explained(evaluation, evaluation.order(), document_id)
 
 
@@ -33,9 +34,21 @@ def explained(evaluation: Evaluation, order: PlacedOrder, document_id: str) -> E
     if place_of(evaluation.docs, doc) is None:
         return why
     score = None if answer.scores is None else float(answer.scores[answer.docs.searchsorted(doc)])
-    parts = () if not score or answer.found is None else score_parts(view, answer.words, answer.found, doc, score)
+    parts = _parts(evaluation, doc, score) if score else ()
     placed = order.placement.placed(document_id)
     return replace(why, rank=order.rank(document_id, doc), score=score, parts=parts, placed=placed)
+
+
+def _parts(evaluation: Evaluation, doc: int, score: float) -> tuple[ScorePart, ...]:
+    view, answer = evaluation.view, evaluation.answer
+    if answer.found is None:
+        return ()
+    if answer.fusion is None:
+        return score_parts(view, answer.words, answer.found, doc, score)
+    meaning = answer.fusion.meaning_at(int(answer.docs.searchsorted(doc)))
+    parts = score_parts(view, answer.words, answer.found, doc, score - meaning)
+    near = (ScorePart("meaning", None, (), meaning),) if meaning else ()
+    return tuple(sorted((*parts, *near), key=lambda part: -part.worth))
 
 
 def _words_in(view: View, units: Sequence[UnitMatch], doc: int) -> tuple[tuple[FieldMatch, ...], tuple[str, ...]]:

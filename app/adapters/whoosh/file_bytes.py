@@ -6,6 +6,7 @@ about as little, the operating system caches it all the same, and an open file c
 
 from __future__ import annotations
 
+import mmap
 import os
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -59,6 +60,13 @@ class FilePart:
     def __getitem__(self, part: slice) -> bytes:
         start, stop, _ = part.indices(self._length)
         return os.pread(self._number, stop - start, self._offset + start)
+
+    def mapped(self) -> memoryview:
+        """The part mapped into memory: for arrays that are looked up row by row, of which only the pages that are used
+        are read, and no process has a copy."""
+        start = self._offset % mmap.ALLOCATIONGRANULARITY
+        length, offset = start + self._length, self._offset - start
+        return memoryview(mmap.mmap(self._number, length, offset=offset, access=mmap.ACCESS_READ))[start:]
 
     def stamp(self) -> Stamp:
         """The stamp of the whole file."""

@@ -28,6 +28,11 @@ class Filters:
         """Return the mask of documents that pass all filters; None when there are no filters."""
         return all_of([mask for _, mask in self._masks])
 
+    def masks(self) -> list[Mask]:
+        """Return the masks of all documents that pass each filter, found or not."""
+        view, request = self._view, self._request
+        return [*(value_mask(view, f) for f in request.filters), *(_range_mask(view, r) for r in request.ranges)]
+
     def facets(self) -> Mapping[str, tuple[tuple[str, int], ...]]:
         return {
             name: self._view.facet(name).counts(self._docs_without("value", name), MOST_FACET_VALUES)

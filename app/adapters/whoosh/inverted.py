@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from app.adapters.whoosh.vectors import RowVectors
+
 Ints = npt.NDArray[np.int64]
 
 
@@ -42,6 +44,7 @@ class Inverted:
     values: dict[str, ValueColumn] = field(default_factory=dict)
     numbers: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     texts: dict[str, list[bytes]] = field(default_factory=dict)
+    vectors: RowVectors | None = None
 
 
 def utf8(text: str) -> bytes:

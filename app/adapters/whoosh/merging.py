@@ -12,6 +12,7 @@ from whoosh.codec.whoosh3 import W3Segment
 from app.adapters.whoosh.inverted import Ints, Inverted, InvertedField, ValueColumn
 from app.adapters.whoosh.schema import BYTES_COLUMNS, INDEXED_FIELDS
 from app.adapters.whoosh.segment import Segment
+from app.adapters.whoosh.vectors import merged_rows
 from app.domain.search.ranking.weights import TEXT_FIELDS
 
 SMALL = 10_000
@@ -45,6 +46,11 @@ def merged(segments: Sequence[Segment], deleted: Sequence[Iterable[int]]) -> Inv
     for name in BYTES_COLUMNS:
         columns = [segment.text(name) for segment in segments]
         inverted.texts[name] = [column[doc] for column, docs in zip(columns, live, strict=True) for doc in docs]
+    vectors = [
+        None if segment.vectors is None else segment.vectors.at(docs)
+        for segment, docs in zip(segments, live, strict=True)
+    ]
+    inverted.vectors = merged_rows(list(zip(vectors, map(len, live), strict=True)))
     return inverted
 
 

@@ -6,17 +6,18 @@ from dataclasses import replace
 
 from app.adapters.whoosh.evaluation import Evaluation
 from app.adapters.whoosh.explaining import explained
+from app.adapters.whoosh.meaning import Meanings
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import Hit, RangeCount, SearchRequest, SearchResult
 from app.domain.search.text import query_words
 
 
-def evaluate(view: View, request: SearchRequest) -> SearchResult:
+def evaluate(view: View, request: SearchRequest, meanings: Meanings | None = None) -> SearchResult:
     if not view.size:
         facets = {name: () for name in request.facets}
         ranges = {name: RangeCount(None, None, 0) for name in request.range_facets}
         return SearchResult(0, facets=facets, ranges=ranges, full_matches=0 if query_words(request.words) else None)
-    evaluation = Evaluation(view, request)
+    evaluation = Evaluation(view, request, meanings)
     answer, total = evaluation.answer, len(evaluation.docs)
     by_words = total - evaluation.count(answer.added)
     full = None
@@ -31,7 +32,14 @@ def evaluate(view: View, request: SearchRequest) -> SearchResult:
         corrected=answer.corrected,
         relaxed=full is not None and full < by_words,
         full_matches=full,
+        similar=_similar(evaluation),
     )
+
+
+def _similar(evaluation: Evaluation) -> tuple[Hit, ...]:
+    docs, cosines = evaluation.similar()
+    cards = evaluation.view.ids_and_cards(docs)
+    return tuple(Hit(id, cosine, card) for (id, card), cosine in zip(cards, cosines.tolist(), strict=True))
 
 
 def _page(evaluation: Evaluation) -> tuple[Hit, ...]:

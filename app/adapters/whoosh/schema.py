@@ -14,6 +14,7 @@ ID_COLUMN = "doc"
 CARD_COLUMN = "card"
 DIGEST_COLUMN = "digest"
 SORT_NAME_COLUMN = "sortname"
+VECTORS_COLUMN = "vectors"  # Ours alone: Whoosh reads columns by the names in its schema.
 BYTES_COLUMNS = (ID_COLUMN, CARD_COLUMN, DIGEST_COLUMN, SORT_NAME_COLUMN)
 
 VALUES_PREFIX = "v_"

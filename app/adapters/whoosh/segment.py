@@ -8,6 +8,7 @@ from __future__ import annotations
 import pickle
 import struct
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import islice, takewhile
 from pathlib import Path
 
@@ -19,9 +20,10 @@ from app.adapters.whoosh.column_files import TextColumn, read_numbers, read_rare
 from app.adapters.whoosh.file_bytes import FilePart, open_file
 from app.adapters.whoosh.inverted import ValueColumn, utf8
 from app.adapters.whoosh.postings import Postings, document_frequency, read_postings
-from app.adapters.whoosh.schema import ID_FIELD, NUMBER_PREFIX, RARE_NUMBER_PREFIX, VALUES_PREFIX
+from app.adapters.whoosh.schema import ID_FIELD, NUMBER_PREFIX, RARE_NUMBER_PREFIX, VALUES_PREFIX, VECTORS_COLUMN
 from app.adapters.whoosh.segment_file import column_file, length_column, segment_path
 from app.adapters.whoosh.term_file import TermFile
+from app.adapters.whoosh.vectors import RowVectors, read_vectors
 
 _START = struct.Struct("!qi")
 
@@ -120,6 +122,11 @@ class Segment:
             return read_numbers(column, self.count)
         column = self._column(RARE_NUMBER_PREFIX + name)
         return None if column is None else read_rare_numbers(column, self.count)
+
+    @cached_property
+    def vectors(self) -> RowVectors | None:
+        column = self._column(VECTORS_COLUMN)
+        return None if column is None else read_vectors(column, self.count)
 
     def text(self, name: str) -> TextColumn:
         if name not in self._texts:

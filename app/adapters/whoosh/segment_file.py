@@ -16,8 +16,9 @@ from whoosh.codec.whoosh3 import W3Codec, W3Segment
 from app.adapters.whoosh.column_files import write_numbers, write_rare_numbers, write_texts, write_values
 from app.adapters.whoosh.inverted import Inverted
 from app.adapters.whoosh.postings import write_postings
-from app.adapters.whoosh.schema import INDEXED_FIELDS, NUMBER_PREFIX, RARE_NUMBER_PREFIX, VALUES_PREFIX
+from app.adapters.whoosh.schema import INDEXED_FIELDS, NUMBER_PREFIX, RARE_NUMBER_PREFIX, VALUES_PREFIX, VECTORS_COLUMN
 from app.adapters.whoosh.term_file import term_key, write_terms
+from app.adapters.whoosh.vectors import write_vectors
 
 INDEX_NAME = "MAIN"
 _START = struct.Struct("!qi")
@@ -78,6 +79,8 @@ def _files(segment: W3Segment, inverted: Inverted) -> Iterator[tuple[str, bytes]
         yield column_file(segment, prefix + name), write(numbers)
     for name, texts in inverted.texts.items():
         yield column_file(segment, name), write_texts(texts)
+    if inverted.vectors is not None:
+        yield column_file(segment, VECTORS_COLUMN), write_vectors(inverted.vectors)
     # Whoosh asks every segment for stored fields; ours come from columns that need no decompression.
     yield column_file(segment, "_stored"), write_texts([b""] * inverted.count)
 

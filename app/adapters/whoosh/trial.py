@@ -7,22 +7,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from app.adapters.whoosh.embedding import Embedder, embedder
 from app.adapters.whoosh.inversion import invert
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.segment_file import write_segment
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import Change, Delete, IndexDocument, Upsert
+from app.domain.search.sentence_model import SentenceModel
+
+MOST_EMBEDDED = 64  # New texts of a preview, so that it takes no longer than a second or so.
 
 
 @contextmanager
-def changed_view(view: View, changes: Sequence[Change]) -> Iterator[View]:
+def changed_view(view: View, changes: Sequence[Change], model: SentenceModel | None = None) -> Iterator[View]:
     """The view as it would be once the changes are committed: the old documents deleted, the new ones in a segment of
-    their own, so every search, statistics included, answers as it would then. No other search sees it."""
+    their own, so every search, statistics included, answers as it would then. No other search sees it. Beyond the first
+    few documents with new texts words alone rank."""
     last = {change.id if isinstance(change, Delete) else change.document.id: change for change in changes}
     deleted = [{*docs, *_places(segment, last)} for segment, docs in zip(view.segments, view.deleted, strict=True)]
     documents = [change.document for change in last.values() if isinstance(change, Upsert)]
+    makes_vectors = embedder(model, (segment.vectors for segment in view.segments))
     with tempfile.TemporaryDirectory(prefix="trial-") as folder:
-        segments = [*view.segments, *_segment_of(Path(folder), documents)]
+        segments = [*view.segments, *_segment_of(Path(folder), documents, makes_vectors)]
         deleted += [set()] * (len(segments) - len(deleted))
         # What was made of the large segments still holds; what is made here must not get into the live view.
         yield View(view.generation, view.commit, segments, deleted, view.pin, dict(view.kept))
@@ -35,5 +41,10 @@ def _places(segment: Segment, ids: Iterable[str]) -> Iterator[int]:
             yield place
 
 
-def _segment_of(directory: Path, documents: Sequence[IndexDocument]) -> list[Segment]:
-    return [Segment(directory, write_segment(directory, invert(documents)))] if documents else []
+def _segment_of(directory: Path, documents: Sequence[IndexDocument], makes_vectors: Embedder | None) -> list[Segment]:
+    if not documents:
+        return []
+    inverted = invert(documents)
+    if makes_vectors is not None:
+        inverted.vectors = makes_vectors.vectors(documents, MOST_EMBEDDED)
+    return [Segment(directory, write_segment(directory, inverted))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.adapters.whoosh.damage import readable
+from app.adapters.whoosh.meaning import Meanings
 from app.adapters.whoosh.results import evaluate
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import IndexName, SearchRequest, SearchResult
@@ -13,12 +14,13 @@ from app.domain.search.engine import IndexName, SearchRequest, SearchResult
 class ViewSearch:
     """Answers from one view of one index of one site."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, meanings: Meanings | None = None) -> None:
         self._view = view
+        self._meanings = None if meanings is None else meanings.patient()
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
         with readable():
-            return evaluate(self._view, request)
+            return evaluate(self._view, request, self._meanings)
 
     def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
         return [self.search(site_id, index, request) for request in requests]

@@ -1,0 +1,96 @@
+"""The making of documents' vectors: what was embedded before with the same text is taken over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import structlog
+
+from app.adapters.whoosh.vectors import Hashes, RowVectors, hashes_of, joined_rows, no_vectors, packed
+from app.domain.search.engine import IndexDocument
+from app.domain.search.ranking.fusion import meaning_text
+from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable
+
+log = structlog.get_logger(__name__)
+BATCH = 256  # Texts that are embedded in one go, so that whoever counts documents sees them come.
+
+
+class Embedder:
+    """Makes vectors by a model. `known` are those of the documents that are live now, of any model. Raises
+    SentenceModelUnavailable."""
+
+    def __init__(self, model: SentenceModel, known: Iterable[RowVectors | None] = ()) -> None:
+        self._model = model
+        self._known = [
+            vectors
+            for vectors in known
+            if vectors is not None and (vectors.model, vectors.dimensions) == (model.name, model.dimensions)
+        ]
+        self._hashes: Hashes = np.concatenate([np.zeros(0, np.uint64), *(v.hashes for v in self._known)])
+        self._order = np.argsort(self._hashes)
+        self._starts = np.cumsum([0, *map(len, self._known)])
+
+    def vectors(self, documents: Sequence[IndexDocument], most: int | None = None) -> RowVectors:
+        """Return a row for each document. Of texts that were never embedded only the first `most` are; the documents
+        of the others go without."""
+        texts = [meaning_text(document) for document in documents]
+        hashes = hashes_of(texts)
+        found = no_vectors(self._model.name, self._model.dimensions, len(texts))
+        found.hashes[:] = hashes
+        missing = np.flatnonzero(~self._take_over(found))[:most]
+        for start in range(0, len(missing), BATCH):
+            places = missing[start : start + BATCH]
+            made = packed(self._model.name, self._model.embed([texts[place] for place in places]), hashes[places])
+            found.rows[places], found.scales[places] = made.rows, made.scales
+        return found
+
+    def _take_over(self, found: RowVectors) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Copy the rows that are known by their hash; return which were."""
+        taken = np.zeros(len(found), np.bool_)
+        if not len(self._hashes):
+            return taken
+        at = np.minimum(self._hashes.searchsorted(found.hashes, sorter=self._order), len(self._hashes) - 1)
+        sources = self._order[at]
+        for place in np.flatnonzero(self._hashes[sources] == found.hashes).tolist():
+            part = int(self._starts.searchsorted(sources[place], side="right")) - 1
+            row = int(sources[place] - self._starts[part])
+            scale = self._known[part].scales[row]
+            if scale:
+                found.rows[place], found.scales[place] = self._known[part].rows[row], scale
+                taken[place] = True
+        return taken
+
+
+def embedder(model: SentenceModel | None, known: Iterable[RowVectors | None]) -> Embedder | None:
+    """Return what makes vectors; None where there is no model that can be used: documents are indexed all the same."""
+    try:
+        return None if model is None else Embedder(model, known)
+    except SentenceModelUnavailable as error:
+        log.warning("indexed_by_words_alone", reason=error.message)
+        return None
+
+
+class BatchEmbedder:
+    """Embeds documents as they come, a batch at a time, and hands out the rows in order."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._waiting: list[IndexDocument] = []
+        self._made: list[RowVectors] = []
+
+    def add(self, document: IndexDocument) -> None:
+        self._waiting.append(document)
+        if len(self._waiting) == BATCH:
+            self._embed()
+
+    def _embed(self) -> None:
+        if self._waiting:
+            self._made.append(self._embedder.vectors(self._waiting))
+            self._waiting = []
+
+    def take(self) -> RowVectors | None:
+        """Return the rows of the documents that were added since; None for no documents."""
+        self._embed()
+        made, self._made = self._made, []
+        return joined_rows(made) if made else None

@@ -1,0 +1,170 @@
+"""Documents near the words of a search in meaning (app/domain/search/ranking/fusion.py), over arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.adapters.whoosh.facet_column import Docs, Mask
+from app.adapters.whoosh.scoring import Scores
+from app.adapters.whoosh.vectors import RowVectors
+from app.adapters.whoosh.view import View
+from app.domain.search.query_vectors import QueryVectors
+from app.domain.search.ranking.fusion import (
+    MOST_SIMILAR,
+    NEAREST,
+    SIMILAR_COSINE,
+    points_by_meaning,
+    points_by_words,
+    reads_as_code,
+)
+from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable, Vectors
+from app.domain.search.text import joined
+
+# Fewer documents with vectors than this share would make some stand out for having one.
+COVERED = 0.9
+WAIT = 0.05  # Seconds for which a shopper's search waits for the vector of its words.
+PATIENT_WAIT = 10.0  # Previews and explanations say what shoppers find once it is there.
+CHUNK = 1024  # Rows that are widened at a time, so that they stay in the processor's cache.
+
+
+@dataclass(frozen=True, slots=True)
+class Meanings:
+    """The source of the vectors of searches. `wait` is in seconds."""
+
+    model: SentenceModel
+    queries: QueryVectors
+    wait: float = WAIT
+
+    def patient(self) -> Meanings:
+        return replace(self, wait=max(self.wait, PATIENT_WAIT))
+
+    def vector(self, text: str) -> Vectors | None:
+        return self.queries.get(text, self.wait)
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """The points of documents by words, and which of them are the nearest in meaning: their places among the
+    documents, and their ranks."""
+
+    by_words: Scores
+    nearest: Docs
+    ranks: Docs
+
+    @property
+    def scores(self) -> Scores:
+        scores = self.by_words.copy()
+        scores[self.nearest] += points_by_meaning(self.ranks).astype(np.float32)
+        return scores
+
+    def meaning_at(self, place: int) -> float:
+        """Return the points by meaning of the document at a place."""
+        found = np.flatnonzero(self.nearest == place)
+        return float(points_by_meaning(self.ranks[found[0]])) if len(found) else 0.0
+
+
+def is_covered(view: View, model: SentenceModel) -> bool:
+    """Whether nearly all documents have vectors of the model. Raises SentenceModelUnavailable."""
+    return view.cached(("covered", model.name), lambda: _with_vectors(view, model) >= COVERED * view.documents)
+
+
+def lacks_vectors(view: View, model: SentenceModel | None) -> bool:
+    """Whether a rebuild would let a model rank what it does not rank yet."""
+    try:
+        return model is not None and not is_covered(view, model)
+    except SentenceModelUnavailable:
+        return False
+
+
+def _with_vectors(view: View, model: SentenceModel) -> int:
+    columns = zip(_columns(view, model), view.counts, strict=True)
+    scales = [np.zeros(count) if vectors is None else vectors.scales for vectors, count in columns]
+    present = np.concatenate([np.zeros(0), *scales]) > 0
+    return int(np.count_nonzero(present if view.live is None else present & view.live))
+
+
+def _columns(view: View, model: SentenceModel) -> list[RowVectors | None]:
+    """The vectors of each segment that can be compared with the model's."""
+    wanted = model.name, model.dimensions
+    found = [segment.vectors for segment in view.segments]
+    return [v if v is not None and (v.model, v.dimensions) == wanted else None for v in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The meaning of `text`: its vector, beside those of the documents of a view."""
+
+    view: View
+    model: SentenceModel
+    text: str
+    vector: Vectors
+
+    def fusion(self, docs: Docs, scores: Scores) -> Fusion:
+        """Return the fusion of what documents (rising) score by words with how near they are. Those that score nothing,
+        since a pin alone put them there, get no points."""
+        found = scores > 0
+        points = np.where(found, points_by_words(_ranks(scores)), 0).astype(np.float32)
+        nearest, ranks = self._nearest(docs[found])
+        return Fusion(points, np.flatnonzero(found)[nearest], ranks)
+
+    def _nearest(self, docs: Docs) -> tuple[Docs, Docs]:
+        """Return (the places among `docs` of the nearest, their ranks), cached while the words find the same."""
+        key = "near", self.model.name, self.text, len(docs), hash(docs.tobytes())
+        return self.view.recent(key, lambda: _nearest_of(self.cosines(docs)), lambda found: 2 * found[0].nbytes)
+
+    def similar(self, allowed: Mask) -> tuple[Docs, Scores]:
+        """Return the documents among the allowed that are near enough to be shown beside few results, the nearest
+        first, and their cosines."""
+        key = "cosines", self.model.name, self.text
+        everything = self.view.recent(key, lambda: self.cosines(np.arange(self.view.size)), lambda found: found.nbytes)
+        docs = np.flatnonzero(allowed & (everything >= SIMILAR_COSINE))
+        docs = docs[np.lexsort((docs, -everything[docs]))][:MOST_SIMILAR]
+        return docs, everything[docs]
+
+    def cosines(self, docs: Docs) -> Scores:
+        """Return the cosine of documents (rising) with the text; 0 for those without a vector."""
+        found = np.zeros(len(docs), np.float32)
+        ends = docs.searchsorted(self.view.bases)
+        for place, vectors in enumerate(_columns(self.view, self.model)):
+            if vectors is not None:
+                for start in range(ends[place], ends[place + 1], CHUNK):
+                    part = slice(start, min(start + CHUNK, ends[place + 1]))
+                    found[part] = vectors.cosines(self.vector, _stretch(docs[part] - self.view.bases[place]))
+        return found
+
+
+def meaning_of(view: View, meanings: Meanings, text: str, words: Sequence[str]) -> Meaning | None:
+    """Return what a search means. None where words alone rank: they are a code, or there is no vector of them, or not
+    of the documents."""
+    if reads_as_code(words) or view.postings("codes", joined(words).encode()) is not None:
+        return None
+    vector = meanings.vector(text)  # Before anything else is wanted of the model, which this loads beside the request.
+    if vector is None or not is_covered(view, meanings.model):
+        return None
+    return Meaning(view, meanings.model, text, vector)
+
+
+def _nearest_of(found: Scores) -> tuple[Docs, Docs]:
+    places = np.flatnonzero(found > 0)
+    if len(places) > NEAREST:
+        places = np.sort(places[np.argpartition(-found[places], NEAREST - 1)[:NEAREST]])
+    return places, _ranks(found[places])
+
+
+def _ranks(scores: Scores) -> Docs:
+    """Return the rank of each, from 0; equal ones share the rank of the first."""
+    order = np.argsort(-scores)
+    ordered = scores[order]
+    starts = np.concatenate(([True], ordered[1:] != ordered[:-1])) if len(order) else np.zeros(0, np.bool_)
+    ranks = np.empty(len(order), np.intp)
+    ranks[order] = np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
+    return ranks
+
+
+def _stretch(places: Docs) -> slice | Docs:
+    """Neighbours are read as one stretch, which spares a copy."""
+    first, last = int(places[0]), int(places[-1])
+    return slice(first, last + 1) if last - first + 1 == len(places) else places

@@ -1,0 +1,112 @@
+"""The vectors of a segment's documents, which say what they mean: a column of the segment's file.
+
+A row is kept as one byte a dimension with a scale of its own: 0 for a document without a vector. The hash of the text
+says whether a vector can be taken over, the name of the model whether it can be compared at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from app.adapters.whoosh.file_bytes import FilePart
+from app.domain.search.sentence_model import Vectors
+
+_HEAD = struct.Struct("<II")  # Dimensions, bytes of the model's name.
+_ALIGNMENT = 8
+_LARGEST = 127
+
+Rows = npt.NDArray[np.int8]
+Scales = npt.NDArray[np.float32]
+Hashes = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class RowVectors:
+    """The vectors of some documents, in their order, by one model."""
+
+    model: str
+    rows: Rows
+    scales: Scales
+    hashes: Hashes
+
+    def __len__(self) -> int:
+        return len(self.scales)
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.rows.shape[1])
+
+    def at(self, places: slice | npt.NDArray[np.integer]) -> RowVectors:
+        return RowVectors(self.model, self.rows[places], self.scales[places], self.hashes[places])
+
+    def cosines(self, vector: Vectors, places: slice | npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
+        """Return the cosine of each of the places with a vector of length 1; 0 for those without a vector."""
+        found: npt.NDArray[np.float32] = (self.rows[places].astype(np.float32) @ vector) * self.scales[places]
+        return found
+
+
+def no_vectors(model: str, dimensions: int, count: int) -> RowVectors:
+    """The rows of documents without vectors."""
+    rows = np.zeros((count, dimensions), np.int8)
+    return RowVectors(model, rows, np.zeros(count, np.float32), np.zeros(count, np.uint64))
+
+
+def packed(model: str, vectors: Vectors, hashes: Hashes) -> RowVectors:
+    scales = (np.abs(vectors).max(axis=1, initial=0) / _LARGEST).astype(np.float32)
+    rows = np.rint(vectors / np.where(scales, scales, 1)[:, None]).astype(np.int8)
+    return RowVectors(model, rows, scales, hashes)
+
+
+def hashes_of(texts: Sequence[str]) -> Hashes:
+    digests = b"".join(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest() for text in texts)
+    return np.frombuffer(digests, np.uint64)
+
+
+def joined_rows(parts: Sequence[RowVectors]) -> RowVectors:
+    """The rows of several parts by the same model, one after the other."""
+    return RowVectors(
+        parts[0].model,
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.scales for part in parts]),
+        np.concatenate([part.hashes for part in parts]),
+    )
+
+
+def merged_rows(parts: Sequence[tuple[RowVectors | None, int]]) -> RowVectors | None:
+    """The rows of several parts, each with its number of documents, by the model of the last that has one. None where
+    none has."""
+    known = [vectors for vectors, _ in parts if vectors is not None]
+    if not known:
+        return None
+    model, dimensions = known[-1].model, known[-1].dimensions
+    return joined_rows(
+        [
+            part if part is not None and part.model == model else no_vectors(model, dimensions, count)
+            for part, count in parts
+        ]
+    )
+
+
+def write_vectors(vectors: RowVectors) -> bytes:
+    name = vectors.model.encode()
+    head = _HEAD.pack(vectors.dimensions, len(name)) + name
+    padding = b"\0" * (-len(head) % _ALIGNMENT)
+    return b"".join((head, padding, vectors.hashes.tobytes(), vectors.scales.tobytes(), vectors.rows.tobytes()))
+
+
+def read_vectors(file: FilePart, count: int) -> RowVectors:
+    """The vectors as the file has them, mapped into memory: all processes share what the operating system caches."""
+    buffer = file.mapped()
+    dimensions, length = _HEAD.unpack_from(buffer)
+    model = bytes(buffer[_HEAD.size : _HEAD.size + length]).decode()
+    start = _HEAD.size + length + -(_HEAD.size + length) % _ALIGNMENT
+    hashes = np.frombuffer(buffer, np.uint64, count, start)
+    scales = np.frombuffer(buffer, np.float32, count, start + hashes.nbytes)
+    rows = np.frombuffer(buffer, np.int8, count * dimensions, start + hashes.nbytes + scales.nbytes)
+    return RowVectors(model, rows.reshape(count, dimensions), scales, hashes)

@@ -1,0 +1,193 @@
+"""The vectors of documents on files: what is embedded when, and what is never compared."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.adapters.whoosh import WhooshEngine
+from app.adapters.whoosh.embedding import Embedder
+from app.adapters.whoosh.segment import Segment
+from app.adapters.whoosh.trial import MOST_EMBEDDED
+from app.adapters.whoosh.vectors import packed
+from app.domain.search.engine import Delete, EngineState, SearchRequest, Upsert
+from app.domain.search.sentence_model import Vectors
+from tests.adapters.whoosh_catalogue import generation_directory
+from tests.contracts.meaning_contract import THINGS, answer, ids, model, similar, thing
+from tests.contracts.search_engine_contract import PRODUCTS, SITE, apply, rebuild
+from tests.fakes.sentence_model import WordSums
+
+LONG = 60
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "index"
+
+
+def with_model(folder: Path, made: WordSums | None = None) -> tuple[WhooshEngine, WordSums]:
+    made = made or model()
+    return WhooshEngine(folder, made, wait=LONG), made
+
+
+def newly_embedded(model: WordSums) -> list[str]:
+    texts, model.embedded[:] = list(model.embedded), []
+    return texts
+
+
+def segments_of(engine: WhooshEngine) -> Sequence[Segment]:
+    return engine._reader(SITE, PRODUCTS).fresh_view().segments
+
+
+def test_a_rebuild_embeds_only_what_changed(folder: Path):
+    engine, made = with_model(folder)
+    rebuild(engine, THINGS)
+    assert newly_embedded(made) == [document.name for document in THINGS]
+    rebuild(engine, [*THINGS[:-1], thing(5, "Kettle"), thing(6, "Couch")])
+    assert newly_embedded(made) == ["Kettle"]
+    assert set(similar(answer(engine, "furniture", correct=False))) == {"T3", "T4", "T6"}
+
+
+def test_another_process_takes_vectors_over_as_well(folder: Path):
+    rebuild(with_model(folder)[0], THINGS)
+    engine, made = with_model(folder)
+    rebuild(engine, THINGS)
+    assert newly_embedded(made) == []
+
+
+def test_a_change_of_anything_but_the_text_embeds_nothing(folder: Path):
+    engine, made = with_model(folder)
+    rebuild(engine, THINGS)
+    newly_embedded(made)
+    apply(engine, Upsert(thing(3, "Couch", colour="Green")), Delete("T4"))
+    assert newly_embedded(made) == []
+    assert similar(answer(engine, "furniture", correct=False)) == ["T3"]
+
+
+def test_changes_saved_during_a_rebuild_are_embedded_with_it(folder: Path):
+    engine, _ = with_model(folder)
+    rebuild(engine, THINGS, [Upsert(thing(7, "Settee"))])
+    assert set(similar(answer(engine, "furniture", correct=False))) == {"T3", "T4", "T7"}
+
+
+def test_merged_segments_keep_their_vectors(folder: Path):
+    engine, made = with_model(folder)
+    rebuild(engine, THINGS)
+    for number in range(10, 30):
+        apply(engine, Upsert(thing(number, f"Couch number{number} sofa sofa sofa sofa")))
+    assert len(segments_of(engine)) < 10
+    assert len(made.embedded) == len(THINGS) + 20
+    assert len(similar(answer(engine, "furniture", correct=False))) == 12
+    assert not engine.status(SITE, PRODUCTS).lacks_vectors
+
+
+def test_a_large_build_uses_both_processes_and_loses_no_vector(folder: Path):
+    engine, made = with_model(folder, WordSums({"couch": "sofa"}, dimensions=8))
+    rebuild(engine, [thing(n, f"Couch {n}") for n in range(5_000)])
+    vectors = [segment.vectors for segment in segments_of(engine)]
+    assert sorted(len(v) for v in vectors if v is not None) == [2_500, 2_500]
+    expected = Embedder(made).vectors([thing(7, "Couch 7")])
+    assert any((v.rows == expected.rows[0]).all(axis=1).any() for v in vectors if v is not None)
+    assert not engine.status(SITE, PRODUCTS).lacks_vectors
+
+
+def test_without_a_model_no_vector_is_written(folder: Path):
+    engine = WhooshEngine(folder)
+    rebuild(engine, THINGS)
+    apply(engine, Upsert(thing(6, "Couch")))
+    assert [segment.vectors for segment in segments_of(engine)] == [None, None]
+    assert ids(answer(engine, "computer")) == ["T1", "T2"]
+    assert not engine.status(SITE, PRODUCTS).lacks_vectors
+
+
+def test_an_index_from_before_the_model_answers_by_words_until_it_is_rebuilt(folder: Path):
+    rebuild(WhooshEngine(folder), THINGS)
+    engine, _ = with_model(folder)
+    apply(engine, Upsert(thing(6, "Couch")))
+    assert engine.status(SITE, PRODUCTS).lacks_vectors
+    assert ids(answer(engine, "computer")) == ["T1", "T2"]
+    assert answer(engine, "furniture", correct=False).similar == ()
+    rebuild(engine, THINGS)
+    assert not engine.status(SITE, PRODUCTS).lacks_vectors
+    assert ids(answer(engine, "computer")) == ["T2", "T1"]
+
+
+def test_vectors_of_another_model_are_never_compared(folder: Path):
+    class Other(WordSums):
+        name = "other"
+
+    rebuild(with_model(folder)[0], THINGS)
+    engine, made = with_model(folder, Other())
+    assert engine.status(SITE, PRODUCTS).lacks_vectors
+    assert answer(engine, "couch").similar == ()
+    rebuild(engine, THINGS)
+    assert set(newly_embedded(made)) == {"couch", *(document.name for document in THINGS)}
+
+
+def test_a_model_that_is_gone_leaves_what_the_index_finds(folder: Path):
+    rebuild(with_model(folder)[0], THINGS)
+    engine = WhooshEngine(folder)
+    apply(engine, Upsert(thing(6, "Computer")))
+    assert set(ids(answer(engine, "computer"))) == {"T1", "T2", "T6"}
+
+
+def test_a_query_whose_vector_is_late_is_answered_by_words(folder: Path):
+    class Stuck(WordSums):
+        free = threading.Event()
+
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            if texts == ["computer"]:
+                assert self.free.wait(LONG)
+            return super().embed(texts)
+
+    made = Stuck({"computer": "laptop", "notebook": "laptop"})
+    engine = WhooshEngine(folder, made, wait=0.0)
+    rebuild(engine, THINGS)
+    late = answer(engine, "computer")
+    assert late.hits == engine.search(SITE, PRODUCTS, SearchRequest(words="computer")).hits
+    made.free.set()
+    assert ids(answer(engine, "computer", explain=True)) == ["T2", "T1"]
+    assert ids(answer(engine, "computer")) == ["T2", "T1"]
+
+
+def test_damaged_vectors_are_a_damaged_index(folder: Path):
+    rebuild(with_model(folder)[0], THINGS)
+    (segment,) = generation_directory(folder).glob("*.seg")
+    engine, _ = with_model(folder)
+    vectors = segments_of(engine)[0].vectors
+    assert vectors is not None
+    content = segment.read_bytes()
+    at = content.index(vectors.rows.tobytes())
+    with open(segment, "r+b") as file:
+        file.seek(at)
+        file.write(bytes([content[at] ^ 1]))
+    os.utime(segment)
+    assert with_model(folder)[0].status(SITE, PRODUCTS).state is EngineState.UNREACHABLE
+
+
+def test_a_preview_of_many_products_embeds_a_bounded_number(folder: Path):
+    engine, made = with_model(folder)
+    rebuild(engine, [thing(n, "Teapot") for n in range(2_000)])
+    newly_embedded(made)
+    with engine.trial(SITE, PRODUCTS, [Upsert(thing(n, f"Couch {n}")) for n in range(MOST_EMBEDDED + 9)]) as changed:
+        result = changed.search(SITE, PRODUCTS, SearchRequest(words="couch", by_meaning=True))
+    assert (result.total, len(newly_embedded(made))) == (MOST_EMBEDDED + 9, MOST_EMBEDDED + 1)
+
+
+def test_a_row_comes_back_nearly_as_it_was():
+    vectors = WordSums().embed(["red sofa", "blue lamp", ""])
+    row = packed("any", vectors, np.zeros(3, np.uint64))
+    assert row.cosines(vectors[0], slice(None)) == pytest.approx(vectors @ vectors[0], abs=0.01)
+
+
+def test_a_hundred_thousand_products_take_less_than_60_megabytes(folder: Path):
+    plain, vectors = folder / "plain", folder / "vectors"
+    rebuild(WhooshEngine(plain), THINGS)
+    rebuild(with_model(vectors)[0], THINGS)
+    sizes = [WhooshEngine(place).size(SITE, PRODUCTS) or 0 for place in (vectors, plain)]
+    assert (sizes[0] - sizes[1]) / len(THINGS) * 100_000 < 60_000_000
