@@ -451,7 +451,7 @@ class Evaluation:
         """How near each document is to what was searched in the end; nothing where words alone rank."""
         assert self.answer is not None
         words, model = self.answer.query.words, self.documents.model
-        if model is None or not self.request.by_meaning:
+        if model is None or not self.request.by_meaning or self.request.is_typing:
             return {}
         if fusion.reads_as_code(words) or self.documents.has_code(words):
             return {}

@@ -156,6 +156,9 @@ class MeaningContract:
         result = taught.search(SITE, PRODUCTS, SearchRequest(words="furniture", correct=False))
         assert (result.total, result.similar) == (0, ())
 
+    def test_words_that_are_still_being_typed_mean_nothing_yet(self, taught: SearchEngine):
+        assert similar(answer(taught, "furniture", correct=False, is_typing=True)) == []
+
     def test_changes_have_meanings_at_once(self, taught: SearchEngine):
         apply(taught, Upsert(thing(3, "Lamp")), Upsert(thing(6, "Couch")), Delete("T4"))
         assert similar(answer(taught, "furniture", correct=False)) == ["T6"]

@@ -79,7 +79,7 @@ class Evaluation:
 
     def _meaning(self, meanings: Meanings | None) -> Meaning | None:
         request, answer = self.request, self.answer
-        if meanings is None or not request.by_meaning or not answer.words:
+        if meanings is None or not request.by_meaning or request.is_typing or not answer.words:
             return None
         text = answer.suggestion if answer.corrected and answer.suggestion else request.words
         return meaning_of(self.view, meanings.patient() if request.explain else meanings, text, answer.words)
