@@ -10,6 +10,7 @@ from flask import current_app
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.alerts import job_failures
+from app.domain.orders.sales import count_sales
 from app.domain.search.index import reconcile as reconciling
 from app.domain.shared.problems import DomainError
 from app.domain.sites.sites import all_sites
@@ -90,6 +91,18 @@ def purge() -> list[dict[str, object]] | None:
 def _purge_pictures(site_id: int) -> None:
     if removed := purging.purge_pictures(site_id).removed:
         log.info("purged", site=site_id, pictures=removed)
+
+
+def count_all_sales() -> None:
+    """Count the sales of each site, so that the index follows them. Raises SitesFailed."""
+    _for_each_site("count-sales", _count_sales)
+
+
+def _count_sales(site_id: int) -> None:
+    with transaction():
+        changed = count_sales(clock(), site_id)
+    if changed:
+        log.info("sales_counted", site=site_id, changed=changed)
 
 
 def suggest() -> None:
@@ -189,6 +202,7 @@ def _note_success(job: str, site_id: int) -> None:
 
 SCHEDULED: Mapping[str, ScheduledJob] = {
     "reconcile": ScheduledJob("15 3 * * *", reconcile, "Compare the search indexes with the database and repair them."),
+    "count-sales": ScheduledJob("5 * * * *", count_all_sales, "Count what products sold in 90 days, for the ranking."),
     "suggest": ScheduledJob("30 4 * * *", suggest, "Look for synonyms that would help searches that found nothing."),
     "purge": ScheduledJob(
         "45 3 * * *", purge, "Remove what is old: runs, counts, baskets, contacts, sessions, pictures."

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count, islice, pairwise
-from math import prod
+from math import log1p, prod
 
 from rapidfuzz.distance import OSA
 
@@ -41,7 +41,7 @@ from app.domain.search.engine import (
     Upsert,
     ValueFilter,
 )
-from app.domain.search.ranking import fusion, intent, spelling, strategy
+from app.domain.search.ranking import fusion, intent, signals, spelling, strategy
 from app.domain.search.ranking.analysis import analyse
 from app.domain.search.ranking.placement import PlacedDocuments
 from app.domain.search.ranking.query import (
@@ -356,7 +356,25 @@ class Index:
         return finished, lifts
 
     def lifts(self, query: Query, scores: Scores) -> Lifts:
-        return self.by_kind(query, scores)
+        return self.by_kind(query, scores) | self.by_signal(scores)
+
+    def by_signal(self, ids: Iterable[str]) -> Lifts:
+        """What sales, newness and stock multiply the score of each document by."""
+        by_id, weights = self.documents.by_id, self._request.ranking.weights
+        sold = {id: log1p(document.numbers.get(signals.SALES, 0)) for id, document in by_id.items()}
+        most = max(sold.values(), default=0.0)
+        shares = {
+            "sales": {id: signals.sales_share(sold[id], most) if most else 0.0 for id in ids},
+            "newness": {id: self._newness(by_id[id]) for id in ids},
+            "stock": {id: signals.stock_share(sells(by_id[id]), signals.LOW_STOCK in by_id[id].numbers) for id in ids},
+        }
+        return {
+            kind: {id: signals.lift(weights[kind], share) for id, share in own.items()} for kind, own in shares.items()
+        }
+
+    def _newness(self, document: IndexDocument) -> float:
+        created = document.numbers.get(signals.CREATED)
+        return 0.0 if created is None else float(signals.newness_share(created, self._request.day))
 
     def by_kind(self, query: Query, scores: Scores) -> Lifts:
         """What the kind of each document multiplies its score by: its level's share in the first results, or, where the
@@ -417,6 +435,10 @@ def _own_words_first(scores: Scores, units: Sequence[Matched]) -> Scores:
 
 def carries(document: IndexDocument, wanted: ValueFilter) -> bool:
     return not set(wanted.values).isdisjoint(document.values.get(wanted.name, ()))
+
+
+def sells(document: IndexDocument) -> bool:
+    return signals.YES in document.values.get(signals.IN_STOCK, ())
 
 
 def lies_in(document: IndexDocument, wanted: RangeFilter) -> bool:
@@ -538,6 +560,7 @@ class Evaluation:
     def key(self, id: str) -> tuple[float | str, ...]:
         """The order where nothing is placed, lowest first."""
         document, sort, nowhere = self.documents.by_id[id], self.request.sort, float("inf")
+        is_behind = self.request.ranking.sold_out_last and not sells(document)
         created = document.numbers.get("createdAt")
         match sort:
             case Sort.PRICE_ASC:
@@ -549,10 +572,12 @@ class Evaluation:
             case Sort.NAME:
                 return (fold(document.name),)
             case Sort.RELEVANCE if self.answer:
-                return (-self.scores[id],)
+                is_less = self.request.ranking.sold_out_last and id not in self.answer.found.full
+                return (is_less, is_behind, -self.scores[id])
         first = self.request.first
         place = first.index(id) if id in first else len(first)
-        return (place, "true" not in document.values.get("featured", ()), -(created or 0.0))
+        is_behind = is_behind and id not in first
+        return (place, is_behind, "true" not in document.values.get("featured", ()), -(created or 0.0))
 
     def explanation(self, id: str) -> Explanation:
         words = query_words(self.request.words)
@@ -564,7 +589,12 @@ class Evaluation:
         score = self.scores[id] if self.answer else None
         rank = self.placement.pin_rank(id) or self.placement.rank(self._unpinned().index(id))
         parts = self._parts(id, score) if score else ()
-        return Explanation(words, True, rank, score, matches, missing, parts, self.placement.placed(id))
+        return Explanation(words, True, rank, score, matches, missing, parts, self._placed(id))
+
+    def _placed(self, id: str) -> str | None:
+        is_behind = self.request.ranking.sold_out_last and not sells(self.documents.by_id[id])
+        is_last = is_behind and self.request.sort is Sort.RELEVANCE
+        return self.placement.placed(id) or ("sold_out" if is_last else None)
 
     def _words_in(self, id: str) -> tuple[tuple[FieldMatch, ...], tuple[str, ...]]:
         fields: dict[str, dict[str, None]] = {}

@@ -29,6 +29,8 @@ from app.domain.search.engine import (
     Upsert,
     ValueFilter,
 )
+from app.domain.search.ranking.signals import LOW_STOCK, SALES
+from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymSet, SynonymType
 from tests.adapters.reference_engine import Evaluation, ReferenceEngine
 from tests.examples import examples
@@ -56,6 +58,10 @@ def document(chance: random.Random, number: int) -> IndexDocument:
         values["featured"] = ("true",)
     numbers = {"price": float(chance.randint(1, 9))} if chance.random() < 0.9 else {}
     numbers |= {"createdAt": float(chance.randint(1, 9))} if chance.random() < 0.9 else {}
+    if chance.random() < 0.5:
+        values["inStock"] = ("true",)
+        numbers |= {LOW_STOCK: 2.0} if chance.random() < 0.3 else {}
+    numbers |= {SALES: float(chance.choice((1, 3, 40)))} if chance.random() < 0.5 else {}
     return IndexDocument(
         id=f"P{number}",
         name=words(4, 1).title(),
@@ -78,6 +84,11 @@ def typed(chance: random.Random, word: str) -> str:
     place = chance.randrange(len(word))
     unfinished, slip = word[: place + 1], word[:place] + chance.choice("abelz") + word[place + chance.randint(0, 1) :]
     return chance.choices((word, unfinished, slip), (7, 1, 2))[0]
+
+
+def ranking(chance: random.Random) -> RankingSettings:
+    weights = [chance.choice(list(Weight)) for _ in range(3)]
+    return RankingSettings(chance.choice(list(SoldOut)), *weights)
 
 
 def request(chance: random.Random) -> SearchRequest:
@@ -110,6 +121,8 @@ def request(chance: random.Random) -> SearchRequest:
         pins=tuple(Pin(id, at) for id, at in zip(some(3), chance.sample(range(1, 25), 3), strict=False)),
         boosts=some(3),
         buries=some(3),
+        ranking=RankingSettings() if chance.random() < 0.5 else ranking(chance),
+        day=chance.choice((0, 30)),
     )
 
 

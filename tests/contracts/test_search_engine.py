@@ -11,11 +11,12 @@ from app.domain.search.engine import EngineState, IndexName, SearchEngine, Searc
 from tests.adapters.reference_engine import ReferenceEngine
 from tests.adapters.whoosh_catalogue import generation_directory
 from tests.contracts.meaning_contract import MeaningContract, model
+from tests.contracts.ranking_contract import RankingContract
 from tests.contracts.search_engine_contract import SearchEngineContract
 from tests.contracts.taught_search_contract import TaughtSearchContract
 
 
-class TestWhooshEngine(SearchEngineContract, TaughtSearchContract, MeaningContract):
+class TestWhooshEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract):
     @pytest.fixture
     def engine(self, tmp_path: Path) -> SearchEngine:
         return WhooshEngine(tmp_path / "index")
@@ -33,7 +34,7 @@ class TestWhooshEngine(SearchEngineContract, TaughtSearchContract, MeaningContra
             os.truncate(segment, 100)
 
 
-class TestReferenceEngine(SearchEngineContract, TaughtSearchContract, MeaningContract):
+class TestReferenceEngine(SearchEngineContract, TaughtSearchContract, MeaningContract, RankingContract):
     @pytest.fixture
     def engine(self) -> SearchEngine:
         return ReferenceEngine()

@@ -23,6 +23,7 @@ NIGHTLY = ("purge", "reconcile", "suggest", "pos-reconcile")
 HOURLY = (
     "check-backup",
     "check-certificate",
+    "count-sales",
     "measure",
     "pos-sessions",
     "submit-baskets",

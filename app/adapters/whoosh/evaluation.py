@@ -11,9 +11,10 @@ from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.filtering import Filters, all_of, value_mask
 from app.adapters.whoosh.matching import Found, ViewIndex
 from app.adapters.whoosh.meaning import Fusion, Meaning, Meanings, meaning_of
-from app.adapters.whoosh.ordering import Keys, sort_keys
+from app.adapters.whoosh.ordering import Keys, sold_out_last, sort_keys
 from app.adapters.whoosh.placing import PlacedOrder, pinned_docs
 from app.adapters.whoosh.scoring import Scores
+from app.adapters.whoosh.signals import in_stock
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import SearchRequest, Sort, ValueFilter
 from app.domain.search.ranking import strategy
@@ -60,8 +61,19 @@ class Evaluation:
         """Return the keys by which the documents are ordered where nothing is placed."""
         scores = self.answer.scores
         if self.request.sort is Sort.RELEVANCE and scores is not None:
-            return scores if self.kept is None else scores[self.kept]
-        return sort_keys(self.view, self.docs, self.request.sort, self.request.first)
+            keys = scores if self.kept is None else scores[self.kept]
+            return self._sold_out_last(keys) if self.request.ranking.sold_out_last else keys
+        return sort_keys(self.view, self.docs, self.request)
+
+    def _sold_out_last(self, keys: Keys) -> Keys:
+        full = self.answer.full
+        return sold_out_last(self.view, self.docs, keys, full if full is None or self.kept is None else full[self.kept])
+
+    def puts_last(self, doc: int) -> bool:
+        """Return whether a document stands behind the others because it is sold out."""
+        request = self.request
+        by_relevance = request.sort is Sort.RELEVANCE and request.ranking.sold_out_last
+        return by_relevance and not in_stock(self.view)[doc]
 
     def similar(self) -> tuple[Docs, Scores]:
         """The documents beside a short list of results, and their cosines."""

@@ -35,7 +35,7 @@ def explained(evaluation: Evaluation, order: PlacedOrder, document_id: str) -> E
         return why
     score = None if answer.scores is None else float(answer.scores[answer.docs.searchsorted(doc)])
     parts = _parts(evaluation, doc, score) if score else ()
-    placed = order.placement.placed(document_id)
+    placed = order.placement.placed(document_id) or ("sold_out" if evaluation.puts_last(doc) else None)
     return replace(why, rank=order.rank(document_id, doc), score=score, parts=parts, placed=placed)
 
 

@@ -8,7 +8,7 @@ from functools import reduce
 
 import numpy as np
 
-from app.adapters.whoosh import intent
+from app.adapters.whoosh import intent, signals
 from app.adapters.whoosh.facet_column import Docs
 from app.adapters.whoosh.scoring import Scores
 from app.adapters.whoosh.view import View
@@ -30,7 +30,9 @@ def lifts_of(view: View, request: SearchRequest, words: Sequence[str], docs: Doc
     searched in the end, `scores` what the documents score without lifts."""
     if not len(docs):
         return ()
-    return tuple(_by_kind(view, phrase_of(words, LINKING_WORDS | request.optional), docs, scores))
+    by_kind = _by_kind(view, phrase_of(words, LINKING_WORDS | request.optional), docs, scores)
+    by_signal = (Lift(kind, factors) for kind, factors in signals.factors(view, request, docs))
+    return (*by_kind, *by_signal)
 
 
 def _by_kind(view: View, phrase: Phrase, docs: Docs, scores: Scores) -> Iterator[Lift]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
-from app.adapters.whoosh.facet_column import Docs
+from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.name_order import name_keys
+from app.adapters.whoosh.signals import in_stock
 from app.adapters.whoosh.view import View
-from app.domain.search.engine import Sort
+from app.domain.search.engine import SearchRequest, Sort
 
 Keys = npt.NDArray[np.floating]
 
@@ -37,8 +36,9 @@ def _top(keys: Keys, count: int) -> npt.NDArray[np.intp]:
     return places[np.lexsort((places, -keys[places]))]
 
 
-def sort_keys(view: View, docs: Docs, sort: Sort, first: Sequence[str]) -> Keys:
+def sort_keys(view: View, docs: Docs, request: SearchRequest) -> Keys:
     """Keys by document, highest first. Documents without a price or a date come last."""
+    sort = request.sort
     if sort is Sort.PRICE_ASC:
         return _last_if_missing(-view.numbers("price")[docs])
     if sort is Sort.PRICE_DESC:
@@ -47,24 +47,39 @@ def sort_keys(view: View, docs: Docs, sort: Sort, first: Sequence[str]) -> Keys:
         return _last_if_missing(view.numbers("createdAt")[docs])
     if sort is Sort.NAME:
         return -name_keys(view)[docs]
-    return _featured_keys(view, tuple(first))[docs]
+    return _featured_keys(view, request.first, request.ranking.sold_out_last)[docs]
 
 
 def _last_if_missing(keys: Keys) -> Keys:
     return np.where(np.isnan(keys), -np.inf, keys)
 
 
-def _featured_keys(view: View, first: tuple[str, ...]) -> Keys:
+def sold_out_last(view: View, docs: Docs, keys: Keys, full: Mask | None) -> Keys:
+    """Return the keys with those of sold-out documents below the others, in their order: what has all the words, which
+    `full` marks, stays before what lacks some."""
+    if not len(keys):
+        return keys
+    tiers = (~in_stock(view)[docs]).astype(np.float64)
+    if full is not None:
+        tiers += 2 * ~full
+    wide = keys.astype(np.float64)
+    span = float(wide.max() - wide.min()) + 1
+    return np.asarray(wide - tiers * span)
+
+
+def _featured_keys(view: View, first: tuple[str, ...], sold_out_behind: bool) -> Keys:
     """The named documents in their order, then featured ones, each group with the newest before the older."""
-    keys = view.cached("featured order", lambda: _by_feature_and_age(view))
+    keys = view.cached(("featured order", sold_out_behind), lambda: _by_feature_and_age(view, sold_out_behind))
     if not first:
         return keys
-    return view.recent(("first", first), lambda: _with_first(view, keys, first), lambda led: led.nbytes)
+    key = "first", first, sold_out_behind
+    return view.recent(key, lambda: _with_first(view, keys, first), lambda led: led.nbytes)
 
 
-def _by_feature_and_age(view: View) -> Keys:
+def _by_feature_and_age(view: View, sold_out_behind: bool) -> Keys:
     featured = view.facet("featured").mask(("true",))
-    return featured * _FEATURED_WORTH + np.nan_to_num(view.numbers("createdAt"), nan=0.0)
+    keys = featured * _FEATURED_WORTH + np.nan_to_num(view.numbers("createdAt"), nan=0.0)
+    return keys - ~in_stock(view) * 2 * _FEATURED_WORTH if sold_out_behind else keys
 
 
 def _with_first(view: View, keys: Keys, first: tuple[str, ...]) -> Keys:

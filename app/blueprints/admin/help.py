@@ -46,6 +46,7 @@ PARTS = {
     "/admin/search/synonyms": Help("guide", "synonyms", "synonyms"),
     "/admin/search/terms": Help("guide", "search-terms", "search terms"),
     "/admin/search/ranking": Help("guide", "rules-and-ranking", "rules and ranking"),
+    "/admin/search/ranking/settings": Help("guide", "ranking-of-searches", "the ranking of searches"),
     "/admin/search/test": Help("guide", "test-a-search", "testing a search"),
     "/admin/search/golden": Help("guide", "golden-searches", "golden searches"),
     "/admin/search/activity": Help("guide", "activity-of-search", "undoing changes of search"),

@@ -15,6 +15,7 @@ from app.blueprints.hosts import request_host
 from app.blueprints.storefront.fragment_cache import FragmentCache, PackedMarkup
 from app.domain.merchandising.shop import Shop, ShopWindow
 from app.domain.merchandising.tree import ShopNode
+from app.domain.search.ranking_settings import ranking_of
 from app.domain.search.serving.cache import ServingCache
 from app.domain.search.serving.served import Served
 from app.domain.search.serving.snapshot import STOP_WORDS
@@ -112,9 +113,9 @@ def preview_cookie() -> str:
 
 
 def served_configuration(shop: Shop) -> Served:
-    """The synonyms, rules and stop words that shoppers are served now."""
+    """The synonyms, rules, stop words and ranking settings that shoppers are served now."""
     cache: ServingCache = current_app.extensions[SERVING]
-    return cache.served(ports.clock(), shop.site_id, shop.settings[STOP_WORDS])
+    return cache.served(ports.clock(), shop.site_id, shop.settings[STOP_WORDS], ranking_of(shop.settings))
 
 
 def landing_pages_of(shop: Shop, node: ShopNode) -> LandingPages:

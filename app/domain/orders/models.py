@@ -99,6 +99,16 @@ class OrderLine(Base):
     unit_price: Mapped[int] = mapped_column(Integer)
 
 
+class ProductSales(Base):
+    """How many units of a product were sold in the last 90 days, as `sales` counted them last; none has no row."""
+
+    __tablename__ = "product_sales"
+
+    product_id: Mapped[int] = mapped_column(ForeignKey("products.id", ondelete="CASCADE"), primary_key=True)
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), index=True)
+    units: Mapped[int] = mapped_column(Integer)
+
+
 class OrderMail(MailToSend, Base):
     """A mail about an order to its customer, one of each kind at most. One that ended unsent gives way to the next."""
 

@@ -100,6 +100,7 @@ COLUMNS: Mapping[str, Columns] = {
     ),
     "product_attribute_values": Columns(none="attribute_id value"),
     "product_images": Columns(none="file alt"),
+    "product_sales": Columns(),
     "products": Columns(
         none=f"sku name manufacturer description upc search_terms taxonomy_level_id taxonomy_attributes "
         f"archived_taxonomy_data {_CONTENT}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from app.domain.search.ranking_settings import RankingSettings
 from app.domain.shared.problems import DomainError
 
 RESULT_WINDOW = 10_000  # Hits beyond the first so many of a search do not come back, whatever page is asked for.
@@ -132,6 +133,10 @@ class SearchRequest:
     `by_meaning` lets the nearness of a document's meaning to that of the words count in the order by relevance, and
     fills `SearchResult.similar`; an engine that does not know what they mean answers by words alone.
 
+    `ranking` is how sales, newness and stock lift the scores of the words, and where sold-out documents stand in the
+    orders of RELEVANCE and FEATURED: behind the others, but for those that the request names. `day`, from 1970, is the
+    one on which newness counts.
+
     `explain` requests the explanation of each hit as well. `fresh` requests a state that has every change applied
     before the call; otherwise an answer may come from the state before while the engine loads the latest.
     """
@@ -155,6 +160,8 @@ class SearchRequest:
     boosts: tuple[str, ...] = ()
     buries: tuple[str, ...] = ()
     by_meaning: bool = False
+    ranking: RankingSettings = RankingSettings.DEFAULT
+    day: int = 0
     explain: bool = False
     fresh: bool = False
 
@@ -175,8 +182,8 @@ class FieldMatch:
 class ScorePart:
     """The part of a score that some words add through one field. `kind` names what was counted: `word`, `alternative`
     (in place of the words of the search), `beginning` (a longer word), `side_by_side`, `code`, `level` (the
-    kind of product that most of the first results are), `level_name` (the kind of product that the words name) or
-    `meaning` (its name means what the words mean)."""
+    kind of product that most of the first results are), `level_name` (the kind of product that the words name),
+    `sales`, `newness`, `stock` or `meaning` (its name means what the words mean)."""
 
     kind: str
     field: str | None
@@ -187,8 +194,8 @@ class ScorePart:
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """The explanation why a document is, or is not, among the results. `rank` is 1-based, None when it is not found.
-    `parts`, largest first, sum up to the score. `placed` is `pinned`, `boosted` or `buried` where a request placed
-    it."""
+    `parts`, largest first, sum up to the score. `placed` is `pinned`, `boosted`, `buried` or `sold_out` (last)
+    where a request placed it."""
 
     tokens: tuple[str, ...]
     indexed: bool

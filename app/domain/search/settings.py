@@ -1,4 +1,4 @@
-"""The settings of search: what is searched and counted, and the filters beside results."""
+"""The settings of search: what is searched and counted, the filters beside results, and ranking."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.merchandising.filters import LABELS
+from app.domain.search import ranking_settings
+from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving import versions
 from app.domain.search.text import tokens
 from app.domain.shared.author import Author
@@ -37,7 +39,8 @@ TITLES = {
     HOLD: "holding back rebuilds",
     SUGGESTIONS: "suggestions as shoppers type",
     BLOCKED: "the words that are never suggested",
-}
+} | ranking_settings.TITLES
+SERVED = {STOP_WORDS} | ranking_settings.TITLES.keys()  # What a search that is being served depends on.
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +107,16 @@ def filter_choices(site_id: int) -> dict[str, FilterChoice]:
 
 def save(author: Author, wanted: SearchSettings) -> SavedSettings:
     """Raises Invalid with every problem. A filter whose attribute the taxonomy lost may stay; none may come anew."""
-    before = stored_settings(author.site_id)
-    known = filter_choices(author.site_id).keys() | set(before.filters)
+    _check(author.site_id, wanted)
+    return _store(author, stored_form(wanted))
+
+
+def save_ranking(author: Author, wanted: RankingSettings) -> SavedSettings:
+    return _store(author, ranking_settings.stored_form(wanted))
+
+
+def _check(site_id: int, wanted: SearchSettings) -> None:
+    known = filter_choices(site_id).keys() | set(stored_settings(site_id).filters)
     problems = [
         *filter_problems(wanted.filters, known),
         *stop_word_problems(wanted.stop_words),
@@ -113,7 +124,10 @@ def save(author: Author, wanted: SearchSettings) -> SavedSettings:
     ]
     if problems:
         raise Invalid(problems)
-    changed = change_settings(author.site_id, stored_form(wanted))
+
+
+def _store(author: Author, values: Mapping[str, object]) -> SavedSettings:
+    changed = change_settings(author.site_id, values)
     if changed:
         audit.record(
             author,
@@ -123,15 +137,16 @@ def save(author: Author, wanted: SearchSettings) -> SavedSettings:
             {key: old for key, (old, _) in changed.items()},
             {key: new for key, (_, new) in changed.items()},
         )
-    if STOP_WORDS in changed:
+    if not SERVED.isdisjoint(changed):
         versions.raise_version(author.site_id)
-    came_on = CONTENT in changed and wanted.content_search
+    came_on = CONTENT in changed and changed[CONTENT][1] is True
     return SavedSettings(tuple(TITLES[key] for key in changed), came_on)
 
 
 def change(author: Author, values: Mapping[str, object]) -> SavedSettings:
-    """Save some of the settings, in the form of `stored_form`. Raises Invalid."""
-    return save(author, _of_stored(stored_form(stored_settings(author.site_id)) | dict(values)))
+    """Save some of the settings, in their stored form. Raises Invalid."""
+    _check(author.site_id, _of_stored(stored_form(stored_settings(author.site_id)) | dict(values)))
+    return _store(author, values)
 
 
 def stored_form(settings: SearchSettings) -> dict[str, object]:

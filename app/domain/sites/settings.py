@@ -15,8 +15,8 @@ from app.extensions import db
 
 @dataclass(frozen=True, slots=True)
 class SettingKey:
-    """The rules of one setting. `kind` is bool, int, str or list (of strings); `low` and `high` bound an int. None is
-    allowed where the default is None."""
+    """The rules of one setting. `kind` is bool, int, str or list (of strings); `low` and `high` bound an int, `choices`
+    are the only texts where there are any. None is allowed where the default is None."""
 
     key: str
     kind: type
@@ -24,6 +24,7 @@ class SettingKey:
     meaning: str
     low: int = 0
     high: int = 2_147_483_647
+    choices: tuple[str, ...] = ()
 
     def accepts(self, value: object) -> bool:
         if value is None:
@@ -32,9 +33,12 @@ class SettingKey:
             return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
         if self.kind is int:
             return type(value) is int and self.low <= value <= self.high
+        if self.choices:
+            return value in self.choices
         return type(value) is self.kind
 
 
+WEIGHTS = ("none", "low", "medium", "high")
 SETTINGS: Mapping[str, SettingKey] = {
     setting.key: setting
     for setting in (
@@ -52,6 +56,16 @@ SETTINGS: Mapping[str, SettingKey] = {
         SettingKey("search-stop-words", list, [], "Optional words from what a search finds, like “the”."),
         SettingKey("search-suggestions-enabled", bool, True, "The storefront suggests as shoppers type."),
         SettingKey("search-suggestions-blocked", list, [], "Words that no suggested search has."),
+        SettingKey(
+            "search-sold-out",
+            str,
+            "as-is",
+            "Where sold-out products stand in searches and, but for hidden, in categories: as-is, last or hidden.",
+            choices=("as-is", "last", "hidden"),
+        ),
+        SettingKey("search-weight-sales", str, "none", "How much sales lift a product in searches.", choices=WEIGHTS),
+        SettingKey("search-weight-newness", str, "none", "How much being new lifts it.", choices=WEIGHTS),
+        SettingKey("search-weight-stock", str, "none", "How much being in stock lifts it.", choices=WEIGHTS),
         SettingKey("search-golden-hold", bool, False, "A rebuild that breaks a golden search is not put live."),
         SettingKey("listing-page-size", int, 24, "Products per page of a listing.", 1, 100),
         SettingKey("facet-landing-min-products", int, 3, "Products that justify a landing page.", 1),

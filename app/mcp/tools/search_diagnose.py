@@ -85,7 +85,9 @@ class MatchShape(Answer):
 class WhyShape(Answer):
     score: float | None = None
     parts: list[ScorePartShape] = Field(default=[], description="What the score is the sum of.")
-    placed: str | None = Field(default=None, description="pinned, boosted or buried by a rule.")
+    placed: str | None = Field(
+        default=None, description="pinned, boosted or buried by a rule, or sold_out: last for that reason."
+    )
     matches: list[MatchShape] = Field(description="Which fields hold which of the words.")
     missing_words: list[str] = Field(description="Words of the search that it has nowhere.")
 

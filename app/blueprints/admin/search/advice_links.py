@@ -43,6 +43,7 @@ def _again(_advice: Advice, explanation: SearchExplanation) -> str:
 _ADDRESSES: dict[Act, Address] = {
     Act.SETTINGS: lambda advice, found: url_for("admin.search_settings"),
     Act.OVERVIEW: lambda advice, found: url_for("admin.search_overview"),
+    Act.RANKING: lambda advice, found: url_for("admin.search_ranking_settings"),
     Act.FIND_PRODUCT: lambda advice, found: url_for("admin.products_list", q=found.request.reference),
     Act.ENABLE: _editor,
     Act.INDEX: _editor,

@@ -15,6 +15,7 @@ from app.domain.catalogue.search_terms import split_terms
 from app.domain.relevance.rules.schedule import moment_of, moment_with_zone
 from app.domain.relevance.trials import proposal
 from app.domain.relevance.trials.proposal import Proposal
+from app.domain.search.ranking_settings import RANKING
 from app.domain.shared import strict_json
 from app.domain.shared.problems import Invalid, Problem
 
@@ -30,7 +31,7 @@ def sent_proposal(time_zone: str) -> Proposal:
     if stored := request.form.get("proposal"):
         return proposal.read(_parsed(stored))
     kind = request.args.get("kind") or request.form.get("kind", "")
-    readers = {"synonym": _synonym, "rule": _rule, "terms": _terms}
+    readers = {"synonym": _synonym, "rule": _rule, "terms": _terms, "ranking": _ranking}
     fields = readers[kind](request.form, time_zone) if kind in readers else {}
     return proposal.read({"kind": kind, "remove": bool(request.form.get("remove")), **fields})
 
@@ -75,3 +76,7 @@ def _rule(sent: MultiDict[str, str], time_zone: str) -> dict[str, Any]:
 def _terms(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:
     terms = [term for text in form.getlist("terms") for term in split_terms(text)]
     return {"productId": sent_id(form.get("productId", "")), "terms": terms, "add": bool(form.get("add"))}
+
+
+def _ranking(form: MultiDict[str, str], _time_zone: str) -> dict[str, Any]:
+    return {name: form[name] for name in RANKING.fields if name in form}

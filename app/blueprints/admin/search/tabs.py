@@ -26,5 +26,10 @@ def search_tabs(tab_of: str | None = None) -> list[Tab]:
 
 def tab_of_kind(kind: str | None) -> str | None:
     """Return the endpoint of the tab to which a comparison belongs: that of the proposal."""
-    tabs = {"synonym": "admin.search_synonyms", "rule": "admin.search_ranking", "terms": "admin.search_terms"}
+    tabs = {
+        "synonym": "admin.search_synonyms",
+        "rule": "admin.search_ranking",
+        "terms": "admin.search_terms",
+        "ranking": "admin.search_ranking",
+    }
     return tabs.get(kind or "")

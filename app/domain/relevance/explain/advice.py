@@ -21,6 +21,7 @@ class Act(StrEnum):
 
     SETTINGS = "settings"
     OVERVIEW = "overview"
+    RANKING = "ranking_settings"
     FIND_PRODUCT = "find_product"
     ENABLE = "enable_product"
     INDEX = "index_product"
@@ -38,6 +39,7 @@ class Act(StrEnum):
 LABELS = {
     Act.SETTINGS: "Search settings",
     Act.OVERVIEW: "Go to the Overview",
+    Act.RANKING: "Ranking of searches",
     Act.FIND_PRODUCT: "Look in the catalogue",
     Act.ENABLE: "Show it in the shop",
     Act.INDEX: "Index it again",
@@ -116,9 +118,15 @@ def _about_product(explanation: SearchExplanation) -> Iterator[Advice]:
 
 def _about_rank(explanation: SearchExplanation, product: ProductExplanation) -> Iterator[Advice]:
     if product.rank is None:
-        yield from _about_missing(explanation, product)
+        if product.is_hidden_as_sold_out:
+            message = f"{product.name} is sold out, and sold-out products are hidden from searches."
+            yield Advice("sold_out_hidden", message, Act.RANKING)
+        else:
+            yield from _about_missing(explanation, product)
         return
-    if product.why.placed == "buried":
+    if product.why.placed == "sold_out":
+        yield Advice("sold_out_last", "It stands last because it is sold out.", Act.RANKING)
+    elif product.why.placed == "buried":
         rule = explanation.rule.id if explanation.rule else None
         yield Advice("buried", "A rule for these words puts it last.", Act.EDIT_RULE, id=rule)
     elif product.rank > FIRST:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import select
 
+from app.domain.catalogue.models import Product
 from app.domain.catalogue.product_reference import referred_product
+from app.domain.catalogue.rules import is_in_stock
 from app.domain.relevance.explain.explanation import (
     FIRST,
     EngineHealth,
@@ -31,6 +33,7 @@ from app.domain.search.engine import (
 from app.domain.search.index import backlog, runs
 from app.domain.search.index.document import product_document_id
 from app.domain.search.index.outbox import PRODUCT
+from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving import snapshot, versions
 from app.domain.search.serving.plan import Plan, plan
 from app.domain.search.serving.query import Answered, search_products
@@ -84,7 +87,7 @@ def explain_search(clock: Clock, engine: SearchEngine, site_id: int, request: Ex
         inactive_rule=None if planned.rule else served.rules.by_term.get(normalized_term(request.words)),
         redirect=planned.redirect,
         banner=planned.banner,
-        product=_product(site_id, request.reference),
+        product=_product(site_id, request.reference, served.ranking),
         is_behind=state is not None and state.live_version != state.saved_version,
         is_rebuilding=latest is not None and latest.is_unfinished,
         zone=time_zone_of(site_id),
@@ -121,7 +124,7 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
     )
 
 
-def _product(site_id: int, reference: str) -> ProductExplanation | None:
+def _product(site_id: int, reference: str, ranking: RankingSettings) -> ProductExplanation | None:
     product = referred_product(site_id, reference)
     if product is None:
         return None
@@ -136,7 +139,12 @@ def _product(site_id: int, reference: str) -> ProductExplanation | None:
         indexed=None,
         is_waiting=waits,
         set_aside=set_aside,
+        is_hidden_as_sold_out=ranking.hides_sold_out and not _is_in_stock(product),
     )
+
+
+def _is_in_stock(product: Product) -> bool:
+    return is_in_stock(product.stock, [variant.stock for variant in product.variants])
 
 
 def _score(found: Explanation) -> ScoreExplanation:

@@ -90,6 +90,7 @@ class ProductExplanation:
     set_aside: str | None = None
     rank: int | None = None
     why: ScoreExplanation = ScoreExplanation()
+    is_hidden_as_sold_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)

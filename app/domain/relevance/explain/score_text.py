@@ -21,6 +21,7 @@ PLACED = {
     "pinned": "Pinned here by a rule",
     "boosted": "Moved up by a rule",
     "buried": "Put last by a rule",
+    "sold_out": "Put last because it is sold out",
 }
 
 
@@ -36,6 +37,9 @@ def describe_matches(matches: Iterable[FieldMatch]) -> list[tuple[str, tuple[str
 LIFTS = {
     "level": "the best results are mostly of its kind of product",
     "level_name": "the words name its kind of product",
+    "sales": "sold well in the last 90 days",
+    "newness": "new in the shop",
+    "stock": "in stock",
 }
 
 

@@ -14,9 +14,11 @@ from app.domain.catalogue.terms import replace_terms
 from app.domain.relevance.golden import searches as golden
 from app.domain.relevance.rules import editing as rules
 from app.domain.relevance.synonyms import revert as synonyms
+from app.domain.search import ranking_settings
 from app.domain.search import settings as search_settings
 from app.domain.shared.author import Author
 from app.domain.sites.models import AuditEntry
+from app.domain.sites.settings import settings_of
 from app.extensions import db
 
 TERMS = "search_terms"
@@ -71,7 +73,9 @@ def _revert_terms(author: Author, product_id: int, before: State) -> None:
 
 
 def _settings(site_id: int, ids: Iterable[str]) -> Mapping[str, State]:
-    return dict.fromkeys(ids, search_settings.stored_form(search_settings.stored_settings(site_id)))
+    of_search = search_settings.stored_form(search_settings.stored_settings(site_id))
+    of_ranking = ranking_settings.stored_form(ranking_settings.ranking_of(settings_of(site_id)))
+    return dict.fromkeys(ids, of_search | of_ranking)
 
 
 def _revert_settings(author: Author, _id: str, before: State) -> None:

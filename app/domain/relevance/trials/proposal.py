@@ -1,7 +1,9 @@
-"""A change that is not saved: a synonym, a rule or the search terms of a product, saved or removed. Pure.
+"""A change that is not saved: a synonym, a rule or the search terms of a product, saved or removed, or ranking
+settings. Pure.
 
 As JSON: `{"kind": "synonym" | "rule", "remove": false, …}` with the fields of the record, or
-`{"kind": "terms", "productId": 5, "terms": ["mac"], "add": false}`. Only what would make trying it expensive or
+`{"kind": "terms", "productId": 5, "terms": ["mac"], "add": false}` or `{"kind": "ranking", "soldOut": "last", "sales":
+"high", "newness": "none", "stock": "low"}`. Only what would make trying it expensive or
 meaningless is refused; whether it may be saved is checked when it is.
 """
 
@@ -13,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.domain.catalogue.search_terms import clean_terms
+from app.domain.search.ranking_settings import RANKING, RankingSettings, of_json
 from app.domain.search.serving.rules import RULE, Banner, PinnedSku, Rule
 from app.domain.search.serving.served import Served
 from app.domain.search.serving.synonyms import SYNONYM, SynonymGroup
@@ -52,7 +55,14 @@ class TermsProposal:
     add: bool = False
 
 
-Proposal = SynonymProposal | RuleProposal | TermsProposal
+@dataclass(frozen=True, slots=True)
+class RankingProposal:
+    """The ranking settings, all of them."""
+
+    ranking: RankingSettings
+
+
+Proposal = SynonymProposal | RuleProposal | TermsProposal | RankingProposal
 
 
 def proposed(served: Served, proposal: Proposal) -> Served:
@@ -63,6 +73,8 @@ def proposed(served: Served, proposal: Proposal) -> Served:
             return replace(served, synonyms=_synonyms(served, group, remove))
         case RuleProposal(rule, remove):
             return replace(served, rules=_rules(served, rule, remove))
+        case RankingProposal(ranking):
+            return replace(served, ranking=ranking)
     return served
 
 
@@ -98,7 +110,7 @@ def completed(proposal: Proposal, served: Served) -> Proposal:
 
 
 def searches_of(proposal: Proposal) -> tuple[str, ...]:
-    """The searches that the change is about, each once."""
+    """The searches that the change is about, each once; none where it is about all."""
     match proposal:
         case SynonymProposal(group):
             words: tuple[str, ...] = (*([group.root] if group.root else []), *group.words)
@@ -106,6 +118,8 @@ def searches_of(proposal: Proposal) -> tuple[str, ...]:
             words = (rule.term,)
         case TermsProposal(terms=terms):
             words = terms
+        case RankingProposal():
+            words = ()
     return tuple(dict.fromkeys(word for word in words if word.strip()))
 
 
@@ -128,6 +142,8 @@ def summary(proposal: Proposal) -> str:
             if not terms:
                 return "Without search terms"
             return f"With the search terms {'also ' if add else ''}{', '.join(f'“{term}”' for term in terms)}"
+        case RankingProposal(ranking):
+            return f"With {ranking}"
 
 
 def as_json(proposal: Proposal) -> dict[str, Any]:
@@ -138,15 +154,22 @@ def as_json(proposal: Proposal) -> dict[str, Any]:
             return {"kind": "rule", "remove": remove, "id": rule.id, **rule.as_json()}
         case TermsProposal(product_id, terms, add):
             return {"kind": "terms", "productId": product_id, "terms": list(terms), "add": add}
+        case RankingProposal(ranking):
+            return {"kind": "ranking", **ranking.as_json()}
 
 
 def read(sent: object) -> Proposal:
     """Read a proposal from JSON. Raises Invalid; fields that it does not know are ignored."""
     fields: Mapping[str, Any] = sent if isinstance(sent, Mapping) else {}
-    readers: dict[str, Callable[[Mapping[str, Any]], Proposal]] = {"synonym": _synonym, "rule": _rule, "terms": _terms}
+    readers: dict[str, Callable[[Mapping[str, Any]], Proposal]] = {
+        "synonym": _synonym,
+        "rule": _rule,
+        "terms": _terms,
+        "ranking": _ranking,
+    }
     reader = readers.get(str(fields.get("kind")))
     if reader is None:
-        raise Invalid.one("unknown_kind", "Say what to try: a synonym, a rule or terms.", "#/kind")
+        raise Invalid.one("unknown_kind", "Say what to try: a synonym, a rule, terms or ranking.", "#/kind")
     return reader(fields)
 
 
@@ -226,6 +249,10 @@ def _terms(sent: Mapping[str, Any]) -> TermsProposal:
     if add and not terms:
         raise Invalid.one("required", "Write the search term first; then it can be tried.", "#/terms")
     return TermsProposal(product_id, tuple(terms), add)
+
+
+def _ranking(sent: Mapping[str, Any]) -> RankingProposal:
+    return RankingProposal(of_json(RANKING.load({name: sent[name] for name in RANKING.fields if name in sent})))
 
 
 def _check_size(value: object, most: int, name: str = "") -> None:

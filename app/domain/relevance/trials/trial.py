@@ -1,9 +1,9 @@
 """Searches answered as things are and as they would be after a change that is not saved.
 
-Synonyms and rules are values, so what would be served is made and handed to the same search. Search terms stand in the
-index: there the product's document is made anew with the terms proposed and searched in a private copy of the index
-(SearchEngine.trial), exactly as if it had been saved. What other saves that are still on their way into the index
-would change is seen by neither side.
+Synonyms, rules and ranking settings are values, so what would be served is made and handed to the same search. Search
+terms stand in the index: there the product's document is made anew with the terms proposed and searched in a private
+copy of the index (SearchEngine.trial), exactly as if it had been saved. What other saves that are still on their way
+into the index would change is seen by neither side.
 """
 
 from __future__ import annotations
@@ -35,11 +35,13 @@ from app.domain.search.serving.plan import plan
 from app.domain.search.serving.query import FirstTen, first_tens
 from app.domain.search.serving.served import Served
 from app.domain.search.serving.snapshot import served as served_now
+from app.domain.search_statistics.counting.queries import site_today, top_words
 from app.domain.shared.clock import Clock
 from app.domain.shared.records import existing
 from app.extensions import db
 
 LONGEST_SEARCH = 200
+POPULAR_DAYS, MOST_POPULAR = 30, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,9 @@ class Trial:
         return first_tens(self.changed_engine, self.site_id, searches, self.changed, self.now)
 
     def plans_alike(self, words: str) -> bool:
-        """Whether the rule and the synonyms that apply to a search stay as they are."""
+        """Whether the rule, the synonyms and the ranking that apply to a search stay as they are."""
         before, after = plan(words, self.served, self.now), plan(words, self.changed, self.now)
-        return (before.rule, before.expansion) == (after.rule, after.expansion)
+        return (before.rule, before.expansion, before.ranking) == (after.rule, after.expansion, after.ranking)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +99,22 @@ def on_trial(engine: SearchEngine, site_id: int, proposal: Proposal, now: dateti
 
 
 def try_out(engine: SearchEngine, clock: Clock, site_id: int, proposal: Proposal, query: str = "") -> Tried:
-    """Compares the searches that the change is about, or the one that is given. Raises NotFound, Invalid,
+    """Compares the searches that the change is about, the most popular ones where it is about all, or the one that is
+    given. Raises NotFound, Invalid,
     SearchUnavailable."""
     whole = completed(proposal, served_now(site_id))
-    searches = (query[:LONGEST_SEARCH],) if query.strip() else searches_of(whole)
     now = clock.now()
+    searches = (query[:LONGEST_SEARCH],) if query.strip() else searches_of(whole) or _popular(site_id, clock)
     with on_trial(engine, site_id, whole, now) as trial:
         comparisons = tuple(trial.compare(searches))
         notes = (_note(site_id, whole), _idle(trial, whole))
     as_of = trial.now if trial.now > now else None
     return Tried(whole, summary(whole), comparisons, as_of, " ".join(filter(None, notes)))
+
+
+def _popular(site_id: int, clock: Clock) -> tuple[str, ...]:
+    today = site_today(clock, site_id)
+    return tuple(words for words, _ in top_words(site_id, today, POPULAR_DAYS, MOST_POPULAR))
 
 
 def _changes(site_id: int, proposal: TermsProposal) -> list[Change]:

@@ -13,6 +13,7 @@ from app.domain.catalogue.rules import is_in_stock, is_on_sale
 from app.domain.merchandising.filters import is_colour
 from app.domain.merchandising.tree import ShopTree
 from app.domain.search.engine import IndexDocument
+from app.domain.search.ranking.signals import CREATED, FEW_LEFT, LOW_STOCK, SALES
 from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 from app.domain.taxonomy.levels.values import Value, value_texts
@@ -39,7 +40,8 @@ class VariantFacts:
 
 @dataclass(frozen=True, slots=True)
 class ProductFacts:
-    """An enabled product with what hangs on it. Money is in minor units, `stock` None is not counted."""
+    """An enabled product with what hangs on it. Money is in minor units, `stock` None is not counted, `sold` is units
+    sold in the last 90 days."""
 
     id: int
     sku: str
@@ -61,10 +63,18 @@ class ProductFacts:
     picture: DocumentPicture | None = None
     placed_in: Sequence[int] = ()
     collections: Sequence[int] = ()
+    sold: int = 0
 
     @property
     def in_stock(self) -> bool:
         return is_in_stock(self.stock, (variant.stock for variant in self.variants))
+
+    @property
+    def units_left(self) -> int | None:
+        """What is left of the product, or of its variants together; None where some of it is not counted."""
+        stocks = [variant.stock for variant in self.variants] or [self.stock]
+        counted = [stock for stock in stocks if stock is not None]
+        return sum(counted) if len(counted) == len(stocks) else None
 
     @property
     def on_sale(self) -> bool:
@@ -177,7 +187,11 @@ def _numbers(facts: ProductFacts, held: Held) -> dict[str, float]:
     }
     if facts.rating is not None:
         numbers["rating"] = facts.rating
-    return numbers | {"price": float(facts.price), "createdAt": facts.created_at.timestamp()}
+    if facts.sold:
+        numbers[SALES] = float(facts.sold)
+    if (left := facts.units_left) is not None and 0 < left <= FEW_LEFT:
+        numbers[LOW_STOCK] = float(left)
+    return numbers | {"price": float(facts.price), CREATED: facts.created_at.timestamp()}
 
 
 def _card(facts: ProductFacts, kind: str, texts: Mapping[str, Sequence[str]]) -> dict[str, object]:

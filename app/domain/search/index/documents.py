@@ -13,6 +13,7 @@ from sqlalchemy import Select, func, select
 from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product, ProductImage, Variant
 from app.domain.merchandising.models import Placement
 from app.domain.merchandising.queries import load_tree
+from app.domain.orders.models import ProductSales
 from app.domain.search.engine import IndexDocument, IndexName
 from app.domain.search.index.document import (
     ContentFacts,
@@ -116,6 +117,7 @@ def _product_facts(rows: Iterable[Any]) -> Iterator[ProductFacts]:
     variants = _variants(ids)
     pictures = _pictures(ids)
     placed = _grouped(select(Placement.product_id, Placement.node_id).where(Placement.product_id.in_(ids)))
+    sold = _sold(ids)
     collected = _grouped(
         select(CollectionEntry.product_id, CollectionEntry.collection_id).where(CollectionEntry.product_id.in_(ids))
     )
@@ -126,6 +128,7 @@ def _product_facts(rows: Iterable[Any]) -> Iterator[ProductFacts]:
             picture=pictures.get(row.id),
             placed_in=placed[row.id],
             collections=collected[row.id],
+            sold=sold.get(row.id, 0),
         )
 
 
@@ -148,6 +151,11 @@ def _pictures(product_ids: list[int]) -> dict[int, DocumentPicture]:
         product_id: DocumentPicture(file, width, height)
         for product_id, file, width, height in db.session.execute(last_first)
     }
+
+
+def _sold(product_ids: list[int]) -> dict[int, int]:
+    query = select(ProductSales.product_id, ProductSales.units).where(ProductSales.product_id.in_(product_ids))
+    return {product_id: units for product_id, units in db.session.execute(query)}
 
 
 def _grouped(query: Query) -> Mapping[int, list[int]]:

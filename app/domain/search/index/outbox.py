@@ -16,6 +16,7 @@ from sqlalchemy.orm import ORMExecuteState, Session, UOWTransaction, scoped_sess
 
 from app.domain.catalogue.models import Collection, CollectionEntry, Page, Product, ProductImage, Variant
 from app.domain.merchandising.models import Placement
+from app.domain.orders.models import ProductSales
 from app.domain.search.events import IndexChangesWaiting
 from app.domain.search.index.category_changes import products_of_changed_categories
 from app.domain.search.models import OutboxEntry
@@ -31,6 +32,7 @@ _SUBJECTS: Mapping[type[Base], tuple[str, str]] = {
     ProductImage: (PRODUCT, "product_id"),
     Placement: (PRODUCT, "product_id"),
     CollectionEntry: (PRODUCT, "product_id"),
+    ProductSales: (PRODUCT, "product_id"),
     Page: (PAGE, "id"),
     Collection: (COLLECTION, "id"),
 }

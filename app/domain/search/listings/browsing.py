@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from app.domain.merchandising.content import ShownCollection
 from app.domain.merchandising.filters import Filter, default_facets, filters_of
 from app.domain.merchandising.shop import Shop
-from app.domain.merchandising.tree import Display, Facet, ShopNode
+from app.domain.merchandising.tree import Display, ShopNode
 from app.domain.search.engine import (
     RESULT_WINDOW,
     IndexName,
@@ -24,6 +24,7 @@ from app.domain.search.listings.content_hits import ContentHits, content_hits
 from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest, search_request
 from app.domain.search.listings.listing_parameters import ListingGrammar, listing_parameters, read_listing
+from app.domain.search.ranking_settings import ranking_of
 from app.domain.search.serving.plan import Plan, plan
 from app.domain.search.serving.query import search_products
 from app.domain.search.serving.served import Served
@@ -113,11 +114,14 @@ def extra_tracking(shop: Shop) -> frozenset[str]:
 def category_listing(
     engine: SearchEngine, shop: Shop, node: ShopNode, request: ListingRequest, links: ListingLinks
 ) -> Listing:
-    """Raises NotFound past the last page and SearchUnavailable."""
+    """Products that stand where a merchandiser put them come first, sold-out ones last where the site wants that.
+    Raises NotFound past the last page and SearchUnavailable."""
     scope = (ValueFilter("category", (str(node.id),)),)
     by_hand = shop.hand_made_order(node.id) if request.order is Sort.FEATURED else ()
     first = tuple(f"p{id}" for id in by_hand)
-    return _listing(engine, shop, request, shop.tree.facets(node.id), scope, first, links)
+    filters = filters_of(shop.tree.facets(node.id), shop.attributes)
+    search = replace(_request(shop, request, filters, scope, first), ranking=ranking_of(shop.settings))
+    return _answered(engine, shop, request, filters, search, links)
 
 
 def search_listing(
@@ -141,7 +145,7 @@ def collection_listing(
     scope = (ValueFilter("collection", (str(collection.id),)),)
     first = tuple(f"p{id}" for id in collection.product_ids)
     page = ListingRequest(path=request.path, page=request.page)
-    return _listing(engine, shop, page, (), scope, first, ListingLinks(request.path))
+    return _answered(engine, shop, page, (), _request(shop, page, (), scope, first), ListingLinks(request.path))
 
 
 def is_past_window(shop: Shop, request: ListingRequest) -> bool:
@@ -149,17 +153,15 @@ def is_past_window(shop: Shop, request: ListingRequest) -> bool:
     return (request.page - 1) * page_size_of(shop, request) >= RESULT_WINDOW
 
 
-def _listing(
+def _answered(
     engine: SearchEngine,
     shop: Shop,
     request: ListingRequest,
-    facets: Sequence[Facet],
-    scope: tuple[ValueFilter, ...],
-    first: tuple[str, ...],
+    filters: Sequence[Filter],
+    search: SearchRequest,
     links: ListingLinks,
 ) -> Listing:
-    filters = filters_of(facets, shop.attributes)
-    result = engine.search(shop.site_id, IndexName.PRODUCTS, _request(shop, request, filters, scope, first))
+    result = engine.search(shop.site_id, IndexName.PRODUCTS, search)
     return _shown(shop, request, filters, result, links)
 
 

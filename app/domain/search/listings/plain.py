@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 
-from app.domain.catalogue.models import Product
+from app.domain.catalogue.models import Product, Variant
 from app.domain.merchandising.category_rules import SourceRule
 from app.domain.merchandising.membership import any_of, shown_by
 from app.domain.merchandising.models import Placement
@@ -16,6 +16,7 @@ from app.domain.search.index.documents import product_documents
 from app.domain.search.listings.browsing import Listing, page_size_of
 from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest
+from app.domain.search.ranking_settings import ranking_of
 from app.domain.shared.problems import NotFound
 from app.extensions import db
 
@@ -35,7 +36,8 @@ def plain_category_listing(shop: Shop, node: ShopNode, request: ListingRequest, 
         raise NotFound("This list does not have so many pages.")
     if first >= WINDOW:
         raise SearchUnavailable("Search does not answer, so only the first pages of a category can be shown.")
-    hits = _hits(shop.site_id, _ordered(shown, node, request.order).offset(first).limit(min(size, WINDOW - first)))
+    ordered = _ordered(shop, shown, node, request.order)
+    hits = _hits(shop.site_id, ordered.offset(first).limit(min(size, WINDOW - first)))
     return Listing(request, SearchResult(total, hits), size, groups=(), chips=(), window=WINDOW, links=links)
 
 
@@ -54,7 +56,7 @@ def _belongs_to(shop: Shop, node: ShopNode) -> ColumnElement[bool]:
     return any_of(shown_by(shop.site_id, [below.id for below in nodes], rules, shop.taxonomy))
 
 
-def _ordered(shown: Select[int], node: ShopNode, sort: Sort) -> Select[int]:
+def _ordered(shop: Shop, shown: Select[int], node: ShopNode, sort: Sort) -> Select[int]:
     newest_first = Product.created_at.desc(), Product.id
     match sort:
         case Sort.PRICE_ASC:
@@ -66,5 +68,13 @@ def _ordered(shown: Select[int], node: ShopNode, sort: Sort) -> Select[int]:
         case Sort.NAME:
             return shown.order_by(func.lower(Product.name), Product.id)
     by_hand = (Placement.product_id == Product.id) & (Placement.node_id == node.id)
-    order = Placement.position.is_(None), Placement.position, Product.featured.desc(), *newest_first
+    behind = [_is_sold_out() & Placement.position.is_(None)] if ranking_of(shop.settings).sold_out_last else []
+    order = Placement.position.is_(None), Placement.position, *behind, Product.featured.desc(), *newest_first
     return shown.outerjoin(Placement, by_hand).order_by(*order)
+
+
+def _is_sold_out() -> ColumnElement[bool]:
+    """As `is_in_stock` has it: with variants none of them sells, without them nothing is left."""
+    of_product = select(Variant.id).where(Variant.product_id == Product.id)
+    sells = of_product.where(or_(Variant.stock.is_(None), Variant.stock > 0)).exists()
+    return and_(~sells, or_(of_product.exists(), and_(Product.stock.is_not(None), Product.stock <= 0)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from app.domain.catalogue.for_sale import Lookup, products_by_ids, products_for_sale
@@ -16,9 +17,10 @@ from app.domain.shared.paging import Paged
 def products_by_words(
     engine: SearchEngine, site_id: int, words: str, served: Served, now: datetime, page_number: int, page_size: int
 ) -> Paged[Product]:
-    """The best match first. While the engine does not answer, what contains each of the words, by name."""
+    """The best match first. Sold-out products are found even where shoppers do not see them: who sells at a till must.
+    While the engine does not answer, what contains each of the words, by name."""
     request = SearchRequest(words=words, page=page_number, per_page=page_size)
-    planned = plan(words, served, now, redirects=False)
+    planned = plan(words, replace(served, ranking=served.ranking.without_hiding()), now, redirects=False)
     try:
         result = search_products(engine, site_id, request, planned, served.stop_words).result
     except SearchUnavailable:

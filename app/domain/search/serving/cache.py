@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
+from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving.models import ServedConfiguration
 from app.domain.search.serving.served import Served, stop_words_of
 from app.domain.search.serving.snapshot import read_snapshot
@@ -34,14 +35,22 @@ class ServingCache:
         self._versions: _Versions | None = None
         self._served: dict[int, Served] = {}
 
-    def served(self, clock: Clock, site_id: int, stop_words: Iterable[str] = ()) -> Served:
-        """Return the serving configuration of a site. `stop_words` as the settings of the site have them."""
+    def served(
+        self,
+        clock: Clock,
+        site_id: int,
+        stop_words: Iterable[str] = (),
+        ranking: RankingSettings = RankingSettings.DEFAULT,
+    ) -> Served:
+        """Return the serving configuration of a site. `stop_words` and `ranking` as the settings of the
+        site have them."""
         version = self._current(clock.now()).by_site.get(site_id, 0)
         known = self._served.get(site_id, Served.NOTHING)
         if known.version != version:
             known = self._served[site_id] = _read(site_id, known)
         wanted = stop_words_of(stop_words)
-        return known if known.stop_words == wanted else replace(known, stop_words=wanted)
+        same = known.stop_words == wanted and known.ranking == ranking
+        return known if same else replace(known, stop_words=wanted, ranking=ranking)
 
     def _current(self, now: datetime) -> _Versions:
         known = self._versions

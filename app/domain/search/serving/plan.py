@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from app.domain.search.ranking.signals import SECONDS_A_DAY
+from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving.redirects import safe_redirect, words_searched_at
 from app.domain.search.serving.rules import Banner, Rule
 from app.domain.search.serving.served import Served
@@ -15,7 +17,8 @@ from app.domain.search.serving.synonyms import Expansion, SynonymSet
 @dataclass(frozen=True, slots=True)
 class Plan:
     """`redirect` is the path of this site where the search goes instead of to results. `synonyms` are those that
-    `expansion` was made with: a corrected spelling is expanded anew."""
+    `expansion` was made with: a corrected spelling is expanded anew. `day`, from 1970, is the one on which `ranking`
+    counts newness."""
 
     words: str
     rule: Rule | None = None
@@ -24,6 +27,8 @@ class Plan:
     expansion: Expansion = field(default_factory=Expansion)
     synonyms: SynonymSet = field(default_factory=SynonymSet)
     by_meaning: bool = False
+    ranking: RankingSettings = RankingSettings.DEFAULT
+    day: int = 0
 
 
 def plan(words: str, served: Served, now: datetime, redirects: bool = True) -> Plan:
@@ -38,6 +43,8 @@ def plan(words: str, served: Served, now: datetime, redirects: bool = True) -> P
         expansion=served.synonyms.expand(words),
         synonyms=served.synonyms,
         by_meaning=served.by_meaning,
+        ranking=served.ranking,
+        day=int(now.timestamp()) // SECONDS_A_DAY,
     )
 
 

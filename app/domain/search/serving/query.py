@@ -1,5 +1,5 @@
-"""The one way to search products by words: the request gets synonyms, stop words and the places of a rule, then an
-engine answers it."""
+"""The one way to search products by words: the request gets synonyms, stop words, ranking settings and the places of a
+rule, then an engine answers it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from app.domain.catalogue.models import Product
-from app.domain.search.engine import Hit, IndexName, Pin, Searching, SearchRequest, SearchResult
+from app.domain.search.engine import Hit, IndexName, Pin, Searching, SearchRequest, SearchResult, ValueFilter
+from app.domain.search.ranking.signals import IN_STOCK, YES
+from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving.plan import Plan, plan
 from app.domain.search.serving.rules import Rule
 from app.domain.search.serving.served import Served
@@ -19,6 +21,7 @@ from app.domain.search.text import query_words
 from app.extensions import db
 
 TEN = 10
+SELLING = ValueFilter(IN_STOCK, (YES,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +78,9 @@ def search_many_products(
 def expanded(
     site_id: int, request: SearchRequest, plan: Plan, stop_words: frozenset[str] = frozenset()
 ) -> SearchRequest:
-    """The request with synonyms, stop words and the places of a rule. SKUs are looked up in one query, only where a
-    rule applies; while the database does not answer, nothing is placed."""
+    """The request with synonyms, stop words, ranking settings and the places of a rule. SKUs are looked up in one
+    query, only where a rule applies; while the database does not answer, nothing is placed."""
+    request = _ranked(request, plan)
     if plan.by_meaning:
         request = replace(request, by_meaning=True)
     if not (stop_words or plan.expansion.alternatives or plan.rule):
@@ -84,6 +88,17 @@ def expanded(
     optional = stop_words.intersection(query_words(request.words)) if stop_words else frozenset()
     widened = replace(request, alternatives=plan.expansion.alternatives, optional=optional)
     return _placed(site_id, widened, plan.rule)
+
+
+def _ranked(request: SearchRequest, plan: Plan) -> SearchRequest:
+    """Return the request with the ranking settings. Hidden products are outside of its scope, so that they are neither
+    found nor counted, and no pin brings them back."""
+    if plan.ranking == RankingSettings.DEFAULT:
+        return request
+    scope = request.scope
+    if plan.ranking.hides_sold_out and SELLING not in scope:
+        scope = (*scope, SELLING)
+    return replace(request, scope=scope, ranking=plan.ranking, day=plan.day)
 
 
 def _placed(site_id: int, request: SearchRequest, rule: Rule | None) -> SearchRequest:

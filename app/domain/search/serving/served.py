@@ -1,4 +1,4 @@
-"""The configuration that the search of one site serves: synonyms, rules and stop words."""
+"""The configuration that the search of one site serves: synonyms, rules, stop words and ranking settings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving.rules import RuleSet
 from app.domain.search.serving.synonyms import SynonymSet
 from app.domain.search.text import query_words
@@ -13,8 +14,8 @@ from app.domain.search.text import query_words
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The synonyms, rules and stop words of one site. `version` counts its published states; `stop_words` are as they
-    are indexed; `by_meaning` lets the meaning of words rank as well."""
+    """The synonyms, rules, stop words and ranking settings of one site. `version` counts its published states;
+    `stop_words` are as they are indexed; `by_meaning` lets the meaning of words rank as well."""
 
     NOTHING: ClassVar[Served]
 
@@ -23,6 +24,7 @@ class Served:
     rules: RuleSet = field(default_factory=RuleSet)
     stop_words: frozenset[str] = frozenset()
     by_meaning: bool = False
+    ranking: RankingSettings = RankingSettings.DEFAULT
 
 
 Served.NOTHING = Served()

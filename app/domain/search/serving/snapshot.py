@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import select
 
+from app.domain.search.ranking_settings import ranking_of
 from app.domain.search.serving.models import ServedConfiguration
 from app.domain.search.serving.rules import Rule, RuleSet
 from app.domain.search.serving.served import Served, stop_words_of
@@ -18,8 +20,10 @@ STOP_WORDS = "search-stop-words"
 
 
 def served(site_id: int) -> Served:
-    """Return the serving configuration, read afresh, with the site's stop words."""
-    return read_snapshot(site_id, stop_words_of(settings_of(site_id)[STOP_WORDS]))
+    """Return the serving configuration, read afresh, with what the site's settings say."""
+    settings = settings_of(site_id)
+    known = read_snapshot(site_id, stop_words_of(settings[STOP_WORDS]))
+    return replace(known, ranking=ranking_of(settings))
 
 
 def read_snapshot(site_id: int, stop_words: frozenset[str] = frozenset()) -> Served:
