@@ -15,6 +15,7 @@ from app.blueprints.storefront import (  # noqa: F401  (importing the views regi
     missing_page,
     origin,
     pictures,
+    popular,
     presentation,
     product,
     receipt,

@@ -32,7 +32,8 @@ PERSON = "_user_id"  # Key of the signed-in user in a session of flask-login.
 
 
 def note_search(listing_request: ListingRequest, hit_ids: Sequence[str], found: int | None, ruled: bool) -> None:
-    """Record a page of results with these documents of the index; `found` is None where a rule redirects."""
+    """Record a page of results with these documents of the index; `found` is None where a page answers in
+    place of products: one to which a rule redirects, or one that the search finds."""
     word = countable(listing_request.words)
     if word is not None:
         page = ResultsPage(word, rules.ids_of(hit_ids), found, _is_first(listing_request), ruled)

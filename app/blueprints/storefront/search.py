@@ -33,7 +33,8 @@ def search() -> Response:
         return count_answer(found.listing.total)
     if listing_request.words:
         result = found.listing.result
-        note_search(listing_request, [hit.id for hit in result.hits], result.total, ruled=found.plan.rule is not None)
+        products = None if found.is_answered_by_content else result.total
+        note_search(listing_request, [hit.id for hit in result.hits], products, ruled=found.plan.rule is not None)
     head, context = search_head(shop, found.words), {"shop": shop, "found": found, "listing": found.listing}
     return listing_answer("storefront/search.html", "storefront/_search_swap.html", head, **context)
 

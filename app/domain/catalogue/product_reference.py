@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue.models import Product, Variant
@@ -16,8 +16,8 @@ LARGEST_ID = 2_147_483_647
 
 
 def referred_product(site_id: int, reference: str) -> Product | None:
-    """The first that there is: the product of this SKU, of this SEO name, of this id, or with a variant of this SKU.
-    None for no words and for a product of another site."""
+    """The first that there is: the product of this SKU, of this SEO name, of this id, with a variant of this SKU, or of
+    a SKU that differs in case alone. None for no words and for a product of another site."""
     text = reference.strip()
     if not text or len(text) > LONGEST or "\0" in text:
         return None
@@ -31,7 +31,10 @@ def _ways(own: Select[Product], site_id: int, text: str) -> Iterator[Select[Prod
     yield own.where(Product.seo_name == text)
     if text.isascii() and text.isdigit() and int(text) <= LARGEST_ID:
         yield own.where(Product.id == int(text))
-    yield own.where(Product.id.in_(select(Variant.product_id).where(Variant.site_id == site_id, Variant.sku == text)))
+    of_variants = select(Variant.product_id).where(Variant.site_id == site_id)
+    yield own.where(Product.id.in_(of_variants.where(Variant.sku == text)))
+    yield own.where(func.lower(Product.sku) == func.lower(text)).order_by(Product.id)
+    yield own.where(Product.id.in_(of_variants.where(func.lower(Variant.sku) == func.lower(text)))).order_by(Product.id)
 
 
 def product_referred_to(site_id: int, reference: str) -> Product:

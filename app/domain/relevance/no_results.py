@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.merchandising.content import ContentLink
 from app.domain.search.engine import Searching, SearchRequest, SearchUnavailable
+from app.domain.search.listings.content_hits import answering_content
 from app.domain.search.serving import snapshot
 from app.domain.search.serving.plan import plan
 from app.domain.search.serving.query import search_many_products
@@ -17,14 +19,16 @@ MOST = 50  # Searches in a list, each of which is made anew.
 
 @dataclass(frozen=True, slots=True)
 class AnswerNow:
-    """What a shopper gets who searches now: so many products, or the page to which a rule sends."""
+    """What a shopper gets who searches now: so many products, the page to which a rule sends, or the page or collection
+    that answers where no product does."""
 
     finds: int = 0
     redirect: str | None = None
+    page: ContentLink | None = None
 
     @property
     def is_something(self) -> bool:
-        return bool(self.finds or self.redirect)
+        return bool(self.finds or self.redirect or self.page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,9 @@ def _answers(clock: Clock, engine: Searching, site_id: int, words: Sequence[str]
     found = search_many_products(engine, site_id, searches, served.stop_words) if searches else []
     for (request, _), answered in zip(searches, found, strict=True):
         answers[request.words] = AnswerNow(answered.result.total)
-    return answers
+    nothing = [word for word, answer in answers.items() if not answer.is_something]
+    pages = answering_content(engine, site_id, nothing)
+    return answers | {word: AnswerNow(page=page) for word, page in pages.items()}
 
 
 def _latest_answer(search: SearchWithoutResults) -> AnswerNow:

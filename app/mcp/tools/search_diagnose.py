@@ -101,6 +101,12 @@ class FoundProductShape(WhyShape):
     price: int = Field(description="In minor units of `currency`.")
 
 
+class FoundContentShape(Answer):
+    name: str
+    path: str
+    answers: bool = Field(description="Whether it has all of the words in its name; others only mention some.")
+
+
 class DiagnosedProductShape(WhyShape):
     id: str | None = None
     sku: str
@@ -136,6 +142,9 @@ class DiagnoseAnswer(Answer):
     found: int | None = Field(description="How many products are found; null where search does not answer.")
     currency: str
     products: list[FoundProductShape] = Field(description="The first ten, in the order the shop shows them.")
+    content: list[FoundContentShape] = Field(
+        description="Pages and collections that shoppers see beside. A search that one of them answers found something."
+    )
     product: DiagnosedProductShape | None = Field(description="The requested product.")
     advice: list[AdviceShape] = Field(description="What to do next, the most pressing first.")
 

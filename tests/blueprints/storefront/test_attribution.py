@@ -66,6 +66,21 @@ def test_a_search_counts_once_however_it_is_paged_sorted_filtered_or_reloaded(
     assert counts() == {"tent": (1, 0, 1, 0, 0)}
 
 
+def test_a_search_that_a_page_answers_did_not_find_nothing(
+    app: Flask, shopper: Shopper, counts: Callable[[], Counts]
+) -> None:
+    for words in ("delivery", "by+post", "zzzqqqxxx"):
+        shopper.get(f"/search?q={words}")
+    assert {word: found[:2] for word, found in counts().items()} == {
+        "delivery": (1, 0),
+        "by post": (1, 1),  # A page mentions it, and none is about it.
+        "zzzqqqxxx": (1, 1),
+    }
+    with app.app_context():
+        latest = dict(db.session.execute(select(SearchWordDay.word, SearchWordDay.last_result_count)).all())
+    assert latest == {"delivery": None, "by post": 0, "zzzqqqxxx": 0}
+
+
 def test_the_number_of_products_that_filters_would_leave_is_no_search(
     shopper: Shopper, counts: Callable[[], Counts]
 ) -> None:

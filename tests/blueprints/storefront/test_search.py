@@ -85,6 +85,22 @@ def test_a_page_stands_above_the_products_only_by_its_title(app: Flask, get: Get
     assert above.index("<h2>Pages for “delivery”</h2>") < above.index('class="results"')
 
 
+def test_a_search_that_only_a_page_answers_shows_the_page_and_no_tips(get: Get):
+    page = get("/search?q=delivery").text
+    assert "<h1>Results for “delivery”</h1>" in page
+    assert page.index("<h2>Pages for “delivery”</h2>") < page.index("No product matches “delivery”.")
+    assert "Search tips" not in page and "You might like" not in page
+
+
+def test_words_that_a_page_answers_are_not_taken_for_a_slip_of_a_products_name(app: Flask, get: Get, site_id: int):
+    with app.app_context():
+        with transaction():
+            db.session.add(Page(site_id=site_id, seo_name="mgu", title="MGU", body="", updated_at=small_shop.BEGAN))
+        small_shop.index(site_id)
+    page = get("/search?q=mgu").text
+    assert "<h1>Results for “mgu”</h1>" in page and "Showing results for" not in page
+
+
 def test_pages_are_not_found_when_content_search_is_off(app: Flask, get: Get, site_id: int):
     with app.app_context(), transaction():
         db.session.add(Setting(site_id=site_id, key="search-content-enabled", value=False))

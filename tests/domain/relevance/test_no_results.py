@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
+from app.domain.merchandising.content import ContentLink
 from app.domain.relevance.no_results import AnswerNow, NoResults, answers_now, no_results
 from app.domain.search.context import SearchContext
+from app.domain.search.index.rebuild import rebuild
 from app.domain.search_statistics.counting.queries import site_today
+from app.domain.sites.settings import change_settings
 from app.transaction import transaction
 from tests import counted_searches, searching
 from tests.domain.relevance.trials.trying_shop import save_rule, save_synonym, shop
@@ -45,6 +48,22 @@ def test_a_search_is_solved_once_a_synonym_finds_something_or_a_rule_sends_it_on
         "opening hours": AnswerNow(redirect="/pages/hours"),
     }
     assert (after.total, after.remaining, after.is_whole) == (3, 1, True)
+
+
+def test_a_search_is_solved_once_a_page_answers_it(indexing: SearchContext) -> None:
+    site_id = shop(indexing)
+    _searched(indexing, site_id, returns=5, zzzz=3)
+    with transaction():
+        searching.add_page(site_id, "returns", "<p>Within 30 days, zzzz.</p>")
+    assert rebuild(indexing, searching.request(indexing, site_id, "CONTENT"))
+    found = _listed(indexing, site_id)
+    assert {row.word: row.now for row in found.solved} == {
+        "returns": AnswerNow(page=ContentLink("returns", "/pages/returns"))
+    }
+    assert [row.word for row in found.unsolved] == ["zzzz"]
+    with transaction():
+        change_settings(site_id, {"search-content-enabled": False})
+    assert _listed(indexing, site_id).solved == ()
 
 
 def test_only_the_first_are_looked_at_and_all_are_counted(indexing: SearchContext) -> None:

@@ -193,7 +193,9 @@ def _about_words(explanation: SearchExplanation) -> Iterator[Advice]:
         finds = f" This search would then find {products}." if products else ""
         message = f"A suggested synonym would apply: {one.group}.{finds}"
         yield Advice("synonym_suggested", message, Act.ACCEPT, id=one.id)
-    if explanation.found is None or (explanation.product is not None and explanation.found):
+    if explanation.found is None or explanation.is_answered_by_content:
+        return
+    if explanation.product is not None and explanation.found:
         return
     if not explanation.full:
         for word in as_typed(explanation.words, _still_unknown(explanation))[:MOST_WORDS]:

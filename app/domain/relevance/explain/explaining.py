@@ -33,6 +33,7 @@ from app.domain.search.engine import (
 from app.domain.search.index import backlog, runs
 from app.domain.search.index.document import product_document_id
 from app.domain.search.index.outbox import PRODUCT
+from app.domain.search.listings.content_hits import NO_CONTENT, ContentHits, content_hits, is_content_searched
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving import snapshot, versions
 from app.domain.search.serving.plan import Plan, plan
@@ -58,9 +59,14 @@ class _ServedSearch:
     served: Served
     plan: Plan
 
-    def results(self, per_page: int = FIRST, *, explain: bool = False) -> Answered:
-        request = SearchRequest(words=self.plan.words, per_page=per_page, explain=explain)
+    def results(self, per_page: int = FIRST, *, explain: bool = False, correct: bool = True) -> Answered:
+        request = SearchRequest(words=self.plan.words, per_page=per_page, explain=explain, correct=correct)
         return search_products(self.engine, self.site_id, request, self.plan, self.served.stop_words)
+
+    def content(self) -> ContentHits:
+        if not is_content_searched(self.site_id):
+            return NO_CONTENT
+        return content_hits(self.engine, self.site_id, self.plan.words)
 
     def explain(self, request: SearchRequest, product_id: int) -> Explanation:
         return self.engine.explain(self.site_id, IndexName.PRODUCTS, request, product_document_id(product_id))
@@ -106,7 +112,8 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
             return explanation
         indexed = search.explain(SearchRequest(), product.id).indexed
         return replace(explanation, product=replace(product, indexed=indexed))
-    answer = search.results(explain=True)
+    content = search.content()
+    answer = search.results(explain=True, correct=not content.answer(explanation.words))
     result = answer.result
     if product is not None:
         found = search.explain(answer.request, product.id)
@@ -116,6 +123,7 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
         found=result.total,
         full=result.full_matches,
         hits=tuple(_scored(position, hit) for position, hit in enumerate(result.hits, start=1)),
+        content=content,
         corrected=result.suggestion if result.corrected else None,
         relaxed=result.relaxed,
         unknown=_unknown(search, explanation.tokens) if result.corrected or result.relaxed or not result.total else (),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.domain.search.engine import EngineState, FieldMatch, ScorePart
+from app.domain.search.listings.content_hits import NO_CONTENT, ContentHits
 from app.domain.search.serving.rules import Banner, Rule
 from app.domain.search.serving.synonyms import AppliedSynonym, SynonymGroup
 
@@ -98,7 +99,8 @@ class SearchExplanation:
     """`optional` are the tokens that a product may lack. `zone` is the shop's time zone. `found` is None where the
     engine does not answer or no words were given. `inactive_rule` is a rule for exactly these words that does not
     apply at the requested moment. `unknown` are words that no product has; `corrected` is the spelling that is searched
-    instead. `full` counts the results that have all words. `is_behind`: a saved synonym or rule is not served yet.
+    instead. `full` counts the results that have all words. `content` are
+    the pages and collections that shoppers see with them. `is_behind`: a saved synonym or rule is not served yet.
     `page_size` is how many products a page of the shop shows."""
 
     request: ExplainRequest
@@ -116,6 +118,7 @@ class SearchExplanation:
     found: int | None = None
     full: int | None = None
     hits: tuple[ScoredHit, ...] = ()
+    content: ContentHits = NO_CONTENT
     corrected: str | None = None
     relaxed: bool = False
     unknown: tuple[str, ...] = ()
@@ -127,6 +130,11 @@ class SearchExplanation:
     @property
     def words(self) -> str:
         return self.request.words
+
+    @property
+    def is_answered_by_content(self) -> bool:
+        """Whether a page or a collection answers the search, and no product does."""
+        return self.found == 0 and bool(self.content.titled)
 
     @property
     def is_waiting(self) -> bool:

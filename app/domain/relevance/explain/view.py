@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from app.domain.merchandising.content import ContentLink
 from app.domain.relevance.explain.explanation import (
     PendingSuggestion,
     ProductExplanation,
@@ -30,8 +32,13 @@ def as_json(explanation: SearchExplanation) -> dict[str, Any]:
         "found": explanation.found,
         "correctedTo": explanation.corrected,
         "products": [_hit(hit) for hit in explanation.hits],
+        "content": [*_content(explanation.content.titled, True), *_content(explanation.content.others, False)],
         "product": _product(explanation),
     }
+
+
+def _content(links: Iterable[ContentLink], answers: bool) -> Iterator[dict[str, Any]]:
+    return ({"name": link.name, "path": link.path, "answers": answers} for link in links)
 
 
 def _applied(one: AppliedSynonym) -> dict[str, Any]:

@@ -18,12 +18,14 @@ from app.domain.relevance.synonyms.rephrasing_candidates import LEAST_VISITS
 from app.domain.relevance.synonyms.source import Question, SuggestionsFailed, SuggestionSource
 from app.domain.relevance.synonyms.vocabulary import vocabulary_of
 from app.domain.search.context import SearchContext
+from app.domain.search.listings.content_hits import answering_content
 from app.domain.search.serving.query import first_ten
 from app.domain.search.serving.served import Served
 from app.domain.search.serving.snapshot import served
 from app.domain.search.serving.synonyms import SynonymGroup
 from app.domain.search_statistics.counting import days, rolling_sums
 from app.domain.search_statistics.counting.rephrased_counts import rephrased
+from app.domain.search_statistics.counting.rephrasing import Rephrased
 from app.domain.shared.author import Author
 from app.domain.shared.clock import Clock
 from app.domain.shared.problems import DomainError
@@ -122,9 +124,10 @@ class _Run:
     def _ask(self, sources: Iterable[SuggestionSource]) -> None:
         context, site_id = self._context, self._site_id
         site_today = days.today(context.clock, time_zone_of(site_id))
-        question = Question(
+        question = _unanswered(
+            context,
+            site_id,
             searched_in_vain(context.clock, site_id),
-            vocabulary_of(site_id),
             rephrased(site_id, site_today, DAYS_OF_VISITS, LEAST_VISITS, MOST_SEARCHES),
         )
         known, self._compared = served(site_id), len(question.nothing)
@@ -175,6 +178,19 @@ def searched_in_vain(clock: Clock, site_id: int) -> list[FoundNothing]:
     query = select(sums.c.word, sums.c.found_nothing).where(*in_vain)
     rows = db.session.execute(query.order_by(sums.c.found_nothing.desc(), sums.c.word).limit(MOST_SEARCHES))
     return [FoundNothing(text, int(times)) for text, times in rows]
+
+
+def _unanswered(
+    context: SearchContext, site_id: int, nothing: Sequence[FoundNothing], visits: Sequence[Rephrased]
+) -> Question:
+    """Return the question without searches that a page or a collection answers by now: those need no synonym."""
+    words = list(dict.fromkeys((*(one.word for one in nothing), *(one.word for one in visits))))
+    answered = answering_content(context.engine, site_id, words)
+    return Question(
+        [one for one in nothing if one.word not in answered],
+        vocabulary_of(site_id),
+        [one for one in visits if one.word not in answered],
+    )
 
 
 def _worth_it(

@@ -20,7 +20,7 @@ from app.domain.search.engine import (
     ValueFilter,
 )
 from app.domain.search.listings import rail
-from app.domain.search.listings.content_hits import ContentHits, content_hits
+from app.domain.search.listings.content_hits import NO_CONTENT, ContentHits, content_hits
 from app.domain.search.listings.links import ListingLinks
 from app.domain.search.listings.listing import ListingRequest, search_request
 from app.domain.search.listings.listing_parameters import ListingGrammar, listing_parameters, read_listing
@@ -92,6 +92,11 @@ class SearchPage:
         result = self.listing.result
         return result.suggestion if result.corrected and result.suggestion else self.words
 
+    @property
+    def is_answered_by_content(self) -> bool:
+        """Whether a page or a collection answers the search, and no product does."""
+        return not self.listing.total and bool(self.content.titled)
+
 
 def read_request(shop: Shop, path: str, parameters: Iterable[tuple[str, str]]) -> ListingRequest:
     """Raises Invalid when the address carries more than a listing reads."""
@@ -128,13 +133,14 @@ def search_listing(
     engine: SearchEngine, shop: Shop, request: ListingRequest, served: Served, now: datetime
 ) -> SearchPage:
     """Products that answer to the words by what merchandisers taught, and pages and collections beside them where the
-    site wants that. A redirect is part of the plan and not followed. Raises NotFound past the last page and
-    SearchUnavailable."""
+    site wants that. Where one of those answers the words, no other spelling is searched for products. A redirect is
+    part of the plan and not followed. Raises NotFound past the last page and SearchUnavailable."""
     planned = plan(request.words, served, now)
     filters = filters_of(default_facets(shop.settings["search-default-filters"], shop.attributes), shop.attributes)
-    result = search_products(engine, shop.site_id, _request(shop, request, filters), planned, served.stop_words).result
-    listing = _shown(shop, request, filters, result, ListingLinks(request.path))
-    return SearchPage(listing, _content(engine, shop, request), planned)
+    content = _content(engine, shop, request)
+    search = replace(_request(shop, request, filters), correct=not content.answer(request.words))
+    result = search_products(engine, shop.site_id, search, planned, served.stop_words).result
+    return SearchPage(_shown(shop, request, filters, result, ListingLinks(request.path)), content, planned)
 
 
 def collection_listing(
@@ -214,5 +220,5 @@ def _all_filters(filters: Sequence[Filter], request: ListingRequest, shop: Shop)
 def _content(engine: SearchEngine, shop: Shop, request: ListingRequest) -> ContentHits:
     """Return the content of the first page, where the site wants that."""
     if not shop.settings["search-content-enabled"] or not request.words or request.page > 1:
-        return ContentHits()
+        return NO_CONTENT
     return content_hits(engine, shop.site_id, request.words)

@@ -2,30 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.domain.merchandising.content import ContentLink, content_link
-from app.domain.search.engine import IndexName, SearchEngine, SearchRequest, SearchUnavailable
+from app.domain.search.engine import IndexName, Searching, SearchRequest, SearchResult, SearchUnavailable
 from app.domain.search.text import LINKING_WORDS, query_words, words
+from app.domain.sites.settings import settings_of
 
 CONTENT_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ContentHits:
-    """`titled` have the words in their title and stand above the products, `others` below."""
+    """`titled` have all words in their title: they answer the search and stand above the products. `others` only
+    mention some of them and stand below. `searched` are the words, or the spelling that was searched instead."""
 
     titled: tuple[ContentLink, ...] = ()
     others: tuple[ContentLink, ...] = ()
+    searched: str = ""
+
+    def answer(self, typed: str) -> bool:
+        """Whether one answers these very words."""
+        return bool(self.titled) and self.searched == typed
 
 
-def content_hits(engine: SearchEngine, site_id: int, typed: str) -> ContentHits:
+NO_CONTENT = ContentHits()
+
+
+def is_content_searched(site_id: int) -> bool:
+    """Whether the site's search finds pages and collections, too."""
+    return bool(settings_of(site_id)["search-content-enabled"])
+
+
+def content_hits(engine: Searching, site_id: int, typed: str) -> ContentHits:
     """Return the pages and collections for words. A content index that does not answer leaves the products standing."""
+    return _hits_of(engine, site_id, [typed]).get(typed, NO_CONTENT)
+
+
+def answering_content(engine: Searching, site_id: int, searches: Sequence[str]) -> dict[str, ContentLink]:
+    """Return, by the words, the first page or collection of each search that one answers. None answers where the site
+    leaves them out of search."""
+    found = _hits_of(engine, site_id, searches) if searches and is_content_searched(site_id) else {}
+    return {typed: hits.titled[0] for typed, hits in found.items() if hits.titled}
+
+
+def _hits_of(engine: Searching, site_id: int, searches: Sequence[str]) -> dict[str, ContentHits]:
+    requests = [SearchRequest(words=typed, per_page=CONTENT_SHOWN) for typed in searches]
     try:
-        result = engine.search(site_id, IndexName.CONTENT, SearchRequest(words=typed, per_page=CONTENT_SHOWN))
+        results = engine.search_many(site_id, IndexName.CONTENT, requests)
     except SearchUnavailable:
-        return ContentHits()
+        return {}
+    return {typed: _sorted(result, typed) for typed, result in zip(searches, results, strict=True)}
+
+
+def _sorted(result: SearchResult, typed: str) -> ContentHits:
     searched = result.suggestion if result.corrected and result.suggestion else typed
     cards = [hit.card for hit in result.hits]
     links = [content_link(str(card["type"]), str(card["name"]), str(card["seoName"])) for card in cards]
@@ -34,9 +65,8 @@ def content_hits(engine: SearchEngine, site_id: int, typed: str) -> ContentHits:
 
 def sorted_by_title(links: Iterable[ContentLink], searched: str) -> ContentHits:
     found = [(link, has_words(link.name, searched)) for link in links]
-    return ContentHits(
-        tuple(link for link, is_titled in found if is_titled), tuple(link for link, is_titled in found if not is_titled)
-    )
+    titled = tuple(link for link, is_titled in found if is_titled)
+    return ContentHits(titled, tuple(link for link, is_titled in found if not is_titled), searched)
 
 
 def has_words(title: str, searched: str) -> bool:

@@ -21,7 +21,8 @@ DayPair = tuple[date, str, str]  # The day, the words, and those that were searc
 @dataclass(frozen=True, slots=True)
 class WordChange:
     """An increment of a word's counts on one day. `last_at` is the time of its latest search and `last_result_count`
-    what that search found, None where that is not known. An increment without `searches` leaves both as stored."""
+    how many products that found, None where a page answered it instead. An increment without `searches` leaves both as
+    stored."""
 
     day: date
     word: str

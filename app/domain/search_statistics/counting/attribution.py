@@ -66,7 +66,7 @@ class Journey:
 @dataclass(frozen=True, slots=True)
 class ResultsPage:
     """A page of results for a countable `word`. `is_first`: without page number, filter or order. `found` is None where
-    a rule redirects the search."""
+    a page answers the search instead of products."""
 
     word: str
     shown: tuple[int, ...]

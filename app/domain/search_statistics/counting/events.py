@@ -20,7 +20,7 @@ class EventKind(StrEnum):
 class Event:
     """A search of `word`, or what followed from one. `day` is the search's day in the site's time zone, to which all
     that follows is attributed; `at` is the time of this event in whole seconds. A search has the number of products
-    `found` (None where a rule redirected it), whether clicks are recorded (`followed`) and whether a rule applied
+    `found` (None where a page answered it instead), whether clicks are recorded (`followed`) and whether a rule applied
     (`ruled`). An order has its `revenue` in minor units. A rephrased search led to nothing; `next_word` was searched
     then, and led to a product."""
 

@@ -28,7 +28,8 @@ class CountColumns:
 
 class SearchWordDay(CountColumns, Base):
     """Counts of one word (the whole query, folded) on one day of the site's time zone. The empty word stands for all
-    words beyond a day's limit. `last_result_count` and `last_at` are those of the latest search."""
+    words beyond a day's limit. `last_at` and `last_result_count` are of the latest search: when it was, and how many
+    products it found, None where a page answered it, to which a rule sent it or which it found while no product did."""
 
     __tablename__ = "search_word_days"
     __table_args__ = (Index(None, "site_id", "word", "day"),)

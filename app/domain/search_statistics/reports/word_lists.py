@@ -24,7 +24,7 @@ FETCHED_AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class WordRow:
-    """`finds` is the number of results of the latest search, None where a rule redirected it; `trend` are the
+    """`finds` is the number of results of the latest search, None where a page answered it; `trend` are the
     searches of each day, empty in an export."""
 
     word: str

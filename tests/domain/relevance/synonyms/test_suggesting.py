@@ -30,7 +30,7 @@ from app.transaction import transaction
 from tests.counted_searches import count_batch, visit
 from tests.factories import make_product, make_site
 from tests.fakes.clock import StoppedClock
-from tests.searching import request
+from tests.searching import add_page, request
 from tests.snapshots import built
 
 MINED = (MinedSuggestions(),)
@@ -126,6 +126,16 @@ def test_what_would_find_nothing_or_is_long_ago_is_not_suggested(
     searched_in_vain(site_id, clock, "zebra crossing", 9)
     searched_in_vain(site_id, clock, "hewlett packard", 9, days_ago=31)
     assert ask(indexing, site_id).added == 0
+
+
+@pytest.mark.usefixtures("context")
+def test_what_a_page_answers_is_not_mined(indexing: SearchContext, site_id: int, clock: StoppedClock) -> None:
+    searched_in_vain(site_id, clock, "hewlett packard", 43)
+    with transaction():
+        add_page(site_id, "hewlett packard")
+    rebuild(indexing, request(indexing, site_id, "CONTENT"))
+    run = ask(indexing, site_id)
+    assert (run.compared, run.added) == (0, 0)
 
 
 @pytest.mark.usefixtures("context")
