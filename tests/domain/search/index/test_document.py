@@ -34,6 +34,7 @@ TAXONOMY = TaxonomyTree.parse(
                 {
                     "levelId": "tents",
                     "name": "Tents",
+                    "otherNames": ["Shelters"],
                     "attributes": [
                         attribute("tent-colour", "SINGLE_SELECT", "Green", "Red"),
                         attribute("waterproof", "BOOLEAN"),
@@ -90,9 +91,16 @@ def test_words_are_what_shoppers_search() -> None:
     assert made.attributes == "Summer Winter Green"
 
 
-def test_searches_may_name_the_level_of_a_product_itself_by_its_name() -> None:
-    assert document().kind_names == ("Tents",)
+def test_searches_may_name_the_level_of_a_product_itself_by_each_of_its_names() -> None:
+    assert document().kind_names == ("Tents", "Shelters")
+    assert document(level_id="outdoor").kind_names == ("Outdoor",)
     assert document(level_id=None).kind_names == ()
+
+
+def test_other_names_of_a_level_are_no_words_of_its_products() -> None:
+    made = document()
+    assert made.kind == "Tents"
+    assert "shelters" not in f"{made.name} {made.terms} {made.description} {made.attributes}".lower()
 
 
 def test_codes_are_those_of_the_product_and_of_its_variants() -> None:
