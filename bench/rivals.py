@@ -85,6 +85,10 @@ class Tantivy:
         counted: Counts = self.searcher.aggregate(query, asked)
         return counted
 
+    @property
+    def schema(self) -> tantivy.Schema:
+        return self._index.schema
+
     def category(self, facet: str, value: str) -> tantivy.Query:
         return tantivy.Query.term_query(self._index.schema, _facet(facet), value)
 

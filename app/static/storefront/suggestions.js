@@ -92,15 +92,21 @@ const begin = (form) => {
     news.textContent = `${count} suggestion${count === 1 ? "" : "s"}. Choose with the arrow keys.`;
   };
 
-  // The list keeps its height until others are there, so that nothing jumps below the pointer.
+  // Recent searches come first, and are not among the popular ones again.
+  const addRecent = () => {
+    const own = recentGroup(form);
+    if (!own) return;
+    const known = recent();
+    list.querySelectorAll("[data-words]").forEach((popular) => known.includes(popular.dataset.words) && popular.remove());
+    list.querySelectorAll("[role=group]:not(:has([role=option]))").forEach((group) => group.remove());
+    if (!list.querySelector(".texts")) list.prepend(made("div", { class: "texts", role: "presentation" }));
+    list.querySelector(".texts").prepend(own);
+  };
+
   const show = (html, words) => {
     activate(null);
     list.innerHTML = html;
-    const own = words ? null : recentGroup(form);
-    if (own) {
-      if (!list.querySelector(".texts")) list.prepend(made("div", { class: "texts", role: "presentation" }));
-      list.querySelector(".texts").prepend(own);
-    }
+    if (!words) addRecent();
     list.scrollTop = 0;
     shownFor = words;
     open();

@@ -12,8 +12,10 @@ from flask import Flask
 
 from app.domain.search.context import SearchContext
 from app.domain.search.index.rebuild import rebuild
+from app.domain.search_statistics.counting.models import SuggestionDay
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.sites.settings import change_settings
+from app.extensions import db
 from app.jobs.analytics import LOOK_EVERY, StaleWindows
 from app.jobs.counting import drain
 from app.transaction import transaction
@@ -227,3 +229,15 @@ def test_once_the_day_is_over_the_scheduler_has_the_sums_renewed(
         stale.look(at_once)
     assert len(asked) == 1
     assert "kettle" not in text(signed_in(), f"{PAGE}?days=7")
+
+
+def test_suggestions_are_counted_apart_from_searches(
+    app: Flask, signed_in: Callable[..., PageClient], site_id: int, counted: Counted, clock: StoppedClock
+) -> None:
+    counted("tent")
+    assert "suggestions" not in text(signed_in())
+    with app.app_context(), transaction():
+        today = site_today(clock, site_id)
+        for ago, shown in ((0, 1_000), (6, 234), (40, 5_000)):
+            db.session.add(SuggestionDay(site_id=site_id, day=today - timedelta(days=ago), shown=shown))
+    assert "1,234 lists of suggestions shown as shoppers typed" in text(signed_in(), f"{PAGE}?days=7")

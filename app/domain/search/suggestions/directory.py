@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -15,7 +15,7 @@ from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.engine import IndexName, SearchEngine, SearchRequest, SearchResult
 from app.domain.search.listings.category_counts import category_counts
-from app.domain.search.serving.plan import plan
+from app.domain.search.serving.plan import Plan, plan
 from app.domain.search.serving.query import search_many_products
 from app.domain.search.serving.served import Served
 from app.domain.search.suggestions.names import Names
@@ -77,6 +77,11 @@ class SuggestionDirectory:
         return known  # type: ignore[return-value]
 
 
+def words_alone(planned: Plan) -> Plan:
+    """Return a plan without the meaning of the words: the next letter gives them another."""
+    return replace(planned, by_meaning=False)
+
+
 def _categories(engine: SearchEngine, shop: Shop) -> Names[ShopNode]:
     counts = category_counts(engine, shop.site_id)
     nodes = [node for node in shop.tree.nodes.values() if shop.tree.at(node.path) is node and counts.of(node.id) != 0]
@@ -93,7 +98,7 @@ def _brands(engine: SearchEngine, site_id: int) -> Names[Brand]:
 def _find_products(
     engine: SearchEngine, site_id: int, served: Served, now: datetime, searches: Sequence[str]
 ) -> list[bool]:
-    plans = [plan(words, served, now) for words in searches]
+    plans = [words_alone(plan(words, served, now)) for words in searches]
     requests = [SearchRequest(words=words, per_page=0, correct=False, prefix_last=False) for words in searches]
     answers = search_many_products(engine, site_id, list(zip(requests, plans, strict=True)), served.stop_words)
     return [

@@ -14,7 +14,7 @@ from app.domain.search.serving.plan import plan
 from app.domain.search.serving.query import search_products
 from app.domain.search.serving.redirects import SEARCH_PATH
 from app.domain.search.serving.served import Served
-from app.domain.search.suggestions.directory import Brand, SuggestionDirectory
+from app.domain.search.suggestions.directory import Brand, SuggestionDirectory, words_alone
 from app.domain.search.suggestions.names import Names
 from app.domain.search.suggestions.typed import Typed
 from app.domain.search.text import tokens
@@ -91,7 +91,7 @@ class Suggester:
 
     def _products(self, shop: Shop, typed: Typed, served: Served, now: datetime) -> tuple[Sequence[Hit], str | None]:
         request = SearchRequest(words=typed.text, per_page=PRODUCTS, is_typing=typed.is_typing)
-        planned = plan(typed.text, served, now, redirects=False)
+        planned = words_alone(plan(typed.text, served, now, redirects=False))
         result = search_products(self.engine, shop.site_id, request, planned, served.stop_words).result
         return result.hits, result.suggestion if result.corrected else None
 
