@@ -6,12 +6,16 @@ Warm is the second time that a process sees a query: words decoded and spellings
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from multiprocessing.pool import Pool
 from pathlib import Path
 
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import SearchRequest, ValueFilter
+from app.web_server.turns import take_short_turns
 from bench.catalogue import FACETS, MULTI_VALUED_FACETS, documents, many, queries
 from bench.measuring import (
     PRODUCTS,
@@ -25,7 +29,6 @@ from bench.measuring import (
     milliseconds,
     percentile,
     run,
-    seconds,
     sized,
     workspace,
 )
@@ -105,29 +108,57 @@ def _tantivy(value: float) -> Yardstick:
 
 
 def _concurrent(directory: Path) -> None:
-    limits = _under_load(directory, "tantivy")
-    figures = _under_load(directory, "shop")
+    """The engines take turns on the same processes: what else the machine does meets both. Each figure is the median
+    of the rounds."""
+    rounds: dict[str, list[list[float]]] = {"tantivy": [], "shop": []}
+    with _workers() as workers:
+        for _ in range(ROUNDS):
+            for name, lists in rounds.items():
+                lists.append(_under_load(workers, directory, name))
     clients = WORKERS * CLIENTS_A_WORKER
-    for label, figure, limit in zip(("p50", "p95"), figures, limits, strict=True):
-        at_most(f"{clients} clients at once on {WORKERS} workers, {label}", figure, _tantivy(limit))
+    for label, share in (("p50", 0.5), ("p95", 0.95)):
+        figures = {name: median(percentile(times, share) for times in lists) for name, lists in rounds.items()}
+        limit = _tantivy(figures["tantivy"])
+        at_most(f"{clients} clients at once on {WORKERS} workers, {label}", figures["shop"], limit)
 
 
-def _under_load(directory: Path, name: str) -> tuple[float, float]:
-    with multiprocessing.get_context("spawn").Pool(WORKERS) as pool:
-        asked = [queries()[worker::WORKERS] for worker in range(WORKERS)]
-        times = [t for part in pool.starmap(_serve, [(directory, name, part) for part in asked]) for t in part]
-    return percentile(times, 0.5), percentile(times, 0.95)
+@contextmanager
+def _workers() -> Iterator[list[Pool]]:
+    """Processes whose threads take turns as those of a web process do, whichever engine answers."""
+    with ExitStack() as stack:
+        context = multiprocessing.get_context("spawn")
+        yield [stack.enter_context(context.Pool(1, take_short_turns)) for _ in range(WORKERS)]
+
+
+def _under_load(workers: Sequence[Pool], directory: Path, name: str) -> list[float]:
+    shares = [queries()[place::WORKERS] for place in range(WORKERS)]
+    for serve in (_warm, _serve):
+        answers = [
+            worker.apply_async(serve, (directory, name, share)) for worker, share in zip(workers, shares, strict=True)
+        ]
+        times = [answer.get() for answer in answers]
+    return [time for part in times for time in part]
+
+
+def _warm(directory: Path, name: str, asked: Sequence[str]) -> list[float]:
+    """One pass alone, whose times do not count."""
+    return milliseconds(_page_of(directory, name), asked)
 
 
 def _serve(directory: Path, name: str, asked: Sequence[str]) -> list[float]:
-    """One worker process with four clients, each with a quarter of the queries, after one pass alone."""
-    engine = WhooshEngine(directory / "shop") if name == "shop" else None
-    tantivy = Tantivy(directory / "tantivy", None) if name == "tantivy" else None
-    page = _page(engine, FACETS) if engine else lambda words: tantivy.page(words, FACETS)  # type: ignore[union-attr]
-    seconds(lambda: milliseconds(page, asked))
+    """One worker process with four clients, each with a quarter of the queries."""
+    page = _page_of(directory, name)
     shares = [asked[client::CLIENTS_A_WORKER] for client in range(CLIENTS_A_WORKER)]
     with ThreadPoolExecutor(CLIENTS_A_WORKER) as clients:
         return [time for part in clients.map(lambda share: milliseconds(page, share), shares) for time in part]
+
+
+@cache
+def _page_of(directory: Path, name: str) -> Callable[[str], object]:
+    if name == "shop":
+        return _page(WhooshEngine(directory / "shop"), FACETS)
+    tantivy = Tantivy(directory / "tantivy", None)
+    return lambda words: tantivy.page(words, FACETS)
 
 
 if __name__ == "__main__":
