@@ -14,6 +14,7 @@ from app.domain.alerts.causes import BY_KEY, Cause
 from app.domain.search.context import SearchContext
 from app.domain.search.engine import EngineState, IndexName, SearchEngine
 from app.domain.search.index import first_index
+from app.domain.search.index.meanings import lacks_meanings, request_meanings
 from app.domain.search.index.rebuild_pauses import WORTH_REMEMBERING, PastRebuild, failures_in_a_row, may_rebuild
 from app.domain.search.index.runs import BY_ITSELF, Scope, content_search_is_on, request_rebuild
 from app.domain.search.models import RebuildRun
@@ -67,7 +68,7 @@ def was_built(site_id: int, index: IndexName) -> bool:
 
 def heal(context: SearchContext) -> None:
     """Request a rebuild for every site that lost an index, with pauses, and raise and end the alerts about it; and the
-    first index of a site that has none. Called once a second, it writes only where something is to be done."""
+    first index of a site that has none; and one with vectors where a sentence model came after the index. Called once a second, it writes only where something is to be done."""
     read_afresh()
     for site_id in first_index.sites_without(context.engine):
         context.commit(partial(first_index.request, context, site_id))
@@ -75,6 +76,9 @@ def heal(context: SearchContext) -> None:
     lost = {site_id: found for site_id in sites if (found := lost_indexes(context.engine, site_id))}
     for site_id, indexes in lost.items():
         _heal_site(context, site_id, indexes)
+    for site_id in sites:
+        if site_id not in lost and lacks_meanings(context, site_id):
+            context.commit(partial(request_meanings, context, site_id))
     _end_alerts(context, lost)
 
 

@@ -1,0 +1,83 @@
+"""A sentence model that comes after the index leads to a rebuild by the shop itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from app.adapters.whoosh import WhooshEngine
+from app.domain.search.context import SearchContext
+from app.domain.search.engine import IndexName, SearchRequest
+from app.domain.search.index.healing import heal
+from app.domain.search.index.rebuild import rebuild
+from app.domain.search.models import RebuildRun
+from app.domain.sites.models import AuditEntry
+from app.extensions import db
+from app.transaction import transaction
+from tests.fakes.clock import StoppedClock
+from tests.fakes.queue import RecordingQueue
+from tests.fakes.sentence_model import WordSums
+from tests.searching import add_product, add_site, request
+
+pytestmark = pytest.mark.usefixtures("context")
+
+
+@pytest.fixture
+def site_id(indexing: SearchContext) -> int:
+    with transaction():
+        site_id = add_site().id
+        add_product(site_id, "couch", "Couch")
+    rebuild(indexing, request(indexing, site_id))
+    return site_id
+
+
+@pytest.fixture
+def with_model(indexing: SearchContext, tmp_path: Path) -> SearchContext:
+    model = WordSums({"couch": "sofa", "settee": "sofa"})
+    return replace(indexing, engine=WhooshEngine(tmp_path / "index", model, wait=60))
+
+
+def requested() -> list[tuple[str, str]]:
+    """The scope and requester of the rebuilds after the first."""
+    runs = db.session.scalars(select(RebuildRun).order_by(RebuildRun.created_at)).all()
+    return [(run.scope, run.requested_by) for run in runs[1:]]
+
+
+def test_a_model_that_is_new_leads_to_one_rebuild_and_to_searches_by_meaning(
+    with_model: SearchContext, site_id: int, clock: StoppedClock, queue: RecordingQueue
+) -> None:
+    clock.move(hours=2)
+    heal(with_model)
+    heal(with_model)
+    assert requested() == [("PRODUCTS", "the shop itself")]
+    entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "index.rebuild")).one()
+    assert entry.summary == "Requested a rebuild, so that the meaning of words counts in search"
+    assert rebuild(with_model, *map(str, queue.jobs[-1][1]))
+    found = with_model.engine.search(site_id, IndexName.PRODUCTS, SearchRequest(words="settee", by_meaning=True))
+    assert [hit.card["sku"] for hit in found.similar] == ["couch"]
+    clock.move(hours=2)
+    heal(with_model)
+    assert len(requested()) == 1
+
+
+def test_a_rebuild_that_a_worker_without_the_model_did_is_not_repeated_at_once(
+    indexing: SearchContext, with_model: SearchContext, site_id: int, clock: StoppedClock, queue: RecordingQueue
+) -> None:
+    clock.move(hours=2)
+    heal(with_model)
+    assert rebuild(indexing, *map(str, queue.jobs[-1][1]))
+    clock.move(minutes=50)
+    heal(with_model)
+    assert len(requested()) == 1
+    clock.move(minutes=20)
+    heal(with_model)
+    assert len(requested()) == 2
+
+
+def test_without_a_model_nothing_is_rebuilt(indexing: SearchContext, site_id: int, clock: StoppedClock) -> None:
+    clock.move(hours=2)
+    heal(indexing)
+    assert requested() == []
