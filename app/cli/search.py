@@ -65,6 +65,7 @@ def _full_view(query: str, page: SearchPage) -> dict[str, object]:
         "products": [
             {"sku": hit.card["sku"], "name": hit.card["name"], "score": round(hit.score, 4)} for hit in result.hits
         ],
+        "similar": [{"sku": hit.card["sku"], "name": hit.card["name"]} for hit in result.similar],
     }
 
 
@@ -76,4 +77,6 @@ def _print(query: str, page: SearchPage) -> None:
         click.echo(f"Did you mean “{result.suggestion}”?", err=True)
     for hit in result.hits:
         click.echo(f"{hit.card['sku']}\t{hit.card['name']}\t{hit.score:.4f}")
+    for hit in result.similar:
+        click.echo(f"{hit.card['sku']}\t{hit.card['name']}\tsimilar")
     click.echo(f"{len(result.hits):,} of {result.total:,}", err=True)

@@ -107,6 +107,14 @@ class FoundContentShape(Answer):
     answers: bool = Field(description="Whether it has all of the words in its name; others only mention some.")
 
 
+class SimilarProductShape(Answer):
+    id: str
+    sku: str
+    name: str
+    seo_name: str
+    similarity: float | None = Field(description="How near its meaning is to that of the words: 1 is the same.")
+
+
 class DiagnosedProductShape(WhyShape):
     id: str | None = None
     sku: str
@@ -144,6 +152,9 @@ class DiagnoseAnswer(Answer):
     products: list[FoundProductShape] = Field(description="The first ten, in the order the shop shows them.")
     content: list[FoundContentShape] = Field(
         description="Pages and collections that shoppers see beside. A search that one of them answers found something."
+    )
+    similar: list[SimilarProductShape] = Field(
+        description="What shoppers see under few results: it lacks the words and means nearly the same."
     )
     product: DiagnosedProductShape | None = Field(description="The requested product.")
     advice: list[AdviceShape] = Field(description="What to do next, the most pressing first.")

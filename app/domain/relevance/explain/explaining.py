@@ -124,6 +124,7 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
         full=result.full_matches,
         hits=tuple(_scored(position, hit) for position, hit in enumerate(result.hits, start=1)),
         content=content,
+        similar=tuple(_similar(position, hit) for position, hit in enumerate(result.similar, start=1)),
         corrected=result.suggestion if result.corrected else None,
         relaxed=result.relaxed,
         unknown=_unknown(search, explanation.tokens) if result.corrected or result.relaxed or not result.total else (),
@@ -172,6 +173,10 @@ def _scored(position: int, hit: Hit) -> ScoredHit:
         image=str(image) if image else None,
         why=_score(hit.explanation) if hit.explanation else ScoreExplanation(),
     )
+
+
+def _similar(position: int, hit: Hit) -> ScoredHit:
+    return replace(_scored(position, hit), why=ScoreExplanation(hit.score))
 
 
 def _unknown(search: _ServedSearch, tokens: tuple[str, ...]) -> tuple[str, ...]:

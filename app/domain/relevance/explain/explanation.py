@@ -99,9 +99,9 @@ class SearchExplanation:
     """`optional` are the tokens that a product may lack. `zone` is the shop's time zone. `found` is None where the
     engine does not answer or no words were given. `inactive_rule` is a rule for exactly these words that does not
     apply at the requested moment. `unknown` are words that no product has; `corrected` is the spelling that is searched
-    instead. `full` counts the results that have all words. `content` are
-    the pages and collections that shoppers see with them. `is_behind`: a saved synonym or rule is not served yet.
-    `page_size` is how many products a page of the shop shows."""
+    instead. `full` counts the results that have all words. `content` are the pages and collections that shoppers see
+    with them; `similar` follow them by meaning alone, their scores are cosines. `is_behind`: a saved synonym or rule is
+    not served yet. `page_size` is how many products a page of the shop shows."""
 
     request: ExplainRequest
     engine: EngineHealth
@@ -119,6 +119,7 @@ class SearchExplanation:
     full: int | None = None
     hits: tuple[ScoredHit, ...] = ()
     content: ContentHits = NO_CONTENT
+    similar: tuple[ScoredHit, ...] = ()
     corrected: str | None = None
     relaxed: bool = False
     unknown: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from app.domain.search.engine import FieldMatch, ScorePart
+from app.domain.search.ranking.fusion import rank_by_meaning
 
 FIELDS = {
     "name": "name",
@@ -45,6 +46,8 @@ LIFTS = {
 
 def describe_part(part: ScorePart) -> str:
     """Return a description such as "“rain” in the name"."""
+    if part.kind == "meaning":
+        return f"its meaning is near: rank {rank_by_meaning(part.worth) + 1}"
     if not part.words:
         return LIFTS.get(part.kind, "all of the words together")
     words = f"“{' '.join(part.words)}”"

@@ -33,6 +33,7 @@ def as_json(explanation: SearchExplanation) -> dict[str, Any]:
         "correctedTo": explanation.corrected,
         "products": [_hit(hit) for hit in explanation.hits],
         "content": [*_content(explanation.content.titled, True), *_content(explanation.content.others, False)],
+        "similar": [_similar(hit) for hit in explanation.similar],
         "product": _product(explanation),
     }
 
@@ -61,6 +62,11 @@ def _rule(rule: Rule) -> dict[str, Any]:
 def _hit(hit: ScoredHit) -> dict[str, Any]:
     shown = {"position": hit.position, "id": str(hit.id), "sku": hit.sku, "name": hit.name, "seoName": hit.seo_name}
     return shown | {"price": hit.price} | _why(hit.why)
+
+
+def _similar(hit: ScoredHit) -> dict[str, Any]:
+    nearness = None if hit.why.score is None else round(hit.why.score, 4)
+    return {"id": str(hit.id), "sku": hit.sku, "name": hit.name, "seoName": hit.seo_name, "similarity": nearness}
 
 
 def _product(explanation: SearchExplanation) -> dict[str, Any] | None:

@@ -67,8 +67,9 @@ def was_built(site_id: int, index: IndexName) -> bool:
 
 
 def heal(context: SearchContext) -> None:
-    """Request a rebuild for every site that lost an index, with pauses, and raise and end the alerts about it; and the
-    first index of a site that has none; and one with vectors where a sentence model came after the index. Called once a second, it writes only where something is to be done."""
+    """Request a rebuild for every site that lost an index, with pauses, and raise and end the alerts about it; the
+    first index of a site that has none; and one with vectors where the sentence model is newer than the index. Called
+    once a second, it writes only where something is to be done."""
     read_afresh()
     for site_id in first_index.sites_without(context.engine):
         context.commit(partial(first_index.request, context, site_id))

@@ -32,6 +32,11 @@ def points_by_meaning(rank: Amount) -> Amount:
     return BEST_BY_MEANING * OFFSET / (OFFSET + rank)
 
 
+def rank_by_meaning(points: float) -> int:
+    """Return the rank that gave so many points."""
+    return round(BEST_BY_MEANING * OFFSET / points - OFFSET)
+
+
 def meaning_text(document: IndexDocument) -> str:
     """Return the text of a document that is compared with searches by its meaning."""
     return " ".join(filter(None, (document.name, document.manufacturer, document.kind)))[:LONGEST_TEXT]

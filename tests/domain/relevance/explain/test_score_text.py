@@ -6,6 +6,7 @@ import pytest
 
 from app.domain.relevance.explain.score_text import describe_part
 from app.domain.search.engine import ScorePart
+from app.domain.search.ranking.fusion import points_by_meaning
 
 
 @pytest.mark.parametrize(
@@ -14,6 +15,7 @@ from app.domain.search.engine import ScorePart
         (ScorePart("word", "name", ("rain",), 3), "“rain” in the name"),
         (ScorePart("level", None, (), 3), "the best results are mostly of its kind of product"),
         (ScorePart("level_name", None, (), 3), "the words name its kind of product"),
+        (ScorePart("meaning", None, (), points_by_meaning(2)), "its meaning is near: rank 3"),
     ],
     ids=lambda value: getattr(value, "kind", ""),
 )
