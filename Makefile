@@ -67,4 +67,4 @@ $(VENV)/.ready-bench: requirements-bench.lock | $(VENV)/bin/python
 	@tools/install $(VENV) requirements-bench.lock && touch $@
 
 $(VENV)/.ready-semantic: requirements-semantic.lock | $(VENV)/.ready
-	@tools/install $(VENV) requirements-semantic.lock --no-deps && touch $@
+	@tools/install $(VENV) requirements-semantic.lock --no-deps --only-binary :all: && touch $@

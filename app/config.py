@@ -70,6 +70,7 @@ class Config:
     bundle_dir: Path | None = None
     sitemap_schedule: str = "0 */3 * * *"
     search_engine: str = "whoosh"
+    embedding_model_dir: Path | None = None
     host: str = "127.0.0.1"
     port: int = 8000
     web_workers: int = 2
@@ -191,6 +192,7 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Config:
         bundle_dir=path(env, "BUNDLE_DIR"),
         sitemap_schedule=schedule(env, "SITEMAP_SCHEDULE", "0 */3 * * *"),
         search_engine=choice(env, "SEARCH_ENGINE", "whoosh", ("whoosh", "none")),
+        embedding_model_dir=path(env, "EMBEDDING_MODEL_DIR"),
         host=env.get("HOST") or "127.0.0.1",
         port=number(env, "PORT", 8000),
         web_workers=max(1, number(env, "WEB_WORKERS", 2)),

@@ -19,6 +19,7 @@ from app.adapters.mail import FolderMailer, MailChannel, SmtpMailer
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
 from app.adapters.rate_limit_table import RateLimitTable
+from app.adapters.sentence_model import installed_model
 from app.adapters.simulator import Simulator
 from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.tls import TlsCertificates
@@ -91,11 +92,13 @@ def _add_surfaces(app: Flask) -> None:
 
 
 def _ports(config: Config) -> Ports:
-    engine = WhooshEngine(config.index_dir) if config.search_engine == "whoosh" else NullEngine()
+    model = installed_model(config.embedding_model_dir)
+    engine = WhooshEngine(config.index_dir, model) if config.search_engine == "whoosh" else NullEngine()
     queue: JobQueue = RqQueue(config.redis_url, config.queue_prefix) if config.redis_url else NoQueue()
     clock = SystemClock() if config.database_url.startswith("sqlite") else ServerClock(SystemClock())
     return Ports(
         search_engine=engine,
+        sentence_model=model,
         clock=clock,
         queue=queue,
         images=FileImages(config.media_dir),

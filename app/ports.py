@@ -16,6 +16,7 @@ from app.domain.pos.processor import NoProcessor, PaymentProcessor
 from app.domain.pos.simulator import PaymentSimulator
 from app.domain.relevance.synonyms.source import MinedSuggestions, SuggestionSource
 from app.domain.search.engine import SearchEngine
+from app.domain.search.sentence_model import SentenceModel
 from app.domain.search_statistics.counting.events import Event
 from app.domain.search_statistics.counting.spool import NullSpool, Spool
 from app.domain.search_statistics.counting.suggestions import SuggestionsShown
@@ -65,6 +66,7 @@ class Ports:
     clock: Clock
     queue: JobQueue
     images: ImageStore
+    sentence_model: SentenceModel | None = None
     suggestions: tuple[SuggestionSource, ...] = (MinedSuggestions(),)
     counting: Spool[Event] = field(default_factory=NullSpool)
     suggestions_shown: Spool[SuggestionsShown] = field(default_factory=NullSpool)
@@ -86,6 +88,10 @@ def _ports() -> Ports:
 
 def search_engine() -> SearchEngine:
     return _ports().search_engine
+
+
+def sentence_model() -> SentenceModel | None:
+    return _ports().sentence_model
 
 
 def clock() -> Clock:
