@@ -18,7 +18,7 @@ from app.domain.merchandising.tree import ShopNode
 from app.domain.search.ranking_settings import ranking_of
 from app.domain.search.serving.cache import ServingCache
 from app.domain.search.serving.served import Served
-from app.domain.search.serving.snapshot import STOP_WORDS
+from app.domain.search.serving.snapshot import BY_MEANING, STOP_WORDS
 from app.domain.search.suggestions.directory import SuggestionDirectory
 from app.domain.search_statistics.popular import PopularCache
 from app.domain.seo.heads import ShownListing
@@ -115,7 +115,9 @@ def preview_cookie() -> str:
 def served_configuration(shop: Shop) -> Served:
     """The synonyms, rules, stop words and ranking settings that shoppers are served now."""
     cache: ServingCache = current_app.extensions[SERVING]
-    return cache.served(ports.clock(), shop.site_id, shop.settings[STOP_WORDS], ranking_of(shop.settings))
+    settings = shop.settings
+    chosen = (settings[STOP_WORDS], ranking_of(settings), settings[BY_MEANING])
+    return cache.served(ports.clock(), shop.site_id, *chosen)
 
 
 def landing_pages_of(shop: Shop, node: ShopNode) -> LandingPages:

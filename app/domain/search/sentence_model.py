@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -17,6 +18,14 @@ class SentenceModelUnavailable(DomainError):
     """The model cannot be used. The message is for people and names no file of this machine by its path."""
 
     code = "sentence_model_unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """A sentence model as a page shows it: what it is called, or why it cannot be used."""
+
+    label: str | None = None
+    fault: str | None = None
 
 
 class SentenceModel(Protocol):
@@ -40,3 +49,11 @@ class SentenceModel(Protocol):
         """Return a row of length 1 for each text, in their order; shape (len(texts), dimensions). The cosine of two
         texts is the product of their rows. Raises SentenceModelUnavailable."""
         ...
+
+
+def state_of(model: SentenceModel | None) -> ModelState:
+    """Load the model, where there is one, to see whether it can be used."""
+    try:
+        return ModelState(model.label if model else None)
+    except SentenceModelUnavailable as error:
+        return ModelState(fault=error.message)

@@ -23,6 +23,7 @@ CLICKS = "search-click-tracking-enabled"
 FILTERS = "search-default-filters"
 STOP_WORDS = "search-stop-words"
 HOLD = "search-golden-hold"
+BY_MEANING = "search-by-meaning"
 SUGGESTIONS = "search-suggestions-enabled"
 BLOCKED = "search-suggestions-blocked"
 MOST_FILTERS = 20
@@ -37,10 +38,11 @@ TITLES = {
     FILTERS: "the filters beside results",
     STOP_WORDS: "the words that may be missing",
     HOLD: "holding back rebuilds",
+    BY_MEANING: "ranking by meaning",
     SUGGESTIONS: "suggestions as shoppers type",
     BLOCKED: "the words that are never suggested",
 } | ranking_settings.TITLES
-SERVED = {STOP_WORDS} | ranking_settings.TITLES.keys()  # What a search that is being served depends on.
+SERVED = {STOP_WORDS, BY_MEANING} | ranking_settings.TITLES.keys()  # What a search that is being served depends on.
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,8 @@ class FilterChoice:
 class SearchSettings:
     """`filters` are in the order in which shoppers see them. Counting clicks needs counting searches. `stop_words` may
     be missing from what a search finds; `hold_golden` keeps a rebuild from going live that breaks a golden search.
-    `suggestions` are made as shoppers type; no search with one of the `blocked_words` is among them."""
+    `suggestions` are made as shoppers type; no search with one of the `blocked_words` is among them.
+    `by_meaning` lets search rank by meaning too, where a sentence model is there."""
 
     content_search: bool
     tracking: bool
@@ -66,6 +69,7 @@ class SearchSettings:
     hold_golden: bool = False
     suggestions: bool = True
     blocked_words: tuple[str, ...] = ()
+    by_meaning: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,7 @@ def _of_stored(stored: Mapping[str, Any]) -> SearchSettings:
         stored[HOLD],
         stored[SUGGESTIONS],
         tuple(stored[BLOCKED]),
+        stored[BY_MEANING],
     )
 
 
@@ -159,6 +164,7 @@ def stored_form(settings: SearchSettings) -> dict[str, object]:
         STOP_WORDS: list(settings.stop_words),
         HOLD: settings.hold_golden,
         SUGGESTIONS: settings.suggestions,
+        BY_MEANING: settings.by_meaning,
         BLOCKED: list(settings.blocked_words),
     }
 

@@ -54,6 +54,7 @@ SETTINGS: Mapping[str, SettingKey] = {
             "ids of attributes.",
         ),
         SettingKey("search-stop-words", list, [], "Optional words from what a search finds, like “the”."),
+        SettingKey("search-by-meaning", bool, True, "Search ranks by meaning too, where a sentence model is there."),
         SettingKey("search-suggestions-enabled", bool, True, "The storefront suggests as shoppers type."),
         SettingKey("search-suggestions-blocked", list, [], "Words that no suggested search has."),
         SettingKey(

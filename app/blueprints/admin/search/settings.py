@@ -14,6 +14,7 @@ from app.blueprints.admin.undo import flash_undoable
 from app.blueprints.author import current_author
 from app.domain.search import settings
 from app.domain.search.engine import IndexName
+from app.domain.search.sentence_model import state_of
 from app.domain.search_statistics.counting.purge import KEEP_WORDS
 from app.domain.shared.problems import Invalid
 from app.htmx import wants_fragment
@@ -67,6 +68,7 @@ def _page(form: SearchSettingsForm, errors: FieldErrors = NO_ERRORS) -> str:
         engine_name=current_app.config["SHOP"].search_engine,
         products=engine.status(current_user.site_id, IndexName.PRODUCTS),
         content=engine.status(current_user.site_id, IndexName.CONTENT),
+        model=state_of(ports.sentence_model()),
         **_choices(),
     )
 

@@ -26,6 +26,7 @@ class SearchSettingsForm:
             hold_golden="holdGolden" in sent,
             suggestions=sent.getlist("suggestions") != ["off"],
             blocked_words=cleaned_words(split_terms(sent.get("blockedWords", ""))),
+            by_meaning=sent.getlist("byMeaning") != ["off"],
         )
         return cls(settings, sent.get("addFilter", ""))
 

@@ -41,16 +41,17 @@ class ServingCache:
         site_id: int,
         stop_words: Iterable[str] = (),
         ranking: RankingSettings = RankingSettings.DEFAULT,
+        by_meaning: bool = False,
     ) -> Served:
-        """Return the serving configuration of a site. `stop_words` and `ranking` as the settings of the
+        """Return the serving configuration of a site. `stop_words`, `ranking` and `by_meaning` as the settings of the
         site have them."""
         version = self._current(clock.now()).by_site.get(site_id, 0)
         known = self._served.get(site_id, Served.NOTHING)
         if known.version != version:
             known = self._served[site_id] = _read(site_id, known)
         wanted = stop_words_of(stop_words)
-        same = known.stop_words == wanted and known.ranking == ranking
-        return known if same else replace(known, stop_words=wanted, ranking=ranking)
+        same = (known.stop_words, known.ranking, known.by_meaning) == (wanted, ranking, by_meaning)
+        return known if same else replace(known, stop_words=wanted, ranking=ranking, by_meaning=by_meaning)
 
     def _current(self, now: datetime) -> _Versions:
         known = self._versions

@@ -17,13 +17,14 @@ from app.domain.sites.settings import settings_of
 from app.extensions import db
 
 STOP_WORDS = "search-stop-words"
+BY_MEANING = "search-by-meaning"
 
 
 def served(site_id: int) -> Served:
     """Return the serving configuration, read afresh, with what the site's settings say."""
     settings = settings_of(site_id)
     known = read_snapshot(site_id, stop_words_of(settings[STOP_WORDS]))
-    return replace(known, ranking=ranking_of(settings))
+    return replace(known, ranking=ranking_of(settings), by_meaning=settings[BY_MEANING])
 
 
 def read_snapshot(site_id: int, stop_words: frozenset[str] = frozenset()) -> Served:
