@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,6 +10,11 @@ if TYPE_CHECKING:
 
     from app.config import Config
     from app.ports import Ports
+
+
+# Before anything loads numpy. The shop has threads of its own: one that multiplies must not wait for others to spin
+# beside it on the few processors that all of them share.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def create_app(config: Config | None = None, ports: Ports | None = None, surfaces: bool = True) -> Flask:

@@ -25,6 +25,11 @@ def test_nothing_needs_to_be_set(elsewhere: Path) -> None:
     assert not config.production
 
 
+def test_a_sentence_model_may_lie_in_a_folder_of_its_own() -> None:
+    assert from_environment({}).embedding_model_dir is None
+    assert from_environment({"EMBEDDING_MODEL_DIR": "/srv/model"}).embedding_model_dir == Path("/srv/model")
+
+
 def test_a_secret_made_here_is_kept_and_nobody_elses(elsewhere: Path) -> None:
     assert from_environment({}).secret_key == from_environment({}).secret_key
     assert len(from_environment({}).secret_key) >= 32

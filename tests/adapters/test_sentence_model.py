@@ -62,6 +62,10 @@ def test_many_texts_on_several_threads_are_as_each_by_itself(model: MiniLm) -> N
     np.testing.assert_allclose(model.embed(texts), alone, atol=1e-5)
 
 
+def test_a_name_is_known_before_anything_is_read() -> None:
+    assert MiniLm(ModelFiles(Path("/nowhere"), RELEASED)).name == RELEASED
+
+
 def test_two_models_of_different_weights_have_different_names(model: MiniLm, tmp_path: Path) -> None:
     other = write_model(tmp_path / "other", {name: tensor * 2 for name, tensor in WEIGHTS.items()})
     assert MiniLm(ModelFiles(other, shape=SMALL)).name != model.name

@@ -21,6 +21,10 @@ RELEASED = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 WEIGHTS, KIND, PIECES, TOKENIZER = "model.safetensors", "config.json", "vocab.txt", "tokenizer.json"
 
 
+def unreadable(error: OSError) -> SentenceModelUnavailable:
+    return SentenceModelUnavailable(f"Its files cannot be read ({error.strerror}).")
+
+
 class ModelFiles:
     """A folder with the files of a model. Where `digest` is given, the weights must have this SHA-256. Everything here
     raises SentenceModelUnavailable."""
@@ -30,11 +34,18 @@ class ModelFiles:
         self._wanted = digest
         self.shape = shape
 
-    @cached_property
+    @property
     def digest(self) -> str:
-        """The SHA-256 of the weights, in hexadecimal."""
-        with self._file(WEIGHTS).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        """The SHA-256 of the weights, in hexadecimal: the one that they must have, or else theirs."""
+        return self._wanted or self._computed
+
+    @cached_property
+    def _computed(self) -> str:
+        try:
+            with self._file(WEIGHTS).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise unreadable(error) from error
 
     @property
     def label(self) -> str:
@@ -48,7 +59,7 @@ class ModelFiles:
         return self._word_pieces(), Encoder(weights, self.shape)
 
     def _check_weights(self) -> None:
-        if self._wanted not in (None, self.digest):
+        if self.digest != self._computed:
             message = "Its weights are damaged, or not those that were released. Run “make semantic” again."
             raise SentenceModelUnavailable(message)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from app.adapters.sentence_model.encoder import Encoder
-from app.adapters.sentence_model.files import ModelFiles, installed_files
+from app.adapters.sentence_model.files import ModelFiles, installed_files, unreadable
 from app.adapters.sentence_model.word_pieces import WordPieces
 from app.domain.search.sentence_model import SentenceModelUnavailable, Vectors
 
@@ -30,7 +30,7 @@ class MiniLm:
 
     @property
     def name(self) -> str:
-        self._loaded()
+        """What an index says of its vectors, which is compared without loading the model."""
         return self._files.digest
 
     @property
@@ -69,7 +69,7 @@ class MiniLm:
         except SentenceModelUnavailable as error:
             self._fault = error
         except OSError as error:
-            self._fault = SentenceModelUnavailable(f"Its files cannot be read ({error.strerror}).")
+            self._fault = unreadable(error)
         raise self._fault
 
 

@@ -64,8 +64,11 @@ class Embedder:
 
 def embedder(model: SentenceModel | None, known: Iterable[RowVectors | None]) -> Embedder | None:
     """Return what makes vectors; None where there is no model that can be used: documents are indexed all the same."""
+    if model is None:
+        return None
     try:
-        return None if model is None else Embedder(model, known)
+        model.embed(())  # Loads it: that it cannot be used shows here, or not at all.
+        return Embedder(model, known)
     except SentenceModelUnavailable as error:
         log.warning("indexed_by_words_alone", reason=error.message)
         return None

@@ -69,7 +69,7 @@ class QueryVectors:
     def _say(self, error: SentenceModelUnavailable) -> None:
         if not self._said:
             self._said = True
-            log.warning("search.by_words_alone", reason=error.message)
+            log.warning("search_by_words_alone", reason=error.message)
 
 
 def _key(words: str) -> str:

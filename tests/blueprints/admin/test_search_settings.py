@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
 from app.blueprints.admin.search.settings_form import SearchSettingsForm
+from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable
 from app.domain.search.serving import snapshot
 from app.domain.search.settings import (
     MOST_BLOCKED,
@@ -20,8 +23,10 @@ from app.domain.sites.models import AuditEntry, Setting
 from app.domain.sites.settings import change_settings
 from app.domain.taxonomy.models import Taxonomy
 from app.extensions import db
+from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.factories import WHEN
+from tests.fakes.sentence_model import WordSums
 from tests.page_client import PageClient
 
 PATH = "/admin/settings/search"
@@ -176,3 +181,53 @@ def test_words_are_blocked_and_what_is_no_word_is_refused(app: Flask, browser: P
         assert page.texts["h1"] == "Search settings"
     with app.app_context():
         assert stored_settings(site_id).blocked_words == ("rude", "Very Rude")
+
+
+class Broken(WordSums):
+    @property
+    def label(self) -> str:  # type: ignore[override]
+        raise SentenceModelUnavailable("Its file config.json is missing.")
+
+
+def with_model(app: Flask, model: SentenceModel | None) -> None:
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], sentence_model=model)
+
+
+def test_the_page_says_how_to_get_a_sentence_model(browser: PageClient) -> None:
+    page = browser.client.get(PATH).text
+    assert "No sentence model is installed" in page and "<code>make semantic</code>" in page
+
+
+def test_the_page_says_by_which_model_search_ranks(app: Flask, browser: PageClient) -> None:
+    with_model(app, WordSums())
+    assert "by the sentence model sums of words" in browser.client.get(PATH).text
+
+
+def test_the_page_says_why_a_model_cannot_be_used(app: Flask, browser: PageClient) -> None:
+    with_model(app, Broken())
+    assert "Unusable" in (page := browser.client.get(PATH).text) and "Its file config.json is missing." in page
+
+
+def test_ranking_by_meaning_is_switched_off_for_a_site_and_the_change_is_noted(
+    app: Flask, browser: PageClient, site_id: int
+) -> None:
+    with_model(app, WordSums())
+    with app.app_context():
+        assert snapshot.served(site_id).by_meaning
+    browser.post(PATH, ON | {"filter": ["price"], "byMeaning": "off"})
+    with app.app_context():
+        assert not stored_settings(site_id).by_meaning
+        assert not snapshot.served(site_id).by_meaning
+        entry = db.session.scalars(select(AuditEntry)).one()
+        assert entry.after["search-by-meaning"] is False
+        assert "ranking by meaning" in entry.summary
+    assert "The sentence model sums of words is installed." in browser.client.get(PATH).text
+    browser.post(PATH, ON | {"filter": ["price"], "byMeaning": ["off", "on"]})
+    with app.app_context():
+        assert snapshot.served(site_id).by_meaning
+
+
+def test_a_form_that_says_nothing_of_meaning_leaves_it_on(app: Flask, browser: PageClient, site_id: int) -> None:
+    browser.post(PATH, ON | {"filter": ["price"]})
+    with app.app_context():
+        assert stored_settings(site_id).by_meaning

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from threading import Event
 
 import numpy as np
-from structlog.testing import capture_logs
+from structlog.typing import EventDict
 
 from app.domain.search.query_vectors import MOST_WAITING, QueryVectors
 from app.domain.search.sentence_model import SentenceModelUnavailable, Vectors
@@ -77,11 +77,11 @@ def test_no_more_searches_wait_than_can_be_served_soon() -> None:
     assert vectors.get("lamp", LONG) is not None
 
 
-def test_without_a_usable_model_words_alone_answer_and_the_log_says_why_once() -> None:
-    with capture_logs() as logs:
-        vectors = QueryVectors(Broken())
-        assert [vectors.get(words, LONG) for words in ("mug", "lamp", "mug")] == [None] * 3
-    assert [(line["event"], line["reason"]) for line in logs] == [("search.by_words_alone", "Its weights are damaged.")]
+def test_without_a_usable_model_words_alone_answer_and_the_log_says_why_once(log_lines: list[EventDict]) -> None:
+    vectors = QueryVectors(Broken())
+    assert [vectors.get(words, LONG) for words in ("mug", "lamp", "mug")] == [None] * 3
+    said = [(line["event"], line["reason"]) for line in log_lines]
+    assert said == [("search_by_words_alone", "Its weights are damaged.")]
 
 
 def test_a_model_is_not_asked_before_the_first_search() -> None:

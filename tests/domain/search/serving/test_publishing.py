@@ -30,6 +30,8 @@ from tests.searching import add_site
 
 pytestmark = pytest.mark.usefixtures("context")
 
+UNTAUGHT = Served(by_meaning=True)  # What the settings say until somebody changes them.
+
 
 @pytest.fixture
 def site_id() -> int:
@@ -141,14 +143,14 @@ def test_what_is_rolled_back_is_never_served(clock: StoppedClock, site_id: int):
     with pytest.raises(RuntimeError), transaction():
         synonym(clock, site_id, "sofa", "couch")
         raise RuntimeError
-    assert snapshot.served(site_id) == Served.NOTHING
+    assert snapshot.served(site_id) == UNTAUGHT
     assert versions.serving_state(site_id) is None
 
 
 def test_a_site_without_synonyms_and_rules_serves_none_and_nothing_waits(site_id: int, clock: StoppedClock):
     with transaction():
         assert publishing.publish(clock, site_id) == 0
-    assert snapshot.served(site_id) == Served.NOTHING
+    assert snapshot.served(site_id) == UNTAUGHT
 
 
 def test_each_change_is_told_once_a_transaction(clock: StoppedClock, site_id: int):
@@ -178,7 +180,7 @@ def test_sites_serve_their_own(clock: StoppedClock, site_id: int):
     with transaction():
         other = add_site("other.test").id
         synonym(clock, site_id, "sofa", "couch")
-    assert snapshot.served(other) == Served.NOTHING
+    assert snapshot.served(other) == UNTAUGHT
 
 
 def test_stop_words_of_the_settings_are_served(site_id: int):
