@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from app.adapters.sentence_model.encoder import Shape, tensors
+from app.adapters.sentence_model.encoder import Architecture, tensors
 
 LETTERS = [chr(code) for code in range(ord("a"), ord("z") + 1)]
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *LETTERS, *(f"##{letter}" for letter in LETTERS), "mug", "##ug"]
-SMALL = Shape(layers=2, heads=2, width=8, inner=16, pieces=len(PIECES), places=20)
+SMALL = Architecture(layers=2, heads=2, width=8, inner=16, pieces=len(PIECES), places=20)
 KIND = {
     "model_type": "bert",
     "hidden_act": "gelu",

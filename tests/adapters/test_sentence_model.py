@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model(folder: Path) -> MiniLm:
-    return MiniLm(ModelFiles(folder, shape=SMALL))
+    return MiniLm(ModelFiles(folder, architecture=SMALL))
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_name_is_known_before_anything_is_read() -> None:
 
 def test_two_models_of_different_weights_have_different_names(model: MiniLm, tmp_path: Path) -> None:
     other = write_model(tmp_path / "other", {name: tensor * 2 for name, tensor in WEIGHTS.items()})
-    assert MiniLm(ModelFiles(other, shape=SMALL)).name != model.name
+    assert MiniLm(ModelFiles(other, architecture=SMALL)).name != model.name
     assert model.label == f"a model of your own ({model.name[:12]})"
 
 
@@ -91,7 +91,7 @@ def test_the_vocabulary_may_be_in_the_file_of_the_tokenizer(own: Path, model: Mi
     ids = {piece: id for id, piece in reversed([*enumerate(PIECES)])}
     (own / "tokenizer.json").write_text(json.dumps({"model": {"vocab": ids}}))
     (own / "vocab.txt").unlink()
-    rows = MiniLm(ModelFiles(own, shape=SMALL)).embed(["smug mug"])
+    rows = MiniLm(ModelFiles(own, architecture=SMALL)).embed(["smug mug"])
     np.testing.assert_array_equal(rows, model.embed(["smug mug"]))
 
 
@@ -129,7 +129,7 @@ def test_what_is_wrong_with_a_file_is_said_in_a_sentence(
     own: Path, name: str, damage: Callable[[Path], object], said: str
 ) -> None:
     damage(own / name)
-    model = MiniLm(ModelFiles(own, shape=SMALL))
+    model = MiniLm(ModelFiles(own, architecture=SMALL))
     for _ in range(2):
         with pytest.raises(SentenceModelUnavailable) as raised:
             model.embed(["mug"])

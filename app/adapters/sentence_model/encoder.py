@@ -18,7 +18,7 @@ GELU = tuple(np.float32(factor) for factor in (7.97507884e-01, 3.70056463e-02, -
 GELU_EDGE = np.float32(5)
 
 
-class Shape(NamedTuple):
+class Architecture(NamedTuple):
     """The sizes of a network."""
 
     layers: int
@@ -29,7 +29,7 @@ class Shape(NamedTuple):
     places: int
 
 
-MINILM = Shape(layers=6, heads=12, width=384, inner=1536, pieces=30_522, places=512)
+MINILM = Architecture(layers=6, heads=12, width=384, inner=1536, pieces=30_522, places=512)
 
 
 class Run(NamedTuple):
@@ -49,10 +49,10 @@ class Encoder:
     pieces takes them all at once, and attention those of sentences of equal length. Columns, because a few of them
     beside weights as they are stored take half the time of a few rows."""
 
-    def __init__(self, weights: Mapping[str, Array], shape: Shape = MINILM) -> None:
+    def __init__(self, weights: Mapping[str, Array], architecture: Architecture = MINILM) -> None:
         self._weights = _Weights(weights)
-        self._layers = [f"encoder.layer.{number}" for number in range(shape.layers)]
-        self._heads = shape.heads
+        self._layers = [f"encoder.layer.{number}" for number in range(architecture.layers)]
+        self._heads = architecture.heads
 
     def vectors(self, sentences: Sequence[Sequence[int]]) -> Array:
         """Return a row of length 1 for each list of pieces; lists of equal length must stand side by side."""
@@ -60,7 +60,7 @@ class Encoder:
         columns = self._embedded(sentences)
         for layer in self._layers:
             columns = self._after(layer, columns, runs)
-        vectors = np.concatenate([_means(columns, run) for run in runs])
+        vectors = np.concatenate([_pooled(columns, run) for run in runs])
         vectors /= np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
         return vectors
 
@@ -131,9 +131,9 @@ def _runs(sentences: Sequence[Sequence[int]]) -> Iterator[Run]:
         start = run.end
 
 
-def _means(columns: Array, run: Run) -> Array:
-    means: Array = columns[:, run.start : run.end].reshape(-1, run.sentences, run.length).mean(axis=2).T
-    return means
+def _pooled(columns: Array, run: Run) -> Array:
+    pooled: Array = columns[:, run.start : run.end].reshape(-1, run.sentences, run.length).mean(axis=2).T
+    return pooled
 
 
 def _gelu(columns: Array) -> Array:
@@ -152,12 +152,12 @@ def _gelu(columns: Array) -> Array:
     return columns
 
 
-def tensors(shape: Shape) -> dict[str, tuple[int, ...]]:
+def tensors(architecture: Architecture) -> dict[str, tuple[int, ...]]:
     """The sizes of each tensor that the network reads, by its name."""
-    width, inner = shape.width, shape.inner
+    width, inner = architecture.width, architecture.inner
     found: dict[str, tuple[int, ...]] = {
-        "embeddings.word_embeddings.weight": (shape.pieces, width),
-        "embeddings.position_embeddings.weight": (shape.places, width),
+        "embeddings.word_embeddings.weight": (architecture.pieces, width),
+        "embeddings.position_embeddings.weight": (architecture.places, width),
         "embeddings.token_type_embeddings.weight": (2, width),
         "embeddings.LayerNorm.weight": (width,),
         "embeddings.LayerNorm.bias": (width,),
@@ -172,7 +172,7 @@ def tensors(shape: Shape) -> dict[str, tuple[int, ...]]:
         "output.dense": (width, inner),
         "output.LayerNorm": (width,),
     }
-    for layer in range(shape.layers):
+    for layer in range(architecture.layers):
         for part, sizes in parts.items():
             found[f"encoder.layer.{layer}.{part}.weight"] = sizes
             found[f"encoder.layer.{layer}.{part}.bias"] = sizes[:1]

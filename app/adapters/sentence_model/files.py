@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from app.adapters.sentence_model.encoder import MINILM, Encoder, Shape, tensors
+from app.adapters.sentence_model.encoder import MINILM, Encoder, Architecture, tensors
 from app.adapters.sentence_model.weights import mapped_weights
 from app.adapters.sentence_model.word_pieces import WordPieces
 from app.domain.search.sentence_model import SentenceModelUnavailable
@@ -29,10 +29,10 @@ class ModelFiles:
     """A folder with the files of a model. Where `digest` is given, the weights must have this SHA-256. Everything here
     raises SentenceModelUnavailable."""
 
-    def __init__(self, folder: Path, digest: str | None = None, shape: Shape = MINILM) -> None:
+    def __init__(self, folder: Path, digest: str | None = None, architecture: Architecture = MINILM) -> None:
         self._folder = folder
         self._wanted = digest
-        self.shape = shape
+        self.architecture = architecture
 
     @property
     def digest(self) -> str:
@@ -55,8 +55,8 @@ class ModelFiles:
         """Return what cuts texts and what makes vectors of the pieces."""
         self._check_kind()
         self._check_weights()
-        weights = mapped_weights(self._file(WEIGHTS), tensors(self.shape))
-        return self._word_pieces(), Encoder(weights, self.shape)
+        weights = mapped_weights(self._file(WEIGHTS), tensors(self.architecture))
+        return self._word_pieces(), Encoder(weights, self.architecture)
 
     def _check_weights(self) -> None:
         if self.digest != self._computed:
@@ -67,9 +67,9 @@ class ModelFiles:
         wanted = {
             "model_type": "bert",
             "hidden_act": "gelu",
-            "num_hidden_layers": self.shape.layers,
-            "num_attention_heads": self.shape.heads,
-            "hidden_size": self.shape.width,
+            "num_hidden_layers": self.architecture.layers,
+            "num_attention_heads": self.architecture.heads,
+            "hidden_size": self.architecture.width,
         }
         kind = self._json(KIND)
         if any(kind.get(name) != value for name, value in wanted.items()):
@@ -78,7 +78,7 @@ class ModelFiles:
     def _word_pieces(self) -> WordPieces:
         try:
             vocabulary = self._vocabulary()
-            if len(vocabulary) == self.shape.pieces:
+            if len(vocabulary) == self.architecture.pieces:
                 return WordPieces(vocabulary)
         except (ValueError, KeyError, TypeError, AttributeError):
             pass

@@ -23,7 +23,7 @@ class MiniLm:
 
     def __init__(self, files: ModelFiles) -> None:
         self._files = files
-        self.dimensions = files.shape.width
+        self.dimensions = files.architecture.width
         self._lock = threading.Lock()
         self._network: tuple[WordPieces, Encoder] | None = None
         self._fault: SentenceModelUnavailable | None = None
