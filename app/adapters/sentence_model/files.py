@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from app.adapters.sentence_model.encoder import MINILM, Encoder, Architecture, tensors
+from app.adapters.sentence_model.encoder import MINILM, Architecture, Encoder, tensors
 from app.adapters.sentence_model.weights import mapped_weights
 from app.adapters.sentence_model.word_pieces import WordPieces
 from app.domain.search.sentence_model import SentenceModelUnavailable
