@@ -77,6 +77,7 @@ class WhooshEngine:
             generation=view.generation,
             version=f"{view.generation}.{view.commit}",
             lacks_vectors=lacks_vectors(view, self._model(index)),
+            outdated=view.is_outdated,
         )
 
     def size(self, site_id: int, index: IndexName) -> int | None:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.adapters.whoosh.vectors import RowVectors
+from app.domain.search.ranking.analysis import ANALYSIS
 
 Ints = npt.NDArray[np.int64]
 
@@ -39,7 +40,11 @@ class ValueColumn:
 
 @dataclass(slots=True)
 class Inverted:
+    """`analysis` is the number of the reading by which documents became words: the earliest, where there were
+    several."""
+
     count: int
+    analysis: int = ANALYSIS
     fields: dict[str, InvertedField] = field(default_factory=dict)
     values: dict[str, ValueColumn] = field(default_factory=dict)
     numbers: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)

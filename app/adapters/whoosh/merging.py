@@ -35,7 +35,7 @@ def segments_to_merge(entries: Iterable[W3Segment]) -> list[W3Segment]:
 def merged(segments: Sequence[Segment], deleted: Sequence[Iterable[int]]) -> Inverted:
     """The live documents of the segments, in their order, as one inverted segment."""
     live = [np.setdiff1d(np.arange(s.count), list(gone)) for s, gone in zip(segments, deleted, strict=True)]
-    inverted = Inverted(sum(map(len, live)))
+    inverted = Inverted(sum(map(len, live)), min(segment.analysis for segment in segments))
     places = _places(segments, live)
     for name in INDEXED_FIELDS:
         inverted.fields[name] = _merged_field(name, segments, live, places)

@@ -40,6 +40,7 @@ class Segment:
         self.id: str = entry.segment_id()
         self.count: int = entry.doc_count_all()
         self.field_lengths: dict[str, int] = dict(getattr(entry, "_fieldlengths", {}))
+        self.analysis: int = getattr(entry, "analysis", 0)  # Earlier releases noted none.
         path = segment_path(directory, entry)
         self.file_name = path.name
         self._whole = open_file(path)

@@ -47,6 +47,7 @@ def write_segment(directory: Path, inverted: Inverted) -> W3Segment:
     segment = W3Segment(W3Codec(), INDEX_NAME, doccount=inverted.count, segid=secrets.token_hex(8))
     segment.compound = True
     segment._fieldlengths = {name: field.total_length for name, field in inverted.fields.items() if field.total_length}
+    segment.analysis = inverted.analysis  # Kept in the table of contents, as all of a segment but its file.
     with open(segment_path(directory, segment), "xb") as file:
         file.write(_START.pack(0, 0))
         entries = {}

@@ -16,6 +16,7 @@ from app.adapters.whoosh.generations import HeldLock
 from app.adapters.whoosh.postings import Postings
 from app.adapters.whoosh.schema import CARD_COLUMN, DIGEST_COLUMN, ID_COLUMN, SORT_NAME_COLUMN
 from app.adapters.whoosh.segment import Segment
+from app.domain.search.ranking.analysis import ANALYSIS
 
 T = TypeVar("T")
 RECENT_BYTES = 64 << 20
@@ -53,6 +54,11 @@ class View:
         self._numbers: dict[str, npt.NDArray[np.float64]] = {}
         self._recent = ByteCache(RECENT_BYTES)
         self.kept = {} if lasting is None else lasting
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether other readings of words than today's are in it."""
+        return any(segment.analysis != ANALYSIS for segment in self.segments)
 
     def _live_mask(self) -> Mask | None:
         """Return the mask of documents that are not deleted; None where nothing is, which spares the common case a

@@ -254,8 +254,10 @@ class EngineState(StrEnum):
 @dataclass(frozen=True, slots=True)
 class EngineStatus:
     """`generation` changes with every swap and `version` with every change that a reader can see. Documents that are
-    gone may count in how rare a word is until the engine merges its files: that moves scores, not what is found.
-    `lacks_vectors`: the engine has a sentence model that most documents were not embedded with; a rebuild does it."""
+    gone may count in how rare a word is until the engine merges its files: that moves scores, not what is found. An
+    `outdated` index answers, but was made by another reading of words (`ranking.analysis.ANALYSIS`), so that some words
+    miss what they should find until a rebuild. `lacks_vectors`: the engine has a sentence model that most documents
+    were not embedded with; a rebuild does it."""
 
     state: EngineState
     error: str | None = None
@@ -263,6 +265,7 @@ class EngineStatus:
     generation: str | None = None
     version: str | None = None
     lacks_vectors: bool = False
+    outdated: bool = False
 
 
 class SearchUnavailable(DomainError):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from app.domain.search.plurals import SINGULARS
 from app.domain.shared.folding import fold
 
 MAX_CHARACTERS = 200
@@ -21,7 +22,7 @@ LINKING_WORDS = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "o
 
 _WORD = re.compile(r"[^\W_]+")
 _PART = re.compile(r"\d+|\D+")
-_SIBILANT_PLURALS = ("ches", "shes", "sses", "xes", "zes")
+_SIBILANT_PLURALS = ("ches", "shes", "sses", "xes", "tzes", "zzes")
 _NOT_PLURAL = ("ss", "us", "is")
 
 
@@ -34,6 +35,11 @@ def tokens(text: str) -> list[str]:
 def stem(word: str) -> str:
     """A plural becomes its singular; everything else stays, so that different words stay different."""
     word = word[:MAX_WORD_LENGTH]
+    singular = SINGULARS.get(word) or _without_ending(word)
+    return SINGULARS.get(singular, singular)  # The men of "men's".
+
+
+def _without_ending(word: str) -> str:
     if len(word) < 4 or word[-1] != "s" or word.endswith(_NOT_PLURAL) or not word.isalpha():
         return word
     if word.endswith("ies"):

@@ -13,6 +13,7 @@ from app.domain.catalogue.rules import is_in_stock, is_on_sale
 from app.domain.merchandising.filters import is_colour
 from app.domain.merchandising.tree import ShopTree
 from app.domain.search.engine import IndexDocument
+from app.domain.search.ranking.analysis import ANALYSIS
 from app.domain.search.ranking.signals import CREATED, FEW_LEFT, LOW_STOCK, SALES
 from app.domain.taxonomy.levels.attribute import Attribute, AttributeType
 from app.domain.taxonomy.levels.tree import TaxonomyTree
@@ -230,6 +231,7 @@ def _shortened(text: str) -> str:
 
 def _with_digest(document: IndexDocument) -> IndexDocument:
     content = [
+        ANALYSIS,
         document.id,
         document.name,
         document.terms,

@@ -1,4 +1,4 @@
-"""Indexes that are damaged or lost while the shop runs are rebuilt by the shop itself."""
+"""Indexes that are damaged or lost while the shop runs, or that another release made, are rebuilt by the shop."""
 
 from __future__ import annotations
 
@@ -56,6 +56,11 @@ def lost_indexes(engine: SearchEngine, site_id: int) -> list[LostIndex]:
     return [lost for lost in unreadable if was_built(site_id, lost.index)]
 
 
+def outdated_indexes(engine: SearchEngine, site_id: int) -> list[IndexName]:
+    """The indexes of a site that another reading of words made, such as that of the release before an upgrade."""
+    return [index for index in IndexName if engine.status(site_id, index).outdated and is_wanted(site_id, index)]
+
+
 def is_wanted(site_id: int, index: IndexName) -> bool:
     return index is not IndexName.CONTENT or content_search_is_on(site_id)
 
@@ -67,9 +72,9 @@ def was_built(site_id: int, index: IndexName) -> bool:
 
 
 def heal(context: SearchContext) -> None:
-    """Request a rebuild for every site that lost an index, with pauses, and raise and end the alerts about it; the
-    first index of a site that has none; and one with vectors where the sentence model is newer than the index. Called
-    once a second, it writes only where something is to be done."""
+    """Request a rebuild for every site that lost an index, with pauses, and raise and end the alerts about it; for one
+    whose index is outdated; the first index of a site that has none; and one with vectors where the sentence model is
+    newer than the index. Called once a second, it writes only where something is to be done."""
     read_afresh()
     for site_id in first_index.sites_without(context.engine):
         context.commit(partial(first_index.request, context, site_id))
@@ -78,7 +83,11 @@ def heal(context: SearchContext) -> None:
     for site_id, indexes in lost.items():
         _heal_site(context, site_id, indexes)
     for site_id in sites:
-        if site_id not in lost and lacks_meanings(context, site_id):
+        if site_id in lost:
+            continue
+        if outdated := outdated_indexes(context.engine, site_id):
+            _renew(context, site_id, outdated)
+        elif lacks_meanings(context, site_id):
             context.commit(partial(request_meanings, context, site_id))
     _end_alerts(context, lost)
 
@@ -91,7 +100,19 @@ def _heal_site(context: SearchContext, site_id: int, indexes: Sequence[LostIndex
     for (cause, subject), detail in faults.items():
         _raise_unless_known(context, cause, detail, site_id, subject)
     if may_rebuild(context.clock.now(), past):
-        context.commit(lambda: _request_rebuild(context, site_id, indexes))
+        named = " and of ".join(lost.contents for lost in indexes)
+        summary = f"Requested a rebuild of the lost index of {named}"
+        context.commit(lambda: _request_rebuild(context, site_id, [lost.index for lost in indexes], summary))
+
+
+def _renew(context: SearchContext, site_id: int, indexes: Sequence[IndexName]) -> None:
+    """Request a rebuild of outdated indexes. They answer, so nobody is alarmed, and rebuilds that fail are not repeated
+    for ever."""
+    past = _past_rebuilds(site_id)
+    if failures_in_a_row(past) < HOPELESS_AFTER and may_rebuild(context.clock.now(), past):
+        named = " and of ".join(CONTENTS[index] for index in indexes)
+        summary = f"Requested a rebuild of the index of {named}, which another release of the shop made"
+        context.commit(lambda: _request_rebuild(context, site_id, indexes, summary))
 
 
 def _raise_unless_known(context: SearchContext, cause: Cause, detail: str, site_id: int, subject: str) -> None:
@@ -100,13 +121,12 @@ def _raise_unless_known(context: SearchContext, cause: Cause, detail: str, site_
         context.commit(lambda: raise_alert(context.clock, cause, detail, site_id, subject))
 
 
-def _request_rebuild(context: SearchContext, site_id: int, indexes: Sequence[LostIndex]) -> None:
+def _request_rebuild(context: SearchContext, site_id: int, indexes: Sequence[IndexName], summary: str) -> None:
     author = Author(site_id, BY_ITSELF, context.clock)
-    scope = Scope.ALL if len(indexes) == len(IndexName) else Scope(indexes[0].index.value.upper())
+    scope = Scope.ALL if len(indexes) == len(IndexName) else Scope(indexes[0].value.upper())
     _, joined = request_rebuild(author, context.engine, context.locks, scope)
     if not joined:
-        named = " and of ".join(lost.contents for lost in indexes)
-        audit.record(author, "index.rebuild", ("index", scope), f"Requested a rebuild of the lost index of {named}")
+        audit.record(author, "index.rebuild", ("index", scope), summary)
 
 
 def _past_rebuilds(site_id: int) -> list[PastRebuild]:

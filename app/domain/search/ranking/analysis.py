@@ -8,6 +8,10 @@ from typing import Protocol, TypeVar
 
 from app.domain.search.engine import IndexDocument
 
+# The number of this reading of documents. Whoever changes which words a text gives raises it, here or in
+# app/domain/search/text.py: indexes that were made by another reading are made anew.
+ANALYSIS = 2
+
 Word = TypeVar("Word")
 
 

@@ -11,6 +11,8 @@ import pytest
 from sqlalchemy import select
 
 from app.adapters.null_engine import NullEngine
+from app.adapters.whoosh import WhooshEngine
+from app.adapters.whoosh.commits import read_commit, write_commit
 from app.domain.alerts.models import Alert
 from app.domain.search.context import SearchContext
 from app.domain.search.engine import EngineState, IndexName
@@ -102,6 +104,45 @@ def test_what_is_damaged_is_rebuilt_and_the_owner_told_until_it_is(
     assert alerts() == {}
     assert all(indexing.engine.status(site_id, name).state is EngineState.HEALTHY for name in IndexName)
     assert found(indexing, site_id) == {"tent"}
+
+
+def upgraded(indexing: SearchContext, index: Path) -> SearchContext:
+    """The processes of a shop after an upgrade: a release whose segments have no number of their analysis made the
+    index."""
+    directory = (index / "current").resolve()
+    commit = read_commit(directory)
+    for segment in commit.segments:
+        del segment.analysis
+    write_commit(directory, commit.number + 1, commit.segments)
+    return replace(indexing, engine=WhooshEngine(index.parent.parent))
+
+
+def test_an_index_that_another_release_made_answers_until_it_is_rebuilt(
+    indexing: SearchContext, site_id: int, index: Path, queue: RecordingQueue
+) -> None:
+    indexing = upgraded(indexing, index / "products")
+    heal(indexing)
+    heal(indexing)
+    assert (requested(), alerts()) == ([("PRODUCTS", "waiting", "the shop itself")], {})
+    entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "index.rebuild")).one()
+    assert entry.summary == "Requested a rebuild of the index of products, which another release of the shop made"
+    assert found(indexing, site_id) == {"tent"}
+    assert rebuild(indexing, *map(str, queue.jobs[-1][1]))
+    heal(indexing)
+    assert len(requested()) == 1
+    assert not indexing.engine.status(site_id, IndexName.PRODUCTS).outdated
+
+
+def test_rebuilds_of_an_outdated_index_that_fail_are_not_repeated_for_ever(
+    indexing: SearchContext, site_id: int, index: Path, clock: StoppedClock
+) -> None:
+    indexing = upgraded(indexing, index / "products")
+    for _ in range(4):
+        heal(indexing)
+        if any(state == "waiting" for _, state, _ in requested()):
+            fail_the_rebuild(clock)
+        clock.move(minutes=90)
+    assert [state for _, state, _ in requested()] == ["failed", "failed"]
 
 
 def test_a_folder_that_is_gone_is_rebuilt(indexing: SearchContext, site_id: int, index: Path) -> None:
