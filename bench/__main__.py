@@ -1,5 +1,5 @@
 """All benchmarks, or those named, each in a process of its own, and a table of their figures:
-`python -m bench [NAME …] [--small] [--json FILE] [--before FILE]`."""
+`python -m bench [NAME …] [--small] [--queries] [--json FILE] [--before FILE]`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bench.measuring import ALL, FIGURES_FILE, SMALL, Figure, workspace
+from bench.measuring import ALL, FIGURES_FILE, QUERIES, SMALL, Figure, workspace
 
 NAMES = (
     "relevance", "index_build", "search_speed", "suggest", "hostile", "replay", "updates", "pages", "counting",
@@ -31,6 +31,7 @@ class Outcome:
 def main() -> int:
     arguments = _arguments()
     settings = ({SMALL: "1"} if arguments.small else {}) | ({} if arguments.names else {ALL: "1"})
+    settings |= {QUERIES: "1"} if arguments.queries else {}
     outcomes = [_run(name, settings) for name in arguments.names or NAMES]
     before = _read(arguments.before) if arguments.before else {}
     _print_table(outcomes, before)
@@ -43,6 +44,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--small", action="store_true", help="a tenth of the records, for a quick look")
+    parser.add_argument("--queries", action="store_true", help="print each rated query with what is found, worst first")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     parser.add_argument("--before", type=Path, metavar="FILE", help="compare with the figures of an earlier --json")
     arguments = parser.parse_args()

@@ -27,6 +27,7 @@ PRODUCTS = IndexName.PRODUCTS
 ROUNDS = 3
 FIGURES_FILE = "BENCH_FIGURES"  # Where `python -m bench` gathers the figures of the processes that it starts.
 SMALL = "BENCH_SMALL"
+QUERIES = "BENCH_QUERIES"  # Each rated query is printed with what was found.
 ALL = "BENCH_ALL"  # Every benchmark is run, so that those which could go on for long keep it short.
 _headings = [""]
 

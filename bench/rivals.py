@@ -70,6 +70,12 @@ class Tantivy:
         found = self.searcher.search(self.query(words, every_word=every_word), count, count=False).hits
         return [self.searcher.doc(address)["id"][0] for _, address in found]
 
+    def best_ids(self, words: str, count: int) -> list[str]:
+        """Those with all the words, then those with any."""
+        found = self.ids(words, count)
+        more = self.ids(words, count, every_word=False) if len(found) < count else []
+        return list(dict.fromkeys([*found, *more]))[:count]
+
     def page(self, words: str, facets: Sequence[str], per_page: int = 24) -> tuple[int, list[object], Counts]:
         """Total, cards and counts: AND, and OR where that finds nothing, as the shop's engine does."""
         query = self.query(words)
