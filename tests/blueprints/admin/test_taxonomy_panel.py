@@ -255,7 +255,7 @@ def test_other_names_of_a_level_are_typed_with_commas_and_saved(app: Flask, mia:
 def test_a_wrong_other_name_leads_from_the_problems_to_its_field(mia: Merchandiser) -> None:
     edit(mia, {"edit": "level.change", "level": "tents", "name": "Tents", "description": "", "otherNames": "TENTS"})
     page = mia.get(f"{EDITOR}?level=tents")
-    assert "The level is called “Tents” already" in texts(page)
+    assert "“Tents” and “TENTS” are the same name of the level." in texts(page)
     assert any(link.get("href", "").endswith("#f-otherNames") for link in page.all("a"))
 
 

@@ -40,5 +40,5 @@ def _problem(name: object, seen: dict[str, str]) -> tuple[str, str] | None:
     if UNPRINTABLE.search(name):
         return "unprintable", "Another name of the level contains characters that cannot be shown."
     if earlier := seen.get(fold(name)):
-        return "duplicate_name", f"The level is called “{earlier[:80]}” already; “{name}” is no other name."
+        return "duplicate_name", f"“{earlier[:80]}” and “{name}” are the same name of the level. Keep one of them."
     return None
