@@ -111,6 +111,7 @@ def _ports(config: Config) -> Ports:
         worker_locks=FileLocks(config.lock_folder),
         payment_processor=payment_processor_for(config, clock, queue),
         rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
+        counted_opens=RateLimitTable(config.rate_limit_file.with_name("counted-opens"), config.secret_key),
         alert_channels=tuple(channels_of_alerts(config)),
         mailer=_mailer(config),
         erasures=FileErasures(config.erasure_list),

@@ -78,6 +78,7 @@ class Ports:
     payment_processor: PaymentProcessor = field(default_factory=NoProcessor)
     mailer: Mailer = field(default_factory=NoMailer)
     rate_limits: RateLimits = field(default_factory=NoRateLimits)
+    counted_opens: RateLimits = field(default_factory=NoRateLimits)
     erasures: ErasureList = field(default_factory=NoErasureList)
 
 
@@ -150,6 +151,12 @@ def payment_simulator() -> PaymentSimulator | None:
 
 def rate_limits() -> RateLimits:
     return _ports().rate_limits
+
+
+def counted_opens() -> RateLimits:
+    """The windows of a day by product and network. A table of their own: beside these, those of a minute would give
+    way."""
+    return _ports().counted_opens
 
 
 def mailer() -> Mailer:

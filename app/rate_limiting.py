@@ -12,6 +12,11 @@ def seconds_to_wait(key: str, rate: Rate) -> int:
     return ports.rate_limits().take(key, rate, ports.clock().now().timestamp())
 
 
+def counts_open(key: str, rate: Rate) -> bool:
+    """Whether one more opening of a product counts, of the product and the network that the key names."""
+    return ports.counted_opens().take(key, rate, ports.clock().now().timestamp()) == 0
+
+
 def user_key(action: str, site_id: int, user_id: int) -> str:
     """The key under which a user's requests of one kind are counted, whichever door they come by."""
     return f"{action}:user:{site_id}:{user_id}"

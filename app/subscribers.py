@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.domain.alerts.alerts import AlertEnded, AlertRaised
 from app.domain.alerts.log_lines import log_ended, log_raised
-from app.domain.search.events import ConfigurationSaved, IndexChangesWaiting
+from app.domain.search.events import ConfigurationSaved, IndexChangesWaiting, LearningSwitched
 from app.domain.sites.events import SessionsEnded, SiteCreated
 from app.domain.sites.stored_events import EventsStored
 from app.domain.work.kinds import WorkRequested
@@ -19,6 +19,7 @@ def init_subscribers() -> None:
     subscribe(WorkRequested, start_work)
     subscribe(EventsStored, deliver_events)
     subscribe(ConfigurationSaved, publish_words)
+    subscribe(LearningSwitched, learn_from_clicks)
     subscribe(SessionsEnded, end_work_sessions)
     subscribe(SiteCreated, make_first_index)
     subscribe(AlertRaised, log_raised)
@@ -41,6 +42,11 @@ def deliver_events(_event: EventsStored) -> None:
 def publish_words(event: ConfigurationSaved) -> None:
     """Publish the words at once and in this process: what a merchandiser saved is served when the next page answers."""
     words.publish(event.site_id)
+
+
+def learn_from_clicks(event: LearningSwitched) -> None:
+    """A lost wake-up is made up for by the nightly job."""
+    queue().enqueue("learning:learn", event.site_id)
 
 
 def end_work_sessions(event: SessionsEnded) -> None:

@@ -144,6 +144,7 @@ def app(
         sitemaps=FileSitemaps(config.sitemap_folder),
         worker_locks=FileLocks(config.lock_folder),
         rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
+        counted_opens=RateLimitTable(config.rate_limit_file.with_name("counted-opens"), config.secret_key),
         payment_processor=processor,
         mailer=FolderMailer(config.mail_folder),
         erasures=FileErasures(config.erasure_list),

@@ -44,6 +44,12 @@ def seconds_to_wait(action: str, rate: Rate) -> int:
     return rate_limiting.seconds_to_wait(key, rate) if key else 0
 
 
+def counts_open(action: str, rate: Rate) -> bool:
+    """Whether one more opening of a product by the caller counts."""
+    key = _key(action)
+    return key is None or rate_limiting.counts_open(key, rate)
+
+
 def _key(action: str) -> str | None:
     """Return the key of the client's limit; None for this machine, whose address a proxy that TRUSTED_PROXIES does not
     name gives to every client."""

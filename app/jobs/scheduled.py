@@ -21,6 +21,7 @@ from app.domain.work.kinds import describe_error
 from app.extensions import db
 from app.jobs import bundles, pos_sessions, purging
 from app.jobs.baskets import submit_forgotten
+from app.jobs.learning import learn as learn_site
 from app.jobs.measuring import measure
 from app.jobs.payments import check_due, reconcile_by_hand, request_checks, request_reconciliation
 from app.jobs.safeguards import check_backup, check_certificate
@@ -108,6 +109,11 @@ def _count_sales(site_id: int) -> None:
 def suggest() -> None:
     """Find the nightly synonym suggestions of each site. Raises SitesFailed."""
     _for_each_site("suggest", suggest_nightly)
+
+
+def learn() -> None:
+    """Learn from the clicks of each site's shoppers. Raises SitesFailed."""
+    _for_each_site("learn", learn_site)
 
 
 def request_sitemaps() -> None:
@@ -204,6 +210,7 @@ SCHEDULED: Mapping[str, ScheduledJob] = {
     "reconcile": ScheduledJob("15 3 * * *", reconcile, "Compare the search indexes with the database and repair them."),
     "count-sales": ScheduledJob("5 * * * *", count_all_sales, "Count what products sold in 90 days, for the ranking."),
     "suggest": ScheduledJob("30 4 * * *", suggest, "Look for synonyms that would help searches that found nothing."),
+    "learn": ScheduledJob("0 5 * * *", learn, "Learn from what shoppers opened and bought for each search."),
     "purge": ScheduledJob(
         "45 3 * * *", purge, "Remove what is old: runs, counts, baskets, contacts, sessions, pictures."
     ),

@@ -41,7 +41,7 @@ from app.domain.search.engine import (
     Upsert,
     ValueFilter,
 )
-from app.domain.search.ranking import fusion, intent, signals, spelling, strategy
+from app.domain.search.ranking import fusion, intent, learning, signals, spelling, strategy
 from app.domain.search.ranking.analysis import analyse
 from app.domain.search.ranking.placement import PlacedDocuments
 from app.domain.search.ranking.query import (
@@ -356,7 +356,7 @@ class Index:
         return finished, lifts
 
     def lifts(self, query: Query, scores: Scores) -> Lifts:
-        return self.by_kind(query, scores) | self.by_signal(scores)
+        return self.by_kind(query, scores) | self.by_signal(scores) | self.learned(scores)
 
     def by_signal(self, ids: Iterable[str]) -> Lifts:
         """What sales, newness and stock multiply the score of each document by."""
@@ -375,6 +375,15 @@ class Index:
     def _newness(self, document: IndexDocument) -> float:
         created = document.numbers.get(signals.CREATED)
         return 0.0 if created is None else float(signals.newness_share(created, self._request.day))
+
+    def learned(self, ids: Iterable[str]) -> Lifts:
+        """What clicks taught about the search, for documents and for levels."""
+        documents, levels = dict(self._request.learned.documents), dict(self._request.learned.levels)
+        carried = {id: self.documents.by_id[id].values.get(intent.KIND, ()) for id in ids}
+        return {
+            "learned": {id: documents.get(id, 1.0) for id in carried},
+            "learned_level": {id: learning.level_factor(own, levels) for id, own in carried.items()},
+        }
 
     def by_kind(self, query: Query, scores: Scores) -> Lifts:
         """What the kind of each document multiplies its score by: its level's share in the first results, or, where the

@@ -20,6 +20,7 @@ from app.domain.search.engine import (
     Delete,
     IndexDocument,
     IndexName,
+    LearnedFactors,
     Pin,
     RangeFilter,
     SearchEngine,
@@ -123,6 +124,17 @@ def request(chance: random.Random) -> SearchRequest:
         buries=some(3),
         ranking=RankingSettings() if chance.random() < 0.5 else ranking(chance),
         day=chance.choice((0, 30)),
+        learned=learned(chance, ids),
+    )
+
+
+def learned(chance: random.Random, ids: list[str]) -> LearnedFactors:
+    if chance.random() < 0.6:
+        return LearnedFactors()
+    levels = chance.sample(("Laptops", "Bags", "Nothing"), chance.randint(0, 2))
+    return LearnedFactors(
+        tuple((id, 1 + chance.random() / 2) for id in chance.sample(ids, 3)),
+        tuple((level, 1 + chance.random() / 5) for level in levels),
     )
 
 

@@ -8,7 +8,7 @@ from functools import reduce
 
 import numpy as np
 
-from app.adapters.whoosh import intent, signals
+from app.adapters.whoosh import intent, learned, signals
 from app.adapters.whoosh.facet_column import Docs
 from app.adapters.whoosh.scoring import Scores
 from app.adapters.whoosh.view import View
@@ -32,7 +32,8 @@ def lifts_of(view: View, request: SearchRequest, words: Sequence[str], docs: Doc
         return ()
     by_kind = _by_kind(view, phrase_of(words, LINKING_WORDS | request.optional), docs, scores)
     by_signal = (Lift(kind, factors) for kind, factors in signals.factors(view, request, docs))
-    return (*by_kind, *by_signal)
+    by_clicks = (Lift(kind, factors) for kind, factors in learned.factors(view, request, docs))
+    return (*by_kind, *by_signal, *by_clicks)
 
 
 def _by_kind(view: View, phrase: Phrase, docs: Docs, scores: Scores) -> Iterator[Lift]:

@@ -36,7 +36,8 @@ def note_search(listing_request: ListingRequest, hit_ids: Sequence[str], found: 
     place of products: one to which a rule redirects, or one that the search finds."""
     word = countable(listing_request.words)
     if word is not None:
-        page = ResultsPage(word, rules.ids_of(hit_ids), found, _is_first(listing_request), ruled)
+        is_top = listing_request.page == 1
+        page = ResultsPage(word, rules.ids_of(hit_ids), found, _is_first(listing_request), ruled, is_top)
         _note(lambda journey, context: rules.searched(journey, context, page))
 
 
@@ -91,14 +92,18 @@ def _note(change: Callable[[Journey, EventContext], Attributed]) -> None:
         return
     if after != before:
         _keep_after_this(shop, after)
-    if counted := [event for event in events if _is_of_another_network(event)]:
+    if counted := [event for event in events if _counts(event)]:
         _count_after_this(counted)
 
 
-def _is_of_another_network(event: Event) -> bool:
-    """Leave out that a network rephrases a search today as it did before: one shopper is no evidence for all."""
-    is_rephrased = event.kind is EventKind.REPHRASED
-    return not is_rephrased or rate_limit.allows_rephrasing(event.site_id, event.word, event.next_word)
+def _counts(event: Event) -> bool:
+    """Leave out that a network rephrases a search today as it did before, and that it opens a product again and again:
+    one shopper is no evidence for all."""
+    if event.kind is EventKind.REPHRASED:
+        return rate_limit.allows_rephrasing(event.site_id, event.word, event.next_word)
+    if event.kind is EventKind.OPENED and event.product_id is not None:
+        return rate_limit.counts_open(event.site_id, event.product_id)
+    return True
 
 
 def is_a_shopper() -> bool:

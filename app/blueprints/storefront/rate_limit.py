@@ -3,10 +3,11 @@ whatever it calls itself, because programs drive real browsers too."""
 
 from __future__ import annotations
 
-from app.blueprints.rate_limit import seconds_to_wait
+from app.blueprints import rate_limit as callers
 from app.domain.shared.rate_limit import Rate
 
 SEARCHES, BASKETS = "searches", "baskets"
+OPENS_A_DAY = Rate(2, seconds=24 * 60 * 60)  # Of one product by one network: nobody alone teaches search much.
 PER_MINUTE = 60  # More than a person does; an office that shares an address stays below it, too.
 DAY = 86_400  # Seconds.
 REPHRASINGS_A_DAY = 50  # Of one network, so that it does not take up the pairs that a shop counts on a day.
@@ -14,11 +15,16 @@ REPHRASINGS_A_DAY = 50  # Of one network, so that it does not take up the pairs 
 
 def allows(action: str) -> bool:
     """Whether the client may do one more of SEARCHES or BASKETS now."""
-    return seconds_to_wait(action, Rate(PER_MINUTE)) == 0
+    return callers.seconds_to_wait(action, Rate(PER_MINUTE)) == 0
 
 
 def allows_rephrasing(site_id: int, word: str, next_word: str) -> bool:
     """Whether the client's network may count as one more visit that searched the one and then the other: for each such
     pair once a day. More visits than days are thus those of several networks."""
     limits = {f"rephrasing\0{site_id}\0{word}\0{next_word}": 1, f"rephrasings\0{site_id}": REPHRASINGS_A_DAY}
-    return all(seconds_to_wait(action, Rate(most, DAY)) == 0 for action, most in limits.items())
+    return all(callers.seconds_to_wait(action, Rate(most, DAY)) == 0 for action, most in limits.items())
+
+
+def counts_open(site_id: int, product_id: int) -> bool:
+    """Whether search may learn from the client that this product was opened."""
+    return callers.counts_open(f"opened:{site_id}:{product_id}", OPENS_A_DAY)

@@ -52,11 +52,13 @@ COLUMNS: Mapping[str, Columns] = {
     "counted_batches": Columns(none="id"),
     "crawler_hits": Columns(none="family parameter"),
     "domains": Columns(none="host"),
+    "forgotten_searches": Columns(actor="forgotten_by", none="word"),
     "golden_searches": Columns(actor="updated_by", none="query sku"),
     "index_outbox": Columns(none="kind error"),
     "job_failures": Columns(none="job"),
     "job_runs": Columns(none="job errors report"),
     "job_slots": Columns(none="job"),
+    "learned_searches": Columns(none="word learned"),
     "merchandising_nodes": Columns(
         none="name slug path description canonical_override meta_title meta_description facets landing_rules "
         "source_levels source_manufacturers"
@@ -109,6 +111,7 @@ COLUMNS: Mapping[str, Columns] = {
     "reconcile_reports": Columns(none="examples"),
     "role_grants": Columns(personal="role"),
     "search_days": Columns(),
+    "search_product_days": Columns(none="word"),
     "search_rephrasings": Columns(none="word next_word"),
     "search_replays": _leased(none="id proposal report"),
     "search_rules": Columns(
@@ -122,7 +125,7 @@ COLUMNS: Mapping[str, Columns] = {
     # What looks like an address or a number of a person is never counted (search_statistics/counting/words.py).
     "search_word_days": Columns(none="word"),
     "search_word_windows": Columns(none="word"),
-    "served_words": Columns(none="synonyms rules"),
+    "served_words": Columns(none="synonyms rules learned"),
     "settings": Columns(none="key value"),
     "sign_in_failures": Columns(personal="key"),
     "sign_in_sessions": Columns(secret="token_hash", none="host"),

@@ -1,17 +1,23 @@
-"""Measure the effect of a synonym, a rule or a product's search terms: the searches concerned, before and after."""
+"""Measure the effect of a synonym, a rule, a product's search terms or learning from clicks: the searches concerned,
+before and after."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 
+from sqlalchemy import select
+
 from app.domain.catalogue.products import product_of
+from app.domain.relevance.learning.models import LearnedWord
 from app.domain.relevance.rules.editing import rule_of
 from app.domain.relevance.synonyms.editing import synonym_of
+from app.domain.search.serving.versions import serving_state
 from app.domain.search_statistics.counting.before_after import BeforeAfter, LiveChange, compare
 from app.domain.search_statistics.counting.phrases import PhraseMatcher
 from app.domain.search_statistics.counting.term_starts import normalized_terms, starts_of
 from app.domain.shared.clock import Clock
+from app.extensions import db
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,16 @@ def effect_of_rule(clock: Clock, site_id: int, rule_id: int) -> Effect:
     comparison = next(iter(compare(site_id, clock, changes)), None)
     searches = f"Searches for exactly “{rule.term}”"
     return Effect(rule.term, searches, since, comparison, rule.ends_at, is_paused=not rule.enabled)
+
+
+def effect_of_learning(clock: Clock, site_id: int) -> Effect:
+    """Compare the searches for which something is learned, before and since shoppers are served it."""
+    state = serving_state(site_id)
+    since = state.learning_since if state else None
+    words = set(db.session.scalars(select(LearnedWord.word).where(LearnedWord.site_id == site_id)))
+    changes = [LiveChange(since, words.__contains__)] if since else []
+    searches = f"The {len(words):,} search{'es' * (len(words) != 1)} for which something is learned"
+    return Effect("Learning from clicks", searches, since, next(iter(compare(site_id, clock, changes)), None))
 
 
 def effects_of_terms(clock: Clock, site_id: int, product_id: int) -> TermEffects:

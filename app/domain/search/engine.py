@@ -114,6 +114,18 @@ class Pin:
 
 
 @dataclass(frozen=True, slots=True)
+class LearnedFactors:
+    """What clicks taught about one search: factors for the scores of documents by id, and of those that carry a level
+    (the values `level`), of which the largest counts. None is below 1."""
+
+    documents: tuple[tuple[str, float], ...] = ()
+    levels: tuple[tuple[str, float], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.documents or self.levels)
+
+
+@dataclass(frozen=True, slots=True)
 class SearchRequest:
     """Everything one page of results needs, answered in one call.
 
@@ -131,7 +143,8 @@ class SearchRequest:
     still being typed, so that it always may be.
 
     `by_meaning` lets the nearness of a document's meaning to that of the words count in the order by relevance, and
-    fills `SearchResult.similar`; an engine that does not know what they mean answers by words alone.
+    fills `SearchResult.similar`; an engine that does not know what they mean answers by words alone. `learned` lifts
+    the scores of what the words find; it adds nothing to the results.
 
     `ranking` is how sales, newness and stock lift the scores of the words, and where sold-out documents stand in the
     orders of RELEVANCE and FEATURED: behind the others, but for those that the request names. `day`, from 1970, is the
@@ -162,6 +175,7 @@ class SearchRequest:
     by_meaning: bool = False
     ranking: RankingSettings = RankingSettings.DEFAULT
     day: int = 0
+    learned: LearnedFactors = LearnedFactors()
     explain: bool = False
     fresh: bool = False
 
@@ -183,12 +197,15 @@ class ScorePart:
     """The part of a score that some words add through one field. `kind` names what was counted: `word`, `alternative`
     (in place of the words of the search), `beginning` (a longer word), `side_by_side`, `code`, `level` (the
     kind of product that most of the first results are), `level_name` (the kind of product that the words name),
-    `sales`, `newness`, `stock` or `meaning` (its name means what the words mean)."""
+    `sales`, `newness`, `stock`, `meaning` (its name means what the words mean), `learned` (shoppers open the product
+    for this search) or `learned_level` (products of its level). `opens` is how often they did, where the caller of the
+    engine knows."""
 
     kind: str
     field: str | None
     words: tuple[str, ...]
     worth: float
+    opens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,13 @@ class IndexChangesWaiting:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationSaved:
-    """Synonyms or rules of a site were saved and are not served yet."""
+    """Synonyms or rules of a site were saved, or what it learned, and are not served yet."""
+
+    site_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class LearningSwitched:
+    """The setting of a site that says whether it learns from clicks was changed."""
 
     site_id: int

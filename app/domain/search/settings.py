@@ -8,14 +8,17 @@ from typing import Any
 
 from app.domain.merchandising.filters import LABELS
 from app.domain.search import ranking_settings
+from app.domain.search.events import LearningSwitched
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving import versions
+from app.domain.search.serving.learned import LearningMode
 from app.domain.search.text import tokens
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, Problem
 from app.domain.sites import audit
 from app.domain.sites.settings import change_settings, settings_of
 from app.domain.taxonomy.products.classification import active_tree
+from app.events import publish
 
 CONTENT = "search-content-enabled"
 TRACKING = "search-term-tracking-enabled"
@@ -26,6 +29,7 @@ HOLD = "search-golden-hold"
 BY_MEANING = "search-by-meaning"
 SUGGESTIONS = "search-suggestions-enabled"
 BLOCKED = "search-suggestions-blocked"
+LEARNING = "search-learning"
 MOST_FILTERS = 20
 MOST_STOP_WORDS = 100
 LONGEST_STOP_WORD = 50
@@ -41,8 +45,10 @@ TITLES = {
     BY_MEANING: "ranking by meaning",
     SUGGESTIONS: "suggestions as shoppers type",
     BLOCKED: "the words that are never suggested",
+    LEARNING: "learning from clicks",
 } | ranking_settings.TITLES
-SERVED = {STOP_WORDS, BY_MEANING} | ranking_settings.TITLES.keys()  # What a search that is being served depends on.
+# What a search that is being served depends on.
+SERVED = {STOP_WORDS, BY_MEANING, LEARNING} | ranking_settings.TITLES.keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,7 @@ class SearchSettings:
     """`filters` are in the order in which shoppers see them. Counting clicks needs counting searches. `stop_words` may
     be missing from what a search finds; `hold_golden` keeps a rebuild from going live that breaks a golden search.
     `suggestions` are made as shoppers type; no search with one of the `blocked_words` is among them.
-    `by_meaning` lets search rank by meaning too, where a sentence model is there."""
+    `by_meaning` lets search rank by meaning too, where a sentence model is there. `learning` needs counted clicks."""
 
     content_search: bool
     tracking: bool
@@ -70,6 +76,7 @@ class SearchSettings:
     suggestions: bool = True
     blocked_words: tuple[str, ...] = ()
     by_meaning: bool = True
+    learning: LearningMode = LearningMode.OFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +102,7 @@ def _of_stored(stored: Mapping[str, Any]) -> SearchSettings:
         stored[SUGGESTIONS],
         tuple(stored[BLOCKED]),
         stored[BY_MEANING],
+        LearningMode(stored[LEARNING]),
     )
 
 
@@ -144,6 +152,8 @@ def _store(author: Author, values: Mapping[str, object]) -> SavedSettings:
         )
     if not SERVED.isdisjoint(changed):
         versions.raise_version(author.site_id)
+    if LEARNING in changed:
+        publish(LearningSwitched(author.site_id))
     came_on = CONTENT in changed and changed[CONTENT][1] is True
     return SavedSettings(tuple(TITLES[key] for key in changed), came_on)
 
@@ -166,6 +176,7 @@ def stored_form(settings: SearchSettings) -> dict[str, object]:
         SUGGESTIONS: settings.suggestions,
         BY_MEANING: settings.by_meaning,
         BLOCKED: list(settings.blocked_words),
+        LEARNING: settings.learning.value,
     }
 
 

@@ -68,6 +68,13 @@ SETTINGS: Mapping[str, SettingKey] = {
         SettingKey("search-weight-newness", str, "none", "How much being new lifts it.", choices=WEIGHTS),
         SettingKey("search-weight-stock", str, "none", "How much being in stock lifts it.", choices=WEIGHTS),
         SettingKey("search-golden-hold", bool, False, "A rebuild that breaks a golden search is not put live."),
+        SettingKey(
+            "search-learning",
+            str,
+            "off",
+            "What shoppers open for a search moves up there: off, shadow (shown to merchandisers alone) or on.",
+            choices=("off", "shadow", "on"),
+        ),
         SettingKey("listing-page-size", int, 24, "Products per page of a listing.", 1, 100),
         SettingKey("facet-landing-min-products", int, 3, "Products that justify a landing page.", 1),
         SettingKey("facet-landing-stale-counts", bool, True, "Serve the last good counts while search is down."),

@@ -75,6 +75,7 @@ class ScorePartShape(Answer):
     field: str | None
     words: list[str]
     worth: float
+    opens: int | None = Field(default=None, description="How often shoppers opened it for this search in 60 days.")
 
 
 class MatchShape(Answer):
@@ -90,6 +91,8 @@ class WhyShape(Answer):
     )
     matches: list[MatchShape] = Field(description="Which fields hold which of the words.")
     missing_words: list[str] = Field(description="Words of the search that it has nowhere.")
+    would_rank: int | None = Field(default=None, description="Its place if learning from clicks were on.")
+    would_add: list[ScorePartShape] = Field(default=[], description="What learning would add to its score.")
 
 
 class FoundProductShape(WhyShape):

@@ -6,7 +6,7 @@ from flask import Flask
 
 from app.blueprints.storefront import rate_limit
 from app.domain.orders.models import Order
-from app.domain.search_statistics.counting.models import SearchDay
+from app.domain.search_statistics.counting.models import SearchDay, SearchProductDay
 from app.extensions import db
 from app.jobs.counting import drain
 from tests.blueprints.storefront.conftest import Get
@@ -20,6 +20,28 @@ def test_searches_beyond_what_people_make_are_answered_and_not_counted(app: Flas
     with app.app_context():
         drain()
         assert db.session.query(SearchDay).one().searches == rate_limit.PER_MINUTE
+
+
+def test_search_learns_from_one_network_only_so_often_a_day_that_a_product_was_opened(
+    app: Flask, site_id: int, clock: StoppedClock
+) -> None:
+    def open_tent(address: str) -> None:
+        shopper = Shopper(app)
+        shopper.client.environ_base["REMOTE_ADDR"] = address
+        page = shopper.get("/search?q=tent").text
+        start = page.index('href="/p/') + len('href="')
+        shopper.get(page[start : page.index('"', start)], Referer="http://shop.test/search?q=tent")
+
+    for _ in range(5):
+        open_tent("203.0.113.7")
+    open_tent("198.51.100.7")
+    clock.move(days=1)
+    open_tent("203.0.113.7")
+    with app.app_context():
+        drain()
+        opens = [row.opens for row in db.session.query(SearchProductDay).order_by(SearchProductDay.day)]
+        assert opens == [3, 1]
+        assert sum(row.clicked for row in db.session.query(SearchDay)) == 7, "they are clicks as ever"
 
 
 def test_baskets_beyond_what_people_begin_are_refused_in_words(app: Flask, site_id: int, clock: StoppedClock) -> None:

@@ -1,4 +1,5 @@
-"""The effect of a change: a fragment for synonyms and rules, and a page for the search terms of a product."""
+"""The effect of a change: a fragment for synonyms, rules and learning from clicks, and a page for the search terms of a
+product."""
 
 from __future__ import annotations
 
@@ -35,6 +36,13 @@ def search_effect_of_rule(rule_id: int) -> str:
     return _answer([found], f"Rule for “{found.subject}”", "admin.search_ranking")
 
 
+@bp.get(f"{EFFECT}/learning")
+@requires(Permission.MANAGE_SEARCH)
+def search_effect_of_learning() -> str:
+    found = effect.effect_of_learning(ports.clock(), current_user.site_id)
+    return _answer([found], found.subject, "admin.search_settings", back="admin.search_learning")
+
+
 @bp.get(f"{EFFECT}/terms/<int({LARGEST}):product_id>")
 @requires(Permission.MANAGE_SEARCH)
 def search_effect_of_terms(product_id: int) -> str:
@@ -42,13 +50,14 @@ def search_effect_of_terms(product_id: int) -> str:
     return _answer(found.terms, f"Search terms of {found.product_name}", "admin.search_terms", named=True)
 
 
-def _answer(effects: Sequence[Effect], subject: str, tab_of: str, named: bool = False) -> str:
+def _answer(effects: Sequence[Effect], subject: str, tab_of: str, named: bool = False, back: str = "") -> str:
     return render_template(
         "admin/search/effect/_effects.html" if wants_fragment() else "admin/search/effect/page.html",
         days_kept=KEEP_WORDS.days,
         effects=effects,
         subject=subject,
         tab_of=tab_of,
+        back=back or tab_of,
         named=named,
         rows=effect_rows,
         currency=currency_of(current_user.site_id),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from werkzeug.datastructures import MultiDict
 
 from app.domain.catalogue.search_terms import split_terms
+from app.domain.search.serving.learned import LearningMode
 from app.domain.search.settings import MOST_FILTERS, SearchSettings, cleaned_words
 
 
@@ -27,6 +28,7 @@ class SearchSettingsForm:
             suggestions=sent.getlist("suggestions") != ["off"],
             blocked_words=cleaned_words(split_terms(sent.get("blockedWords", ""))),
             by_meaning=sent.getlist("byMeaning") != ["off"],
+            learning=_mode(sent.get("learning", "")),
         )
         return cls(settings, sent.get("addFilter", ""))
 
@@ -40,6 +42,11 @@ class SearchSettingsForm:
         elif 0 <= place < len(filters):
             _move(filters, action, place)
         return SearchSettingsForm(replace(self.settings, filters=tuple(filters)))
+
+
+def _mode(sent: str) -> LearningMode:
+    """Return the mode of learning; off for what is none, which no form of ours sends."""
+    return LearningMode(sent) if sent in set(LearningMode) else LearningMode.OFF
 
 
 def _move(filters: list[str], action: str, place: int) -> None:

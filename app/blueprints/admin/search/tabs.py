@@ -31,5 +31,6 @@ def tab_of_kind(kind: str | None) -> str | None:
         "rule": "admin.search_ranking",
         "terms": "admin.search_terms",
         "ranking": "admin.search_ranking",
+        "learning": "admin.search_settings",
     }
     return tabs.get(kind or "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import select
@@ -20,6 +20,7 @@ from app.domain.relevance.explain.explanation import (
     ScoreExplanation,
     SearchExplanation,
 )
+from app.domain.relevance.explain.learned import WouldBe, with_evidence, would_be
 from app.domain.relevance.synonyms.models import SUGGESTED, Synonym
 from app.domain.search.engine import (
     EngineState,
@@ -34,6 +35,7 @@ from app.domain.search.index import backlog, runs
 from app.domain.search.index.document import product_document_id
 from app.domain.search.index.outbox import PRODUCT
 from app.domain.search.listings.content_hits import NO_CONTENT, ContentHits, content_hits, is_content_searched
+from app.domain.search.ranking.learning import LearnedSearch
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving import snapshot, versions
 from app.domain.search.serving.plan import Plan, plan
@@ -67,6 +69,28 @@ class _ServedSearch:
         if not is_content_searched(self.site_id):
             return NO_CONTENT
         return content_hits(self.engine, self.site_id, self.plan.words)
+
+    def would_be(self, request: SearchRequest) -> Mapping[str, WouldBe]:
+        """Return what learning would move, where shoppers are not served it yet. Raises SearchUnavailable."""
+        learned = LearnedSearch() if self.plan.learned else self.served.learned.of(self.plan.words)
+
+        def answer(served: SearchRequest) -> Sequence[Hit]:
+            return self.engine.search(self.site_id, IndexName.PRODUCTS, served).hits
+
+        return would_be(answer, request, learned)
+
+    def score(self, document_id: str, found: Explanation, would: Mapping[str, WouldBe]) -> ScoreExplanation:
+        parts = with_evidence(found.parts, document_id, self.served.learned.of(self.plan.words))
+        known = would.get(document_id)
+        return ScoreExplanation(
+            found.score,
+            parts,
+            found.matches,
+            found.missing_words,
+            found.placed,
+            known.parts if known else (),
+            known.rank if known else None,
+        )
 
     def explain(self, request: SearchRequest, product_id: int) -> Explanation:
         return self.engine.explain(self.site_id, IndexName.PRODUCTS, request, product_document_id(product_id))
@@ -115,14 +139,16 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
     content = search.content()
     answer = search.results(explain=True, correct=not content.answer(explanation.words))
     result = answer.result
+    would = search.would_be(answer.request)
     if product is not None:
         found = search.explain(answer.request, product.id)
-        product = replace(product, indexed=found.indexed, rank=found.rank, why=_score(found))
+        why = search.score(product_document_id(product.id), found, would)
+        product = replace(product, indexed=found.indexed, rank=found.rank, why=why)
     return replace(
         explanation,
         found=result.total,
         full=result.full_matches,
-        hits=tuple(_scored(position, hit) for position, hit in enumerate(result.hits, start=1)),
+        hits=tuple(_scored(search, position, hit, would) for position, hit in enumerate(result.hits, start=1)),
         content=content,
         similar=tuple(_similar(position, hit) for position, hit in enumerate(result.similar, start=1)),
         corrected=result.suggestion if result.corrected else None,
@@ -156,11 +182,7 @@ def _is_in_stock(product: Product) -> bool:
     return is_in_stock(product.stock, [variant.stock for variant in product.variants])
 
 
-def _score(found: Explanation) -> ScoreExplanation:
-    return ScoreExplanation(found.score, found.parts, found.matches, found.missing_words, found.placed)
-
-
-def _scored(position: int, hit: Hit) -> ScoredHit:
+def _scored(search: _ServedSearch, position: int, hit: Hit, would: Mapping[str, WouldBe]) -> ScoredHit:
     card = hit.card
     image = card.get("image")
     return ScoredHit(
@@ -171,7 +193,7 @@ def _scored(position: int, hit: Hit) -> ScoredHit:
         seo_name=str(card["seoName"]),
         price=int(str(card["price"])),
         image=str(image) if image else None,
-        why=_score(hit.explanation) if hit.explanation else ScoreExplanation(),
+        why=search.score(hit.id, hit.explanation, would) if hit.explanation else ScoreExplanation(),
     )
 
 

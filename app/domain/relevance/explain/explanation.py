@@ -38,13 +38,16 @@ class EngineHealth:
 
 @dataclass(frozen=True, slots=True)
 class ScoreExplanation:
-    """Explanation of a product's rank. `parts` sum up to `score`; `placed` is `pinned`, `boosted` or `buried`."""
+    """Explanation of a product's rank. `parts` sum up to `score`; `placed` is `pinned`, `boosted` or `buried`. `would`
+    are the parts that learning would add, were it served, and `would_rank` where the product would stand."""
 
     score: float | None = None
     parts: tuple[ScorePart, ...] = ()
     matches: tuple[FieldMatch, ...] = ()
     missing: tuple[str, ...] = ()
     placed: str | None = None
+    would: tuple[ScorePart, ...] = ()
+    would_rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

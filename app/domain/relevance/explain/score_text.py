@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from app.domain.search.engine import FieldMatch, ScorePart
 from app.domain.search.ranking.fusion import rank_by_meaning
+from app.domain.search.ranking.learning import WINDOW
 
 FIELDS = {
     "name": "name",
@@ -17,6 +18,10 @@ FIELDS = {
     "codes": "SKU or barcode",
     "pairs": "words written as one",
     "parts": "part of a code",
+}
+LEARNED = {
+    "learned": "shoppers who searched this open it often",
+    "learned_level": "shoppers who searched this open products of its level often",
 }
 PLACED = {
     "pinned": "Pinned here by a rule",
@@ -48,6 +53,8 @@ def describe_part(part: ScorePart) -> str:
     """Return a description such as "“rain” in the name"."""
     if part.kind == "meaning":
         return f"its meaning is near: rank {rank_by_meaning(part.worth) + 1}"
+    if part.kind in LEARNED:
+        return _learned(part)
     if not part.words:
         return LIFTS.get(part.kind, "all of the words together")
     words = f"“{' '.join(part.words)}”"
@@ -60,6 +67,11 @@ def describe_part(part: ScorePart) -> str:
         "code": f"{words} is its code",
     }
     return sentences.get(part.kind, f"{words} in the {where}")
+
+
+def _learned(part: ScorePart) -> str:
+    opens = f": {part.opens:,} open{'' if part.opens == 1 else 's'} in {WINDOW} days" if part.opens else ""
+    return f"{LEARNED[part.kind]}{opens}"
 
 
 def describe_placing(placed: str | None) -> str | None:

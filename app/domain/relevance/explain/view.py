@@ -13,6 +13,7 @@ from app.domain.relevance.explain.explanation import (
     ScoreExplanation,
     SearchExplanation,
 )
+from app.domain.search.engine import ScorePart
 from app.domain.search.serving.rules import Rule
 from app.domain.search.serving.synonyms import AppliedSynonym, SynonymGroup
 from app.domain.shared.times import rfc3339
@@ -94,14 +95,15 @@ def _known(product: ProductExplanation) -> dict[str, Any]:
 
 
 def _why(why: ScoreExplanation) -> dict[str, Any]:
-    parts = [
-        {"kind": part.kind, "field": part.field, "words": list(part.words), "worth": round(part.worth, 4)}
-        for part in why.parts
-    ]
     return {
         "score": None if why.score is None else round(why.score, 4),
-        "parts": parts,
+        "parts": [_part(part) for part in why.parts],
         "placed": why.placed,
         "matches": [{"field": match.field, "words": list(match.words)} for match in why.matches],
         "missingWords": list(why.missing),
-    }
+    } | ({"wouldRank": why.would_rank, "wouldAdd": [_part(part) for part in why.would]} if why.would else {})
+
+
+def _part(part: ScorePart) -> dict[str, Any]:
+    shown = {"kind": part.kind, "field": part.field, "words": list(part.words), "worth": round(part.worth, 4)}
+    return shown if part.opens is None else shown | {"opens": part.opens}

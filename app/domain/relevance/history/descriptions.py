@@ -67,6 +67,7 @@ def _moment(written: str | None, zone: ZoneInfo) -> str:
 _BY_KIND: Mapping[str, Callable[[Mapping[str, Any]], Fields]] = {
     "synonym": _synonym,
     "golden_search": _golden,
+    "learning": lambda state: {"forgotten through": state.get("through")},
     "product": lambda state: {"search terms": state.get(TERMS)},
     "settings": lambda state: {TITLES.get(key, key): value for key, value in state.items()},
 }

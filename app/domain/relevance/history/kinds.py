@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, select
 from app.domain.catalogue.models import Product
 from app.domain.catalogue.terms import replace_terms
 from app.domain.relevance.golden import searches as golden
+from app.domain.relevance.learning import forgetting
 from app.domain.relevance.rules import editing as rules
 from app.domain.relevance.synonyms import revert as synonyms
 from app.domain.search import ranking_settings
@@ -82,7 +83,9 @@ def _revert_settings(author: Author, _id: str, before: State) -> None:
     search_settings.change(author, before or {})
 
 
-SYNONYM, RULE, GOLDEN = (AuditEntry.subject_type == name for name in ("synonym", "rule", "golden_search"))
+SYNONYM, RULE, GOLDEN, LEARNING = (
+    AuditEntry.subject_type == name for name in ("synonym", "rule", "golden_search", forgetting.KIND)
+)
 # As text, since what a record lacks is the JSON value null to SQLite, which is not NULL.
 WITH_TERMS = (AuditEntry.subject_type == PRODUCT) & AuditEntry.before[TERMS].as_string().is_not(None)
 OF_SETTINGS = AuditEntry.action == "settings.search"
@@ -91,6 +94,7 @@ KINDS = (
     RecordKind("rule", "Rules", RULE, _of_records(rules.records), _of_record(rules.revert)),
     RecordKind(PRODUCT, "Search terms", WITH_TERMS, _of_records(_terms_of_products), _of_record(_revert_terms)),
     RecordKind("golden_search", "Golden searches", GOLDEN, _of_records(golden.records), _of_record(golden.revert)),
+    RecordKind(forgetting.KIND, "Learning", LEARNING, forgetting.records, forgetting.revert),
     RecordKind("settings", "Settings", OF_SETTINGS, _settings, _revert_settings),
 )
 BY_NAME: Mapping[str, RecordKind] = {kind.name: kind for kind in KINDS}

@@ -1,10 +1,10 @@
-"""A change that is not saved: a synonym, a rule or the search terms of a product, saved or removed, or ranking
-settings. Pure.
+"""A change that is not saved: a synonym, a rule or the search terms of a product, saved or removed, ranking settings,
+or learning from clicks on or off. Pure.
 
 As JSON: `{"kind": "synonym" | "rule", "remove": false, …}` with the fields of the record, or
 `{"kind": "terms", "productId": 5, "terms": ["mac"], "add": false}` or `{"kind": "ranking", "soldOut": "last", "sales":
-"high", "newness": "none", "stock": "low"}`. Only what would make trying it expensive or
-meaningless is refused; whether it may be saved is checked when it is.
+"high", "newness": "none", "stock": "low"}` or `{"kind": "learning", "on": true}`. Only what would make trying it
+expensive or meaningless is refused; whether it may be saved is checked when it is.
 """
 
 from __future__ import annotations
@@ -62,7 +62,14 @@ class RankingProposal:
     ranking: RankingSettings
 
 
-Proposal = SynonymProposal | RuleProposal | TermsProposal | RankingProposal
+@dataclass(frozen=True, slots=True)
+class LearningProposal:
+    """What was learned from clicks, served to shoppers or not."""
+
+    on: bool
+
+
+Proposal = SynonymProposal | RuleProposal | TermsProposal | RankingProposal | LearningProposal
 
 
 def proposed(served: Served, proposal: Proposal) -> Served:
@@ -75,6 +82,8 @@ def proposed(served: Served, proposal: Proposal) -> Served:
             return replace(served, rules=_rules(served, rule, remove))
         case RankingProposal(ranking):
             return replace(served, ranking=ranking)
+        case LearningProposal(on):
+            return replace(served, learned=served.learned.switched(on))
     return served
 
 
@@ -118,7 +127,7 @@ def searches_of(proposal: Proposal) -> tuple[str, ...]:
             words = (rule.term,)
         case TermsProposal(terms=terms):
             words = terms
-        case RankingProposal():
+        case RankingProposal() | LearningProposal():
             words = ()
     return tuple(dict.fromkeys(word for word in words if word.strip()))
 
@@ -144,6 +153,8 @@ def summary(proposal: Proposal) -> str:
             return f"With the search terms {'also ' if add else ''}{', '.join(f'“{term}”' for term in terms)}"
         case RankingProposal(ranking):
             return f"With {ranking}"
+        case LearningProposal(on):
+            return "With what was learned from clicks" if on else "Without what was learned from clicks"
 
 
 def as_json(proposal: Proposal) -> dict[str, Any]:
@@ -156,6 +167,8 @@ def as_json(proposal: Proposal) -> dict[str, Any]:
             return {"kind": "terms", "productId": product_id, "terms": list(terms), "add": add}
         case RankingProposal(ranking):
             return {"kind": "ranking", **ranking.as_json()}
+        case LearningProposal(on):
+            return {"kind": "learning", "on": on}
 
 
 def read(sent: object) -> Proposal:
@@ -166,10 +179,11 @@ def read(sent: object) -> Proposal:
         "rule": _rule,
         "terms": _terms,
         "ranking": _ranking,
+        "learning": _learning,
     }
     reader = readers.get(str(fields.get("kind")))
     if reader is None:
-        raise Invalid.one("unknown_kind", "Say what to try: a synonym, a rule, terms or ranking.", "#/kind")
+        raise Invalid.one("unknown_kind", "Say what to try: a synonym, a rule, terms, ranking or learning.", "#/kind")
     return reader(fields)
 
 
@@ -253,6 +267,10 @@ def _terms(sent: Mapping[str, Any]) -> TermsProposal:
 
 def _ranking(sent: Mapping[str, Any]) -> RankingProposal:
     return RankingProposal(of_json(RANKING.load({name: sent[name] for name in RANKING.fields if name in sent})))
+
+
+def _learning(sent: Mapping[str, Any]) -> LearningProposal:
+    return LearningProposal(sent.get("on") is not False)
 
 
 def _check_size(value: object, most: int, name: str = "") -> None:

@@ -67,9 +67,11 @@ class Trial:
         return first_tens(self.changed_engine, self.site_id, searches, self.changed, self.now)
 
     def plans_alike(self, words: str) -> bool:
-        """Whether the rule, the synonyms and the ranking that apply to a search stay as they are."""
-        before, after = plan(words, self.served, self.now), plan(words, self.changed, self.now)
-        return (before.rule, before.expansion, before.ranking) == (after.rule, after.expansion, after.ranking)
+        """Whether the rule, the synonyms, the ranking and what was learned for a search stay as they are."""
+        before, after = (plan(words, served, self.now) for served in (self.served, self.changed))
+        return all(
+            getattr(before, name) == getattr(after, name) for name in ("rule", "expansion", "ranking", "learned")
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from app.domain.search.ranking.learning import LearnedSearch
 from app.domain.search.ranking.signals import SECONDS_A_DAY
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving.redirects import safe_redirect, words_searched_at
@@ -29,6 +30,7 @@ class Plan:
     by_meaning: bool = False
     ranking: RankingSettings = RankingSettings.DEFAULT
     day: int = 0
+    learned: LearnedSearch = field(default_factory=LearnedSearch)
 
 
 def plan(words: str, served: Served, now: datetime, redirects: bool = True) -> Plan:
@@ -45,6 +47,7 @@ def plan(words: str, served: Served, now: datetime, redirects: bool = True) -> P
         by_meaning=served.by_meaning,
         ranking=served.ranking,
         day=int(now.timestamp()) // SECONDS_A_DAY,
+        learned=served.learned.served(words),
     )
 
 

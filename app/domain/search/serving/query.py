@@ -1,5 +1,5 @@
-"""The one way to search products by words: the request gets synonyms, stop words, ranking settings and the places of a
-rule, then an engine answers it."""
+"""The one way to search products by words: the request gets synonyms, stop words, ranking settings, what was learned
+and the places of a rule, then an engine answers it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from app.domain.catalogue.models import Product
 from app.domain.search.engine import Hit, IndexName, Pin, Searching, SearchRequest, SearchResult, ValueFilter
 from app.domain.search.ranking.signals import IN_STOCK, YES
 from app.domain.search.ranking_settings import RankingSettings
+from app.domain.search.serving.learned import factors_of
 from app.domain.search.serving.plan import Plan, plan
 from app.domain.search.serving.rules import Rule
 from app.domain.search.serving.served import Served
@@ -78,11 +79,13 @@ def search_many_products(
 def expanded(
     site_id: int, request: SearchRequest, plan: Plan, stop_words: frozenset[str] = frozenset()
 ) -> SearchRequest:
-    """The request with synonyms, stop words, ranking settings and the places of a rule. SKUs are looked up in one
-    query, only where a rule applies; while the database does not answer, nothing is placed."""
+    """The request with synonyms, stop words, ranking settings, what was learned and the places of a rule. SKUs are
+    looked up in one query, only where a rule applies; while the database does not answer, nothing is placed."""
     request = _ranked(request, plan)
     if plan.by_meaning:
         request = replace(request, by_meaning=True)
+    if plan.learned:
+        request = replace(request, learned=factors_of(plan.learned))
     if not (stop_words or plan.expansion.alternatives or plan.rule):
         return request
     optional = stop_words.intersection(query_words(request.words)) if stop_words else frozenset()

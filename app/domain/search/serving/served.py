@@ -1,4 +1,5 @@
-"""The configuration that the search of one site serves: synonyms, rules, stop words and ranking settings."""
+"""The configuration that the search of one site serves: synonyms, rules, stop words, ranking settings and what it
+learned."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from app.domain.search.ranking_settings import RankingSettings
+from app.domain.search.serving.learned import Learned
 from app.domain.search.serving.rules import RuleSet
 from app.domain.search.serving.synonyms import SynonymSet
 from app.domain.search.text import query_words
@@ -14,8 +16,8 @@ from app.domain.search.text import query_words
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The synonyms, rules, stop words and ranking settings of one site. `version` counts its published states;
-    `stop_words` are as they are indexed; `by_meaning` lets the meaning of words rank as well."""
+    """The synonyms, rules, stop words, ranking settings and learned order of one site. `version` counts its published
+    states; `stop_words` are as they are indexed; `by_meaning` lets the meaning of words rank as well."""
 
     NOTHING: ClassVar[Served]
 
@@ -25,6 +27,7 @@ class Served:
     stop_words: frozenset[str] = frozenset()
     by_meaning: bool = False
     ranking: RankingSettings = RankingSettings.DEFAULT
+    learned: Learned = Learned.NOTHING
 
 
 Served.NOTHING = Served()

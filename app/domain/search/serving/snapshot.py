@@ -1,4 +1,4 @@
-"""The snapshot of synonyms and rules that every process serves, and its written form."""
+"""The snapshot of synonyms, rules and the learned order that every process serves, and its written form."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import select
 
 from app.domain.search.ranking_settings import ranking_of
+from app.domain.search.serving.learned import Learned
 from app.domain.search.serving.models import ServedConfiguration
 from app.domain.search.serving.rules import Rule, RuleSet
 from app.domain.search.serving.served import Served, stop_words_of
@@ -28,14 +29,14 @@ def served(site_id: int) -> Served:
 
 
 def read_snapshot(site_id: int, stop_words: frozenset[str] = frozenset()) -> Served:
-    columns = select(ServedConfiguration.live_version, ServedConfiguration.synonyms, ServedConfiguration.rules)
-    row = db.session.execute(columns.where(ServedConfiguration.site_id == site_id)).one_or_none()
+    stored = ServedConfiguration
+    columns = select(stored.live_version, stored.synonyms, stored.rules, stored.learned)
+    row = db.session.execute(columns.where(stored.site_id == site_id)).one_or_none()
     if row is None:
         return Served(stop_words=stop_words)
     synonyms = SynonymSet.of(map(_group, row.synonyms))
-    return Served(
-        row.live_version, synonyms, RuleSet.of(Rule.of_json(rule, rule["id"]) for rule in row.rules), stop_words
-    )
+    rules = RuleSet.of(Rule.of_json(rule, rule["id"]) for rule in row.rules)
+    return Served(row.live_version, synonyms, rules, stop_words, learned=Learned.of_json(row.learned))
 
 
 def _group(stored: Mapping[str, Any]) -> SynonymGroup:

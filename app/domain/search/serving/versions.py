@@ -45,7 +45,9 @@ def _first(site_id: int) -> int | None:
     """Create the row of a site and return its version, None where another transaction was first."""
     try:
         with db.session.begin_nested():
-            db.session.add(ServedConfiguration(site_id=site_id, saved_version=1, live_version=0, synonyms=[], rules=[]))
+            db.session.add(
+                ServedConfiguration(site_id=site_id, saved_version=1, live_version=0, synonyms=[], rules=[], learned={})
+            )
     except IntegrityError:
         return None
     return 1

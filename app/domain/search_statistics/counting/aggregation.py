@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from app.domain.search_statistics.counting.events import Event, EventKind
+from app.domain.search_statistics.counting.product_changes import ProductChange, aggregate_products
 from app.domain.search_statistics.counting.sums import SUMMED
 
 MOST_WORDS = 5_000  # Different words kept per site and day; bots invent them without end.
@@ -44,10 +45,11 @@ class SiteChanges:
 
     words: list[WordChange]
     rephrased: Counter[DayPair]
+    products: list[ProductChange]
 
     @classmethod
     def of(cls, events: Collection[Event]) -> SiteChanges:
-        return cls(aggregate(events), rephrasings(events))
+        return cls(aggregate(events), rephrasings(events), aggregate_products(events))
 
 
 def rephrasings(events: Iterable[Event]) -> Counter[DayPair]:
@@ -56,10 +58,11 @@ def rephrasings(events: Iterable[Event]) -> Counter[DayPair]:
 
 
 def aggregate(events: Iterable[Event]) -> list[WordChange]:
-    """Return one change for each word and day, in the order of their first events."""
+    """Return one change for each word and day, in the order of their first events. What is of a product is another
+    count (product_changes.py)."""
     changes: dict[DayWord, WordChange] = {}
     for event in events:
-        if event.kind is EventKind.REPHRASED:
+        if event.kind is EventKind.REPHRASED or event.kind.is_of_product:
             continue
         key = (event.day, event.word)
         changes[key] = merged(changes[key], _change(event)) if key in changes else _change(event)

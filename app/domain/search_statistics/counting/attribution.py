@@ -8,6 +8,9 @@ showed, so that nothing counts twice: another product opened from the same page 
 nowhere. The words of a visit are kept apart from its searches, so that a search that was dropped for want of room is
 not counted again. A search from which nothing was opened, and soon after it one in other words that has a click, are
 one visit that rephrased it.
+
+Each product opened from a search, and each of those that is ordered, is an event besides, once per search, with the
+place at which it was shown: from that, learning takes out that people look most at what stands on top.
 """
 
 from __future__ import annotations
@@ -29,13 +32,15 @@ MOST_SEARCHES = 12
 MOST_COUNTED = 128  # Words of a visit, of which three bytes of a hash each are kept.
 HASH_BYTES = 3
 MOST_SHOWN = 100  # The largest page of results.
+MOST_PLACED = 24  # Places of a first page that are kept; what stands further down counts as at the last of them.
 MOST_FOLLOWED = 20  # Products opened, or put in the basket, that are kept of one search.
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A search that was counted at `at` for `day`. Product ids: `shown` on its latest page, sorted; `opened` from
-    there; put in a `basket` in time. `clicked` and `added` are counted already. Nothing more is counted once `followed`
+    """A search that was counted at `at` for `day`. Product ids: `shown` on its latest page, sorted, and the first of
+    them in the order in which they stood (`leading`, empty for a further page); `opened` from there; put in a `basket`
+    in time. `clicked` and `added` are counted already. Nothing more is counted once `followed`
     is false, which it also is where clicks are not recorded."""
 
     word: str
@@ -47,6 +52,13 @@ class Search:
     shown: tuple[int, ...] = ()
     opened: tuple[int, ...] = ()
     basket: tuple[int, ...] = ()
+    leading: tuple[int, ...] = ()
+
+    def place_of(self, product_id: int) -> int | None:
+        """The 1-based place of a product of the latest page."""
+        if product_id in self.leading:
+            return self.leading.index(product_id) + 1
+        return MOST_PLACED if product_id in self.shown else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +77,19 @@ class Journey:
 
 @dataclass(frozen=True, slots=True)
 class ResultsPage:
-    """A page of results for a countable `word`. `is_first`: without page number, filter or order. `found` is None where
-    a page answers the search instead of products."""
+    """A page of results for a countable `word`. `is_first`: without page number, filter or order; `is_top`: without
+    page number. `found` is None where a page answers the search instead of products."""
 
     word: str
     shown: tuple[int, ...]
     found: int | None
     is_first: bool = True
     ruled: bool = False
+    is_top: bool = True
+
+    @property
+    def leading(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(self.shown[:MOST_PLACED])) if self.is_top else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +110,13 @@ def searched(journey: Journey, context: EventContext, page: ResultsPage) -> Attr
     visited = _visited(journey, context.at)
     known = visited.latest(page.word)
     shown = tuple(sorted(set(page.shown[:MOST_SHOWN]))) if context.clicks else ()
+    leading = page.leading if context.clicks else ()
     if _hash(page.word) in visited.counted:
-        again = replace(known, shown=shown) if known is not None and known.followed else known
+        again = replace(known, shown=shown, leading=leading) if known is not None and known.followed else known
         return visited if known is None or again is None else _with(visited, known, again), []
     if not page.is_first:
         return journey, []
-    search = Search(page.word, _seconds(context.at), context.day, followed=context.clicks, shown=shown)
+    search = Search(page.word, _seconds(context.at), context.day, followed=context.clicks, shown=shown, leading=leading)
     others = tuple(other for other in visited.searches if other is not known or other.opened)
     event = Event(
         EventKind.SEARCHED, context.site_id, page.word, context.day, search.at, page.found, context.clicks, page.ruled
@@ -116,8 +134,9 @@ def opened(journey: Journey, context: EventContext, product_id: int, word: str |
     if search is None or context.at - search.at > ORDER or product_id in search.opened:
         return journey, []
     after = replace(search, clicked=True, opened=(*search.opened, product_id)[-MOST_FOLLOWED:])
-    events = [_event(EventKind.CLICKED, context, search), *_rephrased(journey, context, search)]
-    return _with(journey, search, after), [] if search.clicked else events
+    clicked = [_event(EventKind.CLICKED, context, search), *_rephrased(journey, context, search)]
+    event = replace(_event(EventKind.OPENED, context, search), product_id=product_id, place=search.place_of(product_id))
+    return _with(journey, search, after), [event] if search.clicked else [*clicked, event]
 
 
 def added(journey: Journey, context: EventContext, product_id: int) -> Attributed:
@@ -137,15 +156,18 @@ def ordered(journey: Journey, context: EventContext, lines: Iterable[tuple[int, 
     if not context.clicks:
         return journey, []
     revenue: dict[Search, int] = {}
+    bought: dict[tuple[Search, int], None] = {}
     for product_id, amount in lines:
         search = _last(journey, "basket", product_id)
         if search is not None and context.at - search.at <= ORDER:
             revenue[search] = revenue.get(search, 0) + amount
+            bought[search, product_id] = None
     for search in revenue:
-        done = replace(search, followed=False, shown=(), opened=(), basket=())
+        done = replace(search, followed=False, shown=(), opened=(), basket=(), leading=())
         journey = _with(journey, search, done)
     return journey, [
-        replace(_event(EventKind.ORDERED, context, search), revenue=sum_) for search, sum_ in revenue.items()
+        *(replace(_event(EventKind.ORDERED, context, search), revenue=sum_) for search, sum_ in revenue.items()),
+        *(replace(_event(EventKind.BOUGHT, context, search), product_id=product_id) for search, product_id in bought),
     ]
 
 

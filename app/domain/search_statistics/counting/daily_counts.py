@@ -22,6 +22,7 @@ from app.domain.search_statistics.counting.aggregation import (
 from app.domain.search_statistics.counting.days import today
 from app.domain.search_statistics.counting.events import Event
 from app.domain.search_statistics.counting.models import CountedBatch, SearchDay, SearchWordDay
+from app.domain.search_statistics.counting.product_counts import write_products
 from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.search_statistics.counting.sums import SUMMED
 from app.domain.search_statistics.counting.upsert_counts import LATEST, add_counts
@@ -50,6 +51,7 @@ def write_counts(clock: Clock, batch_id: str, by_site: ChangesBySite) -> bool:
     for site_id, time_zone in zones.all():
         _write(site_id, today(clock, time_zone), by_site[site_id].words)
         rephrased_counts.add(site_id, by_site[site_id].rephrased)
+        write_products(site_id, by_site[site_id].products)
     return True
 
 

@@ -9,11 +9,19 @@ from typing import Any
 
 
 class EventKind(StrEnum):
+    """OPENED and BOUGHT are of one product, the others of a search."""
+
     SEARCHED = "searched"
     CLICKED = "clicked"
     ADDED = "added"
     ORDERED = "ordered"
     REPHRASED = "rephrased"
+    OPENED = "opened"
+    BOUGHT = "bought"
+
+    @property
+    def is_of_product(self) -> bool:
+        return self in (EventKind.OPENED, EventKind.BOUGHT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +30,8 @@ class Event:
     that follows is attributed; `at` is the time of this event in whole seconds. A search has the number of products
     `found` (None where a page answered it instead), whether clicks are recorded (`followed`) and whether a rule applied
     (`ruled`). An order has its `revenue` in minor units. A rephrased search led to nothing; `next_word` was searched
-    then, and led to a product."""
+    then, and led to a product. What is of one product has its id; one that was opened has the 1-based `place` at which
+    the search showed it, as far as that is known."""
 
     kind: EventKind
     site_id: int
@@ -34,13 +43,21 @@ class Event:
     ruled: bool = False
     revenue: int = 0
     next_word: str = ""
+    product_id: int | None = None
+    place: int | None = None
+
+
+# Of next word, product and place, which lines have only as far as there are some.
+MISSING: list[Any] = ["", None, None]
 
 
 def as_json(event: Event) -> list[Any]:
     """Return the form that `from_json` reads."""
     flags = [int(event.followed), int(event.ruled)]
     when = [event.day.isoformat(), int(event.at.timestamp())]
-    more = [event.next_word] if event.next_word else []
+    more = (
+        ["", event.product_id, event.place] if event.kind.is_of_product else [event.next_word] * bool(event.next_word)
+    )
     return [event.kind.value, event.site_id, event.word, *when, event.found, *flags, event.revenue, *more]
 
 
@@ -48,6 +65,7 @@ def from_json(value: Any) -> Event | None:
     """Return None for anything but an event, such as the beginning of a line that a full disk cut off."""
     try:
         kind, site_id, word, day, at, found, followed, ruled, revenue, *more = value
+        next_word, product_id, place = more + MISSING[len(more) :]
         event = Event(
             EventKind(kind),
             int(site_id),
@@ -58,7 +76,9 @@ def from_json(value: Any) -> Event | None:
             bool(followed),
             bool(ruled),
             int(revenue),
-            *map(str, more),
+            str(next_word),
+            None if product_id is None else int(product_id),
+            None if place is None else int(place),
         )
     except (TypeError, ValueError, OverflowError, OSError):
         return None

@@ -1,6 +1,7 @@
 """Encode a journey compactly, for a cookie. Pure.
 
-Numbers are LEB128 varints; the sorted ids that a page showed are delta encoded, so that six pages of 100 products fit.
+Numbers are LEB128 varints; the sorted ids that a page showed are delta encoded, so that six pages of 100 products fit,
+and the first of them in their order are places among the sorted ones, a byte each.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from app.domain.search_statistics.counting.attribution import (
 )
 
 LONGEST = 2_100  # Bytes; signed and written in base 64 that stays below 3 kB.
-VERSION = 2  # Version of the encoding, its first byte.
+VERSION = 3  # Version of the encoding, its first byte.
+BEFORE_PLACES = 2  # The version whose searches say nothing of places; browsers keep such journeys for a day.
 MOST_BITS = 63
 
 
@@ -32,7 +34,7 @@ def to_text(journey: Journey) -> bytes:
     for place in range(len(rows) - 1):
         if sum(map(len, rows)) <= room:
             break
-        rows[place] = _row(replace(searches[place], shown=()))
+        rows[place] = _row(replace(searches[place], shown=(), leading=()))
     while rows and sum(map(len, rows)) > room:
         rows.pop(0)
     return b"".join((head, *rows))
@@ -79,18 +81,23 @@ class _JourneyReader:
 
 
 def _journey(reader: _JourneyReader) -> Journey:
-    if reader.number() != VERSION:
+    version = reader.number()
+    if version not in (BEFORE_PLACES, VERSION):
         raise ValueError("another version")
     begun, seen, many = _moment(reader.number()), _moment(reader.number()), reader.number()
     counted = tuple(reader.take(HASH_BYTES) for _ in range(min(many, MOST_COUNTED)))
-    searches = tuple(_searches(reader))
+    searches = tuple(_searches(reader, has_places=version == VERSION))
     return Journey(searches[-MOST_SEARCHES:], counted, begun, seen)
 
 
-def _searches(reader: _JourneyReader) -> Iterator[Search]:
+def _searches(reader: _JourneyReader, has_places: bool) -> Iterator[Search]:
     while not reader.is_done():
         word = reader.take(reader.number()).decode()
         at, day, flags = reader.number(), reader.number(), reader.number()
+        shown, opened, basket = tuple(accumulate(reader.numbers())), reader.numbers(), reader.numbers()
+        places = reader.numbers() if has_places else ()
+        if any(place >= len(shown) for place in places):
+            raise ValueError("a place names nothing")
         yield Search(
             word=word,
             at=datetime.fromtimestamp(at, UTC),
@@ -98,9 +105,10 @@ def _searches(reader: _JourneyReader) -> Iterator[Search]:
             followed=bool(flags & 1),
             clicked=bool(flags & 2),
             added=bool(flags & 4),
-            shown=tuple(accumulate(reader.numbers())),
-            opened=reader.numbers(),
-            basket=reader.numbers(),
+            shown=shown,
+            opened=opened,
+            basket=basket,
+            leading=tuple(shown[place] for place in places),
         )
 
 
@@ -115,7 +123,9 @@ def _row(search: Search) -> bytes:
     flags = search.followed + 2 * search.clicked + 4 * search.added
     when = [int(search.at.timestamp()), search.day.toordinal(), flags]
     steps = [later - earlier for earlier, later in zip((0, *search.shown), search.shown, strict=False)]
-    return b"".join((_varint(len(word)), word, *map(_varint, when), *map(_list, (steps, search.opened, search.basket))))
+    among = {product_id: place for place, product_id in enumerate(search.shown)}
+    lists = (steps, search.opened, search.basket, [among[product_id] for product_id in search.leading])
+    return b"".join((_varint(len(word)), word, *map(_varint, when), *map(_list, lists)))
 
 
 def _list(numbers: Sequence[int]) -> bytes:

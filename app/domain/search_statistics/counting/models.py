@@ -41,6 +41,22 @@ class SearchWordDay(CountColumns, Base):
     last_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
+class SearchProductDay(Base):
+    """How often a product was opened from one search on one day, and then bought. `weight` sums up, in hundredths, by
+    how much each open counts for the place at which the product stood. The product may be gone."""
+
+    __tablename__ = "search_product_days"
+    __table_args__ = (Index(None, "site_id", "word", "day"),)
+
+    site_id: Mapped[int] = mapped_column(ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    word: Mapped[str] = mapped_column(String(100), primary_key=True)
+    product_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    opens: Mapped[int] = mapped_column(Integer, default=0)
+    weight: Mapped[int] = mapped_column(Integer, default=0)
+    bought: Mapped[int] = mapped_column(Integer, default=0)
+
+
 class SearchDay(CountColumns, Base):
     """Totals of a day. `words` counts its different words."""
 

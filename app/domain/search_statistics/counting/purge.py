@@ -7,11 +7,13 @@ from datetime import date, datetime, timedelta
 from sqlalchemy import ColumnElement, and_, false, or_, select
 
 from app.domain.retention.purging import Retention
+from app.domain.search.ranking.learning import WINDOW
 from app.domain.search_statistics.counting import rolling_sums
 from app.domain.search_statistics.counting.days import PERIODS, day_at
 from app.domain.search_statistics.counting.models import (
     CountedBatch,
     SearchDay,
+    SearchProductDay,
     SearchRephrasing,
     SearchWordDay,
     SuggestionDay,
@@ -19,10 +21,11 @@ from app.domain.search_statistics.counting.models import (
 from app.domain.sites.models import Site
 from app.extensions import db
 
-Counts = SearchWordDay | SearchDay | SearchRephrasing | SuggestionDay
+Counts = SearchWordDay | SearchProductDay | SearchDay | SearchRephrasing | SuggestionDay
 KEEP_WORDS = timedelta(days=max(PERIODS))  # Today among them (specification: search terms kept 90 days).
 # Sums of a day name no words; with them a period can be compared with the one before.
 KEEP_TOTALS = timedelta(days=730)
+KEEP_PRODUCTS = timedelta(days=WINDOW)
 KEEP_BATCHES = timedelta(days=30)  # A file that was counted and could not be removed is gone by then.
 
 
@@ -61,6 +64,12 @@ RETENTIONS = (
         SearchRephrasing,
         dated=SearchRephrasing.day,
         is_old=lambda now: _has_left(SearchRephrasing, now, KEEP_WORDS),
+    ),
+    Retention(
+        "daily counts of products opened",
+        SearchProductDay,
+        dated=SearchProductDay.day,
+        is_old=lambda now: _has_left(SearchProductDay, now, KEEP_PRODUCTS),
     ),
     Retention(
         "daily counts of searches",

@@ -27,7 +27,7 @@ class Shopper:
     """Walks through the shop and remembers what was counted."""
 
     def __init__(self) -> None:
-        self.journey, self.counted = Journey(), list[Event]()
+        self.journey, self.counted, self.of_products = Journey(), list[Event](), list[Event]()
 
     def search(self, word: str, minutes: float = 0, shown: tuple[int, ...] = (1, 2, 3), **more: bool) -> None:
         clicks = more.pop("clicks", True)
@@ -46,10 +46,14 @@ class Shopper:
     def told(self) -> list[tuple[str, str, int]]:
         return [(event.kind.value, event.word, event.revenue) for event in self.counted]
 
+    def products(self) -> list[tuple[str, str, int | None, int | None]]:
+        return [(event.kind.value, event.word, event.product_id, event.place) for event in self.of_products]
+
     def _take(self, noted: Attributed) -> None:
         """By way of the cookie."""
         self.journey = from_text(to_text(noted[0]))
-        self.counted += noted[1]
+        for event in noted[1]:
+            (self.of_products if event.kind.is_of_product else self.counted).append(event)
 
 
 def test_the_whole_way_is_counted_to_the_search() -> None:
@@ -123,6 +127,51 @@ def test_the_basket_counts_within_half_an_hour_and_once_for_a_search() -> None:
     shopper.open(5)
     shopper.add(5, 30.1)
     assert shopper.told()[2:] == [("added", "tent", 0), ("searched", "stove", 0), ("clicked", "stove", 0)]
+
+
+def test_each_product_that_is_opened_counts_once_for_a_search_with_the_place_at_which_it_stood() -> None:
+    shopper = Shopper()
+    shopper.search("tent", shown=(30, 10, 20))
+    for product in (20, 30, 20):
+        shopper.open(product, 1)
+    assert shopper.products() == [("opened", "tent", 20, 3), ("opened", "tent", 30, 1)]
+
+
+def test_what_stands_far_down_or_on_a_further_page_counts_as_at_the_last_place_that_is_kept() -> None:
+    shopper = Shopper()
+    shopper.search("tent", shown=tuple(range(1, 61)))
+    shopper.open(50, 1)
+    shopper.search("tent", 2, shown=(70, 80), is_first=False, is_top=False)
+    shopper.open(70, 3)
+    assert [place for *_, place in shopper.products()] == [rules.MOST_PLACED] * 2
+
+
+def test_places_are_those_of_the_page_as_it_was_sorted_or_filtered_last() -> None:
+    shopper = Shopper()
+    shopper.search("tent", shown=(1, 2, 3))
+    shopper.search("tent", 1, shown=(3, 2), is_first=False)
+    shopper.open(3, 2)
+    assert shopper.products() == [("opened", "tent", 3, 1)]
+
+
+def test_each_product_that_is_ordered_counts_for_the_search_that_led_to_it() -> None:
+    shopper = Shopper()
+    shopper.search("tent")
+    for product in (1, 2, 3):
+        shopper.open(product, 1)
+        shopper.add(product, 2)
+    shopper.order((1, 100), (1, 100), (2, 5), (9, 5), minutes=60)
+    shopper.order((3, 100), minutes=61)
+    assert shopper.products()[3:] == [("bought", "tent", 1, None), ("bought", "tent", 2, None)]
+
+
+def test_a_journey_that_a_browser_kept_from_before_places_were_counted_is_read() -> None:
+    shopper = Shopper()
+    shopper.search("tent", shown=(5, 6))
+    [search] = shopper.journey.searches
+    text = to_text(Journey((replace(search, leading=()),), shopper.journey.counted, shopper.journey.begun))
+    older = from_text(b"\x02" + text[1:-1])  # Without the empty list of places at its end.
+    assert older.searches == (replace(search, leading=()),)
 
 
 def test_an_order_counts_within_a_day_once_and_is_then_forgotten() -> None:

@@ -1,0 +1,95 @@
+"""Learning from clicks: what was learned for each search, forgetting it, and taking that back."""
+
+from __future__ import annotations
+
+import json
+
+from flask import flash, jsonify, redirect, render_template, request, url_for
+from flask_login import current_user
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import ports
+from app.blueprints.admin.blueprint import bp
+from app.blueprints.admin.undo import flash_undoable
+from app.blueprints.author import current_author
+from app.domain.catalogue.listing import LONGEST_WORDS, page_number
+from app.domain.relevance.learning import forgetting, learning, listing
+from app.domain.relevance.learning.models import ALL
+from app.domain.relevance.trials.proposal import LearningProposal, as_json
+from app.domain.search.ranking import learning as rule
+from app.domain.search.settings import stored_settings
+from app.domain.sites.sites import time_zone_of
+from app.errors import wants_json
+from app.htmx import redirect_page, wants_fragment
+from app.permissions import Permission, requires
+from app.transaction import transaction
+
+LONGEST_WORD = 100
+Answer = str | AnyResponse
+
+
+@bp.get("/search/learning")
+@requires(Permission.MANAGE_SEARCH)
+def search_learning() -> Answer:
+    """Show what was learned as a page, as its list alone, or as JSON, by the kind of request."""
+    words = " ".join(request.args.get("q", "")[:LONGEST_WORDS].split())
+    state = listing.learning_state(current_user.site_id)
+    rows = listing.learned_rows(current_user.site_id, page_number(request.args.get("p", "")), words)
+    if wants_json():
+        return jsonify(listing.as_json(state, rows))
+    return render_template(
+        "admin/search/learning/_results.html" if wants_fragment() else "admin/search/learning/page.html",
+        state=state,
+        page=rows,
+        words=words,
+        settings=stored_settings(current_user.site_id),
+        rule=rule,
+        tab_of="admin.search_settings",
+        time_zone=time_zone_of(current_user.site_id),
+        proposal=json.dumps(as_json(LearningProposal(on=True))),
+    )
+
+
+@bp.post("/search/learning/learn")
+@requires(Permission.MANAGE_SEARCH)
+def search_learning_now() -> AnyResponse:
+    """Learn anew in the background; at once where there is no worker."""
+    if ports.queue().enqueue("learning:learn", current_user.site_id):
+        flash("Learning from the latest counts. The list below is new in a moment.", "good")
+    else:
+        with transaction():
+            learning.learn_site(ports.clock(), current_user.site_id)
+        flash("Learned from the latest counts.", "good")
+    return _back()
+
+
+@bp.post("/search/learning/forget")
+@requires(Permission.MANAGE_SEARCH)
+def search_learning_forget() -> AnyResponse:
+    """Forget one search, or with `all` everything that was learned."""
+    word = _sent_word()
+    with transaction():
+        forgetting.forget(current_author(), word)
+    what = f"what was learned for “{word}”" if word else "everything that was learned"
+    address = url_for("admin.search_learning")
+    flash_undoable(f"Forgot {what}.", forgetting.KIND, word or forgetting.ALL_ID, address)
+    return _back()
+
+
+@bp.post("/search/learning/restore")
+@requires(Permission.MANAGE_SEARCH)
+def search_learning_restore() -> AnyResponse:
+    word = _sent_word()
+    with transaction():
+        forgetting.remember(current_author(), word)
+    flash(f"The counts of “{word}” teach again." if word else "All counts teach again.", "good")
+    return _back()
+
+
+def _sent_word() -> str:
+    return ALL if "all" in request.form else request.form.get("word", "")[:LONGEST_WORD] or forgetting.ALL_ID
+
+
+def _back() -> AnyResponse:
+    address = url_for("admin.search_learning")
+    return redirect_page(address) if wants_fragment() else redirect(address)

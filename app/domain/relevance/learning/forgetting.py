@@ -1,0 +1,83 @@
+"""Make search forget what it learned for one search or for all, and take that back. Call it in a transaction.
+
+The counts stay: those of the days up to now no longer teach, and later ones begin anew. Taking it back lets them teach
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import Any
+
+from sqlalchemy import select
+
+from app.domain.relevance.learning.learning import learn_site, learn_words
+from app.domain.relevance.learning.models import ALL, ForgottenWord, LearnedWord
+from app.domain.search_statistics.counting.queries import site_today
+from app.domain.shared.author import Author
+from app.domain.shared.problems import NotFound
+from app.domain.sites import audit
+from app.extensions import db
+
+KIND = "learning"
+ALL_ID = "*"  # The subject of entries about all searches; no search that is counted consists of it.
+
+
+def forget(author: Author, word: str) -> None:
+    """Forget what was learned for a search up to today, or for ALL. Raises NotFound where that is nothing."""
+    learned = select(LearnedWord.word).where(LearnedWord.site_id == author.site_id)
+    if db.session.scalar((learned if word == ALL else learned.where(LearnedWord.word == word)).limit(1)) is None:
+        raise NotFound("Nothing is learned for this search, or not any more.")
+    _set(author, word, site_today(author.clock, author.site_id))
+
+
+def remember(author: Author, word: str) -> None:
+    """Let the counts teach again that were forgotten. Raises NotFound where nothing was forgotten."""
+    if db.session.get(ForgottenWord, (author.site_id, word)) is None:
+        raise NotFound("This search is not forgotten, or not any more.")
+    _set(author, word, None)
+
+
+def _set(author: Author, word: str, through: date | None) -> None:
+    row = db.session.get(ForgottenWord, (author.site_id, word))
+    before = _state(row)
+    if through is None and row is not None:
+        db.session.delete(row)
+    elif through is not None:
+        row = row or ForgottenWord(site_id=author.site_id, word=word)
+        row.through, row.forgotten_at, row.forgotten_by = through, author.now(), author.name[:100]
+        db.session.add(row)
+    db.session.flush()
+    _relearn(author, word)
+    after = None if through is None else {"through": through.isoformat()}
+    audit.record(author, "learning.save", (KIND, word or ALL_ID), _summary(word, through), before, after)
+
+
+def _relearn(author: Author, word: str) -> None:
+    if word == ALL:
+        learn_site(author.clock, author.site_id)
+    else:
+        learn_words(author.clock, author.site_id, [word])
+
+
+def _summary(word: str, through: date | None) -> str:
+    what = f"for the search “{word}”" if word else "for all searches"
+    return f"{'Forgot' if through else 'Restored'} what was learned from clicks {what}"
+
+
+def _state(row: ForgottenWord | None) -> dict[str, Any] | None:
+    return None if row is None else {"through": row.through.isoformat()}
+
+
+def records(site_id: int, ids: Iterable[str]) -> Mapping[str, Mapping[str, Any] | None]:
+    """Return what is forgotten, by the subject of the activity log."""
+    words = [ALL if id == ALL_ID else id for id in ids]
+    query = select(ForgottenWord).where(ForgottenWord.site_id == site_id, ForgottenWord.word.in_(words))
+    return {row.word or ALL_ID: _state(row) for row in db.session.scalars(query)}
+
+
+def revert(author: Author, id: str, before: Mapping[str, Any] | None) -> None:
+    """Make a search as forgotten as it was."""
+    through = date.fromisoformat(before["through"]) if before else None
+    _set(author, ALL if id == ALL_ID else id, through)

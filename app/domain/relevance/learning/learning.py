@@ -1,0 +1,125 @@
+"""Learn what shoppers open and buy for each search, from the counts of the last 60 days. Call it in a transaction.
+
+What was learned is stored by search and published with synonyms and rules, so that every process serves the same. A
+site whose setting is off learns nothing and keeps nothing but the counts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from sqlalchemy import delete, select
+
+from app.domain.catalogue.models import Product
+from app.domain.relevance.learning.models import ALL, ForgottenWord, LearnedWord
+from app.domain.search.ranking.learning import (
+    FEWEST_VISITS,
+    MOST_SEARCHES,
+    WINDOW,
+    LearnedSearch,
+    ProductCount,
+    learn,
+)
+from app.domain.search.serving import versions
+from app.domain.search.serving.learned import LearningMode, search_as_json
+from app.domain.search_statistics.counting.product_changes import HUNDREDTHS, ProductChange
+from app.domain.search_statistics.counting.product_counts import opened_words, product_days
+from app.domain.search_statistics.counting.queries import site_today
+from app.domain.search_statistics.counting.rolling_sums import first_day
+from app.domain.shared.clock import Clock
+from app.domain.shared.portions import portions
+from app.domain.sites.settings import settings_of
+from app.extensions import db
+
+LEARNING = "search-learning"
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What one search taught, and how often its products were opened."""
+
+    learned: LearnedSearch
+    opens: int
+
+
+def mode_of(site_id: int) -> LearningMode:
+    return LearningMode(settings_of(site_id)[LEARNING])
+
+
+def learn_site(clock: Clock, site_id: int) -> int:
+    """Learn all searches of a site anew and return how many taught something."""
+    if mode_of(site_id) is LearningMode.OFF:
+        _replace(clock, site_id, {}, None)
+        return 0
+    today = site_today(clock, site_id)
+    words = opened_words(site_id, first_day(today, WINDOW), today, FEWEST_VISITS, MOST_SEARCHES)
+    lessons = _lessons(site_id, today, words)
+    _replace(clock, site_id, lessons, None)
+    return len(lessons)
+
+
+def learn_words(clock: Clock, site_id: int, words: Sequence[str]) -> None:
+    """Learn these searches anew, as after one was forgotten."""
+    if mode_of(site_id) is not LearningMode.OFF:
+        _replace(clock, site_id, _lessons(site_id, site_today(clock, site_id), words), words)
+
+
+def _lessons(site_id: int, today: date, words: Sequence[str]) -> dict[str, Lesson]:
+    forgotten = _forgotten(site_id)
+    counts: dict[str, list[ProductCount]] = defaultdict(list)
+    for change in product_days(site_id, words, first_day(today, WINDOW), today):
+        through = forgotten.get(change.word, forgotten.get(ALL))
+        if through is None or change.day > through:
+            counts[change.word].append(_count(change, today))
+    levels = _levels(site_id, {count.product_id for own in counts.values() for count in own})
+    lessons = {word: Lesson(learn(own, levels), sum(count.opens for count in own)) for word, own in counts.items()}
+    return {word: lesson for word, lesson in lessons.items() if lesson.learned}
+
+
+def _count(change: ProductChange, today: date) -> ProductCount:
+    age, weight = (today - change.day).days, change.weight / HUNDREDTHS
+    return ProductCount(change.product_id, age, change.opens, weight, change.bought)
+
+
+def _forgotten(site_id: int) -> dict[str, date]:
+    """Return, by search, the last day that teaches nothing: its own or that of all, whichever is later."""
+    rows = db.session.execute(select(ForgottenWord.word, ForgottenWord.through).where(ForgottenWord.site_id == site_id))
+    through = {word: day for word, day in rows}
+    all_through = through.get(ALL)
+    return {word: max(day, all_through or day) for word, day in through.items()}
+
+
+def _levels(site_id: int, product_ids: Iterable[int]) -> Mapping[int, str | None]:
+    """Return the level of each product that shoppers see."""
+    shown = select(Product.id, Product.taxonomy_level_id).where(Product.site_id == site_id, Product.enabled.is_(True))
+    return {
+        id: level
+        for some in portions(sorted(product_ids))
+        for id, level in db.session.execute(shown.where(Product.id.in_(some)))
+    }
+
+
+def _replace(clock: Clock, site_id: int, lessons: Mapping[str, Lesson], words: Sequence[str] | None) -> None:
+    """Store the lessons in place of those of `words`, or of all for None. They are published where they changed."""
+    stored = select(LearnedWord).where(LearnedWord.site_id == site_id)
+    stored = stored if words is None else stored.where(LearnedWord.word.in_(words))
+    known = {row.word: row for row in db.session.scalars(stored)}
+    now, changed = clock.now(), False
+    for word, lesson in lessons.items():
+        row = known.get(word)
+        if row is None:
+            row = LearnedWord(site_id=site_id, word=word)
+            db.session.add(row)
+        written = search_as_json(lesson.learned)
+        changed |= row.learned != written
+        row.learned, row.opens, row.learned_at = written, lesson.opens, now
+    gone = [word for word in known if word not in lessons]
+    for some in portions(gone):
+        of_site = (LearnedWord.site_id == site_id) & LearnedWord.word.in_(some)
+        db.session.execute(delete(LearnedWord).where(of_site), execution_options={"synchronize_session": "fetch"})
+    db.session.flush()
+    if changed or gone:
+        versions.raise_version(site_id)

@@ -1,0 +1,66 @@
+"""Learning from clicks, on a click model with known relevance: what is recovered, and what a bot farm moves."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from statistics import mean
+
+from app.domain.search.ranking.learning import LAST_PLACE, examination
+from bench.measuring import Yardstick, at_least, at_most, heading, run, sized
+from tests.click_model import Examination, Product, bot_farm, by_clicks, catalogue, ndcg, ordered, shoppers
+
+SEARCHES = sized(100)
+MODELS: dict[str, Examination] = {
+    "look as the rule believes": examination,
+    "look at less": lambda place: 1 / min(place, LAST_PLACE),
+    "look at more": lambda place: float(examination(place) ** 0.7),
+}
+FARMS = {"50,000 opens in one day": (range(1), 50_000), "2,000 a day on four days": (range(3, 7), 2_000)}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    start: float
+    by_clicks: float
+    learned: float
+
+
+def main() -> None:
+    for name, looks_at in MODELS.items():
+        heading(f"NDCG@10 of {SEARCHES} searches, 40 a day for 60 days, by shoppers who {name}")
+        _recovered([_outcome(seed, looks_at) for seed in range(SEARCHES)])
+    heading("Searches in whose order a bot farm moves anything")
+    for name, (days, a_day) in FARMS.items():
+        moved = sum(_moved(seed, days, a_day) for seed in range(SEARCHES))
+        at_most(name, moved, Yardstick("none", 0, "of all"))
+
+
+def _recovered(outcomes: list[Outcome]) -> None:
+    learned = mean(one.learned for one in outcomes)
+    at_least("learned, beside the order by words", learned, Yardstick("by words", mean(o.start for o in outcomes), ""))
+    by_count = Yardstick("by plain counts", mean(o.by_clicks for o in outcomes), "")
+    at_least("learned, beside plain counts of clicks within the same bounds", learned, by_count)
+
+
+def _outcome(seed: int, looks_at: Examination) -> Outcome:
+    dice = random.Random(seed)
+    products = catalogue(dice)
+    counts = shoppers(dice, products, looks_at)
+    naive, learned = by_clicks(products, counts.naive()), ordered(products, counts.learned(products))
+    return Outcome(*map(ndcg, (ordered(products), naive, learned)))
+
+
+def _moved(seed: int, days: range, a_day: int) -> bool:
+    dice = random.Random(seed)
+    products = catalogue(dice)
+    counts = shoppers(dice, products, examination)
+    last: Product = ordered(products)[-1]
+    counts.forget(last)
+    before = ordered(products, counts.learned(products))
+    bot_farm(counts, last, days, a_day)
+    return ordered(products, counts.learned(products)) != before
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,209 @@
+"""What shoppers open for a search is learned from its counts, published, forgotten and restored."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.relevance import publishing
+from app.domain.relevance.learning import forgetting
+from app.domain.relevance.learning.learning import learn_site
+from app.domain.relevance.learning.listing import learned_rows, learning_state
+from app.domain.relevance.learning.models import ALL, LearnedWord
+from app.domain.relevance.trials.proposal import LearningProposal, as_json, proposed, read
+from app.domain.search.engine import LearnedFactors, SearchRequest
+from app.domain.search.serving.learned import LearningMode
+from app.domain.search.serving.plan import plan
+from app.domain.search.serving.query import expanded
+from app.domain.search.serving.snapshot import served
+from app.domain.search.serving.versions import serving_state
+from app.domain.search_statistics.counting.models import SearchProductDay
+from app.domain.shared.author import Author
+from app.domain.shared.problems import NotFound
+from app.domain.sites.models import AuditEntry, Site
+from app.domain.sites.settings import change_settings
+from app.extensions import db
+from app.transaction import transaction
+from tests.factories import make_product, make_site
+from tests.fakes.clock import StoppedClock
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+pytestmark = pytest.mark.usefixtures("context")
+
+
+@pytest.fixture
+def clock() -> StoppedClock:
+    return StoppedClock(NOW)
+
+
+@pytest.fixture
+def site_id() -> int:
+    with transaction():
+        return make_site().id
+
+
+@pytest.fixture
+def product_id(site_id: int) -> int:
+    with transaction():
+        return make_product(db.session.get_one(Site, site_id), "T-1", name="Tent").id
+
+
+def count(
+    site_id: int, word: str, product_id: int, days: range = range(1, 21), opens: int = 2, bought: int = 0
+) -> None:
+    with transaction():
+        for age in days:
+            day = NOW.date() - timedelta(days=age)
+            counts = {"opens": opens, "weight": 100 * opens, "bought": bought}
+            db.session.add(SearchProductDay(site_id=site_id, day=day, word=word, product_id=product_id, **counts))
+
+
+def learn(clock: StoppedClock, site_id: int, mode: LearningMode = LearningMode.ON) -> int:
+    with transaction():
+        change_settings(site_id, {"search-learning": mode.value})
+        number = learn_site(clock, site_id)
+    publish(clock, site_id)
+    return number
+
+
+def publish(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        publishing.publish(clock, site_id)
+
+
+def request(site_id: int, words: str = "tent") -> SearchRequest:
+    return expanded(site_id, SearchRequest(words=words), plan(words, served(site_id), NOW))
+
+
+def author(clock: StoppedClock, site_id: int) -> Author:
+    return Author(site_id, "Mia Moss", clock)
+
+
+def test_what_was_learned_reaches_the_request_of_that_search_alone(
+    clock: StoppedClock, site_id: int, product_id: int
+) -> None:
+    count(site_id, "tent", product_id)
+    assert learn(clock, site_id) == 1
+    [(document, factor)] = request(site_id, " TENT ").learned.documents
+    assert document == f"p{product_id}" and 1.3 < factor < 1.5
+    assert request(site_id, "tents").learned == LearnedFactors()
+
+
+@pytest.mark.parametrize("mode", [LearningMode.OFF, LearningMode.SHADOW])
+def test_off_and_in_shadow_requests_stay_exactly_as_they_are(
+    clock: StoppedClock, site_id: int, product_id: int, mode: LearningMode
+) -> None:
+    count(site_id, "tent", product_id)
+    learn(clock, site_id, mode)
+    assert request(site_id) == SearchRequest(words="tent")
+    assert bool(served(site_id).learned.of("tent")) is (mode is LearningMode.SHADOW)
+
+
+def test_a_replay_compares_shadow_with_on(clock: StoppedClock, site_id: int, product_id: int) -> None:
+    count(site_id, "tent", product_id)
+    learn(clock, site_id, LearningMode.SHADOW)
+    proposal = read(as_json(LearningProposal(on=True)))
+    now = served(site_id)
+    assert not plan("tent", now, NOW).learned
+    assert plan("tent", proposed(now, proposal), NOW).learned.products[0].product_id == product_id
+
+
+def test_since_when_shoppers_are_served_it_is_kept_until_they_are_not(
+    clock: StoppedClock, site_id: int, product_id: int
+) -> None:
+    count(site_id, "tent", product_id)
+    learn(clock, site_id)
+    since = serving_state(site_id).learning_since
+    clock.move(days=1)
+    count(site_id, "stove", product_id)
+    learn(clock, site_id)
+    assert since == NOW and serving_state(site_id).learning_since == since
+    learn(clock, site_id, LearningMode.OFF)
+    assert serving_state(site_id).learning_since is None
+    assert db.session.scalars(select(LearnedWord)).all() == []
+
+
+def test_products_that_are_hidden_or_gone_and_other_sites_teach_nothing(clock: StoppedClock, site_id: int) -> None:
+    with transaction():
+        hidden = make_product(db.session.get_one(Site, site_id), "T-2", enabled=False).id
+        other = make_site(host="other.test")
+        elsewhere = make_product(other, "T-3").id
+    for id in (hidden, elsewhere, 987_654):
+        count(site_id, "tent", id)
+    assert learn(clock, site_id) == 0
+
+
+def test_learning_again_what_is_known_publishes_nothing_new(clock: StoppedClock, site_id: int, product_id: int) -> None:
+    count(site_id, "tent", product_id)
+    learn(clock, site_id)
+    before = serving_state(site_id).saved_version
+    learn(clock, site_id)
+    assert serving_state(site_id).saved_version == before
+
+
+def test_what_is_forgotten_moves_nothing_until_it_is_restored(
+    clock: StoppedClock, site_id: int, product_id: int
+) -> None:
+    count(site_id, "tent", product_id)
+    count(site_id, "stove", product_id)
+    learn(clock, site_id)
+    with transaction():
+        forgetting.forget(author(clock, site_id), "tent")
+    publish(clock, site_id)
+    assert not request(site_id).learned and request(site_id, "stove").learned
+    learn(clock, site_id)
+    assert not request(site_id).learned, "the nightly job leaves it forgotten"
+    with transaction():
+        forgetting.remember(author(clock, site_id), "tent")
+    publish(clock, site_id)
+    assert request(site_id).learned
+    entries = db.session.scalars(select(AuditEntry.summary).order_by(AuditEntry.id)).all()
+    assert entries == [
+        "Forgot what was learned from clicks for the search “tent”",
+        "Restored what was learned from clicks for the search “tent”",
+    ]
+
+
+def test_all_is_forgotten_and_what_comes_later_is_learned_anew(
+    clock: StoppedClock, site_id: int, product_id: int
+) -> None:
+    count(site_id, "tent", product_id)
+    learn(clock, site_id)
+    with transaction():
+        forgetting.forget(author(clock, site_id), ALL)
+    publish(clock, site_id)
+    assert not request(site_id).learned
+    count(site_id, "tent", product_id, range(-10, 0))
+    clock.move(days=11)
+    learn(clock, site_id)
+    assert request(site_id).learned
+
+
+def test_what_was_never_learned_or_forgotten_can_be_neither(clock: StoppedClock, site_id: int) -> None:
+    for change in (forgetting.forget, forgetting.remember):
+        with pytest.raises(NotFound), transaction():
+            change(author(clock, site_id), "tent")
+
+
+def test_forgetting_can_be_undone_like_other_changes(clock: StoppedClock, site_id: int, product_id: int) -> None:
+    count(site_id, "tent", product_id)
+    learn(clock, site_id)
+    with transaction():
+        forgetting.forget(author(clock, site_id), ALL)
+    assert forgetting.records(site_id, ["*", "tent"]) == {"*": {"through": "2026-11-20"}}
+    with transaction():
+        forgetting.revert(author(clock, site_id), "*", None)
+    publish(clock, site_id)
+    assert forgetting.records(site_id, ["*"]) == {} and request(site_id).learned
+
+
+def test_the_list_shows_the_evidence(clock: StoppedClock, site_id: int, product_id: int) -> None:
+    count(site_id, "tent", product_id, bought=1)
+    learn(clock, site_id)
+    [row] = learned_rows(site_id).items
+    assert (row.word, row.evidence) == ("tent", "40 opens, 20 bought")
+    assert [(one.name, one.percent) for one in row.products] == [("Tent", 37)]
+    assert learning_state(site_id).searches == 1
+    assert learned_rows(site_id, contains="stove").items == ()
