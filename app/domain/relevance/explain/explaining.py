@@ -79,6 +79,9 @@ class _ServedSearch:
 
         return would_be(answer, request, learned)
 
+    def score_of(self, hit: Hit, would: Mapping[str, WouldBe]) -> ScoreExplanation:
+        return self.score(hit.id, hit.explanation, would) if hit.explanation else ScoreExplanation()
+
     def score(self, document_id: str, found: Explanation, would: Mapping[str, WouldBe]) -> ScoreExplanation:
         parts = with_evidence(found.parts, document_id, self.served.learned.of(self.plan.words))
         known = would.get(document_id)
@@ -148,7 +151,9 @@ def _with_results(search: _ServedSearch, explanation: SearchExplanation) -> Sear
         explanation,
         found=result.total,
         full=result.full_matches,
-        hits=tuple(_scored(search, position, hit, would) for position, hit in enumerate(result.hits, start=1)),
+        hits=tuple(
+            _scored(position, hit, search.score_of(hit, would)) for position, hit in enumerate(result.hits, start=1)
+        ),
         content=content,
         similar=tuple(_similar(position, hit) for position, hit in enumerate(result.similar, start=1)),
         corrected=result.suggestion if result.corrected else None,
@@ -182,7 +187,7 @@ def _is_in_stock(product: Product) -> bool:
     return is_in_stock(product.stock, [variant.stock for variant in product.variants])
 
 
-def _scored(search: _ServedSearch, position: int, hit: Hit, would: Mapping[str, WouldBe]) -> ScoredHit:
+def _scored(position: int, hit: Hit, why: ScoreExplanation) -> ScoredHit:
     card = hit.card
     image = card.get("image")
     return ScoredHit(
@@ -193,12 +198,12 @@ def _scored(search: _ServedSearch, position: int, hit: Hit, would: Mapping[str, 
         seo_name=str(card["seoName"]),
         price=int(str(card["price"])),
         image=str(image) if image else None,
-        why=search.score(hit.id, hit.explanation, would) if hit.explanation else ScoreExplanation(),
+        why=why,
     )
 
 
 def _similar(position: int, hit: Hit) -> ScoredHit:
-    return replace(_scored(position, hit), why=ScoreExplanation(hit.score))
+    return _scored(position, hit, ScoreExplanation(hit.score))
 
 
 def _unknown(search: _ServedSearch, tokens: tuple[str, ...]) -> tuple[str, ...]:
