@@ -399,6 +399,7 @@ OPEN_TO_PROGRAMS: Rows = {
     ("POST", "/v1/auth/logout"): EVERYBODY,
     ("POST", "/v1/webhooks/processor"): EVERYBODY,
     ("GET", "/v1/product"): EVERYBODY,
+    ("GET", "/v1/product/suggest"): EVERYBODY,
     ("GET", "/v1/product/<sku_code>"): EVERYBODY,
     ("GET", "/v1/collection/<seo_name>/products"): EVERYBODY,
 }

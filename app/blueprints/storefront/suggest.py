@@ -64,6 +64,13 @@ def suggests(shop: Shop) -> bool:
     return bool(shop.settings[settings.SUGGESTIONS])
 
 
+def suggestions_for(shop: Shop, typed: Typed) -> Suggestions:
+    """Return the suggestions of a shop for what is typed."""
+    names = _popular(shop).names
+    suggester = Suggester(ports.search_engine(), _directory(), names, lambda brand: _page_of(shop, brand))
+    return suggester.suggest(shop, typed, served_configuration(shop), ports.clock().now())
+
+
 def _suggestions(shop: Shop, typed: Typed) -> Markup:
     """Return suggestions, made once for each state of the shop and its index, and of what it is taught."""
     clock, served = ports.clock(), served_configuration(shop)
@@ -72,8 +79,7 @@ def _suggestions(shop: Shop, typed: Typed) -> Markup:
     key = (current_theme().name, shop.site_id, *state, typed.text.casefold(), typed.is_typing)
 
     def draw() -> PackedMarkup:
-        suggester = Suggester(ports.search_engine(), _directory(), popular.names, lambda brand: _page_of(shop, brand))
-        found = suggester.suggest(shop, typed, served, clock.now())
+        found = suggestions_for(shop, typed)
         return PackedMarkup.of(_drawn(shop, found) if found else "")
 
     cache: FragmentCache[PackedMarkup] = current_app.extensions[SUGGESTIONS_CACHE]

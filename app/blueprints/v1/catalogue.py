@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -10,9 +11,17 @@ from flask import Response, g, request
 from app import ports
 from app.blueprints.rate_limit import rate_limited
 from app.blueprints.storefront.blueprint import current_shop, served_configuration
+from app.blueprints.storefront.presentation import card_picture
+from app.blueprints.storefront.suggest import RATE, suggestions_for
 from app.blueprints.v1.api import ApiBlueprint
 from app.blueprints.v1.bearer import identified
-from app.blueprints.v1.catalogue_shapes import ProductQuery, ProductShape, ProductsShape
+from app.blueprints.v1.catalogue_shapes import (
+    ProductQuery,
+    ProductShape,
+    ProductsShape,
+    SuggestionQuery,
+    SuggestionsShape,
+)
 from app.blueprints.v1.description import ETAG
 from app.blueprints.v1.taxonomy_shapes import PageQuery
 from app.domain.catalogue.for_sale import Lookup, product_by_sku, products_for_sale, products_of_collection
@@ -20,6 +29,7 @@ from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.rules import is_in_stock, is_on_sale
 from app.domain.merchandising.product_page import PagePicture, photograph, pictures_of
 from app.domain.search.listings.words import products_by_words
+from app.domain.search.suggestions.typed import Typed
 from app.domain.shared.paging import Paged
 from app.domain.shared.problems import Unauthenticated
 from app.permissions import public
@@ -58,6 +68,35 @@ def products(query: dict[str, Any]) -> Paged[dict[str, Any]]:
         engine = ports.search_engine()
         return _listed(products_by_words(engine, shop.site_id, words, served, now, page_number, page_size))
     return _listed(products_for_sale(shop.site_id, lookup, page_number, page_size))
+
+
+@bp.get("/product/suggest")
+@public
+@rate_limited("product-suggest", RATE.most)
+@bp.open_to_all
+@bp.described("suggestProducts", 404, 429)
+@bp.arguments(SuggestionQuery, location="query")
+@bp.response(200, SuggestionsShape, headers=ETAG)
+@bp.alt_response(304, description="What was sent as If-None-Match still holds.")
+def suggestions(query: dict[str, str]) -> dict[str, Any]:
+    """Suggest as words are typed, as the shop does below its search box.
+
+    From the second letter on: popular searches of the shop that find something, categories, brands and up to five
+    products; for no letter at all the popular searches. Nothing is counted as a search. While the search index is away,
+    only categories are suggested. To search for what was typed, send it to `GET /v1/product`.
+    """
+    shop = current_shop()
+    found = suggestions_for(shop, Typed.read([query["q"]]))
+    return {
+        "searches": list(found.searches),
+        "categories": [
+            {"name": node.name, "above": [step.name for step in shop.tree.ancestors(node.id)], "url": _page(node.path)}
+            for node in found.categories
+        ],
+        "brands": [{"name": b.name, "products": b.products, "url": _absolute(b.path)} for b in found.brands],
+        "products": [_suggested_json(hit.card) for hit in found.products],
+        "corrected": found.corrected,
+    }
 
 
 @bp.get("/product/<sku_code>")
@@ -123,6 +162,21 @@ def _product_json(product: Product) -> dict[str, Any]:
     }
 
 
+def _suggested_json(card: Mapping[str, Any]) -> dict[str, Any]:
+    price, before = card["price"], card["compareAtPrice"]
+    return {
+        "sku_code": card["sku"],
+        "name": card["name"],
+        "manufacturer": card["manufacturer"],
+        "url": _absolute(f"/p/{card['seoName']}"),
+        "price": price,
+        "compare_at_price": before if is_on_sale(price, before) else None,
+        "currency": current_shop().currency,
+        "in_stock": card["inStock"],
+        "image": _absolute(card_picture(card)),
+    }
+
+
 def _variant_json(product: Product, variant: Variant) -> dict[str, Any]:
     picture = product.picture_of(variant)
     return {
@@ -143,6 +197,10 @@ def _picture_json(picture: PagePicture) -> dict[str, Any]:
 def _quantity(stocks: list[int | None]) -> int | None:
     counted = [stock for stock in stocks if stock is not None]
     return sum(counted) if len(counted) == len(stocks) else None
+
+
+def _page(path: str) -> str:
+    return _absolute(f"/c/{path}")
 
 
 def _absolute(path: str) -> str:

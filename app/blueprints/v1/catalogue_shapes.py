@@ -80,3 +80,53 @@ class ProductsShape(ListShape):
     """A page; past the last one `items` is empty."""
 
     items = fields.List(fields.Nested(ProductShape), required=True)
+
+
+class SuggestionQuery(Shape):
+    q = _text(LONGEST_WORDS, "What is typed so far, with the space that ends a word.", example="ten")
+
+
+class SuggestedCategoryShape(Shape):
+    name = fields.Str(required=True)
+    above = fields.List(
+        fields.Str(), required=True, metadata={"description": "The names of the categories above, the first one first."}
+    )
+    url = fields.Str(required=True, metadata={"format": "uri"})
+
+
+class SuggestedBrandShape(Shape):
+    name = fields.Str(required=True, metadata={"example": "Moor"})
+    products = fields.Int(required=True, metadata={"description": "How many the shop sells of it."})
+    url = fields.Str(required=True, metadata={"format": "uri", "description": "Of the page that shows them."})
+
+
+class SuggestedProductShape(Shape):
+    """Prices in minor units of `currency`, tax included. More of it: `GET /v1/product/{skuCode}`."""
+
+    sku_code = fields.Str(required=True)
+    name = fields.Str(required=True)
+    manufacturer = fields.Str(required=True)
+    url = fields.Str(required=True, metadata={"format": "uri", "description": "Of its page in the shop."})
+    price = fields.Int(required=True, metadata=MONEY)
+    compare_at_price = fields.Int(
+        required=True, allow_none=True, metadata={"description": "What it cost before, where that was more."}
+    )
+    currency = fields.Str(required=True, metadata={"example": "gbp"})
+    in_stock = fields.Bool(required=True)
+    image = fields.Str(required=True, metadata={"format": "uri", "description": "A small picture."})
+
+
+class SuggestionsShape(Shape):
+    """Each list begins with what is most likely."""
+
+    searches = fields.List(
+        fields.Str(), required=True, metadata={"description": "Popular searches of the shop.", "example": ["tent"]}
+    )
+    categories = fields.List(fields.Nested(SuggestedCategoryShape), required=True)
+    brands = fields.List(fields.Nested(SuggestedBrandShape), required=True)
+    products = fields.List(fields.Nested(SuggestedProductShape), required=True)
+    corrected = fields.Str(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The spelling that found the products, where they are not found as typed."},
+    )
