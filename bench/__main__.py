@@ -15,8 +15,9 @@ from pathlib import Path
 from bench.measuring import ALL, FIGURES_FILE, QUERIES, SMALL, Figure, workspace
 
 NAMES = (
-    "relevance", "learning", "index_build", "search_speed", "suggest", "hostile", "replay", "updates", "pages",
-    "counting", "analytics", "taxonomy", "activation", "sitemap", "findable", "slow_clients", "pos", "bundle", "load",
+    "relevance", "meaning", "learning", "index_build", "search_speed", "suggest", "hostile", "replay", "updates",
+    "pages", "counting", "analytics", "taxonomy", "activation", "sitemap", "findable", "slow_clients", "pos", "bundle",
+    "load",
 )  # fmt: skip
 
 

@@ -1,0 +1,118 @@
+"""The sentence model: the vector of a search that was never made, on one processor, and those of products at a rebuild,
+on all of them, beside the bare products of matrices that no way around leads past."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from unittest import SkipTest
+
+import numpy as np
+
+from app.adapters.sentence_model import installed_model
+from app.adapters.sentence_model.encoder import MINILM, tensors
+from app.adapters.sentence_model.files import installed_files
+from app.adapters.sentence_model.model import ROWS, MiniLm
+from app.adapters.whoosh import WhooshEngine
+from app.domain.search.engine import SearchRequest
+from app.domain.search.query_vectors import QueryVectors
+from app.domain.search.ranking.fusion import meaning_text
+from app.environment import path
+from bench.catalogue import documents, queries
+from bench.measuring import (
+    PRODUCTS,
+    SITE,
+    Yardstick,
+    at_most,
+    build,
+    heading,
+    median,
+    milliseconds,
+    percentile,
+    run,
+    seconds,
+    sized,
+    workspace,
+)
+
+SEARCHES = 200
+PIECES = 8  # Of an ordinary search with its marks.
+TEXTS = 2_000
+PROCESSORS = len(os.sched_getaffinity(0))
+
+
+def main() -> None:
+    folder = path(os.environ, "EMBEDDING_MODEL_DIR")
+    model, files = installed_model(folder), installed_files(folder)
+    if model is None or files is None:
+        raise SkipTest("no sentence model is installed (`make semantic`)")
+    heading(f"A search that was never made, {model.label}")
+    searches(model, [words for words in dict.fromkeys(queries()) if 2 <= len(words.split()) <= 6][:SEARCHES])
+    heading(f"{sized(TEXTS):,} products, name, manufacturer and level, on {PROCESSORS} processors")
+    word_pieces, _ = files.network()
+    texts = list(dict.fromkeys(map(meaning_text, islice(documents(), 2 * sized(TEXTS)))))[: sized(TEXTS)]
+    products(model, texts, sum(len(word_pieces.ids(text)) for text in texts))
+
+
+def searches(model: MiniLm, words: list[str]) -> None:
+    """The vectors one by one, each at once after a plain multiplication of the same weights, then from the cache."""
+    weights, columns = dense_weights(), {width: np.ones((width, PIECES), np.float32) for width in (384, 1536)}
+
+    def bare(_: str) -> None:
+        for matrix in weights:
+            matrix @ columns[matrix.shape[1]]
+
+    took, least = [], []
+    for query in words:
+        least += milliseconds(bare, [query])
+        took += milliseconds(lambda query: model.embed([query]), [query])
+    product = Yardstick(f"the weights times {PIECES} columns", median(least), "ms")
+    at_most("its vector, p50", median(took), 2 * product)
+    at_most("its vector, p95", percentile(took, 0.95), 4 * product)
+    vectors = QueryVectors(model)
+    for query in words:
+        vectors.get(query, 60)
+    at_most("its vector for the second time, p95", percentile(again(vectors, words), 0.95), 0.5 * plain_search(words))
+
+
+def again(vectors: QueryVectors, words: Iterable[str]) -> list[float]:
+    return milliseconds(lambda query: vectors.get(query, 0), words)
+
+
+def plain_search(words: Iterable[str]) -> Yardstick:
+    with workspace() as directory:
+        engine = WhooshEngine(directory)
+        build(engine, documents())
+        took = [milliseconds(lambda q: engine.search(SITE, PRODUCTS, SearchRequest(words=q)), words) for _ in range(2)]
+    return Yardstick("a plain search", median(took[1]), "ms")
+
+
+def products(model: MiniLm, texts: list[str], pieces: int) -> None:
+    took = seconds(lambda: model.embed(texts))
+    print(f"     {len(texts) / took:.0f} texts of {pieces / len(texts):.0f} pieces a second")
+    at_most("100,000 of them", 100_000 / len(texts) * took / 60, 2 * bare_products(pieces, len(texts)))
+
+
+def bare_products(pieces: int, texts: int) -> Yardstick:
+    """The weights times as many columns as there are pieces, on as many threads."""
+    weights, columns = dense_weights(), {width: np.ones((width, ROWS), np.float32) for width in (384, 1536)}
+
+    def batch(_: int) -> None:
+        for matrix in weights:
+            matrix @ columns[matrix.shape[1]]
+
+    with ThreadPoolExecutor(PROCESSORS) as threads:
+        took = seconds(lambda: list(threads.map(batch, range(pieces // ROWS))))
+    return Yardstick("the weights times their pieces", 100_000 / texts * took / 60, "min")
+
+
+def dense_weights() -> list[np.ndarray[tuple[int, ...], np.dtype[np.float32]]]:
+    """Matrices of the sizes that every piece is multiplied with."""
+    sizes = (sizes for name, sizes in tensors(MINILM).items() if name.endswith("dense.weight") or ".self." in name)
+    return [np.ones(pair, np.float32) for pair in sizes if len(pair) == 2]
+
+
+if __name__ == "__main__":
+    run(main)
