@@ -19,7 +19,7 @@ from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
 from tests.searching import add_product, add_site, found, request
 
-NIGHTLY = ("purge", "reconcile", "suggest", "pos-reconcile")
+NIGHTLY = ("purge", "reconcile", "suggest", "learn", "pos-reconcile")
 HOURLY = (
     "check-backup",
     "check-certificate",

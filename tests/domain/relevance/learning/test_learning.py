@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,7 +15,7 @@ from app.domain.relevance.learning.listing import learned_rows, learning_state
 from app.domain.relevance.learning.models import ALL, LearnedWord
 from app.domain.relevance.trials.proposal import LearningProposal, as_json, proposed, read
 from app.domain.search.engine import LearnedFactors, SearchRequest
-from app.domain.search.serving.learned import LearningMode
+from app.domain.search.serving.learned import Learned, LearningMode
 from app.domain.search.serving.plan import plan
 from app.domain.search.serving.query import expanded
 from app.domain.search.serving.snapshot import served
@@ -97,7 +98,8 @@ def test_off_and_in_shadow_requests_stay_exactly_as_they_are(
 ) -> None:
     count(site_id, "tent", product_id)
     learn(clock, site_id, mode)
-    assert request(site_id) == SearchRequest(words="tent")
+    untaught = plan("tent", replace(served(site_id), learned=Learned.NOTHING), NOW)
+    assert request(site_id) == expanded(site_id, SearchRequest(words="tent"), untaught)
     assert bool(served(site_id).learned.of("tent")) is (mode is LearningMode.SHADOW)
 
 
