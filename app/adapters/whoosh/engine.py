@@ -55,8 +55,11 @@ class WhooshEngine:
         return IndexFolder(self._directory / str(site_id) / index.value)
 
     def _reader(self, site_id: int, index: IndexName) -> Reader:
+        key = site_id, index
         with self._lock:
-            return self._readers.setdefault((site_id, index), Reader(self._place(site_id, index)))
+            if key not in self._readers:
+                self._readers[key] = Reader(self._place(site_id, index))
+            return self._readers[key]
 
     def _meanings(self, index: IndexName) -> Meanings | None:
         """Products alone are ranked by meaning."""

@@ -38,6 +38,8 @@ def evaluate(view: View, request: SearchRequest, meanings: Meanings | None = Non
 
 def _similar(evaluation: Evaluation) -> tuple[Hit, ...]:
     docs, cosines = evaluation.similar()
+    if not len(docs):
+        return ()
     cards = evaluation.view.ids_and_cards(docs)
     return tuple(Hit(id, cosine, card) for (id, card), cosine in zip(cards, cosines.tolist(), strict=True))
 
