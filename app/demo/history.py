@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import select
 
 from app.demo.past_orders import Sale, place_orders, read_orders
+from app.domain.orders.sales import count_sales
 from app.domain.relevance.publishing import publish
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
@@ -40,6 +41,7 @@ def write_history(clock: Clock, site: Site) -> None:
     events = (*_searches(site.id, site_today, zone), *_orders(site.id, sales), *rephrased)
     batch = EventBatch(f"history of site {site.id}", events)
     write_counts(clock, batch.id, aggregate_by_site(batch))
+    count_sales(clock, site.id)
     _publish(clock, site.id)
 
 

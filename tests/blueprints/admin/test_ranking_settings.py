@@ -105,6 +105,14 @@ def test_the_top_searches_are_replayed_before_anything_is_saved(app: Flask, some
     assert "Touches 1 of your 2 top searches" in text and "1 would find less" in text
 
 
+def test_the_editor_of_a_rule_names_products_that_are_hidden_as_sold_out(someone: Merchandiser) -> None:
+    rule = {"term": "mug", "pin": ["MUG-1"], "position": ["1"], "boost": ["MUG-2"]}
+    assert "Sold out" not in someone.swap("/admin/search/try?kind=rule", rule).text
+    someone.post(PATH, PLAIN | {"soldOut": "hidden"})
+    text = someone.swap("/admin/search/try?kind=rule", rule).text
+    assert "Sold out, and so hidden from searches: MUG-1." in text
+
+
 def test_settings_as_json(app: Flask, someone: Merchandiser) -> None:
     client, base = someone.pages.client, someone.pages.base
     headers = {"Accept": "application/json", "X-CSRFToken": someone.pages.token}

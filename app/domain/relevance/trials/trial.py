@@ -28,6 +28,7 @@ from app.domain.relevance.trials.proposal import (
     searches_of,
     summary,
 )
+from app.domain.relevance.trials.sold_out import hidden_as_sold_out
 from app.domain.relevance.trials.without_effect import not_found
 from app.domain.search.engine import Change, IndexName, SearchEngine, Searching, TrialsUnsupported, Upsert
 from app.domain.search.index.documents import product_documents
@@ -109,7 +110,7 @@ def try_out(engine: SearchEngine, clock: Clock, site_id: int, proposal: Proposal
     searches = (query[:LONGEST_SEARCH],) if query.strip() else searches_of(whole) or _popular(site_id, clock)
     with on_trial(engine, site_id, whole, now) as trial:
         comparisons = tuple(trial.compare(searches))
-        notes = (_note(site_id, whole), _idle(trial, whole))
+        notes = (_note(trial, whole), _idle(trial, whole))
     as_of = trial.now if trial.now > now else None
     return Tried(whole, summary(whole), comparisons, as_of, " ".join(filter(None, notes)))
 
@@ -131,13 +132,14 @@ def _terms(site_id: int, proposal: TermsProposal) -> list[str]:
     return with_added(known, proposal.terms) if proposal.add else list(proposal.terms)
 
 
-def _note(site_id: int, proposal: Proposal) -> str:
+def _note(trial: Trial, proposal: Proposal) -> str:
+    site_id = trial.site_id
     match proposal:
         case TermsProposal(product_id=product_id):
             shown = select(Product.enabled).where(Product.site_id == site_id, Product.id == product_id)
             return "" if db.session.scalar(shown) else "The product is not shown to shoppers, so no search finds it."
         case RuleProposal(rule, False):
-            return _unplaced(site_id, rule.skus)
+            return " ".join(filter(None, (_unplaced(site_id, rule.skus), _sold_out(trial, rule.skus))))
     return ""
 
 
@@ -150,12 +152,20 @@ def _idle(trial: Trial, proposal: Proposal) -> str:
         trial.changed_engine, trial.site_id, rule.term, (*rule.boosts, *rule.buries), trial.changed, trial.now
     )
     shown = _enabled(trial.site_id, missed)
-    missed = tuple(sku for sku in missed if shown.get(sku))
+    hidden = hidden_as_sold_out(trial.site_id, missed, trial.changed.ranking)
+    missed = tuple(sku for sku in missed if shown.get(sku) and sku not in hidden)
     listed_by_reason = (
         ("boosting does nothing, pin it", [sku for sku in missed if sku in rule.boosts]),
         ("burying does nothing", [sku for sku in missed if sku not in rule.boosts]),
     )
     return " ".join(f"Not found by “{rule.term}”: {', '.join(skus)}; {why}." for why, skus in listed_by_reason if skus)
+
+
+def _sold_out(trial: Trial, skus: tuple[str, ...]) -> str:
+    """Return a sentence on the products of a rule that the ranking settings hide; empty where there are none."""
+    hidden = hidden_as_sold_out(trial.site_id, skus, trial.changed.ranking)
+    listed = ", ".join(sku for sku in dict.fromkeys(skus) if sku in hidden)
+    return f"Sold out, and so hidden from searches: {listed}." if listed else ""
 
 
 def _enabled(site_id: int, skus: tuple[str, ...]) -> dict[str, bool]:
