@@ -95,6 +95,18 @@ def test_a_description_that_is_left_out_stays(admin: ApiClient) -> None:
     assert _save(admin, EXAMPLE | {"revision": 2, "description": ""}).json["taxonomy"]["description"] == ""
 
 
+def test_other_names_of_a_level_come_back_and_a_wrong_one_is_named(admin: ApiClient) -> None:
+    _make(admin, "Outdoor")
+    tree = [{"levelId": "drives", "name": "Solid-state drives", "otherNames": ["SSD", "flash drives"]}]
+    saved = _save(admin, {"revision": 1, "name": "Outdoor", "rootLevels": tree})
+    assert _fits(SavedShape, saved)
+    assert saved.json["taxonomy"]["rootLevels"][0]["otherNames"] == ["SSD", "flash drives"]
+    tree[0]["otherNames"] = ["SSD", "ssd"]
+    refused = _save(admin, {"revision": 2, "name": "Outdoor", "rootLevels": tree})
+    assert refused.status_code == 400
+    assert [error["pointer"] for error in refused.json["errors"]] == ["#/rootLevels/0/otherNames/1"]
+
+
 def test_every_problem_of_a_tree_names_its_row_and_nothing_is_saved(admin: ApiClient) -> None:
     _make(admin, "Outdoor")
     attribute = {"attributeId": "new-1", "name": "", "type": "SINGLE_SELECT"}
