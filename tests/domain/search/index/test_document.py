@@ -127,7 +127,7 @@ def test_filters_see_choices_numbers_stand_apart() -> None:
         "tent-colour": ("Green",),
         "waterproof": ("true",),
     }
-    assert made.numbers == {"price": 19900, "rating": 4.5, "createdAt": 1767225600, "weight": 2.5}
+    assert made.numbers == {"price": 19900, "rating": 4.5, "createdAt": 1767225600, "weight": 2.5, "_lowStock": 3}
 
 
 def test_a_product_placed_by_hand_is_in_that_category_and_in_those_above() -> None:
