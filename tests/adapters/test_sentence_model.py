@@ -5,19 +5,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.adapters.sentence_model.files import RELEASED, ModelFiles, installed_files
+from app import create_app
+from app.adapters.sentence_model.files import PACKAGE, RELEASED, ModelFiles, installed_files
 from app.adapters.sentence_model.model import MiniLm, installed_model
 from app.adapters.sentence_model.word_pieces import WordPieces
-from app.domain.search.sentence_model import SentenceModelUnavailable
+from app.domain.search.sentence_model import SentenceModelUnavailable, state_of
+from app.ports import EXTENSION
 from tests.adapters.small_sentence_model import PIECES, SMALL, expected, random_weights, write_model
 from tests.examples import examples
+from tests.ready_app import config_for
 
 WEIGHTS = random_weights()
 # The cosine to the first text and the first four numbers, as the original has them under PyTorch.
@@ -95,6 +103,28 @@ def test_the_vocabulary_may_be_in_the_file_of_the_tokenizer(own: Path, model: Mi
     np.testing.assert_array_equal(rows, model.embed(["smug mug"]))
 
 
+TELLING = st.sampled_from("漢字한글ΣςİßéÉ½ﬁ™–“”\u200b\u00a0\u00ad")
+
+
+@given(st.text(st.characters(max_codepoint=0x24F) | TELLING, max_size=60))
+@settings(max_examples=examples(400))
+def test_texts_are_cut_as_the_library_of_the_original_cuts_them(text: str) -> None:
+    tokenizers = pytest.importorskip("tokenizers", reason="the library tokenizers is not installed")
+    ours, library = _of_the_installed_model(tokenizers)
+    assert ours.ids(text) == library.encode(text).ids
+
+
+@cache
+def _of_the_installed_model(tokenizers: ModuleType) -> tuple[WordPieces, Any]:
+    spec = find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip("The sentence model is not installed (make semantic).")
+    folder = Path(spec.submodule_search_locations[0]) / "model"
+    library = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    library.no_padding()
+    return WordPieces((folder / "vocab.txt").read_text(encoding="utf-8").splitlines()), library
+
+
 def _cut_off(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:-9])
 
@@ -142,6 +172,12 @@ def test_a_folder_that_is_not_there_is_said() -> None:
     assert model is not None
     with pytest.raises(SentenceModelUnavailable, match=r"^The folder of its files is not there\.$"):
         model.embed(["mug"])
+
+
+def test_the_application_takes_the_model_of_the_folder_that_was_named(tmp_path: Path) -> None:
+    config = config_for(f"sqlite:///{tmp_path / 'shop.db'}", tmp_path)
+    app = create_app(replace(config, embedding_model_dir=tmp_path / "nowhere"), surfaces=False)
+    assert state_of(app.extensions[EXTENSION].sentence_model).fault == "The folder of its files is not there."
 
 
 def test_weights_of_the_package_must_be_those_that_were_released(own: Path) -> None:
