@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
+from tests.e2e.test_from_rebuild_to_shop import sign_in
 from tests.processes import RunningShop
 
 PHONE = (390, 844)
@@ -231,3 +232,16 @@ def test_without_scripts_the_box_is_a_plain_form(without_scripts: Page) -> None:
     search.press("Enter")
     expect(page).to_have_url(re.compile(r"/search\?q=tent$"))
     expect(page.get_by_role("listbox")).to_have_count(0)
+
+
+@pytest.mark.parametrize("page", [(1280, 800), PHONE], indirect=True, ids=["wide", "phone"])
+def test_the_gallery_theme_shows_the_list_within_the_screen_and_closes_it(page: Page) -> None:
+    sign_in(page, "admin@demo.test")
+    page.goto("/admin/settings/themes/gallery/preview")
+    expect(page.get_by_text("Preview of the theme “Gallery”.")).to_be_visible()
+    type_words(page, "ten")
+    expect(options(page, "Products").first).to_be_visible()
+    place, screen = suggestions(page).bounding_box(), page.viewport_size
+    assert place and screen and place["x"] >= 0 and place["x"] + place["width"] <= screen["width"]
+    box(page).press("Escape")
+    expect(suggestions(page)).to_be_hidden()
