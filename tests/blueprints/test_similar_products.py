@@ -1,0 +1,104 @@
+"""What lies near a search in meaning, as shoppers and merchandisers see it, beside the few results of the words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.adapters.whoosh import WhooshEngine
+from app.domain.search.sentence_model import Vectors
+from app.domain.sites.models import Site
+from app.domain.sites.roles import Role
+from app.domain.sites.settings import change_settings
+from app.extensions import db
+from app.ports import EXTENSION
+from app.transaction import transaction
+from tests.blueprints.storefront import small_shop
+from tests.blueprints.storefront.shopper import BROWSER, FROM_AFAR
+from tests.factories import make_user
+from tests.fakes.clock import StoppedClock
+from tests.fakes.sentence_model import WordSums
+from tests.page_client import PageClient
+from tests.snapshots import built
+
+
+class Drinking(WordSums):
+    """All that has to do with drinking from something means the same."""
+
+    name = "drinking"
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        about = {"mug", "mugs", "goblet"}
+        return super().embed(["drink" if about.intersection(text.lower().split()) else text for text in texts])
+
+
+@pytest.fixture
+def site_id(app: Flask, clock: StoppedClock) -> int:
+    engine = WhooshEngine(app.config["SHOP"].index_dir, Drinking(), wait=60)
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=engine)
+
+    def build() -> int:
+        site_id = small_shop.build()
+        with transaction():
+            site = db.session.get(Site, site_id)
+            assert site is not None
+            make_user(site, Role.MERCHANDISER, email="mia@shop.test")
+        return site_id
+
+    made = built(app, build, __name__)
+    clock.move(seconds=2)  # Hosts are read anew once a second.
+    return made
+
+
+@pytest.fixture
+def get(app: Flask, site_id: int) -> Callable[[str], TestResponse]:
+    client = app.test_client()
+    client.environ_base |= {"REMOTE_ADDR": FROM_AFAR, "HTTP_USER_AGENT": BROWSER}
+    return lambda path: client.get(path, base_url="http://shop.test")
+
+
+def test_a_search_that_finds_nothing_shows_similar_products(get: Callable[[str], TestResponse]) -> None:
+    page = get("/search?q=goblet").text
+    assert "No results for “goblet”" in page
+    assert "<strong>0</strong> products" in page
+    similar = page.split("Similar products</h2>")[1].split("</section>")[0]
+    assert all(f'href="/p/{mug}"' in similar for mug in ("mug-10", "mug-11", "mug-12"))
+    assert "Check the spelling." in page
+
+
+def test_similar_products_keep_to_the_chosen_filters(get: Callable[[str], TestResponse]) -> None:
+    page = get("/search?q=goblet&manufacturer=Moor").text
+    assert "No products match" in page
+    similar = page.split("Similar products</h2>")[1].split("</section>")[0]
+    assert "/p/mug-10" in similar
+    assert "/p/mug-11" not in similar
+
+
+def test_a_site_that_switched_meaning_off_shows_none(
+    app: Flask, site_id: int, get: Callable[[str], TestResponse]
+) -> None:
+    with app.app_context(), transaction():
+        change_settings(site_id, {"search-by-meaning": False})
+    assert "Similar products</h2>" not in get("/search?q=goblet").text
+
+
+def test_test_a_search_lists_similar_products_apart(app: Flask, site_id: int) -> None:
+    mia = PageClient(app, "shop.test").signed_in("mia@shop.test")
+    page = mia.client.get("/admin/search/test?q=goblet", base_url=mia.base).text
+    listed = page.split('aria-label="Similar products"')[1].split("</ul>")[0]
+    assert listed.count("100% similar") == 3
+    answer = mia.client.get(
+        "/admin/search/test?q=goblet", base_url=mia.base, headers={"Accept": "application/json"}
+    ).json
+    assert (answer["found"], answer["products"]) == (0, [])
+    assert [entry["similarity"] for entry in answer["similar"]] == pytest.approx([1, 1, 1], abs=0.01)
+
+
+def test_test_a_search_says_what_meaning_adds(app: Flask, site_id: int) -> None:
+    mia = PageClient(app, "shop.test").signed_in("mia@shop.test")
+    page = mia.client.get("/admin/search/test?q=mug", base_url=mia.base).text
+    assert "its meaning is near: rank 1" in page
