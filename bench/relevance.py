@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from app.adapters.sentence_model import installed_model
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import IndexDocument, SearchRequest
 from app.domain.search.ranking.intent import phrases
@@ -22,6 +23,7 @@ from bench.measuring import PRODUCTS, QUERIES, SITE, Yardstick, at_least, at_mos
 from bench.rivals import Tantivy, WhooshDefaults
 
 SLIPS = 5  # Of each query.
+PATIENCE = 60  # Seconds for which a search waits for the vector of its words: none may be late here.
 # The same on every machine, so that these need no yardstick of the run.
 GOALS = {
     "typed": Yardstick("own goal", 0.89, ""),
@@ -52,11 +54,26 @@ def _engines(directory: Path, made: Sequence[IndexDocument]) -> dict[str, Search
     build(engine, made)
     whoosh.fill(made)
     tantivy = Tantivy(directory / "tantivy", made)
-    return {"shop": partial(shop_ids, engine), "tantivy": tantivy.best_ids, "whoosh": whoosh.ids}
+    engines: dict[str, Search] = {"shop": partial(shop_ids, engine)}
+    if (with_meaning := _with_meaning(directory, made)) is not None:
+        engines["meaning"] = partial(shop_ids, with_meaning, by_meaning=True)
+    return engines | {"tantivy": tantivy.best_ids, "whoosh": whoosh.ids}
 
 
-def shop_ids(engine: WhooshEngine, words: str, count: int) -> list[str]:
-    return [hit.id for hit in engine.search(SITE, PRODUCTS, SearchRequest(words=words, per_page=count)).hits]
+def _with_meaning(directory: Path, made: Sequence[IndexDocument]) -> WhooshEngine | None:
+    """Return the shop's engine with the sentence model, where one is installed."""
+    folder = os.environ.get("EMBEDDING_MODEL_DIR")
+    model = installed_model(Path(folder) if folder else None)
+    if model is None:
+        return None
+    engine = WhooshEngine(directory / "meaning", model, wait=PATIENCE)
+    build(engine, made)
+    return engine
+
+
+def shop_ids(engine: WhooshEngine, words: str, count: int, by_meaning: bool = False) -> list[str]:
+    request = SearchRequest(words=words, per_page=count, by_meaning=by_meaning)
+    return [hit.id for hit in engine.search(SITE, PRODUCTS, request).hits]
 
 
 def _table(engines: Mapping[str, Search], judged: Mapping[str, Sequence[Judgement]]) -> Iterator[str]:
