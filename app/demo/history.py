@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import date, timedelta
+from itertools import cycle
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -17,6 +20,7 @@ from sqlalchemy import select
 
 from app.demo.past_orders import Sale, place_orders, read_orders
 from app.domain.orders.sales import count_sales
+from app.domain.relevance.learning.learning import learn_site
 from app.domain.relevance.publishing import publish
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
@@ -36,12 +40,14 @@ MIDDAY = timedelta(hours=12)
 def write_history(clock: Clock, site: Site) -> None:
     """Write the history, after the products. Call it within a transaction."""
     site_today, zone = today(clock, site.time_zone), ZoneInfo(site.time_zone)
-    sales = place_orders(site, read_orders(PAST / "orders.jsonl", site_today, zone))
+    sales = tuple(place_orders(site, read_orders(PAST / "orders.jsonl", site_today, zone)))
     rephrased = _rephrased(site.id, site_today, zone)
-    events = (*_searches(site.id, site_today, zone), *_orders(site.id, sales), *rephrased)
+    searches = tuple(_searches(site.id, site_today, zone))
+    events = (*searches, *_opened(searches, sales), *_orders(site.id, sales), *rephrased)
     batch = EventBatch(f"history of site {site.id}", events)
     write_counts(clock, batch.id, aggregate_by_site(batch))
     count_sales(clock, site.id)
+    learn_site(clock, site.id)
     _publish(clock, site.id)
 
 
@@ -58,6 +64,22 @@ def _searches(site_id: int, site_today: date, zone: ZoneInfo) -> Iterator[Event]
             yield from [Event(EventKind.ADDED, site_id, word, day, at)] * int(row["added_to_basket"])
 
 
+def _opened(searches: Iterable[Event], sales: Iterable[Sale]) -> Iterator[Event]:
+    """Yield what was opened with each click: what was bought from the search on that day, then in turn the products
+    that shoppers ever bought from it."""
+    on_day: dict[tuple[str, date], list[int]] = defaultdict(list)
+    ever: dict[str, list[int]] = defaultdict(list)
+    for sale in sales:
+        on_day[sale.search, sale.order.day] += sale.product_ids
+        ever[sale.search] += sale.product_ids
+    turns = {word: cycle(products) for word, products in ever.items() if products}
+    for event in searches:
+        if event.kind is EventKind.CLICKED and event.word in turns:
+            today = on_day[event.word, event.day]
+            product_id = today.pop(0) if today else next(turns[event.word])
+            yield replace(event, kind=EventKind.OPENED, product_id=product_id)
+
+
 def _rephrased(site_id: int, site_today: date, zone: ZoneInfo) -> Iterator[Event]:
     """Yield the visits whose first search led to nothing and whose next, among those of the table, to a product."""
     with (PAST / "rephrasings.csv").open(encoding="utf-8", newline="") as file:
@@ -71,7 +93,10 @@ def _rephrased(site_id: int, site_today: date, zone: ZoneInfo) -> Iterator[Event
 def _orders(site_id: int, sales: Iterable[Sale]) -> Iterator[Event]:
     for sale in sales:
         order = sale.order
-        yield Event(EventKind.ORDERED, site_id, sale.search, order.day, order.placed_at, revenue=sale.revenue)
+        ordered = Event(EventKind.ORDERED, site_id, sale.search, order.day, order.placed_at, revenue=sale.revenue)
+        yield ordered
+        for product_id in sale.product_ids:
+            yield replace(ordered, kind=EventKind.BOUGHT, product_id=product_id, revenue=0)
 
 
 def _publish(clock: Clock, site_id: int) -> None:

@@ -51,11 +51,12 @@ class PastOrder:
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """What a search led to: `revenue` in minor units of the lines of one order."""
+    """What a search led to: `revenue` in minor units of the lines of one order, and their products."""
 
     search: str
     order: PastOrder
     revenue: int
+    product_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +85,13 @@ def place_orders(site: Site, orders: list[PastOrder]) -> Iterator[Sale]:
     for past in orders:
         order = _stored(site, past, offers)
         _note_in_log(order, past)
-        revenue: dict[str, int] = {}
+        led_to: dict[str, list[OrderLine]] = {}
         for line, stored in zip(past.lines, order.lines, strict=True):
             if line.search:
-                revenue[line.search] = revenue.get(line.search, 0) + stored.unit_price * stored.quantity
-        yield from (Sale(search, past, amount) for search, amount in revenue.items())
+                led_to.setdefault(line.search, []).append(stored)
+        for search, lines in led_to.items():
+            revenue = sum(line.unit_price * line.quantity for line in lines)
+            yield Sale(search, past, revenue, tuple(line.product_id for line in lines if line.product_id))
 
 
 def _order(fields: Mapping[str, Any], site_today: date, zone: ZoneInfo) -> PastOrder:

@@ -24,12 +24,14 @@ from app.domain.orders.models import Order, OrderLine
 from app.domain.orders.queries import counts
 from app.domain.relevance.effect import effect_of_rule, effect_of_synonym
 from app.domain.relevance.golden.models import GoldenSearch
+from app.domain.relevance.learning.listing import learned_rows, learning_state
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
 from app.domain.relevance.synonyms.rephrasing_candidates import candidates_of
 from app.domain.search.context import SearchContext
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.listings.browsing import read_request, search_listing
+from app.domain.search.serving.learned import LearningMode
 from app.domain.search.serving.snapshot import served
 from app.domain.search_statistics.counting import rephrased_counts
 from app.domain.search_statistics.counting.before_after import Comparable
@@ -130,6 +132,15 @@ def test_analytics_orders_and_see_effect_have_something_to_say(indexing: SearchC
     assert db.session.scalar(select(func.count()).select_from(GoldenSearch)) == 1
     pairs = rephrased_counts.rephrased(site_id, clock.now().date(), 90, least_visits=1, most=9)
     assert [(found.root, found.words) for found in candidates_of(pairs)] == [("hoodie", ("jumper",))]
+
+
+def test_in_shadow_something_is_learned_for_the_searches_from_which_shoppers_buy(
+    indexing: SearchContext, site_id: int
+) -> None:
+    state = learning_state(site_id)
+    assert state.mode is LearningMode.SHADOW and state.searches > 5
+    first = learned_rows(site_id).items[0]
+    assert first.products[0].name and first.products[0].learned.bought
 
 
 def test_a_demo_shop_that_was_cut_off_before_its_history_gets_it_once(app: Flask, indexing: SearchContext) -> None:
