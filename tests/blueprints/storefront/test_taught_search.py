@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,16 +11,19 @@ from flask import Flask
 from sqlalchemy import event, select
 from sqlalchemy.exc import OperationalError
 
+from app.adapters.whoosh import WhooshEngine
 from app.domain.catalogue.models import Product
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms.models import Synonym
 from app.domain.search.serving import snapshot, versions
 from app.domain.sites.models import Setting
 from app.extensions import db
+from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.conftest import Get
 from tests.fakes.clock import StoppedClock
+from tests.fakes.sentence_model import WordSums
 
 
 @pytest.fixture
@@ -159,6 +163,23 @@ def test_stop_words_need_not_match(app: Flask, get: Get, site_id: int, clock: St
         db.session.add(Setting(site_id=site_id, key="search-stop-words", value=["Rockets"]))
     clock.move(seconds=2)
     assert "of these words" not in get("/search?q=mug+rocket").text
+
+
+def test_a_search_is_by_meaning_unless_the_site_switched_it_off(
+    app: Flask, get: Get, site_id: int, clock: StoppedClock
+):
+    model = WordSums()
+    with app.app_context():
+        engine = WhooshEngine(app.config["SHOP"].index_dir, model, wait=60)
+        app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=engine)
+        small_shop.index(site_id)
+    get("/search?q=moor+mug")
+    assert model.embedded[-1] == "moor mug"
+    with app.app_context(), transaction():
+        db.session.add(Setting(site_id=site_id, key="search-by-meaning", value=False))
+    clock.move(seconds=2)
+    get("/search?q=moor+tent")
+    assert model.embedded[-1] == "moor mug"
 
 
 def test_another_shop_s_rules_and_synonyms_change_nothing(app: Flask, get: Get, site_id: int):
