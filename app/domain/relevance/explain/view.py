@@ -101,9 +101,16 @@ def _why(why: ScoreExplanation) -> dict[str, Any]:
         "placed": why.placed,
         "matches": [{"field": match.field, "words": list(match.words)} for match in why.matches],
         "missingWords": list(why.missing),
-    } | ({"wouldRank": why.would_rank, "wouldAdd": [_part(part) for part in why.would]} if why.would else {})
+        "wouldRank": why.would_rank,
+        "wouldAdd": [_part(part) for part in why.would],
+    }
 
 
 def _part(part: ScorePart) -> dict[str, Any]:
-    shown = {"kind": part.kind, "field": part.field, "words": list(part.words), "worth": round(part.worth, 4)}
-    return shown if part.opens is None else shown | {"opens": part.opens}
+    return {
+        "kind": part.kind,
+        "field": part.field,
+        "words": list(part.words),
+        "worth": round(part.worth, 4),
+        "opens": part.opens,
+    }
