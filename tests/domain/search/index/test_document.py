@@ -17,6 +17,7 @@ from app.domain.search.index.document import (
     content_document,
     product_document,
 )
+from app.domain.search.ranking.signals import LOW_STOCK, SALES
 from app.domain.taxonomy.levels.tree import TaxonomyTree
 
 
@@ -127,7 +128,16 @@ def test_filters_see_choices_numbers_stand_apart() -> None:
         "tent-colour": ("Green",),
         "waterproof": ("true",),
     }
-    assert made.numbers == {"price": 19900, "rating": 4.5, "createdAt": 1767225600, "weight": 2.5, "_lowStock": 3}
+    assert made.numbers == {"price": 19900, "rating": 4.5, "createdAt": 1767225600, "weight": 2.5, LOW_STOCK: 3}
+
+
+def test_what_sold_and_what_is_nearly_gone_are_numbers_of_their_own() -> None:
+    assert document(stock=5, sold=12).numbers.items() >= {LOW_STOCK: 5, SALES: 12}.items()
+    for stock in (None, 0, 6):
+        assert document(stock=stock).numbers.keys().isdisjoint((LOW_STOCK, SALES))
+    sizes = [VariantFacts("T-S", None, 2), VariantFacts("T-L", None, 1)]
+    assert document(stock=None, variants=sizes).numbers[LOW_STOCK] == 3
+    assert LOW_STOCK not in document(stock=3, variants=[*sizes, VariantFacts("T-M", None, None)]).numbers
 
 
 def test_a_product_placed_by_hand_is_in_that_category_and_in_those_above() -> None:
