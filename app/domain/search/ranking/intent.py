@@ -17,7 +17,7 @@ from app.domain.search.text import LINKING_WORDS, words
 KIND = "level"  # The name of the values that say of what kind a document is, from the root of the taxonomy down.
 FIRST_RESULTS = 50
 SHARE_LIFT = 0.5
-NAME_LIFT = 6.0  # Enough for nearly all first results of a level's name to be of that level, see bench/README.md.
+NAME_LIFT = 4.0  # The first results of a level's name are nearly all of that level, see bench/README.md.
 
 _BETWEEN_NAMES = re.compile(r"\band\b|[,&]", re.IGNORECASE)
 
