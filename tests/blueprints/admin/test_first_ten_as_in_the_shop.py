@@ -58,7 +58,7 @@ def site_id(app: Flask, indexing: SearchContext, clock: StoppedClock) -> int:
 def _in_the_shop(shopper: Shopper, words: str, more: str = "") -> list[str]:
     page = shopper.client.get(f"/search{more}", query_string={"q": words}, base_url=shopper.base)
     assert page.status_code == 200
-    main = page.text.partition("<main")[2]
+    main = page.text.partition("<main")[2].partition('aria-labelledby="popular"')[0]
     return list(dict.fromkeys(re.findall(r'href="/p/([^"?#]+)', main)))
 
 
