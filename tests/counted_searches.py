@@ -29,14 +29,17 @@ def visit(site_id: int, now: datetime, days_ago: int, word: str, next_word: str)
 
 
 def count(site_id: int, today: date, day: date, word: str, finds: int | None = 3, **counts: int) -> None:
-    """One search of `word` on `day` unless `searches` says how many; all are followed unless `followed` does."""
+    """One search of `word` on `day` unless `searches` says how many; all are followed unless `followed` says otherwise,
+    and each of another network unless `networks` does."""
     searches = counts.get("searches", 1)
-    counts = {"searches": searches, "followed": searches} | counts
+    counts = {"searches": searches, "followed": searches, "networks": searches} | counts
     change = WordChange(day, word, datetime.combine(day, time(9), UTC), finds, **counts)
     for model, key in ((SearchWordDay, (site_id, day, word)), (SearchDay, (site_id, day))):
         row = db.session.get(model, key) or _empty(model, key, change)
         for name in SUMMED:
             setattr(row, name, getattr(row, name) + getattr(change, name))
+        if isinstance(row, SearchWordDay):
+            row.networks += change.networks
     db.session.flush()
     add(site_id, today, [change])
 
@@ -45,6 +48,7 @@ def _empty(model: type, key: tuple, change: WordChange) -> SearchWordDay | Searc
     row = model(site_id=key[0], day=key[1], **dict.fromkeys(SUMMED, 0))
     if isinstance(row, SearchWordDay):
         row.word, row.last_at, row.last_result_count = change.word, change.last_at, change.last_result_count
+        row.networks = 0
     else:
         row.words = 0
     db.session.add(row)

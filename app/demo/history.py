@@ -52,13 +52,13 @@ def write_history(clock: Clock, site: Site) -> None:
 
 
 def _searches(site_id: int, site_today: date, zone: ZoneInfo) -> Iterator[Event]:
-    """Yield every search of the table, and the clicks and baskets that followed from it."""
+    """Yield every search of the table, each of another network, and the clicks and baskets that followed from it."""
     with (PAST / "searches.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             day = site_today - timedelta(days=int(row["days_ago"]))
             at, word = starts_at(day, zone) + MIDDAY, row["search"]
             found, ruled = int(row["found"]) if row["found"] else None, row["ruled"] == "1"
-            searched = Event(EventKind.SEARCHED, site_id, word, day, at, found, followed=True, ruled=ruled)
+            searched = Event(EventKind.SEARCHED, site_id, word, day, at, found, True, ruled, of_new_network=True)
             yield from [searched] * int(row["searches"])
             yield from [Event(EventKind.CLICKED, site_id, word, day, at)] * int(row["clicked"])
             yield from [Event(EventKind.ADDED, site_id, word, day, at)] * int(row["added_to_basket"])

@@ -38,6 +38,7 @@ from app.domain.search_statistics.counting.before_after import Comparable
 from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay, SearchWordWindow
 from app.domain.search_statistics.counting.sums import SUMMED
 from app.domain.search_statistics.counting.words import countable
+from app.domain.search_statistics.popular import counted_searches, presentable
 from app.domain.search_statistics.reports import analytics
 from app.domain.search_statistics.reports.parameters import ListName
 from app.domain.shared.author import Author
@@ -141,6 +142,10 @@ def test_in_shadow_something_is_learned_for_the_searches_from_which_shoppers_buy
     assert state.mode is LearningMode.SHADOW and state.searches > 5
     first = learned_rows(site_id).items[0]
     assert first.products[0].name and first.products[0].learned.bought
+
+
+def test_its_shoppers_made_some_searches_popular(site_id: int) -> None:
+    assert len(presentable(counted_searches(site_id), [])) > 8
 
 
 def test_a_demo_shop_that_was_cut_off_before_its_history_gets_it_once(app: Flask, indexing: SearchContext) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from urllib.parse import parse_qs, urlsplit
 
@@ -92,7 +93,7 @@ def _note(change: Callable[[Journey, EventContext], Attributed]) -> None:
         return
     if after != before:
         _keep_after_this(shop, after)
-    if counted := [event for event in events if _counts(event)]:
+    if counted := [_with_network(event) for event in events if _counts(event)]:
         _count_after_this(counted)
 
 
@@ -104,6 +105,13 @@ def _counts(event: Event) -> bool:
     if event.kind is EventKind.OPENED and event.product_id is not None:
         return rate_limit.counts_open(event.site_id, event.product_id)
     return True
+
+
+def _with_network(event: Event) -> Event:
+    """Note of a search whether its network makes it for the first time on a day: what is popular is so with several."""
+    if event.kind is not EventKind.SEARCHED:
+        return event
+    return replace(event, of_new_network=rate_limit.is_first_of_network(event.site_id, event.word))
 
 
 def is_a_shopper() -> bool:

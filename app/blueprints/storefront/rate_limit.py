@@ -9,6 +9,7 @@ from app.domain.shared.rate_limit import Rate
 SEARCHES, BASKETS = "searches", "baskets"
 OPENS_A_DAY = Rate(2, seconds=24 * 60 * 60)  # Of one product by one network: nobody alone teaches search much.
 PER_MINUTE = 60  # More than a person does; an office that shares an address stays below it, too.
+WORDS_A_DAY = 100  # Of one network that count for popular searches, so that it does not fill the table of a day.
 DAY = 86_400  # Seconds.
 REPHRASINGS_A_DAY = 50  # Of one network, so that it does not take up the pairs that a shop counts on a day.
 
@@ -28,3 +29,11 @@ def allows_rephrasing(site_id: int, word: str, next_word: str) -> bool:
 def counts_open(site_id: int, product_id: int) -> bool:
     """Whether search may learn from the client that this product was opened."""
     return callers.counts_open(f"opened:{site_id}:{product_id}", OPENS_A_DAY)
+
+
+def is_first_of_network(site_id: int, word: str) -> bool:
+    """Whether the client's network searches for the word for the first time within a day: the sum over a day is of
+    networks, not of visits, which a program without cookies makes as many of as it likes. The limit of all words stands
+    first, since each word makes a window of a day."""
+    limits = {f"words\0{site_id}": WORDS_A_DAY, f"word\0{site_id}\0{word}": 1}
+    return all(callers.counts_open(action, Rate(most, DAY)) for action, most in limits.items())

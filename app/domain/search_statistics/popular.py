@@ -21,32 +21,36 @@ from app.extensions import db
 DAYS = 30
 FRESH = timedelta(minutes=5)
 MOST = 500
-# What one person searches for again and again stays below one of these.
-FEWEST_SEARCHES, FEWEST_DAYS = 5, 3
+# A network counts once a day: what is searched for from one alone, however often, stays below EACH_DAY, and what is
+# from two, as by a person at home and on the way, needs to be so day by day.
+FEWEST_NETWORKS, FEWEST_DAYS, EACH_DAY = 8, 3, 2
 LONGEST = 60  # Characters; longer searches are pasted texts.
 
 
 @dataclass(frozen=True, slots=True)
 class CountedSearch:
-    """A search in the last DAYS days: in how many visits it was made, how many of them found nothing, on how many days
-    it was made, and what the latest found, None where a rule sent it on."""
+    """A search in the last DAYS days: in how many visits it was made, how many of them found nothing, from how many
+    `networks` on how many `days`, each network counted once a day, and what the latest found, None where a rule sent it
+    on or a page answers it."""
 
     words: str
     searches: int
     found_nothing: int
+    networks: int
     days: int
     last_result_count: int | None
 
 
 def presentable(counted: Iterable[CountedSearch], blocked: Sequence[str]) -> list[str]:
-    """Return the searches that may be suggested to everybody, in their order: made in several visits on several days,
-    so that they are nobody's own, most of which found something, and without any of the blocked words. Pure."""
+    """Return the searches that may be suggested to everybody, those of most networks first: made from
+    several networks on several days, most of which found something, and without any of the blocked words. Pure."""
     is_blocked = PhraseMatcher(blocked)
-    return [one.words for one in counted if _is_popular(one) and not is_blocked(one.words)]
+    popular = [one for one in counted if _is_popular(one) and not is_blocked(one.words)]
+    return [one.words for one in sorted(popular, key=lambda one: -one.networks)]
 
 
 def _is_popular(one: CountedSearch) -> bool:
-    is_many = one.searches >= FEWEST_SEARCHES and one.days >= FEWEST_DAYS
+    is_many = one.networks >= max(FEWEST_NETWORKS, EACH_DAY * one.days) and one.days >= FEWEST_DAYS
     finds = one.last_result_count != 0 and 2 * one.found_nothing < one.searches
     return is_many and finds and 1 < len(one.words) <= LONGEST
 
@@ -97,25 +101,29 @@ def counted_searches(site_id: int) -> list[CountedSearch]:
     window = SearchWordWindow
     frequent = (
         select(window.word, window.searches, window.found_nothing, window.last_result_count)
-        .where(window.site_id == site_id, window.days == DAYS, window.searches >= FEWEST_SEARCHES, window.word != "")
+        .where(window.site_id == site_id, window.days == DAYS, window.searches >= FEWEST_NETWORKS, window.word != "")
         .order_by(window.searches.desc(), window.word)
         .limit(MOST)
     )
     rows = db.session.execute(frequent).all()
-    days = _days_of(site_id, [row.word for row in rows], until)
-    return [CountedSearch(word, searches, nothing, days.get(word, 0), last) for word, searches, nothing, last in rows]
+    networks = _networks(site_id, [row.word for row in rows], until)
+    return [
+        CountedSearch(word, searches, nothing, *networks.get(word, (0, 0)), last)
+        for word, searches, nothing, last in rows
+    ]
 
 
-def _days_of(site_id: int, words: Sequence[str], until: date) -> dict[str, int]:
-    """Return on how many of the days each of the words was searched for."""
+def _networks(site_id: int, words: Sequence[str], until: date) -> dict[str, tuple[int, int]]:
+    """Return from how many networks, each counted once a day, and on how many days each word was searched for."""
     counted = SearchWordDay
-    found: dict[str, int] = {}
+    found: dict[str, tuple[int, int]] = {}
     for some in portions(words):
-        days = select(counted.word, func.count()).where(
+        sums = select(counted.word, func.sum(counted.networks), func.count()).where(
             counted.site_id == site_id,
             counted.word.in_(some),
             counted.day.between(first_day(until, DAYS), until),
-            counted.searches > 0,
+            counted.networks > 0,
         )
-        found |= {word: number for word, number in db.session.execute(days.group_by(counted.word))}
+        rows = db.session.execute(sums.group_by(counted.word))
+        found |= {word: (int(networks), days) for word, networks, days in rows}
     return found

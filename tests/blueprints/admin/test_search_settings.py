@@ -9,8 +9,10 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.blueprints.admin.search.settings_form import SearchSettingsForm
+from app.domain.search import settings
 from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable
 from app.domain.search.serving import snapshot
+from app.domain.search.serving.learned import LearningMode
 from app.domain.search.settings import (
     MOST_BLOCKED,
     MOST_FILTERS,
@@ -168,10 +170,30 @@ def test_suggestions_are_switched_off_and_on_and_the_change_is_noted(
         assert stored_settings(site_id).suggestions
 
 
-def test_a_form_that_says_nothing_of_suggestions_leaves_them_on(app: Flask, browser: PageClient, site_id: int) -> None:
+@pytest.mark.parametrize("are_on", [True, False])
+def test_what_a_form_says_nothing_of_stays_as_it_is(
+    app: Flask, browser: PageClient, site_id: int, are_on: bool
+) -> None:
+    told = {
+        settings.SUGGESTIONS: are_on,
+        settings.BY_MEANING: are_on,
+        settings.BLOCKED: ["rude"],
+        settings.STOP_WORDS: ["cheap"],
+        settings.LEARNING: LearningMode.SHADOW.value,
+    }
+    with app.app_context(), transaction():
+        change_settings(site_id, told)
     browser.post(PATH, ON | {"filter": ["price"]})
+    browser.post(PATH, ON | {"filter": ["price"], "learning": "nonsense"})
     with app.app_context():
-        assert stored_settings(site_id).suggestions
+        stored = stored_settings(site_id)
+        assert stored == SearchSettings(
+            True, True, True, ("price",), ("cheap",), False, are_on, ("rude",), are_on, LearningMode.SHADOW
+        )
+    browser.post(PATH, ON | {"filter": ["price"], "learning": "off", "blockedWords": "", "stopWords": ""})
+    with app.app_context():
+        emptied = stored_settings(site_id)
+        assert (emptied.learning, emptied.blocked_words, emptied.stop_words) == (LearningMode.OFF, (), ())
 
 
 def test_words_are_blocked_and_what_is_no_word_is_refused(app: Flask, browser: PageClient, site_id: int) -> None:
@@ -225,9 +247,3 @@ def test_ranking_by_meaning_is_switched_off_for_a_site_and_the_change_is_noted(
     browser.post(PATH, ON | {"filter": ["price"], "byMeaning": ["off", "on"]})
     with app.app_context():
         assert snapshot.served(site_id).by_meaning
-
-
-def test_a_form_that_says_nothing_of_meaning_leaves_it_on(app: Flask, browser: PageClient, site_id: int) -> None:
-    browser.post(PATH, ON | {"filter": ["price"]})
-    with app.app_context():
-        assert stored_settings(site_id).by_meaning

@@ -8,14 +8,16 @@ from datetime import timedelta
 
 import pytest
 from flask import Flask
+from sqlalchemy import func, select
 
 from app import ports
-from app.blueprints.storefront import suggest
+from app.blueprints.storefront import rate_limit, suggest
+from app.blueprints.storefront.rate_limit import WORDS_A_DAY
 from app.domain.catalogue.models import Product
 from app.domain.merchandising.models import Tree
 from app.domain.search import settings
 from app.domain.search.engine import IndexName, SearchRequest
-from app.domain.search_statistics.counting.models import SearchDay, SuggestionDay
+from app.domain.search_statistics.counting.models import SearchDay, SearchWordDay, SuggestionDay
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.popular import FRESH
 from app.domain.sites.settings import change_settings
@@ -24,6 +26,7 @@ from app.jobs.counting import drain
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
 from tests.blueprints.storefront.conftest import Get
+from tests.blueprints.storefront.shopper import Shopper
 from tests.blueprints.storefront.test_missing_page import counted
 from tests.blueprints.storefront.test_taught_search import add_rule, add_synonym
 from tests.counted_searches import count
@@ -123,6 +126,37 @@ def test_popular_searches_that_find_something_are_suggested(searched: Search, ge
     assert "/search?q=fell+tent" in links(get(f"{PATH}?q=te").text)
 
 
+def test_what_one_network_searches_for_is_suggested_to_nobody_and_what_several_do_is(
+    app: Flask, site_id: int, get: Get, clock: StoppedClock
+) -> None:
+    def search(word: str, network: str) -> None:
+        browser = Shopper(app)
+        browser.client.environ_base["REMOTE_ADDR"] = network
+        assert browser.get(f"/search?q={word}").status_code == 200
+
+    for day in range(6):
+        for _ in range(9):  # Each without the cookie of the one before.
+            search("moor+tent", "192.0.2.7")
+        for network in ("192.0.2.7", "198.51.100.8", "203.0.113.9") * (day < 3):
+            search("mug", network)
+        clock.move(days=1)
+    with app.app_context():
+        drain()
+        rows = db.session.execute(
+            select(SearchWordDay.word, func.sum(SearchWordDay.searches), func.sum(SearchWordDay.networks)).group_by(
+                SearchWordDay.word
+            )
+        )
+        assert {tuple(row) for row in rows} == {("moor tent", 54, 6), ("mug", 9, 9)}
+    assert groups(get(PATH).text) == {"Popular searches": ["mug"]}
+
+
+def test_a_network_counts_for_so_many_words_a_day_alone(app: Flask, site_id: int) -> None:
+    with app.test_request_context(environ_base={"REMOTE_ADDR": "192.0.2.7"}):
+        counted = [rate_limit.is_first_of_network(site_id, f"word {number}") for number in range(WORDS_A_DAY + 5)]
+    assert counted == [True] * WORDS_A_DAY + [False] * 5
+
+
 def test_what_was_typed_in_full_is_no_suggestion(searched: Search, get: Get) -> None:
     searched("tent")
     assert "Popular searches" in groups(get(f"{PATH}?q=ten").text)
@@ -130,7 +164,7 @@ def test_what_was_typed_in_full_is_no_suggestion(searched: Search, get: Get) -> 
 
 
 def test_the_empty_box_suggests_what_is_searched_for_most(searched: Search, get: Get) -> None:
-    searched("mug", searches=2)
+    searched("mug", searches=4)
     searched("tent", searches=5)
     assert groups(get(PATH).text) == {"Popular searches": ["tent", "mug"]}
     assert get(f"{PATH}?q=%20").text == get(PATH).text

@@ -12,7 +12,7 @@ from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.popular import (
     DAYS,
     FEWEST_DAYS,
-    FEWEST_SEARCHES,
+    FEWEST_NETWORKS,
     FRESH,
     CountedSearch,
     PopularCache,
@@ -26,27 +26,44 @@ from tests.counted_searches import count
 from tests.factories import make_site
 from tests.fakes.clock import StoppedClock
 
-TENT = CountedSearch("tent", searches=20, found_nothing=0, days=10, last_result_count=7)
+TENT = CountedSearch("tent", searches=40, found_nothing=0, networks=20, days=10, last_result_count=7)
 
 
-def test_what_many_visits_searched_for_on_several_days_may_be_shown():
+def test_what_was_searched_for_from_several_networks_on_several_days_may_be_shown():
     assert presentable([TENT], []) == ["tent"]
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        {"searches": FEWEST_SEARCHES - 1},
-        {"days": FEWEST_DAYS - 1},
+        {"networks": FEWEST_NETWORKS - 1, "days": FEWEST_DAYS},
+        {"networks": 19},
+        {"networks": 200, "days": FEWEST_DAYS - 1},
+        {"searches": 10_000, "networks": 30, "days": 30},
         {"last_result_count": 0},
-        {"found_nothing": 10},
+        {"found_nothing": 20},
         {"words": "x"},
         {"words": "tent " * 20},
     ],
-    ids=["too few visits", "too few days", "found nothing of late", "mostly found nothing", "a letter", "a whole text"],
+    ids=[
+        "too few networks",
+        "hardly more than one a day",
+        "too few days",
+        "one person each day",
+        "found nothing of late",
+        "mostly found nothing",
+        "a letter",
+        "a whole text",
+    ],
 )
 def test_what_could_be_anybodys_own_or_finds_nothing_is_not_shown(other: dict[str, object]):
     assert presentable([replace(TENT, **other)], []) == []
+
+
+def test_what_most_networks_searched_for_comes_first_however_often_one_does():
+    mug = replace(TENT, words="mug", searches=5_000)
+    lamp = replace(TENT, words="lamp", networks=21)
+    assert presentable([mug, TENT, lamp], []) == ["lamp", "mug", "tent"]
 
 
 def test_a_search_that_a_rule_sends_on_may_be_shown():
@@ -67,7 +84,7 @@ class TestInTheDatabase:
         with transaction():
             return make_site().id
 
-    def search(self, clock: StoppedClock, site_id: int, word: str, *days_ago: int, searches: int = 2) -> None:
+    def search(self, clock: StoppedClock, site_id: int, word: str, *days_ago: int, searches: int = 4) -> None:
         today = site_today(clock, site_id)
         with transaction():
             for ago in days_ago:
@@ -75,14 +92,23 @@ class TestInTheDatabase:
 
     def test_searches_are_read_with_the_days_on_which_they_were_made(self, clock: StoppedClock, site_id: int):
         self.search(clock, site_id, "tent", 0, 1, 5)
-        self.search(clock, site_id, "mug", 0, searches=9)
+        self.search(clock, site_id, "mug", 0, searches=13)
         self.search(clock, site_id, "rare", 0)
         self.search(clock, site_id, "old", DAYS, DAYS + 1, DAYS + 2)
 
-        assert [(one.words, one.searches, one.days) for one in counted_searches(site_id)] == [
-            ("mug", 9, 1),
-            ("tent", 6, 3),
+        assert [(one.words, one.searches, one.networks, one.days) for one in counted_searches(site_id)] == [
+            ("mug", 13, 13, 1),
+            ("tent", 12, 12, 3),
         ]
+
+    def test_days_from_before_networks_were_counted_say_nothing_of_them(self, clock: StoppedClock, site_id: int):
+        today = site_today(clock, site_id)
+        with transaction():
+            for ago in range(6):
+                count(site_id, today, today - timedelta(days=ago), "tent", searches=9, networks=3 * (ago < 4))
+
+        assert [(one.searches, one.networks, one.days) for one in counted_searches(site_id)] == [(54, 12, 4)]
+        assert presentable(counted_searches(site_id), []) == ["tent"]
 
     def test_they_are_those_of_the_shop_alone(self, clock: StoppedClock, site_id: int):
         with transaction():

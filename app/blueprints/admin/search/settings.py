@@ -33,7 +33,7 @@ def search_settings() -> str:
 @bp.post("/settings/search")
 @requires(Permission.MANAGE_SEARCH)
 def search_settings_save() -> str | Response | tuple[str, int]:
-    form = SearchSettingsForm.typed(request.form)
+    form = SearchSettingsForm.typed(request.form, settings.stored_settings(current_user.site_id))
     if intent := request.form.get("intent"):
         return _after_button(form.after(intent))
     try:

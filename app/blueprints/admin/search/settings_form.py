@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from werkzeug.datastructures import MultiDict
@@ -17,18 +18,20 @@ class SearchSettingsForm:
     chosen: str = ""
 
     @classmethod
-    def typed(cls, sent: MultiDict[str, str]) -> SearchSettingsForm:
+    def typed(cls, sent: MultiDict[str, str], stored: SearchSettings) -> SearchSettingsForm:
+        """Return what was typed. A browser leaves out unchecked boxes and an empty list of filters; whatever else a
+        form does not have, such as a program's or that of an earlier version, stays as it is stored."""
         settings = SearchSettings(
             content_search="contentSearch" in sent,
             tracking="tracking" in sent,
             click_tracking="clickTracking" in sent,
             filters=tuple(dict.fromkeys(sent.getlist("filter")))[: MOST_FILTERS * 2],
-            stop_words=cleaned_words(split_terms(sent.get("stopWords", ""))),
+            stop_words=_words(sent.get("stopWords"), stored.stop_words),
             hold_golden="holdGolden" in sent,
-            suggestions=sent.getlist("suggestions") != ["off"],
-            blocked_words=cleaned_words(split_terms(sent.get("blockedWords", ""))),
-            by_meaning=sent.getlist("byMeaning") != ["off"],
-            learning=_mode(sent.get("learning", "")),
+            suggestions=_is_on(sent.getlist("suggestions"), stored.suggestions),
+            blocked_words=_words(sent.get("blockedWords"), stored.blocked_words),
+            by_meaning=_is_on(sent.getlist("byMeaning"), stored.by_meaning),
+            learning=_mode(sent.get("learning"), stored.learning),
         )
         return cls(settings, sent.get("addFilter", ""))
 
@@ -44,9 +47,18 @@ class SearchSettingsForm:
         return SearchSettingsForm(replace(self.settings, filters=tuple(filters)))
 
 
-def _mode(sent: str) -> LearningMode:
-    """Return the mode of learning; off for what is none, which no form of ours sends."""
-    return LearningMode(sent) if sent in set(LearningMode) else LearningMode.OFF
+def _words(sent: str | None, stored: tuple[str, ...]) -> tuple[str, ...]:
+    return stored if sent is None else cleaned_words(split_terms(sent))
+
+
+def _is_on(sent: Sequence[str], stored: bool) -> bool:
+    """Whether a box is checked beside which the form says `off`."""
+    return list(sent) != ["off"] if sent else stored
+
+
+def _mode(sent: str | None, stored: LearningMode) -> LearningMode:
+    """Return the mode of learning; the stored one for what is none, which no form of ours sends."""
+    return LearningMode(sent) if sent in set(LearningMode) else stored
 
 
 def _move(filters: list[str], action: str, place: int) -> None:

@@ -23,7 +23,7 @@ DayPair = tuple[date, str, str]  # The day, the words, and those that were searc
 class WordChange:
     """An increment of a word's counts on one day. `last_at` is the time of its latest search and `last_result_count`
     how many products that found, None where a page answered it instead. An increment without `searches` leaves both as
-    stored."""
+    stored. `networks` counts each network that searched for the word once."""
 
     day: date
     word: str
@@ -37,6 +37,7 @@ class WordChange:
     ordered: int = 0
     revenue: int = 0
     ruled: int = 0
+    networks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def merged(first: WordChange, second: WordChange) -> WordChange:
     """Return two changes of one word and day as one, with the result count of the later search."""
     both = first.searches and second.searches
     later = second if (second.last_at >= first.last_at if both else second.searches) else first
-    sums = {name: getattr(first, name) + getattr(second, name) for name in SUMMED}
+    sums = {name: getattr(first, name) + getattr(second, name) for name in (*SUMMED, "networks")}
     return replace(later, **sums)
 
 
@@ -120,6 +121,7 @@ def _change(event: Event) -> WordChange:
             found_nothing=int(event.found == 0),
             followed=int(event.followed),
             ruled=int(event.ruled),
+            networks=int(event.of_new_network),
         )
     return WordChange(
         event.day,

@@ -66,9 +66,9 @@ def _write(site_id: int, site_today: date, changes: Sequence[WordChange]) -> Non
     fitting, new = within_bounds(changes, words, stored)
     fitting.sort(key=lambda change: (change.day, change.word))
     written = [capped(change, stored.get((change.day, change.word))) for change in fitting]
-    columns = ("day", "word", *LATEST, *SUMMED)
+    columns = ("day", "word", *LATEST, *SUMMED, "networks")
     word_rows = [{"site_id": site_id} | {name: getattr(change, name) for name in columns} for change in written]
-    add_counts(SearchWordDay, word_rows)
+    add_counts(SearchWordDay, word_rows, also=["networks"])
     add_counts(SearchDay, _day_rows(site_id, written, new), also=["words"])
     rolling_sums.add(site_id, site_today, written)
 

@@ -28,10 +28,11 @@ class EventKind(StrEnum):
 class Event:
     """A search of `word`, or what followed from one. `day` is the search's day in the site's time zone, to which all
     that follows is attributed; `at` is the time of this event in whole seconds. A search has the number of products
-    `found` (None where a page answered it instead), whether clicks are recorded (`followed`) and whether a rule applied
-    (`ruled`). An order has its `revenue` in minor units. A rephrased search led to nothing; `next_word` was searched
-    then, and led to a product. What is of one product has its id; one that was opened has the 1-based `place` at which
-    the search showed it, as far as that is known."""
+    `found` (None where a page answered it instead), whether clicks are recorded (`followed`), whether a rule applied
+    (`ruled`) and whether its network had not searched for the word within a day (`of_new_network`). An order has its
+    `revenue` in minor units. A rephrased search led to nothing; `next_word` was searched then, and led to a product.
+    What is of one product has its id; one that was opened has the 1-based `place` at which the search showed it, as
+    far as that is known."""
 
     kind: EventKind
     site_id: int
@@ -45,27 +46,33 @@ class Event:
     next_word: str = ""
     product_id: int | None = None
     place: int | None = None
+    of_new_network: bool = False
 
 
-# Of next word, product and place, which lines have only as far as there are some.
-MISSING: list[Any] = ["", None, None]
+# Of next word, product, place and network, which lines have only as far as there are some.
+MISSING: list[Any] = ["", None, None, False]
 
 
 def as_json(event: Event) -> list[Any]:
     """Return the form that `from_json` reads."""
     flags = [int(event.followed), int(event.ruled)]
     when = [event.day.isoformat(), int(event.at.timestamp())]
-    more = (
+    return [event.kind.value, event.site_id, event.word, *when, event.found, *flags, event.revenue, *_more(event)]
+
+
+def _more(event: Event) -> list[Any]:
+    if event.of_new_network:
+        return ["", None, None, 1]
+    return (
         ["", event.product_id, event.place] if event.kind.is_of_product else [event.next_word] * bool(event.next_word)
     )
-    return [event.kind.value, event.site_id, event.word, *when, event.found, *flags, event.revenue, *more]
 
 
 def from_json(value: Any) -> Event | None:
     """Return None for anything but an event, such as the beginning of a line that a full disk cut off."""
     try:
         kind, site_id, word, day, at, found, followed, ruled, revenue, *more = value
-        next_word, product_id, place = more + MISSING[len(more) :]
+        next_word, product_id, place, of_new_network = more + MISSING[len(more) :]
         event = Event(
             EventKind(kind),
             int(site_id),
@@ -79,6 +86,7 @@ def from_json(value: Any) -> Event | None:
             str(next_word),
             None if product_id is None else int(product_id),
             None if place is None else int(place),
+            bool(of_new_network),
         )
     except (TypeError, ValueError, OverflowError, OSError):
         return None

@@ -29,7 +29,8 @@ class CountColumns:
 class SearchWordDay(CountColumns, Base):
     """Counts of one word (the whole query, folded) on one day of the site's time zone. The empty word stands for all
     words beyond a day's limit. `last_at` and `last_result_count` are of the latest search: when it was, and how many
-    products it found, None where a page answered it, to which a rule sent it or which it found while no product did."""
+    products it found, None where a page answered it, to which a rule sent it or which it found while no product did.
+    `networks` counts each network once that searched for it on the day, however often it did."""
 
     __tablename__ = "search_word_days"
     __table_args__ = (Index(None, "site_id", "word", "day"),)
@@ -39,6 +40,7 @@ class SearchWordDay(CountColumns, Base):
     word: Mapped[str] = mapped_column(String(100), primary_key=True)
     last_result_count: Mapped[int | None] = mapped_column(Integer)
     last_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    networks: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
 
 
 class SearchProductDay(Base):

@@ -180,7 +180,7 @@ def test_words_go_after_ninety_days_and_sums_after_two_years(clock: StoppedClock
 
 
 def test_no_table_of_counts_has_a_place_for_who_or_from_where() -> None:
-    kept = {"site_id", "day", "days", "word", "words", "last_result_count", "last_at"}
+    kept = {"site_id", "day", "days", "word", "words", "last_result_count", "last_at", "networks"}
     for table in (SearchWordDay, SearchDay, SearchWordWindow):
         names = {column.name for column in table.__table__.columns}
         assert names <= kept | {name for name in CountColumns.__annotations__}, table
