@@ -472,9 +472,11 @@ class Evaluation:
             if pin.id in self._in_scope():
                 self.scores.setdefault(pin.id, 0.0)
         self.by_meaning: Scores = {}
+        self.fused = False
         self.cosines = self._cosines() if self.answer else {}
         if self.cosines and request.sort is Sort.RELEVANCE:
             self._fuse()
+            self.fused = True
         self.kept = [id for id in documents.by_id if id in self.scores and self._passes(id)]
         self.placement = PlacedDocuments.of(request, set(self.kept), len(self.kept))
 
@@ -501,7 +503,7 @@ class Evaluation:
 
     def _similar(self) -> tuple[Hit, ...]:
         request = self.request
-        if request.page != 1 or not request.per_page or len(self.kept) >= fusion.FEW_RESULTS:
+        if request.page != 1 or len(self.kept) >= request.similar_below:
             return ()
         left_out = self.scores.keys() | request.buries
         ids = [id for id in self.cosines if id in self._in_scope() and self._passes(id) and id not in left_out]
@@ -581,12 +583,21 @@ class Evaluation:
             case Sort.NAME:
                 return (fold(document.name),)
             case Sort.RELEVANCE if self.answer:
-                is_less = self.request.ranking.sold_out_last and id not in self.answer.found.full
-                return (is_less, is_behind, -self.scores[id])
+                ranks_tiers = self.request.ranking.sold_out_last or self.fused
+                is_less = ranks_tiers and id not in self.answer.found.full
+                return (is_less, is_behind, self._alternatives_alone(id), -self.scores[id])
         first = self.request.first
         place = first.index(id) if id in first else len(first)
         is_behind = is_behind and id not in first
         return (place, is_behind, "true" not in document.values.get("featured", ()), -(created or 0.0))
+
+    def _alternatives_alone(self, id: str) -> int:
+        """For how many units a document has an alternative alone, where that does not show in the scores."""
+        assert self.answer is not None
+        found = self.answer.found
+        if not self.fused or found.full < found.scores.keys():
+            return 0
+        return sum(unit.own is not None and id not in unit.own for unit in found.units)
 
     def explanation(self, id: str) -> Explanation:
         words = query_words(self.request.words)

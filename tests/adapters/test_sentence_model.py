@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from app import create_app
 from app.adapters.sentence_model.files import PACKAGE, RELEASED, ModelFiles, installed_files
-from app.adapters.sentence_model.model import MiniLm, installed_model
-from app.adapters.sentence_model.word_pieces import WordPieces
+from app.adapters.sentence_model.model import SEARCH_PIECES, MiniLm, installed_model
+from app.adapters.sentence_model.word_pieces import CACHED_CHARACTERS, WordPieces
 from app.domain.search.sentence_model import SentenceModelUnavailable, state_of
 from app.ports import EXTENSION
 from tests.adapters.small_sentence_model import PIECES, SMALL, expected, random_weights, write_model
@@ -81,10 +81,10 @@ def test_two_models_of_different_weights_have_different_names(model: MiniLm, tmp
 
 
 def test_words_are_cut_into_the_longest_pieces_and_long_texts_cut_off() -> None:
-    pieces = WordPieces(PIECES, most=6)
+    pieces = WordPieces(PIECES)
 
     def cut(text: str) -> str:
-        return " ".join(PIECES[id] for id in pieces.ids(text))
+        return " ".join(PIECES[id] for id in pieces.ids(text, most=6))
 
     assert cut("Mug") == "[CLS] mug [SEP]"
     assert cut("smug É") == "[CLS] s ##m ##ug e [SEP]"
@@ -93,6 +93,31 @@ def test_words_are_cut_into_the_longest_pieces_and_long_texts_cut_off() -> None:
     assert cut("a b c d e f") == "[CLS] a b c d [SEP]"
     assert cut("a" * 101) == "[CLS] [UNK] [SEP]"
     assert cut("") == "[CLS] [SEP]"
+
+
+def test_of_a_long_search_the_first_pieces_count(folder: Path) -> None:
+    given: list[int] = []
+
+    class Network:
+        def vectors(self, sentences: list[list[int]]) -> list[list[int]]:
+            given.extend(map(len, sentences))
+            return sentences
+
+    model = MiniLm(ModelFiles(folder, architecture=SMALL))
+    model._network = WordPieces(PIECES), Network()  # type: ignore[assignment]
+    for words in ("mug", "a b " * 50):
+        model.embed_search(words)
+    assert given == [3, SEARCH_PIECES]
+
+
+def test_a_search_has_the_vector_of_its_text(model: MiniLm) -> None:
+    np.testing.assert_array_equal(model.embed_search("mug"), model.embed(["mug"])[0])
+
+
+def test_only_so_many_characters_are_kept() -> None:
+    pieces = WordPieces(PIECES)
+    pieces.ids("".join(map(chr, range(0x4E00, 0x9000))))
+    assert len(pieces._characters) == CACHED_CHARACTERS
 
 
 def test_the_vocabulary_may_be_in_the_file_of_the_tokenizer(own: Path, model: MiniLm) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,12 @@ import pytest
 
 from app.adapters.whoosh import WhooshEngine
 from app.adapters.whoosh.embedding import Embedder
+from app.adapters.whoosh.meaning import _ranks, _ranks_by_words
 from app.adapters.whoosh.segment import Segment
 from app.adapters.whoosh.trial import MOST_EMBEDDED
 from app.adapters.whoosh.vectors import packed
 from app.domain.search.engine import Delete, EngineState, SearchRequest, Upsert
+from app.domain.search.ranking.fusion import RANKED
 from app.domain.search.sentence_model import Vectors
 from tests.adapters.whoosh_catalogue import generation_directory
 from tests.contracts.meaning_contract import THINGS, answer, ids, model, similar, thing
@@ -136,23 +139,62 @@ def test_a_model_that_is_gone_leaves_what_the_index_finds(folder: Path):
     assert set(ids(answer(engine, "computer"))) == {"T1", "T2", "T6"}
 
 
-def test_a_query_whose_vector_is_late_is_answered_by_words(folder: Path):
-    class Stuck(WordSums):
-        free = threading.Event()
+class Stuck(WordSums):
+    """Makes vectors for shoppers when it is freed, and others at once."""
 
-        def embed(self, texts: Sequence[str]) -> Vectors:
-            if texts == ["computer"]:
-                assert self.free.wait(LONG)
-            return super().embed(texts)
+    def __init__(self) -> None:
+        super().__init__({"computer": "laptop", "notebook": "laptop"})
+        self.free = threading.Event()
 
-    made = Stuck({"computer": "laptop", "notebook": "laptop"})
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        if threading.current_thread().name.startswith("query-vectors"):
+            assert self.free.wait(LONG)
+        return super().embed(texts)
+
+
+@pytest.fixture
+def stuck(folder: Path) -> Iterator[WhooshEngine]:
+    """An engine whose shoppers get no vector."""
+    made = Stuck()
     engine = WhooshEngine(folder, made, wait=0.0)
     rebuild(engine, THINGS)
-    late = answer(engine, "computer")
-    assert late.hits == engine.search(SITE, PRODUCTS, SearchRequest(words="computer")).hits
+    yield engine
     made.free.set()
-    assert ids(answer(engine, "computer", explain=True)) == ["T2", "T1"]
-    assert ids(answer(engine, "computer")) == ["T2", "T1"]
+
+
+def test_a_query_whose_vector_is_late_is_answered_by_words(stuck: WhooshEngine):
+    late = answer(stuck, "computer")
+    assert late.hits == stuck.search(SITE, PRODUCTS, SearchRequest(words="computer")).hits
+    assert ids(answer(stuck, "computer", explain=True)) == ["T2", "T1"]
+    assert ids(answer(stuck, "computer")) == ["T2", "T1"]
+
+
+def test_who_says_what_shoppers_find_in_general_waits_for_the_meaning(stuck: WhooshEngine):
+    request = SearchRequest(words="computer", by_meaning=True, patient=True)
+    (found,) = stuck.search_many(SITE, PRODUCTS, [request])
+    assert ids(found) == ["T2", "T1"]
+
+
+def test_a_preview_waits_as_its_request_says(stuck: WhooshEngine):
+    request = SearchRequest(words="computer", by_meaning=True)
+    with stuck.trial(SITE, PRODUCTS, [Delete("T5")]) as changed:
+        assert ids(changed.search(SITE, PRODUCTS, request)) == ["T1", "T2"]
+        assert ids(changed.search(SITE, PRODUCTS, replace(request, patient=True))) == ["T2", "T1"]
+
+
+def test_a_later_page_waits_for_the_meaning(stuck: WhooshEngine):
+    assert ids(answer(stuck, "computer", per_page=1, page=2)) == ["T1"]
+
+
+def test_ranks_far_down_are_estimated_in_the_order_of_the_scores():
+    scores = np.random.default_rng(7).gamma(2, 3, 3 * RANKED).astype(np.float32)
+    scores[::5] = scores[0]
+    exact, ranks = _ranks(scores), _ranks_by_words(scores)
+    first = exact < RANKED - (scores == scores[0]).sum()
+    np.testing.assert_array_equal(ranks[first], exact[first])
+    order = np.argsort(exact, kind="stable")
+    steps, exact_steps = np.diff(ranks[order]), np.diff(exact[order])
+    assert ((steps > 0) == (exact_steps > 0)).all()
 
 
 def test_damaged_vectors_are_a_damaged_index(folder: Path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.domain.search.engine import (
+    Alternatives,
     Delete,
     Explanation,
     IndexDocument,
@@ -18,10 +19,18 @@ from app.domain.search.engine import (
     ValueFilter,
 )
 from app.domain.search.ranking.fusion import BEST_BY_MEANING, BEST_BY_WORDS, MOST_SIMILAR
+from app.domain.search.ranking_settings import RankingSettings, SoldOut
 from tests.contracts.search_engine_contract import PRODUCTS, SITE, apply, rebuild
 from tests.fakes.sentence_model import WordSums
 
-MEANINGS = {"couch": "sofa", "settee": "sofa", "computer": "laptop", "notebook": "laptop", "furniture": "sofa"}
+MEANINGS = {
+    "couch": "sofa",
+    "settee": "sofa",
+    "divan": "sofa",
+    "furniture": "sofa",
+    "computer": "laptop",
+    "notebook": "laptop",
+}
 
 
 def thing(number: int, name: str, **given: object) -> IndexDocument:
@@ -53,7 +62,7 @@ def model() -> WordSums:
 
 
 def answer(engine: SearchEngine, words: str, **asked: object) -> SearchResult:
-    request = SearchRequest(words=words, by_meaning=True, **asked)  # type: ignore[arg-type]
+    request = SearchRequest(words=words, by_meaning=True, **{"similar_below": 24, **asked})  # type: ignore[arg-type]
     return engine.search(SITE, PRODUCTS, request)
 
 
@@ -120,6 +129,24 @@ class MeaningContract:
         reds = ids(answer(engine_with_model, "sofa", filters=(ValueFilter("colour", ("Red",)),)))
         assert reds == [id for id in whole if int(id[1:]) % 2 == 0]
 
+    def test_what_lacks_words_stays_behind_what_has_them_all(self, engine_with_model: SearchEngine):
+        whole = thing(1, "steel rack kit extra large black deluxe garden pro")
+        near = [thing(n, "steel kit" if n < 12 else "rack kit") for n in range(2, 20)]
+        rebuild(engine_with_model, [*near, whole])
+        result = answer(engine_with_model, "steel rack kit")
+        assert (ids(result)[0], result.full_matches, result.relaxed) == ("T1", 1, True)
+        assert explained(engine_with_model, "steel rack kit", "T1").rank == 1
+        assert ids(answer(engine_with_model, "steel rack kit", per_page=1, page=2)) == ids(result)[1:2]
+        last = RankingSettings(SoldOut.LAST)
+        assert ids(answer(engine_with_model, "steel rack kit", ranking=last)) == ids(result)
+
+    def test_alternatives_stay_behind_the_words_themselves(self, engine_with_model: SearchEngine):
+        own = [thing(n, f"Sofa for a summer house, a beach and a garden {n}") for n in range(1, 7)]
+        others = [thing(n, "Divan") for n in range(7, 10)]
+        rebuild(engine_with_model, [*others, *own])
+        widened = (Alternatives(0, 1, (("divan",),)),)
+        assert set(ids(answer(engine_with_model, "sofa", alternatives=widened))[:6]) == {d.id for d in own}
+
     def test_similar_products_follow_few_results(self, taught: SearchEngine):
         result = answer(taught, "settee", facets=("colour",))
         assert (ids(result), similar(result)) == (["T4"], ["T3"])
@@ -146,6 +173,9 @@ class MeaningContract:
         assert similar(answer(engine_with_model, "furniture", correct=False, page=2)) == []
         assert similar(answer(engine_with_model, "couch")) == []
 
+    def test_similar_products_follow_where_fewer_are_found_than_was_said(self, taught: SearchEngine):
+        assert [similar(answer(taught, "settee", similar_below=below)) for below in (0, 1, 2)] == [[], [], ["T3"]]
+
     def test_a_code_finds_its_product_and_nothing_similar(self, taught: SearchEngine):
         result = answer(taught, "AB-4")
         assert (ids(result)[0], similar(result)) == ("T4", [])
@@ -164,7 +194,7 @@ class MeaningContract:
         assert similar(answer(taught, "furniture", correct=False)) == ["T6"]
 
     def test_a_trial_knows_the_meaning_of_what_is_not_saved(self, taught: SearchEngine):
-        request = SearchRequest(words="furniture", correct=False, by_meaning=True)
+        request = SearchRequest(words="furniture", correct=False, by_meaning=True, similar_below=24)
         with taught.trial(SITE, PRODUCTS, [Upsert(thing(5, "Settee"))]) as changed:
             assert set(similar(changed.search(SITE, PRODUCTS, request))) == {"T3", "T4", "T5"}
         assert set(similar(taught.search(SITE, PRODUCTS, request))) == {"T3", "T4"}
@@ -186,5 +216,5 @@ class MeaningContract:
         generation.seal()
         with engine_with_model.exclusive(SITE, IndexName.CONTENT):
             generation.publish()
-        request = SearchRequest(words="furniture", correct=False, by_meaning=True)
+        request = SearchRequest(words="furniture", correct=False, by_meaning=True, similar_below=24)
         assert engine_with_model.search(SITE, IndexName.CONTENT, request).similar == ()

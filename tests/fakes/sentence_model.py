@@ -31,6 +31,10 @@ class WordSums:
             row /= np.linalg.norm(row)
         return rows
 
+    def embed_search(self, words: str) -> Vectors:
+        vector: Vectors = self.embed([words])[0]
+        return vector
+
     def _direction(self, word: str) -> Vectors:
         seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
         return np.random.default_rng(seed).standard_normal(self.dimensions).astype(np.float32)

@@ -15,6 +15,7 @@ from app.adapters.sentence_model.files import ModelFiles, installed_files, unrea
 from app.adapters.sentence_model.word_pieces import WordPieces
 from app.domain.search.sentence_model import SentenceModelUnavailable, Vectors
 
+SEARCH_PIECES = 32  # Of a search, with its marks.
 ROWS = 1_024  # Word pieces that the network takes at once; more are no faster.
 
 
@@ -50,6 +51,11 @@ class MiniLm:
 
         _each(fill, list(_batches(sentences)))
         return vectors if len(places) == len(texts) else vectors[[places[text] for text in texts]]
+
+    def embed_search(self, words: str) -> Vectors:
+        word_pieces, network = self._loaded()
+        vector: Vectors = network.vectors([word_pieces.ids(words, SEARCH_PIECES)])[0]
+        return vector
 
     def _loaded(self) -> tuple[WordPieces, Encoder]:
         with self._lock:

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 LONGEST_WORD = 100
+MOST = 128
 CACHED_WORDS = 50_000
+CACHED_CHARACTERS = 5_000
 ASCII_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 UNSEEN = frozenset(("Cc", "Cf", "Co", "Cs", "Mn"))
 CJK = (
@@ -20,20 +22,19 @@ class WordPieces:
     """Cuts texts into the word pieces of a vocabulary, whose entries are in the order of their ids. A word that has
     none is [UNK]. Raises KeyError where the vocabulary lacks the marks of BERT."""
 
-    def __init__(self, vocabulary: Sequence[str], most: int = 128) -> None:
+    def __init__(self, vocabulary: Sequence[str]) -> None:
         self._ids: Mapping[str, int] = {piece: id for id, piece in enumerate(vocabulary)}
         self._begin, self._end, self._unknown = (self._ids[mark] for mark in ("[CLS]", "[SEP]", "[UNK]"))
-        self._most = most - 2
         self._characters = _Characters()
         self._of_word = lru_cache(CACHED_WORDS)(self._cut)
 
-    def ids(self, text: str) -> list[int]:
+    def ids(self, text: str, most: int = MOST) -> list[int]:
         """Return the ids of a text between those of its marks; what is longer than `most` is cut off."""
         pieces: list[int] = []
         for word in unicodedata.normalize("NFD", text).translate(self._characters).split(" "):
             if word:
                 pieces += self._of_word(word)
-        return [self._begin, *pieces[: self._most], self._end]
+        return [self._begin, *pieces[: most - 2], self._end]
 
     def _cut(self, word: str) -> tuple[int, ...]:
         """Take the longest piece that the rest of the word begins with, again and again."""
@@ -55,10 +56,13 @@ class WordPieces:
 
 class _Characters(dict[int, str | None]):
     """What becomes of each character of a decomposed text: lower case; blanks around punctuation and around characters
-    of Chinese; nothing of accents and of what cannot be seen."""
+    of Chinese; nothing of accents and of what cannot be seen. It keeps the first of them that it meets, since people
+    can type any of a million."""
 
     def __missing__(self, code: int) -> str | None:
-        self[code] = kept = _kept(chr(code))
+        kept = _kept(chr(code))
+        if len(self) < CACHED_CHARACTERS:
+            self[code] = kept
         return kept
 
 

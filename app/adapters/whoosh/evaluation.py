@@ -15,10 +15,10 @@ from app.adapters.whoosh.ordering import Keys, sold_out_last, sort_keys
 from app.adapters.whoosh.placing import PlacedOrder, pinned_docs
 from app.adapters.whoosh.scoring import Scores
 from app.adapters.whoosh.signals import in_stock
+from app.adapters.whoosh.unit_matches import lacking
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import SearchRequest, Sort, ValueFilter
 from app.domain.search.ranking import strategy
-from app.domain.search.ranking.fusion import FEW_RESULTS
 from app.domain.search.ranking.query import Query
 
 
@@ -48,7 +48,7 @@ class Evaluation:
         self.answer = answer_words(view, request)
         self.meaning = self._meaning(meanings)
         if self.meaning is not None and self.answer.scores is not None and request.sort is Sort.RELEVANCE:
-            fusion = self.meaning.fusion(self.answer.docs, self.answer.scores)
+            fusion = self.meaning.fusion(self.answer.docs, self.answer.scores, _tiers(view, self.answer))
             self.answer = replace(self.answer, scores=fusion.scores, fusion=fusion)
         self.filters = Filters(view, request, self.answer.docs)
         self.kept = self.filters.kept()
@@ -61,7 +61,8 @@ class Evaluation:
         """Return the keys by which the documents are ordered where nothing is placed."""
         scores = self.answer.scores
         if self.request.sort is Sort.RELEVANCE and scores is not None:
-            keys = scores if self.kept is None else scores[self.kept]
+            keys = scores if self.answer.fusion is None else self.answer.fusion.keys
+            keys = keys if self.kept is None else keys[self.kept]
             return self._sold_out_last(keys) if self.request.ranking.sold_out_last else keys
         return sort_keys(self.view, self.docs, self.request)
 
@@ -77,8 +78,8 @@ class Evaluation:
 
     def similar(self) -> tuple[Docs, Scores]:
         """The documents beside a short list of results, and their cosines."""
-        few = self.request.page == 1 and self.request.per_page > 0 and len(self.docs) < FEW_RESULTS
-        if self.meaning is None or not few:
+        request = self.request
+        if self.meaning is None or request.page != 1 or len(self.docs) >= request.similar_below:
             return self.docs[:0], np.zeros(0, np.float32)
         others = np.ones(self.view.size, np.bool_)
         others[self.answer.docs] = False
@@ -94,7 +95,7 @@ class Evaluation:
         if meanings is None or not request.by_meaning or request.is_typing or not answer.words:
             return None
         text = answer.suggestion if answer.corrected and answer.suggestion else request.words
-        return meaning_of(self.view, meanings.patient() if request.explain else meanings, text, answer.words)
+        return meaning_of(self.view, meanings, text, answer.words, patient=request.waits_for_meaning)
 
     def count(self, which: Mask | None) -> int:
         """Return the number of marked documents that pass the filters."""
@@ -123,6 +124,14 @@ def answer_words(view: View, request: SearchRequest) -> WordMatches:
         docs = _all_docs(view, request.scope)
         answer = WordMatches(docs[:0] if request.words.strip() else docs)
     return _with_pinned(answer, pinned_docs(view, request, allowed)) if request.pins else answer
+
+
+def _tiers(view: View, answer: WordMatches) -> Docs:
+    """Return what stands behind what, whatever it means: documents that lack some of the words behind those that have
+    them all, and alternatives behind the words themselves."""
+    if answer.full is not None:
+        return (~answer.full).astype(np.intp)
+    return lacking(view, () if answer.found is None else answer.found.units, answer.docs)
 
 
 def _with_pinned(answer: WordMatches, pinned: Docs) -> WordMatches:

@@ -18,7 +18,7 @@ from app.domain.search.text import query_words
 
 
 def explain(view: View, request: SearchRequest, document_id: str, meanings: Meanings | None = None) -> Explanation:
-    evaluation = Evaluation(view, request, None if meanings is None else meanings.patient())
+    evaluation = Evaluation(view, replace(request, patient=True), meanings)
     return explained(evaluation, evaluation.order(), document_id)
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from app.adapters.whoosh.facet_column import Docs, Mask
+from app.adapters.whoosh.ordering import Keys
 from app.adapters.whoosh.scoring import Scores
 from app.adapters.whoosh.vectors import RowVectors
 from app.adapters.whoosh.view import View
-from app.domain.search.query_vectors import QueryVectors
+from app.domain.search.query_vectors import QueryVectors, read_words
 from app.domain.search.ranking.fusion import (
+    BEST_BY_MEANING,
+    BEST_BY_WORDS,
     MOST_SIMILAR,
     NEAREST,
+    RANKED,
     SIMILAR_COSINE,
     points_by_meaning,
     points_by_words,
@@ -26,7 +30,6 @@ from app.domain.search.text import joined
 # Fewer documents with vectors than this share would make some stand out for having one.
 COVERED = 0.9
 WAIT = 0.05  # Seconds for which a shopper's search waits for the vector of its words.
-PATIENT_WAIT = 10.0  # Previews and explanations say what shoppers find once it is there.
 CHUNK = 1024  # Rows that are widened at a time, so that they stay in the processor's cache.
 
 
@@ -38,27 +41,30 @@ class Meanings:
     queries: QueryVectors
     wait: float = WAIT
 
-    def patient(self) -> Meanings:
-        return replace(self, wait=max(self.wait, PATIENT_WAIT))
-
-    def vector(self, text: str) -> Vectors | None:
-        return self.queries.get(text, self.wait)
+    def vector(self, text: str, *, patient: bool) -> Vectors | None:
+        return self.queries.make(text) if patient else self.queries.get(text, self.wait)
 
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
     """The points of documents by words, and which of them are the nearest in meaning: their places among the
-    documents, and their ranks."""
+    documents, and their ranks. `tiers` stand one behind the other, 0 first, whatever the points."""
 
     by_words: Scores
     nearest: Docs
     ranks: Docs
+    tiers: Docs
 
     @property
     def scores(self) -> Scores:
         scores = self.by_words.copy()
         scores[self.nearest] += points_by_meaning(self.ranks).astype(np.float32)
         return scores
+
+    @property
+    def keys(self) -> Keys:
+        """The order: by points within each tier."""
+        return self.scores - self.tiers * (BEST_BY_WORDS + BEST_BY_MEANING + 1)
 
     def meaning_at(self, place: int) -> float:
         """Return the points by meaning of the document at a place."""
@@ -95,20 +101,20 @@ def _columns(view: View, model: SentenceModel) -> list[RowVectors | None]:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The meaning of `text`: its vector, beside those of the documents of a view."""
+    """The meaning of the words of `text`: their vector, beside those of the documents of a view."""
 
     view: View
     model: SentenceModel
     text: str
     vector: Vectors
 
-    def fusion(self, docs: Docs, scores: Scores) -> Fusion:
+    def fusion(self, docs: Docs, scores: Scores, tiers: Docs) -> Fusion:
         """Return the fusion of what documents (rising) score by words with how near they are. Those that score nothing,
         since a pin alone put them there, get no points."""
         found = scores > 0
-        points = np.where(found, points_by_words(_ranks(scores)), 0).astype(np.float32)
+        points = np.where(found, points_by_words(_ranks_by_words(scores)), 0).astype(np.float32)
         nearest, ranks = self._nearest(docs[found])
-        return Fusion(points, np.flatnonzero(found)[nearest], ranks)
+        return Fusion(points, np.flatnonzero(found)[nearest], ranks, tiers)
 
     def _nearest(self, docs: Docs) -> tuple[Docs, Docs]:
         """Return (the places among `docs` of the nearest, their ranks), cached while the words find the same."""
@@ -118,11 +124,16 @@ class Meaning:
     def similar(self, allowed: Mask) -> tuple[Docs, Scores]:
         """Return the documents among the allowed that are near enough to be shown beside few results, the nearest
         first, and their cosines."""
-        key = "cosines", self.model.name, self.text
-        everything = self.view.recent(key, lambda: self.cosines(np.arange(self.view.size)), lambda found: found.nbytes)
-        docs = np.flatnonzero(allowed & (everything >= SIMILAR_COSINE))
-        docs = docs[np.lexsort((docs, -everything[docs]))][:MOST_SIMILAR]
-        return docs, everything[docs]
+        key = "similar", self.model.name, self.text
+        docs, cosines = self.view.recent(key, self._near_enough, lambda found: found[0].nbytes + found[1].nbytes)
+        chosen = np.flatnonzero(allowed[docs])[:MOST_SIMILAR]
+        return docs[chosen], cosines[chosen]
+
+    def _near_enough(self) -> tuple[Docs, Scores]:
+        cosines = self.cosines(np.arange(self.view.size))
+        docs = np.flatnonzero(cosines >= SIMILAR_COSINE)
+        docs = docs[np.lexsort((docs, -cosines[docs]))]
+        return docs, cosines[docs]
 
     def cosines(self, docs: Docs) -> Scores:
         """Return the cosine of documents (rising) with the text; 0 for those without a vector."""
@@ -136,15 +147,18 @@ class Meaning:
         return found
 
 
-def meaning_of(view: View, meanings: Meanings, text: str, words: Sequence[str]) -> Meaning | None:
+def meaning_of(
+    view: View, meanings: Meanings, text: str, words: Sequence[str], *, patient: bool = False
+) -> Meaning | None:
     """Return what a search means. None where words alone rank: they are a code, or there is no vector of them, or not
     of the documents."""
     if reads_as_code(words) or view.postings("codes", joined(words).encode()) is not None:
         return None
-    vector = meanings.vector(text)  # Before anything else is wanted of the model, which this loads beside the request.
+    # Before anything else is wanted of the model, which this loads beside the request.
+    vector = meanings.vector(text, patient=patient)
     if vector is None or not is_covered(view, meanings.model):
         return None
-    return Meaning(view, meanings.model, text, vector)
+    return Meaning(view, meanings.model, read_words(text), vector)
 
 
 def _nearest_of(found: Scores) -> tuple[Docs, Docs]:
@@ -152,6 +166,19 @@ def _nearest_of(found: Scores) -> tuple[Docs, Docs]:
     if len(places) > NEAREST:
         places = np.sort(places[np.argpartition(-found[places], NEAREST - 1)[:NEAREST]])
     return places, _ranks(found[places])
+
+
+def _ranks_by_words(scores: Scores) -> Keys:
+    """Return the ranks, from 0. Those behind the first RANKED, which take long to sort and differ by next to nothing,
+    are estimated from the scores, in the same order."""
+    if len(scores) <= RANKED:
+        return _ranks(scores).astype(np.float64)
+    threshold = np.partition(scores, len(scores) - RANKED)[len(scores) - RANKED]
+    first = scores >= threshold
+    lower: Keys = 1 - scores.astype(np.float64) / threshold
+    ranks = RANKED + lower * (len(scores) - RANKED)
+    ranks[first] = _ranks(scores[first])
+    return ranks
 
 
 def _ranks(scores: Scores) -> Docs:

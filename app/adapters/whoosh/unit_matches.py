@@ -105,13 +105,19 @@ def together(view: View, words: Sequence[str], matches: Sequence[Matches], optio
 def own_words_first(view: View, units: Sequence[UnitMatch], docs: Docs, scores: Scores) -> Scores:
     """Documents that have the words rank above those with only an alternative to them, and those with an alternative to
     one above those with alternatives to two."""
-    widened = [unit.own for unit in units if unit.own is not None]
-    if not widened or not len(docs):
-        return scores
-    missing = np.sum([~member(view, own, docs) for own in widened], axis=0)
+    missing = lacking(view, units, docs)
     scores = scores.copy()
-    for level in range(1, len(widened) + 1):
+    for level in range(1, int(missing.max(initial=0)) + 1):
         lower = missing >= level
         if lower.any() and not lower.all():
             scores[lower] *= demotion(float(scores[lower].max()), float(scores[~lower].min()))
     return scores
+
+
+def lacking(view: View, units: Sequence[UnitMatch], docs: Docs) -> Docs:
+    """Return for how many units each document has an alternative alone."""
+    missing = np.zeros(len(docs), np.intp)
+    for unit in units:
+        if unit.own is not None:
+            missing += ~member(view, unit.own, docs)
+    return missing

@@ -15,8 +15,7 @@ class ViewSearch:
     """Answers from one view of one index of one site."""
 
     def __init__(self, view: View, meanings: Meanings | None = None) -> None:
-        self._view = view
-        self._meanings = None if meanings is None else meanings.patient()
+        self._view, self._meanings = view, meanings
 
     def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
         with readable():

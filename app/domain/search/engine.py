@@ -142,8 +142,10 @@ class SearchRequest:
     `prefix_last` lets the last word be the beginning of longer ones where it finds little; `is_typing` says that it is
     still being typed, so that it always may be.
 
-    `by_meaning` lets the nearness of a document's meaning to that of the words count in the order by relevance, and
-    fills `SearchResult.similar`; an engine that does not know what they mean answers by words alone. `learned` lifts
+    `by_meaning` lets the nearness of a document's meaning to that of the words count in the order by relevance; an
+    engine that does not know, or not in time, what they mean answers by words alone. `patient` waits for it, for
+    those who say what shoppers find in general. `similar_below` fills `SearchResult.similar` where fewer documents
+    are found. `learned` lifts
     the scores of what the words find; it adds nothing to the results.
 
     `ranking` is how sales, newness and stock lift the scores of the words, and where sold-out documents stand in the
@@ -173,11 +175,18 @@ class SearchRequest:
     boosts: tuple[str, ...] = ()
     buries: tuple[str, ...] = ()
     by_meaning: bool = False
+    similar_below: int = 0
+    patient: bool = False
     ranking: RankingSettings = RankingSettings.DEFAULT
     day: int = 0
     learned: LearnedFactors = LearnedFactors()
     explain: bool = False
     fresh: bool = False
+
+    @property
+    def waits_for_meaning(self) -> bool:
+        """A later page continues a first one that knew the meaning."""
+        return self.patient or self.explain or self.page > 1
 
     @property
     def window(self) -> tuple[int, int]:
@@ -248,7 +257,7 @@ class SearchResult:
     """`suggestion` is a better spelling of the words, `corrected` says that it was searched instead
     because the words as typed find nothing, `relaxed` that some of the results lack some of the words.
     `full_matches` counts the results that have all the words; None without words. `similar`, on the first page of a
-    search by meaning whose words find fewer than a page: what lies near in meaning and was not found, the nearest
+    search by meaning whose words find fewer than was said: what lies near in meaning and was not found, the nearest
     first, within scope and filters. They are in no total and no count, and their score is the cosine."""
 
     total: int

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import MutableMapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass
 
 import structlog
 from cachetools import LRUCache
 
 from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable, Vectors
+from app.domain.search.text import MAX_CHARACTERS, MAX_WORDS, tokens
 
 KEPT = 4_096  # Searches whose vectors a process keeps: 6 MB.
-MOST_WAITING = 64  # Beyond so many searches in the making, further ones are answered by words alone.
-LONGEST = 200  # Characters of a search that count.
+MOST_WAITING = 4  # Searches whose vectors can be made while one waits; further ones are answered by words alone.
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class _Making:
+    vector: Future[Vectors | None]
+    waiting: int = 0
 
 
 class QueryVectors:
@@ -26,52 +33,81 @@ class QueryVectors:
         self._model = model
         self._lock = threading.Lock()
         self._made: MutableMapping[str, Vectors] = LRUCache(kept)
-        self._making: dict[str, Future[Vectors]] = {}
+        self._making: dict[str, _Making] = {}
         self._thread = ThreadPoolExecutor(1, "query-vectors")
         self._said = False
 
     def get(self, words: str, wait_seconds: float) -> Vectors | None:
         """Return the vector of a search, of length 1; None when it is not there within the time or the model cannot be
-        used. One that comes late is there for the next search of these words."""
-        key = _key(words)
+        used. One that was begun and comes late is there for the next search of these words; one that was not begun
+        when nobody waits for it any more is not made."""
+        key = read_words(words)
         with self._lock:
             if (made := self._made.get(key)) is not None:
                 return made
             making = self._making.get(key) or self._begin(key)
+            if making is None:
+                return None
+            making.waiting += 1
         try:
-            return making.result(wait_seconds) if making else None
-        except TimeoutError:
+            return making.vector.result(wait_seconds)
+        except (TimeoutError, CancelledError):
             return None
-        except SentenceModelUnavailable as error:
-            self._say(error)
-            return None
+        finally:
+            self._leave(key, making)
 
-    def _begin(self, key: str) -> Future[Vectors] | None:
+    def make(self, words: str) -> Vectors | None:
+        """Return the vector of a search for a caller that waits as long as it takes: made in its own thread, past all
+        searches that wait. None when the model cannot be used."""
+        key = read_words(words)
+        with self._lock:
+            made = self._made.get(key)
+        return self._embedded(key) if made is None else made
+
+    def _begin(self, key: str) -> _Making | None:
         if len(self._making) >= MOST_WAITING:
             return None
         try:
-            making = self._thread.submit(self._make, key)
+            making = _Making(self._thread.submit(self._make, key))
         except RuntimeError:  # The process is ending.
             return None
         self._making[key] = making
         return making
 
-    def _make(self, key: str) -> Vectors:
+    def _leave(self, key: str, making: _Making) -> None:
+        with self._lock:
+            making.waiting -= 1
+            if not making.waiting and making.vector.cancel() and self._making.get(key) is making:
+                del self._making[key]
+
+    def _make(self, key: str) -> Vectors | None:
         try:
-            vector: Vectors = self._model.embed([key])[0]
-            with self._lock:
-                self._made[key] = vector
-            return vector
+            return self._embedded(key)
         finally:
             with self._lock:
                 del self._making[key]
 
-    def _say(self, error: SentenceModelUnavailable) -> None:
+    def _embedded(self, key: str) -> Vectors | None:
+        """Whatever is wrong with the model, or with the memory that it wants, the words can still be searched."""
+        try:
+            vector = self._model.embed_search(key)
+        except SentenceModelUnavailable as error:
+            self._say(error.message)
+            return None
+        except Exception as error:
+            self._say(f"{type(error).__name__}: {error}")
+            return None
+        with self._lock:
+            self._made[key] = vector
+        return vector
+
+    def _say(self, reason: str) -> None:
         if not self._said:
             self._said = True
-            log.warning("search_by_words_alone", reason=error.message)
+            log.warning("search_by_words_alone", reason=reason)
 
 
-def _key(words: str) -> str:
-    """Case and blanks make no difference to the model."""
-    return " ".join(words[:LONGEST].lower().split())
+def read_words(text: str) -> str:
+    """Return the words of a search as it reads them, so that what it does not read has neither cost nor effect: at most
+    16 different ones out of the first 200 characters, without case, accents and marks."""
+    return " ".join(tuple(dict.fromkeys(tokens(text[:MAX_CHARACTERS])))[:MAX_WORDS])

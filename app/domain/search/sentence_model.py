@@ -50,6 +50,11 @@ class SentenceModel(Protocol):
         texts is the product of their rows. Raises SentenceModelUnavailable."""
         ...
 
+    def embed_search(self, words: str) -> Vectors:
+        """Return the vector of the words of one search, of length 1. Of many words the first count, so that no search
+        costs much more than another. Raises SentenceModelUnavailable."""
+        ...
+
 
 def state_of(model: SentenceModel | None) -> ModelState:
     """Load the model, where there is one, to see whether it can be used."""

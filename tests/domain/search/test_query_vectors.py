@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import numpy as np
+import pytest
 from structlog.typing import EventDict
 
 from app.domain.search.query_vectors import MOST_WAITING, QueryVectors
 from app.domain.search.sentence_model import SentenceModelUnavailable, Vectors
+from app.domain.search.text import MAX_WORDS
 from tests.fakes.sentence_model import WordSums
 
 LONG = 60.0  # Seconds; never waited for.
@@ -65,16 +69,70 @@ def test_the_words_used_last_are_kept() -> None:
     assert model.embedded == ["mug", "lamp", "chair", "lamp"]
 
 
-def test_no_more_searches_wait_than_can_be_served_soon() -> None:
+def test_only_so_many_searches_wait_as_can_be_served_in_that_time() -> None:
     model = Slow()
     vectors = QueryVectors(model)
-    waiting = [f"mug {number}" for number in range(MOST_WAITING)]
-    for words in (*waiting, "lamp"):
-        assert vectors.get(words, 0) is None
-    model.may_go_on.set()
-    assert all(vectors.get(words, LONG) is not None for words in waiting)
-    assert model.embedded == waiting
+    words = [f"mug {number}" for number in range(MOST_WAITING)]
+    with ThreadPoolExecutor(MOST_WAITING) as threads:
+        waiting = [threads.submit(vectors.get, one, LONG) for one in words]
+        assert model.began.wait(LONG)
+        while len(vectors._making) < MOST_WAITING:
+            time.sleep(0.001)
+        assert vectors.get("lamp", LONG) is None
+        model.may_go_on.set()
+        assert all(one.result() is not None for one in waiting)
+    assert "lamp" not in model.embedded
     assert vectors.get("lamp", LONG) is not None
+
+
+def test_what_nobody_waits_for_any_more_is_not_made() -> None:
+    model = Slow()
+    vectors = QueryVectors(model)
+    with ThreadPoolExecutor(1) as thread:
+        waiting = thread.submit(vectors.get, "begun", LONG)
+        assert model.began.wait(LONG)
+        for number in range(100):
+            assert vectors.get(f"mug {number}", 0) is None
+        model.may_go_on.set()
+        assert vectors.get("lamp", LONG) is not None, "it found room, and no mug before it"
+        assert waiting.result() is not None
+    assert model.embedded == ["begun", "lamp"]
+
+
+def test_who_is_patient_passes_all_that_wait() -> None:
+    class OnlyShoppersAreSlow(Slow):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            return WordSums.embed(self, texts) if list(texts) == ["lamp"] else super().embed(texts)
+
+    model = OnlyShoppersAreSlow()
+    vectors = QueryVectors(model)
+    with ThreadPoolExecutor(1) as thread:
+        waiting = thread.submit(vectors.get, "mug", LONG)
+        assert model.began.wait(LONG)
+        assert vectors.make("lamp") is not None
+        assert vectors.get("lamp", 0) is not None
+        model.may_go_on.set()
+        assert waiting.result() is not None
+
+
+def test_what_a_search_does_not_read_is_not_embedded() -> None:
+    model = WordSums()
+    vectors = QueryVectors(model)
+    for words in ("Crème mug", "creme mug" + "!" * 190, "creme, mug mug " + "?" * 80):
+        assert vectors.get(words, LONG) is not None
+    assert vectors.get(" ".join(f"w{number}" for number in range(60)), LONG) is not None
+    assert model.embedded == ["creme mug", " ".join(f"w{number}" for number in range(MAX_WORDS))]
+
+
+@pytest.mark.parametrize("fault", [MemoryError("no room"), RuntimeError("odd")])
+def test_any_fault_of_the_model_leaves_the_words(fault: Exception, log_lines: list[EventDict]) -> None:
+    class Faulty(WordSums):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            raise fault
+
+    vectors = QueryVectors(Faulty())
+    assert [vectors.get("mug", LONG), vectors.get("lamp", LONG), vectors.make("chair")] == [None] * 3
+    assert [line["reason"] for line in log_lines] == [f"{type(fault).__name__}: {fault}"]
 
 
 def test_without_a_usable_model_words_alone_answer_and_the_log_says_why_once(log_lines: list[EventDict]) -> None:

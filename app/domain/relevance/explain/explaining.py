@@ -62,7 +62,13 @@ class _ServedSearch:
     plan: Plan
 
     def results(self, per_page: int = FIRST, *, explain: bool = False, correct: bool = True) -> Answered:
-        request = SearchRequest(words=self.plan.words, per_page=per_page, explain=explain, correct=correct)
+        request = SearchRequest(
+            words=self.plan.words,
+            per_page=per_page,
+            explain=explain,
+            correct=correct,
+            similar_below=settings_of(self.site_id)["listing-page-size"],
+        )
         return search_products(self.engine, self.site_id, request, self.plan, self.served.stop_words)
 
     def content(self) -> ContentHits:

@@ -61,7 +61,7 @@ def ranks_of(
     sends away."""
     plans = {query: plan(query, served, now) for query in dict.fromkeys(golden.query for golden in goldens)}
     searches = [
-        (SearchRequest(words=query, per_page=FURTHEST), planned)
+        (SearchRequest(words=query, per_page=FURTHEST, patient=True), planned)
         for query, planned in plans.items()
         if not planned.redirect
     ]

@@ -138,7 +138,11 @@ def search_listing(
     planned = plan(request.words, served, now)
     filters = filters_of(default_facets(shop.settings["search-default-filters"], shop.attributes), shop.attributes)
     content = _content(engine, shop, request)
-    search = replace(_request(shop, request, filters), correct=not content.answer(request.words))
+    search = replace(
+        _request(shop, request, filters),
+        correct=not content.answer(request.words),
+        similar_below=page_size_of(shop, request),
+    )
     result = search_products(engine, shop.site_id, search, planned, served.stop_words).result
     return SearchPage(_shown(shop, request, filters, result, ListingLinks(request.path)), content, planned)
 

@@ -49,7 +49,7 @@ def suggestions(engine: SearchEngine, shop: Shop, path: str, served: Served, now
     typed = words_of_address(path)
     if not typed:
         return Suggestions("")
-    hits = first_ten(engine, shop.site_id, typed, served, now).hits[:PRODUCTS]
+    hits = first_ten(engine, shop.site_id, typed, served, now, patient=False).hits[:PRODUCTS]
     return Suggestions(typed, nearest_categories(shop.tree, path, typed), hits)
 
 

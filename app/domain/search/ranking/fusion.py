@@ -1,8 +1,9 @@
 """The order by words and the order by meaning as one, by reciprocal ranks.
 
 Scores of words and cosines have no common scale, ranks do (Cormack, Clarke and Büttcher, 2009). The words lead: what
-lies near in meaning moves up among what they find. The functions of ranks take a number or an array of numbers alike.
-Ranks begin with 0; documents that score the same share the rank of the first.
+lies near in meaning moves up among what they find, but what has all the words stays before what lacks some, and the
+words as typed before alternatives to them. The functions of ranks take a number or an array of numbers alike. Ranks
+begin with 0; documents that score the same share the rank of the first.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from app.domain.search.engine import IndexDocument
 from app.domain.search.ranking.weights import Amount
 
 NEAREST = 300  # Documents whose meaning counts.
+RANKED = 10_000  # Documents whose rank by words is exact: as many as can be paged through.
 OFFSET = 61
 BEST_BY_WORDS = 100.0  # Points, which are easier to read than reciprocals of ranks.
 BEST_BY_MEANING = 0.3 * BEST_BY_WORDS
 LONGEST_TEXT = 300
 
-FEW_RESULTS = 24  # A search that finds fewer is followed by similar products.
 MOST_SIMILAR = 12
 SIMILAR_COSINE = 0.62
 

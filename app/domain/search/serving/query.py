@@ -130,18 +130,21 @@ def document_ids(site_id: int, skus: Iterable[str]) -> dict[str, str]:
     return {row.sku: f"p{row.id}" for row in db.session.execute(wanted)}
 
 
-def first_ten(engine: Searching, site_id: int, words: str, served: Served, now: datetime) -> FirstTen:
+def first_ten(
+    engine: Searching, site_id: int, words: str, served: Served, now: datetime, *, patient: bool = True
+) -> FirstTen:
     """Return the first ten results of a search. A redirect is in the plan and not followed. Raises
     SearchUnavailable."""
-    return first_tens(engine, site_id, [words], served, now)[0]
+    return first_tens(engine, site_id, [words], served, now, patient=patient)[0]
 
 
 def first_tens(
-    engine: Searching, site_id: int, searches: Sequence[str], served: Served, now: datetime
+    engine: Searching, site_id: int, searches: Sequence[str], served: Served, now: datetime, *, patient: bool = True
 ) -> list[FirstTen]:
-    """Return the first ten results of each search, in the order of the searches. Raises SearchUnavailable."""
+    """Return the first ten results of each search, in the order of the searches: what shoppers find in general, or, not
+    `patient`, within the time that a shopper waits. Raises SearchUnavailable."""
     plans = [plan(words, served, now) for words in searches]
-    requests = [SearchRequest(words=words, per_page=TEN) for words in searches]
+    requests = [SearchRequest(words=words, per_page=TEN, patient=patient) for words in searches]
     answers = search_many_products(engine, site_id, list(zip(requests, plans, strict=True)), served.stop_words)
     results = (answer.result for answer in answers)
     return [FirstTen(r.total, r.hits, planned, r) for r, planned in zip(results, plans, strict=True)]
