@@ -15,7 +15,7 @@ from app.adapters.whoosh.ordering import Keys, sold_out_last, sort_keys
 from app.adapters.whoosh.placing import PlacedOrder, pinned_docs
 from app.adapters.whoosh.scoring import Scores
 from app.adapters.whoosh.signals import in_stock
-from app.adapters.whoosh.unit_matches import lacking
+from app.adapters.whoosh.unit_matches import missing_units
 from app.adapters.whoosh.view import View
 from app.domain.search.engine import SearchRequest, Sort, ValueFilter
 from app.domain.search.ranking import strategy
@@ -131,7 +131,7 @@ def _tiers(view: View, answer: WordMatches) -> Docs:
     them all, and alternatives behind the words themselves."""
     if answer.full is not None:
         return (~answer.full).astype(np.intp)
-    return lacking(view, () if answer.found is None else answer.found.units, answer.docs)
+    return missing_units(view, () if answer.found is None else answer.found.units, answer.docs)
 
 
 def _with_pinned(answer: WordMatches, pinned: Docs) -> WordMatches:

@@ -105,7 +105,7 @@ def together(view: View, words: Sequence[str], matches: Sequence[Matches], optio
 def own_words_first(view: View, units: Sequence[UnitMatch], docs: Docs, scores: Scores) -> Scores:
     """Documents that have the words rank above those with only an alternative to them, and those with an alternative to
     one above those with alternatives to two."""
-    missing = lacking(view, units, docs)
+    missing = missing_units(view, units, docs)
     scores = scores.copy()
     for level in range(1, int(missing.max(initial=0)) + 1):
         lower = missing >= level
@@ -114,7 +114,7 @@ def own_words_first(view: View, units: Sequence[UnitMatch], docs: Docs, scores: 
     return scores
 
 
-def lacking(view: View, units: Sequence[UnitMatch], docs: Docs) -> Docs:
+def missing_units(view: View, units: Sequence[UnitMatch], docs: Docs) -> Docs:
     """Return for how many units each document has an alternative alone."""
     missing = np.zeros(len(docs), np.intp)
     for unit in units:
