@@ -78,7 +78,7 @@ class Ports:
     payment_processor: PaymentProcessor = field(default_factory=NoProcessor)
     mailer: Mailer = field(default_factory=NoMailer)
     rate_limits: RateLimits = field(default_factory=NoRateLimits)
-    counted_opens: RateLimits = field(default_factory=NoRateLimits)
+    day_windows: RateLimits = field(default_factory=NoRateLimits)
     erasures: ErasureList = field(default_factory=NoErasureList)
 
 
@@ -153,10 +153,10 @@ def rate_limits() -> RateLimits:
     return _ports().rate_limits
 
 
-def counted_opens() -> RateLimits:
-    """The windows of a day by product and network. A table of their own: beside these, those of a minute would give
+def day_windows() -> RateLimits:
+    """The windows of days by what a network did. A table of their own: beside these, those of a minute would give
     way."""
-    return _ports().counted_opens
+    return _ports().day_windows
 
 
 def mailer() -> Mailer:

@@ -12,9 +12,9 @@ def seconds_to_wait(key: str, rate: Rate) -> int:
     return ports.rate_limits().take(key, rate, ports.clock().now().timestamp())
 
 
-def counts_open(key: str, rate: Rate) -> bool:
-    """Whether one more opening of a product counts, of the product and the network that the key names."""
-    return ports.counted_opens().take(key, rate, ports.clock().now().timestamp()) == 0
+def counts(key: str, rate: Rate) -> bool:
+    """Whether one more of what the key names counts in its window of days."""
+    return ports.day_windows().take(key, rate, ports.clock().now().timestamp()) == 0
 
 
 def user_key(action: str, site_id: int, user_id: int) -> str:

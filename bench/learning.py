@@ -11,12 +11,17 @@ from bench.measuring import Yardstick, at_least, at_most, heading, run, sized
 from tests.click_model import Examination, Product, bot_farm, by_clicks, catalogue, ndcg, ordered, shoppers
 
 SEARCHES = sized(100)
+A_DAY = 100
 MODELS: dict[str, Examination] = {
     "look as the rule believes": examination,
     "look at less": lambda place: 1 / min(place, LAST_PLACE),
     "look at more": lambda place: float(examination(place) ** 0.7),
 }
-FARMS = {"50,000 opens in one day": (range(1), 50_000), "2,000 a day on four days": (range(3, 7), 2_000)}
+FARMS = {
+    "50,000 opens in one day": (range(1), 50_000),
+    "2,000 a day on four days": (range(3, 7), 2_000),
+    "two networks for 60 days": (range(60), 2),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,7 @@ class Outcome:
 
 def main() -> None:
     for name, looks_at in MODELS.items():
-        heading(f"NDCG@10 of {SEARCHES} searches, 40 a day for 60 days, by shoppers who {name}")
+        heading(f"NDCG@10 of {SEARCHES} searches, {A_DAY} a day for 60 days, by shoppers who {name}")
         _recovered([_outcome(seed, looks_at) for seed in range(SEARCHES)])
     heading("Searches in whose order a bot farm moves anything")
     for name, (days, a_day) in FARMS.items():
@@ -46,7 +51,7 @@ def _recovered(outcomes: list[Outcome]) -> None:
 def _outcome(seed: int, looks_at: Examination) -> Outcome:
     dice = random.Random(seed)
     products = catalogue(dice)
-    counts = shoppers(dice, products, looks_at)
+    counts = shoppers(dice, products, looks_at, A_DAY)
     naive, learned = by_clicks(products, counts.naive()), ordered(products, counts.learned(products))
     return Outcome(*map(ndcg, (ordered(products), naive, learned)))
 

@@ -23,6 +23,7 @@ SLOT = struct.Struct("<8sdII")  # The key's hash; the window's start, count and 
 SLOTS_IN_SET = 8
 SET_SIZE = SLOTS_IN_SET * SLOT.size
 SETS = 4_096
+DAY_SETS = 4 * SETS  # Where windows are of days, and fewer of them end.
 EMPTY = bytes(8)
 
 

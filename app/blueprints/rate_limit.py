@@ -10,7 +10,7 @@ from flask import g, request
 
 from app import rate_limiting
 from app.domain.shared.rate_limit import Rate
-from app.domain.sites.throttle import is_this_machine, network
+from app.domain.sites.throttle import is_this_machine, network, subscriber
 from app.permissions import View
 
 TILL_READS = ("pos-read", 120)  # A minute.
@@ -44,10 +44,10 @@ def seconds_to_wait(action: str, rate: Rate) -> int:
     return rate_limiting.seconds_to_wait(key, rate) if key else 0
 
 
-def counts_open(action: str, rate: Rate) -> bool:
-    """Whether one more opening of a product by the caller counts."""
-    key = _key(action)
-    return key is None or rate_limiting.counts_open(key, rate)
+def counts(action: str, rate: Rate) -> bool:
+    """Whether one more of what the client's line did counts in a window of days."""
+    address = request.remote_addr or "unknown"
+    return is_this_machine(address) or rate_limiting.counts(f"{action}:line:{subscriber(address)}", rate)
 
 
 def _key(action: str) -> str | None:

@@ -65,18 +65,21 @@ def _searches(site_id: int, site_today: date, zone: ZoneInfo) -> Iterator[Event]
 
 
 def _opened(searches: Iterable[Event], sales: Iterable[Sale]) -> Iterator[Event]:
-    """Yield what was opened with each click: what was bought from the search on that day, then in turn the products
-    that shoppers ever bought from it."""
+    """Yield what was opened with each click: what was bought from the search on that day, and most often the first of
+    these; on other days one of the products that shoppers ever bought from it, each in its turn."""
     on_day: dict[tuple[str, date], list[int]] = defaultdict(list)
     ever: dict[str, list[int]] = defaultdict(list)
     for sale in sales:
         on_day[sale.search, sale.order.day] += sale.product_ids
         ever[sale.search] += sale.product_ids
     turns = {word: cycle(products) for word, products in ever.items() if products}
+    liked: dict[tuple[str, date], int] = {}
     for event in searches:
         if event.kind is EventKind.CLICKED and event.word in turns:
-            today = on_day[event.word, event.day]
-            product_id = today.pop(0) if today else next(turns[event.word])
+            key = event.word, event.day
+            if key not in liked:
+                liked[key] = on_day[key][0] if on_day[key] else next(turns[event.word])
+            product_id = on_day[key].pop(0) if on_day[key] else liked[key]
             yield replace(event, kind=EventKind.OPENED, product_id=product_id)
 
 

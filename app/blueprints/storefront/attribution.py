@@ -101,9 +101,9 @@ def _counts(event: Event) -> bool:
     """Leave out that a network rephrases a search today as it did before, and that it opens a product again and again:
     one shopper is no evidence for all."""
     if event.kind is EventKind.REPHRASED:
-        return rate_limit.allows_rephrasing(event.site_id, event.word, event.next_word)
-    if event.kind is EventKind.OPENED and event.product_id is not None:
-        return rate_limit.counts_open(event.site_id, event.product_id)
+        return rate_limit.counts_rephrasing(event)
+    if event.kind is EventKind.OPENED:
+        return rate_limit.counts_open(event)
     return True
 
 
@@ -111,7 +111,7 @@ def _with_network(event: Event) -> Event:
     """Note of a search whether its network makes it for the first time on a day: what is popular is so with several."""
     if event.kind is not EventKind.SEARCHED:
         return event
-    return replace(event, of_new_network=rate_limit.is_first_of_network(event.site_id, event.word))
+    return replace(event, of_new_network=rate_limit.is_first_of_network(event))
 
 
 def is_a_shopper() -> bool:

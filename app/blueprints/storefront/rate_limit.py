@@ -4,14 +4,15 @@ whatever it calls itself, because programs drive real browsers too."""
 from __future__ import annotations
 
 from app.blueprints import rate_limit as callers
+from app.domain.search_statistics.counting.events import Event
 from app.domain.shared.rate_limit import Rate
 
 SEARCHES, BASKETS = "searches", "baskets"
-OPENS_A_DAY = Rate(2, seconds=24 * 60 * 60)  # Of one product by one network: nobody alone teaches search much.
 PER_MINUTE = 60  # More than a person does; an office that shares an address stays below it, too.
-WORDS_A_DAY = 100  # Of one network that count for popular searches, so that it does not fill the table of a day.
-DAY = 86_400  # Seconds.
-REPHRASINGS_A_DAY = 50  # Of one network, so that it does not take up the pairs that a shop counts on a day.
+TWO_DAYS = 2 * 86_400  # Seconds: what a search of one day leads to within a day of it counts for that day.
+OPENS_A_DAY = 200  # Of one network, and
+WORDS_A_DAY = 100  # that count for popular searches, and
+REPHRASINGS_A_DAY = 50  # so that it does not take up what a shop counts on a day.
 
 
 def allows(action: str) -> bool:
@@ -19,21 +20,24 @@ def allows(action: str) -> bool:
     return callers.seconds_to_wait(action, Rate(PER_MINUTE)) == 0
 
 
-def allows_rephrasing(site_id: int, word: str, next_word: str) -> bool:
-    """Whether the client's network may count as one more visit that searched the one and then the other: for each such
-    pair once a day. More visits than days are thus those of several networks."""
-    limits = {f"rephrasing\0{site_id}\0{word}\0{next_word}": 1, f"rephrasings\0{site_id}": REPHRASINGS_A_DAY}
-    return all(callers.seconds_to_wait(action, Rate(most, DAY)) == 0 for action, most in limits.items())
+def counts_open(event: Event) -> bool:
+    """Whether search may learn from the client's network that this product was opened."""
+    return _counts_once(event, "opened", f"{event.word}\0{event.product_id}", OPENS_A_DAY)
 
 
-def counts_open(site_id: int, product_id: int) -> bool:
-    """Whether search may learn from the client that this product was opened."""
-    return callers.counts_open(f"opened:{site_id}:{product_id}", OPENS_A_DAY)
+def is_first_of_network(event: Event) -> bool:
+    """Whether the client's network makes the search for the first time on its day: the sum over a day is of networks,
+    not of visits, which a program without cookies makes as many of as it likes."""
+    return _counts_once(event, "searched", event.word, WORDS_A_DAY)
 
 
-def is_first_of_network(site_id: int, word: str) -> bool:
-    """Whether the client's network searches for the word for the first time within a day: the sum over a day is of
-    networks, not of visits, which a program without cookies makes as many of as it likes. The limit of all words stands
-    first, since each word makes a window of a day."""
-    limits = {f"words\0{site_id}": WORDS_A_DAY, f"word\0{site_id}\0{word}": 1}
-    return all(callers.counts_open(action, Rate(most, DAY)) for action, most in limits.items())
+def counts_rephrasing(event: Event) -> bool:
+    """Whether the client's network may count as one more visit that searched the one and then the other."""
+    return _counts_once(event, "rephrased", f"{event.word}\0{event.next_word}", REPHRASINGS_A_DAY)
+
+
+def _counts_once(event: Event, action: str, what: str, most: int) -> bool:
+    """Whether the network has not done just this on the day of the event, and less than so many others: more visits
+    than days are thus those of several networks. All of a day comes first, so that beyond it nothing is kept."""
+    of_day = f"{action}\0{event.site_id}\0{event.day}"
+    return callers.counts(of_day, Rate(most, TWO_DAYS)) and callers.counts(f"{of_day}\0{what}", Rate(1, TWO_DAYS))

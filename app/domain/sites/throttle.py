@@ -129,6 +129,13 @@ def network(address: str) -> str:
     return known.exploded[:19] if isinstance(known, IPv6Address) else str(known)
 
 
+def subscriber(address: str) -> str:
+    """Return the largest network that one line has: of IPv6 the first 48 bits, among whose networks a subscriber may
+    move for as long as a day or more; of IPv4 the address."""
+    found = network(address)
+    return found[:14] if ":" in found else found
+
+
 def is_this_machine(address: str) -> bool:
     """Whether an address is a loopback one, which a proxy that TRUSTED_PROXIES does not name gives to every client."""
     try:

@@ -119,6 +119,12 @@ def test_the_network_is_an_ipv4_address_or_the_first_half_of_an_ipv6_address(add
     assert throttle.network(address) == network
 
 
+def test_a_line_has_an_ipv4_address_or_many_networks_of_ipv6() -> None:
+    assert throttle.subscriber("2001:db8:1:2:3:4:5:6") == throttle.subscriber("2001:db8:1:ffff::1") == "2001:0db8:0001"
+    assert throttle.subscriber("2001:db8:2::1") != throttle.subscriber("2001:db8:1::1")
+    assert throttle.subscriber("::ffff:203.0.113.9") == "203.0.113.9" and throttle.subscriber("unknown") == "unknown"
+
+
 @pytest.mark.parametrize("address", ["127.0.0.1", "::ffff:127.0.0.1", "::1"])
 def test_loopback_addresses_are_this_machine(address: str) -> None:
     assert throttle.is_this_machine(address)

@@ -15,8 +15,8 @@ from sqlalchemy import delete, select
 
 from app.domain.catalogue.models import Product
 from app.domain.relevance.learning.models import ALL, ForgottenWord, LearnedWord
+from app.domain.relevance.learning.teaching import teaching_words
 from app.domain.search.ranking.learning import (
-    FEWEST_VISITS,
     MOST_SEARCHES,
     WINDOW,
     LearnedSearch,
@@ -26,7 +26,7 @@ from app.domain.search.ranking.learning import (
 from app.domain.search.serving import versions
 from app.domain.search.serving.learned import LearningMode, search_as_json
 from app.domain.search_statistics.counting.product_changes import HUNDREDTHS, ProductChange
-from app.domain.search_statistics.counting.product_counts import opened_words, product_days
+from app.domain.search_statistics.counting.product_counts import product_days
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.search_statistics.counting.rolling_sums import first_day
 from app.domain.shared.clock import Clock
@@ -55,7 +55,7 @@ def learn_site(clock: Clock, site_id: int) -> int:
         _replace(clock, site_id, {}, None)
         return 0
     today = site_today(clock, site_id)
-    words = opened_words(site_id, first_day(today, WINDOW), today, FEWEST_VISITS, MOST_SEARCHES)
+    words = teaching_words(site_id, first_day(today, WINDOW), today, MOST_SEARCHES)
     lessons = _lessons(site_id, today, words)
     _replace(clock, site_id, lessons, None)
     return len(lessons)

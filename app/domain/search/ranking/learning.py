@@ -3,7 +3,7 @@
 The counts are by day: how often the words were searched, and how often each product was opened from what they showed
 and then bought. People look at what stands on top whether or not it is what they want; an opened product therefore
 counts by the inverse of how likely its place is looked at (inverse propensity), which makes the sum of its counts an
-unbiased measure of how often shoppers who looked at it opened it (docs/adr/0041-learning-from-clicks.md).
+unbiased measure of how often shoppers who looked at it opened it (docs/adr/0062-learning-from-clicks.md).
 
 A score is only ever moved up, and never by more than LIFT: what the words say stays what counts most.
 """
@@ -24,8 +24,8 @@ HALF_LIFE = 20  # Days, after which a count counts half; at the end of the windo
 LAST_PLACE = 24  # Further down, places count as this one, so that no single click weighs more than 4.7.
 PURCHASE = 4  # Opens that a purchase is worth on top of its own.
 
-FEWEST_DAYS = 5  # With opens; a campaign, a bot farm or a colleague is gone by then.
-FEWEST_VISITS = 10  # In which the product was opened.
+FEWEST_A_DAY = 3  # Opens of a product: a network counts once a day, so one or two fond shoppers never make as many.
+FEWEST_DAYS = 5  # With so many; a campaign or a colleague is gone by then.
 FEWEST_VISITS_OF_LEVEL = 20
 FEWEST_PRODUCTS_OF_LEVEL = 2  # Else the level would only say once more what its product says.
 BUSIEST_DAY = 3  # Times the median of the days on which a product was opened: a busier day counts as one so busy.
@@ -111,7 +111,7 @@ class _Evidence:
         self.days.add(count.age)
         self.products.add(count.product_id)
 
-    def is_enough(self, visits: int, products: int = 1) -> bool:
+    def is_enough(self, visits: int = 0, products: int = 1) -> bool:
         return self.visits >= visits and len(self.days) >= FEWEST_DAYS and len(self.products) >= products
 
     def confidence(self, doubt: int) -> float:
@@ -119,10 +119,11 @@ class _Evidence:
 
 
 def learn(counts: Iterable[ProductCount], levels: Mapping[int, str | None]) -> LearnedSearch:
-    """Return what the counts of one search teach. `levels` has the products that may be shown, each with its level."""
+    """Return what the counts of one search teach. `levels` has the products that may be shown, each with its level.
+    What few opened on a day is left out, so that it neither adds to other days nor takes from them."""
     days: dict[int, list[ProductCount]] = defaultdict(list)
     for count in counts:
-        if count.opens > 0 and 0 <= count.age < WINDOW and count.product_id in levels:
+        if count.opens >= FEWEST_A_DAY and 0 <= count.age < WINDOW and count.product_id in levels:
             days[count.product_id].append(count)
     by_product: dict[int, _Evidence] = defaultdict(_Evidence)
     by_level: dict[str, _Evidence] = defaultdict(_Evidence)
@@ -136,7 +137,7 @@ def learn(counts: Iterable[ProductCount], levels: Mapping[int, str | None]) -> L
 
 
 def _products(evidence: Mapping[int, _Evidence]) -> tuple[LearnedProduct, ...]:
-    enough = {id: one for id, one in evidence.items() if one.is_enough(FEWEST_VISITS)}
+    enough = {id: one for id, one in evidence.items() if one.is_enough()}
     factors = _factors(enough, LIFT, DOUBT)
     found = (LearnedProduct(id, factors[id], one.opens, one.bought) for id, one in enough.items() if id in factors)
     return tuple(sorted(found, key=lambda one: (-one.factor, one.product_id))[:MOST_PRODUCTS])

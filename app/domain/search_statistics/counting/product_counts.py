@@ -94,20 +94,6 @@ def _add(rows: list[dict[str, Any]]) -> None:
     db.session.connection().execute(statement.on_conflict_do_update(index_elements=key, set_=sums), rows)
 
 
-def opened_words(site_id: int, first: date, last: date, fewest: int, most: int) -> list[str]:
-    """Return the searches from which products were opened most often in a period, at least `fewest` times."""
-    model, opens = SearchProductDay, func.sum(SearchProductDay.opens)
-    query = (
-        select(model.word)
-        .where(model.site_id == site_id, model.day.between(first, last))
-        .group_by(model.word)
-        .having(opens >= fewest)
-        .order_by(opens.desc(), model.word)
-        .limit(most)
-    )
-    return list(db.session.scalars(query))
-
-
 def product_days(site_id: int, words: Sequence[str], first: date, last: date) -> Iterator[ProductChange]:
     """Yield the counts of these searches in a period, by search."""
     model = SearchProductDay

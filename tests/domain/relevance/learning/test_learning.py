@@ -13,6 +13,7 @@ from app.domain.relevance.learning import forgetting
 from app.domain.relevance.learning.learning import learn_site
 from app.domain.relevance.learning.listing import learned_rows, learning_state
 from app.domain.relevance.learning.models import ALL, LearnedWord
+from app.domain.relevance.learning.teaching import teaching_words
 from app.domain.relevance.trials.proposal import LearningProposal, as_json, proposed, read
 from app.domain.search.engine import LearnedFactors, SearchRequest
 from app.domain.search.serving.learned import Learned, LearningMode
@@ -52,7 +53,7 @@ def product_id(site_id: int) -> int:
 
 
 def count(
-    site_id: int, word: str, product_id: int, days: range = range(1, 21), opens: int = 2, bought: int = 0
+    site_id: int, word: str, product_id: int, days: range = range(1, 21), opens: int = 3, bought: int = 0
 ) -> None:
     with transaction():
         for age in days:
@@ -201,11 +202,45 @@ def test_forgetting_can_be_undone_like_other_changes(clock: StoppedClock, site_i
     assert forgetting.records(site_id, ["*"]) == {} and request(site_id).learned
 
 
+def test_what_programs_invent_on_a_few_days_takes_no_real_search_its_place(site_id: int, product_id: int) -> None:
+    count(site_id, "tent", product_id, range(1, 6), opens=3)
+    for number in range(4):
+        count(site_id, f"invented {number}", product_id, range(1, 5), opens=10_000)
+        count(site_id, f"seldom {number}", product_id, range(1, 50), opens=2)
+    assert words_that_teach(site_id, most=1) == ["tent"]
+
+
+def test_a_busy_day_puts_no_search_before_others(site_id: int, product_id: int) -> None:
+    count(site_id, "tent", product_id, range(1, 9), opens=20)
+    count(site_id, "stove", product_id, range(1, 5), opens=3)
+    count(site_id, "stove", product_id, range(5, 6), opens=50_000)
+    assert words_that_teach(site_id) == ["tent", "stove"]
+
+
+def test_what_was_forgotten_takes_no_place(clock: StoppedClock, site_id: int, product_id: int) -> None:
+    count(site_id, "tent", product_id, range(1, 9), opens=20)
+    count(site_id, "stove", product_id, range(1, 9))
+    learn(clock, site_id)
+    with transaction():
+        forgetting.forget(author(clock, site_id), "tent")
+    assert words_that_teach(site_id) == ["stove"]
+    with transaction():
+        forgetting.forget(author(clock, site_id), ALL)
+    assert words_that_teach(site_id) == []
+    count(site_id, "stove", product_id, range(-5, 0))
+    assert words_that_teach(site_id) == ["stove"]
+
+
+def words_that_teach(site_id: int, most: int = 500) -> list[str]:
+    today = NOW.date()
+    return teaching_words(site_id, today - timedelta(days=59), today + timedelta(days=9), most)
+
+
 def test_the_list_shows_the_evidence(clock: StoppedClock, site_id: int, product_id: int) -> None:
     count(site_id, "tent", product_id, bought=1)
     learn(clock, site_id)
     [row] = learned_rows(site_id).items
-    assert (row.word, row.evidence) == ("tent", "40 opens, 20 bought")
-    assert [(one.name, one.percent) for one in row.products] == [("Tent", 37)]
+    assert (row.word, row.evidence) == ("tent", "60 opens, 20 bought")
+    assert [(one.name, one.percent) for one in row.products] == [("Tent", 40)]
     assert learning_state(site_id).searches == 1
     assert learned_rows(site_id, contains="stove").items == ()

@@ -40,7 +40,7 @@ def test_the_known_relevance_of_a_click_model_is_recovered(looks_at: Examination
     for seed in SEEDS:
         dice = random.Random(seed)
         products = catalogue(dice)
-        counts = shoppers(dice, products, looks_at)
+        counts = shoppers(dice, products, looks_at, a_day=100)
         starts.append(ndcg(ordered(products)))
         naive.append(ndcg(by_clicks(products, counts.naive())))
         learned.append(ndcg(ordered(products, counts.learned(products))))
@@ -57,8 +57,13 @@ def test_learning_from_what_learning_shows_gets_better_and_not_stuck() -> None:
 
 @pytest.mark.parametrize(
     ("days", "a_day"),
-    [(range(1), 50_000), (range(3, 7), 2_000), (range(4), 3)],
-    ids=["in one day", "on four days", "from three addresses"],
+    [
+        (range(1), 50_000),
+        (range(3, 7), 2_000),
+        (range(4), 3),
+        *((range(days), networks) for days in (5, 30, WINDOW) for networks in (1, 2)),
+    ],
+    ids=lambda value: f"{len(value)} days" if isinstance(value, range) else f"{value} networks",
 )
 def test_a_bot_farm_moves_nothing(days: range, a_day: int) -> None:
     for seed in SEEDS:
@@ -84,7 +89,28 @@ def test_a_busy_day_of_bots_adds_little_to_what_shoppers_do_open() -> None:
     assert after.get(weak.product_id, 1) < weak.factor + 0.2
 
 
-@pytest.mark.parametrize(("days", "a_day"), [(learning.FEWEST_DAYS - 1, 50), (9, 1)])
+@pytest.mark.parametrize("networks", [1, 2])
+def test_what_few_networks_open_day_after_day_moves_no_level_either(networks: int) -> None:
+    counts = Counts()
+    for age in range(WINDOW):
+        for product_id in range(1, 20):
+            counts.open(product_id, age, LAST_PLACE, networks)
+    assert not counts.learned([Product(id, 1, 1) for id in range(1, 20)])
+
+
+@pytest.mark.parametrize("networks", [1, 2])
+def test_few_networks_neither_add_much_to_what_others_open_nor_take_from_it(networks: int) -> None:
+    counts = Counts()
+    for age in range(10):
+        counts.open(1, age, 1, 10)
+        counts.open(2, age, 1, 10)
+    for age in range(WINDOW):
+        counts.open(1, age, 1, networks)
+    factors = [one.factor for one in counts.learned([Product(1, 1, 1), Product(2, 1, 1, "other")]).products]
+    assert 0 <= factors[0] - factors[1] < 0.1
+
+
+@pytest.mark.parametrize(("days", "a_day"), [(learning.FEWEST_DAYS - 1, 50), (WINDOW, learning.FEWEST_A_DAY - 1)])
 def test_few_days_or_few_visits_teach_nothing(days: int, a_day: int) -> None:
     counts = Counts()
     for age in range(days):
@@ -94,7 +120,7 @@ def test_few_days_or_few_visits_teach_nothing(days: int, a_day: int) -> None:
 
 def test_more_evidence_earns_more_of_the_lift_and_never_all_of_it() -> None:
     factors = []
-    for a_day in (2, 10, 500):
+    for a_day in (3, 10, 500):
         counts = Counts()
         for age in range(30):
             counts.open(1, age, 1, a_day)
@@ -105,32 +131,32 @@ def test_more_evidence_earns_more_of_the_lift_and_never_all_of_it() -> None:
 def test_a_purchase_counts_more_than_an_open_and_lately_more_than_long_ago() -> None:
     counts = Counts()
     for day in range(20):
-        counts.open(1, day, 1, 2, bought=1)
-        counts.open(2, day, 1, 2)
-        counts.open(3, day + 30, 1, 2)
+        counts.open(1, day, 1, 3, bought=1)
+        counts.open(2, day, 1, 3)
+        counts.open(3, day + 30, 1, 3)
     learned = counts.learned([Product(id, 1, 1) for id in (1, 2, 3)])
     assert [(one.product_id, one.opens, one.bought) for one in learned.products] == [
-        (1, 40, 20),
-        (2, 40, 0),
-        (3, 40, 0),
+        (1, 60, 20),
+        (2, 60, 0),
+        (3, 60, 0),
     ]
 
 
 def test_a_level_is_learned_from_several_of_its_products() -> None:
     counts = Counts()
     for day in range(20):
-        counts.open(1, day, 1, 2)
-        counts.open(2, day, 2, 1)
+        counts.open(1, day, 1, 4)
+        counts.open(2, day, 2, 3)
         counts.open(3, day, 3, 3)
     products = [Product(1, 1, 1, "laptops"), Product(2, 1, 1, "laptops"), Product(3, 1, 1, "bags")]
     [level] = counts.learned(products).levels
-    assert (level.level_id, level.opens) == ("laptops", 60) and 1 < level.factor < 1 + LEVEL_LIFT
+    assert (level.level_id, level.opens) == ("laptops", 140) and 1 < level.factor < 1 + LEVEL_LIFT
 
 
 def test_a_product_that_is_no_longer_shown_is_left_out() -> None:
     counts = Counts()
     for day in range(20):
-        counts.open(1, day, 1)
+        counts.open(1, day, 1, 3)
     assert counts.learned([Product(1, 1, 1)]) and not counts.learned([Product(2, 1, 1)])
 
 

@@ -1,0 +1,34 @@
+"""Which searches can teach. Those that cannot, such as what programs invent on a few days, take nobody's place."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from sqlalchemy import case, func, or_, select
+from sqlalchemy.orm import aliased
+
+from app.domain.relevance.learning.models import ALL, ForgottenWord
+from app.domain.search.ranking.learning import FEWEST_A_DAY, FEWEST_DAYS
+from app.domain.search_statistics.counting.models import SearchProductDay
+from app.extensions import db
+
+MOST_A_DAY = 30  # Opens of a product that speak for a search: a busier day does not put it before others.
+
+
+def teaching_words(site_id: int, first: date, last: date, most: int) -> list[str]:
+    """Return the searches from which shoppers opened products on enough days of a period that are not forgotten, those
+    with the most opens first."""
+    model, own, all_ = SearchProductDay, aliased(ForgottenWord), aliased(ForgottenWord)
+    opens = func.sum(case((model.opens > MOST_A_DAY, MOST_A_DAY), else_=model.opens))
+    query = (
+        select(model.word)
+        .outerjoin(own, (own.site_id == model.site_id) & (own.word == model.word))
+        .outerjoin(all_, (all_.site_id == model.site_id) & (all_.word == ALL))
+        .where(model.site_id == site_id, model.day.between(first, last), model.opens >= FEWEST_A_DAY)
+        .where(*(or_(one.through.is_(None), model.day > one.through) for one in (own, all_)))
+        .group_by(model.word)
+        .having(func.count(model.day.distinct()) >= FEWEST_DAYS)
+        .order_by(opens.desc(), model.word)
+        .limit(most)
+    )
+    return list(db.session.scalars(query))
