@@ -77,12 +77,15 @@ def is_covered(view: View, model: SentenceModel) -> bool:
     return view.cached(("covered", model.name), lambda: _with_vectors(view, model) >= COVERED * view.documents)
 
 
-def lacks_vectors(view: View, model: SentenceModel | None) -> bool:
-    """Whether a rebuild would let a model rank what it does not rank yet."""
+def lacks_vectors(view: View, model: SentenceModel | None) -> str | None:
+    """Return the name of a model that a rebuild would let rank what it does not rank yet. One that cannot be used,
+    which shows when it is loaded, would not."""
     try:
-        return model is not None and not is_covered(view, model)
+        if model is not None and not is_covered(view, model) and model.label:
+            return model.name
     except SentenceModelUnavailable:
-        return False
+        pass
+    return None
 
 
 def _with_vectors(view: View, model: SentenceModel) -> int:

@@ -107,7 +107,9 @@ COLUMNS: Mapping[str, Columns] = {
         none=f"sku name manufacturer description upc search_terms taxonomy_level_id taxonomy_attributes "
         f"archived_taxonomy_data {_CONTENT}"
     ),
-    "rebuild_runs": _leased(actor="requested_by queued_by", none="id scope queued_scope generations taxonomy_id"),
+    "rebuild_runs": _leased(
+        actor="requested_by queued_by", none="id scope queued_scope for_model generations taxonomy_id"
+    ),
     "reconcile_reports": Columns(none="examples"),
     "role_grants": Columns(personal="role"),
     "search_days": Columns(),

@@ -282,15 +282,15 @@ class EngineStatus:
     """`generation` changes with every swap and `version` with every change that a reader can see. Documents that are
     gone may count in how rare a word is until the engine merges its files: that moves scores, not what is found. An
     `outdated` index answers, but was made by another reading of words (`ranking.analysis.ANALYSIS`), so that some words
-    miss what they should find until a rebuild. `lacks_vectors`: the engine has a sentence model that most documents
-    were not embedded with; a rebuild does it."""
+    miss what they should find until a rebuild. `lacks_vectors` names the engine's sentence model where it can be
+    used and documents were not embedded with it; a rebuild does it."""
 
     state: EngineState
     error: str | None = None
     documents: int | None = None
     generation: str | None = None
     version: str | None = None
-    lacks_vectors: bool = False
+    lacks_vectors: str | None = None
     outdated: bool = False
 
 

@@ -42,6 +42,7 @@ class RebuildRun(LeasedWork, Base):
     `generations` names by index what this run found live and what it put in its place:
     `{"products": {"before": "gen-3", "after": "gen-4"}}`; "after" is missing until the swap is known to be done.
     `taxonomy_id` is the taxonomy that was active when it began; `blocked`: golden searches refused its index.
+    `for_model` is the sentence model for whose vectors the shop itself requested it, which may lead to none.
     `queued_scope` is rebuilt right after this run: what `queued_by`, who joined it, wanted and it leaves out.
     """
 
@@ -63,6 +64,7 @@ class RebuildRun(LeasedWork, Base):
     scope: Mapped[str] = mapped_column(String(16))
     queued_scope: Mapped[str | None] = mapped_column(String(16))
     queued_by: Mapped[str | None] = mapped_column(String(100))
+    for_model: Mapped[str | None] = mapped_column(Text)
     generations: Mapped[dict[str, dict[str, str | None]]] = mapped_column(JsonValue, default=dict)
     taxonomy_id: Mapped[str | None] = mapped_column(String(120))
     # To rename a column takes it from the release before, which works on this database during an upgrade.

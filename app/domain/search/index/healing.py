@@ -14,7 +14,7 @@ from app.domain.alerts.causes import BY_KEY, Cause
 from app.domain.search.context import SearchContext
 from app.domain.search.engine import EngineState, IndexName, SearchEngine
 from app.domain.search.index import first_index
-from app.domain.search.index.meanings import lacks_meanings, request_meanings
+from app.domain.search.index.meanings import missing_model, request_meanings
 from app.domain.search.index.rebuild_pauses import WORTH_REMEMBERING, PastRebuild, failures_in_a_row, may_rebuild
 from app.domain.search.index.runs import BY_ITSELF, Scope, content_search_is_on, request_rebuild
 from app.domain.search.models import RebuildRun
@@ -87,8 +87,8 @@ def heal(context: SearchContext) -> None:
             continue
         if outdated := outdated_indexes(context.engine, site_id):
             _renew(context, site_id, outdated)
-        elif lacks_meanings(context, site_id):
-            context.commit(partial(request_meanings, context, site_id))
+        elif (model := missing_model(context, site_id)) is not None:
+            context.commit(partial(request_meanings, context, site_id, model))
     _end_alerts(context, lost)
 
 

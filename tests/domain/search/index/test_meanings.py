@@ -8,13 +8,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from app.adapters.sentence_model.files import RELEASED, ModelFiles
+from app.adapters.sentence_model.model import MiniLm
 from app.adapters.whoosh import WhooshEngine
 from app.domain.search.context import SearchContext
 from app.domain.search.engine import IndexName, SearchRequest
 from app.domain.search.index.healing import heal
 from app.domain.search.index.rebuild import rebuild
+from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import RebuildRun
 from app.domain.sites.models import AuditEntry
+from app.domain.work import leases
 from app.extensions import db
 from app.transaction import transaction
 from tests.fakes.clock import StoppedClock
@@ -75,6 +79,70 @@ def test_a_rebuild_that_a_worker_without_the_model_did_is_not_repeated_at_once(
     clock.move(minutes=20)
     heal(with_model)
     assert len(requested()) == 2
+
+
+def try_in_vain(indexing: SearchContext, queue: RecordingQueue) -> None:
+    """Have the worker do what was requested last, without the model."""
+    assert rebuild(indexing, *map(str, queue.jobs[-1][1]))
+
+
+def test_two_rebuilds_in_vain_are_enough_until_somebody_else_rebuilds(
+    indexing: SearchContext, with_model: SearchContext, site_id: int, clock: StoppedClock, queue: RecordingQueue
+) -> None:
+    for _ in range(2):
+        clock.move(hours=2)
+        heal(with_model)
+        try_in_vain(indexing, queue)
+    clock.move(hours=2)
+    heal(with_model)
+    assert len(requested()) == 2
+    rebuild(indexing, request(indexing, site_id))
+    clock.move(hours=2)
+    heal(with_model)
+    assert len(requested()) == 4
+
+
+def test_rebuilds_that_fail_are_not_repeated_for_ever_either(
+    with_model: SearchContext, site_id: int, clock: StoppedClock, queue: RecordingQueue
+) -> None:
+    for tries in (1, 2, 2):
+        clock.move(hours=2)
+        heal(with_model)
+        assert len(requested()) == tries
+        with transaction():
+            if claim := leases.claim(REBUILD, clock):
+                leases.fail(clock, claim, "The golden search couch would break.")
+
+
+def test_another_model_is_tried_anew(
+    indexing: SearchContext,
+    with_model: SearchContext,
+    tmp_path: Path,
+    site_id: int,
+    clock: StoppedClock,
+    queue: RecordingQueue,
+) -> None:
+    class Other(WordSums):
+        name = "other"
+
+    for _ in range(2):
+        clock.move(hours=2)
+        heal(with_model)
+        try_in_vain(indexing, queue)
+    clock.move(hours=2)
+    heal(with_model)
+    assert len(requested()) == 2
+    heal(replace(indexing, engine=WhooshEngine(tmp_path / "index", Other())))
+    assert len(requested()) == 3
+
+
+def test_a_damaged_model_leads_to_no_rebuild(
+    indexing: SearchContext, tmp_path: Path, site_id: int, clock: StoppedClock
+) -> None:
+    damaged = MiniLm(ModelFiles(tmp_path / "nothing", RELEASED))
+    clock.move(hours=2)
+    heal(replace(indexing, engine=WhooshEngine(tmp_path / "index", damaged)))
+    assert requested() == []
 
 
 def test_without_a_model_nothing_is_rebuilt(indexing: SearchContext, site_id: int, clock: StoppedClock) -> None:
