@@ -19,7 +19,7 @@ from app.adapters.whoosh.trial import MOST_EMBEDDED
 from app.adapters.whoosh.vectors import packed
 from app.domain.search.engine import Delete, EngineState, SearchRequest, Upsert
 from app.domain.search.ranking.fusion import RANKED
-from app.domain.search.sentence_model import Vectors
+from app.domain.search.sentence_model import SentenceModelUnavailable, Vectors
 from tests.adapters.whoosh_catalogue import generation_directory
 from tests.contracts.meaning_contract import THINGS, answer, ids, model, similar, thing
 from tests.contracts.search_engine_contract import PRODUCTS, SITE, apply, rebuild
@@ -137,6 +137,24 @@ def test_a_model_that_is_gone_leaves_what_the_index_finds(folder: Path):
     engine = WhooshEngine(folder)
     apply(engine, Upsert(thing(6, "Computer")))
     assert set(ids(answer(engine, "computer"))) == {"T1", "T2", "T6"}
+
+
+class Unusable(WordSums):
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        raise SentenceModelUnavailable("Its weights are damaged.")
+
+
+def test_a_change_of_anything_but_the_text_does_not_even_load_the_model(folder: Path):
+    rebuild(with_model(folder)[0], THINGS)
+    apply(WhooshEngine(folder, Unusable()), Upsert(thing(3, "Couch", colour="Green")))
+    assert set(similar(answer(with_model(folder)[0], "furniture", correct=False))) == {"T3", "T4"}
+
+
+def test_a_model_that_cannot_be_used_leaves_a_rebuild_and_changes_by_words(folder: Path):
+    engine = WhooshEngine(folder, Unusable())
+    rebuild(engine, [*THINGS, *(thing(n, f"Teapot {n}") for n in range(10, 600))])
+    apply(engine, Upsert(thing(6, "Computer")))
+    assert set(ids(engine.search(SITE, PRODUCTS, SearchRequest(words="computer")))) == {"T1", "T2", "T6"}
 
 
 class Stuck(WordSums):

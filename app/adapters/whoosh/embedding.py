@@ -10,18 +10,20 @@ import structlog
 from app.adapters.whoosh.vectors import Hashes, RowVectors, hashes_of, joined_rows, no_vectors, packed
 from app.domain.search.engine import IndexDocument
 from app.domain.search.ranking.fusion import meaning_text
-from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable
+from app.domain.search.sentence_model import SentenceModel, SentenceModelUnavailable, Vectors
 
 log = structlog.get_logger(__name__)
 BATCH = 256  # Texts that are embedded in one go, so that whoever counts documents sees them come.
 
 
 class Embedder:
-    """Makes vectors by a model. `known` are those of the documents that are live now, of any model. Raises
-    SentenceModelUnavailable."""
+    """Makes vectors by a model, which is loaded once a text was never embedded: a model that cannot be used then leaves
+    documents without. `known` are the vectors of the documents that are live now, of any model. Raises
+    SentenceModelUnavailable where the model cannot even be named."""
 
     def __init__(self, model: SentenceModel, known: Iterable[RowVectors | None] = ()) -> None:
         self._model = model
+        self._is_usable = True
         self._known = [
             vectors
             for vectors in known
@@ -41,9 +43,21 @@ class Embedder:
         missing = np.flatnonzero(~self._take_over(found))[:most]
         for start in range(0, len(missing), BATCH):
             places = missing[start : start + BATCH]
-            made = packed(self._model.name, self._model.embed([texts[place] for place in places]), hashes[places])
+            embedded = self._embedded([texts[place] for place in places]) if self._is_usable else None
+            if embedded is None:
+                break
+            made = packed(self._model.name, embedded, hashes[places])
             found.rows[places], found.scales[places] = made.rows, made.scales
         return found
+
+    def _embedded(self, texts: Sequence[str]) -> Vectors | None:
+        """Return None where the model cannot be used: documents are indexed all the same."""
+        try:
+            return self._model.embed(texts)
+        except SentenceModelUnavailable as error:
+            self._is_usable = False
+            log.warning("indexed_by_words_alone", reason=error.message)
+            return None
 
     def _take_over(self, found: RowVectors) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Copy the rows that are known by their hash; return which were."""
@@ -63,11 +77,10 @@ class Embedder:
 
 
 def embedder(model: SentenceModel | None, known: Iterable[RowVectors | None]) -> Embedder | None:
-    """Return what makes vectors; None where there is no model that can be used: documents are indexed all the same."""
+    """Return what makes vectors; None where there is no model, or one without a name."""
     if model is None:
         return None
     try:
-        model.embed(())  # Loads it: that it cannot be used shows here, or not at all.
         return Embedder(model, known)
     except SentenceModelUnavailable as error:
         log.warning("indexed_by_words_alone", reason=error.message)

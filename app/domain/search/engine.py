@@ -283,7 +283,7 @@ class EngineStatus:
     gone may count in how rare a word is until the engine merges its files: that moves scores, not what is found. An
     `outdated` index answers, but was made by another reading of words (`ranking.analysis.ANALYSIS`), so that some words
     miss what they should find until a rebuild. `lacks_vectors` names the engine's sentence model where it can be
-    used and documents were not embedded with it; a rebuild does it."""
+    used and most documents were not embedded with it; a rebuild does it."""
 
     state: EngineState
     error: str | None = None

@@ -133,8 +133,8 @@ def search_listing(
     engine: SearchEngine, shop: Shop, request: ListingRequest, served: Served, now: datetime
 ) -> SearchPage:
     """Products that answer to the words by what merchandisers taught, and pages and collections beside them where the
-    site wants that. Where one of those answers the words, no other spelling is searched for products. A redirect is
-    part of the plan and not followed. Raises NotFound past the last page and SearchUnavailable."""
+    site wants that, on the first page. Where one of those answers the words, no other spelling is searched for
+    products, on any page. A redirect is part of the plan and not followed. Raises NotFound past the last page and SearchUnavailable."""
     planned = plan(request.words, served, now)
     filters = filters_of(default_facets(shop.settings["search-default-filters"], shop.attributes), shop.attributes)
     content = _content(engine, shop, request)
@@ -144,7 +144,8 @@ def search_listing(
         similar_below=page_size_of(shop, request),
     )
     result = search_products(engine, shop.site_id, search, planned, served.stop_words).result
-    return SearchPage(_shown(shop, request, filters, result, ListingLinks(request.path)), content, planned)
+    listing = _shown(shop, request, filters, result, ListingLinks(request.path))
+    return SearchPage(listing, content if request.page == 1 else NO_CONTENT, planned)
 
 
 def collection_listing(
@@ -222,7 +223,8 @@ def _all_filters(filters: Sequence[Filter], request: ListingRequest, shop: Shop)
 
 
 def _content(engine: SearchEngine, shop: Shop, request: ListingRequest) -> ContentHits:
-    """Return the content of the first page, where the site wants that."""
-    if not shop.settings["search-content-enabled"] or not request.words or request.page > 1:
+    """Return the content for the words, where the site wants that. The first page alone shows it, but on every page it
+    decides which spelling is searched."""
+    if not shop.settings["search-content-enabled"] or not request.words:
         return NO_CONTENT
     return content_hits(engine, shop.site_id, request.words)
