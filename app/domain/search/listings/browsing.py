@@ -134,7 +134,8 @@ def search_listing(
 ) -> SearchPage:
     """Products that answer to the words by what merchandisers taught, and pages and collections beside them where the
     site wants that, on the first page. Where one of those answers the words, no other spelling is searched for
-    products, on any page. A redirect is part of the plan and not followed. Raises NotFound past the last page and SearchUnavailable."""
+    products, on any page. A redirect is part of the plan and not followed. Raises NotFound past the last page and
+    SearchUnavailable."""
     planned = plan(request.words, served, now)
     filters = filters_of(default_facets(shop.settings["search-default-filters"], shop.attributes), shop.attributes)
     content = _content(engine, shop, request)
