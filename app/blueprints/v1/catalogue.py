@@ -107,7 +107,10 @@ def suggestions(query: dict[str, str]) -> dict[str, Any]:
 @bp.response(200, ProductShape, headers=ETAG)
 @bp.alt_response(304, description="What was sent as If-None-Match still holds.")
 def product(sku_code: str) -> dict[str, Any]:
-    """A product with its variants, by its SKU or by that of one of the variants."""
+    """A product with its variants, by its SKU or by that of one of the variants.
+
+    One with exactly the SKU `suggest` is found by a variant's SKU, or in the list by `seoName`, `upc` or `q`.
+    """
     return _product_json(product_by_sku(current_shop().site_id, sku_code))
 
 

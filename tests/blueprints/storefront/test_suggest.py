@@ -253,6 +253,13 @@ def test_a_popular_search_that_a_rule_sends_to_a_page_is_suggested(
     assert groups(get(f"{PATH}?q=ret").text) == {"Popular searches": ["returns"]}
 
 
+def test_a_popular_search_that_a_page_answers_is_suggested(searched: Search, get: Get) -> None:
+    searched("delivery", finds=None)
+    searched("delivery dates", finds=None)
+    searched("delivry", finds=None)
+    assert groups(get(f"{PATH}?q=del").text)["Popular searches"] == ["delivery"]
+
+
 def test_it_is_made_once_for_each_state_of_the_shop(app: Flask, site_id: int, get: Get) -> None:
     get(f"{PATH}?q=mu")
     with counted(app) as engine, statements(app) as seen:

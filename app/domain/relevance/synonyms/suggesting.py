@@ -19,6 +19,7 @@ from app.domain.relevance.synonyms.source import Question, SuggestionsFailed, Su
 from app.domain.relevance.synonyms.vocabulary import vocabulary_of
 from app.domain.search.context import SearchContext
 from app.domain.search.listings.content_hits import answering_content
+from app.domain.search.serving.plan import plan
 from app.domain.search.serving.query import first_ten
 from app.domain.search.serving.served import Served
 from app.domain.search.serving.snapshot import served
@@ -183,9 +184,12 @@ def searched_in_vain(clock: Clock, site_id: int) -> list[FoundNothing]:
 def _unanswered(
     context: SearchContext, site_id: int, nothing: Sequence[FoundNothing], visits: Sequence[Rephrased]
 ) -> Question:
-    """Return the question without searches that a page or a collection answers by now: those need no synonym."""
+    """Return the question without searches that a page or a collection answers by now, or that a rule sends on: those
+    need no synonym."""
     words = list(dict.fromkeys((*(one.word for one in nothing), *(one.word for one in visits))))
-    answered = answering_content(context.engine, site_id, words)
+    known, now = served(site_id), context.clock.now()
+    answered = {word for word in words if plan(word, known, now).redirect is not None}
+    answered |= answering_content(context.engine, site_id, words).keys()
     return Question(
         [one for one in nothing if one.word not in answered],
         vocabulary_of(site_id),

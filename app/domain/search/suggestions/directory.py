@@ -4,24 +4,27 @@ process for as long as the shop and its index stay as they are."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import TypeVar
+from datetime import datetime, timedelta
+from typing import Generic, TypeVar
 
 from cachetools import LRUCache
 
 from app.domain.merchandising.shop import Shop
 from app.domain.merchandising.tree import ShopNode
 from app.domain.search.engine import IndexName, SearchEngine, SearchRequest, SearchResult
-from app.domain.search.listings.category_counts import category_counts
+from app.domain.search.listings.category_counts import CategoryCounts, category_counts
+from app.domain.search.listings.content_hits import answering_content, has_words
 from app.domain.search.serving.plan import Plan, plan
 from app.domain.search.serving.query import search_many_products
 from app.domain.search.serving.served import Served
 from app.domain.search.suggestions.names import Names
 
-MOST_NAMES = 200  # Indexes of names, two for each state of a shop.
+MOST_NAMES = 200  # Indexes of names, two for each shop.
+FRESH = timedelta(minutes=1)  # However often the index changes, as with each order, names are counted no sooner again.
 MOST_CHECKED = 20_000  # Popular searches.
+CHECKED_FOR = 300  # Seconds: rules begin and end, and pages come and go, without a new index.
 T = TypeVar("T")
 
 
@@ -33,48 +36,72 @@ class Brand:
     products: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Made(Generic[T]):
+    """Names of a state of the shop and of its index."""
+
+    names: Names[T]
+    shop_version: int
+    index_version: int
+    at: datetime
+
+    def are_of(self, shop_version: int, index_version: int, now: datetime) -> bool:
+        """Whether they still hold; nearly so for a moment after the index changed."""
+        is_new = self.index_version == index_version or abs(now - self.at) < FRESH
+        return self.shop_version == shop_version and is_new
+
+
 class SuggestionDirectory:
-    """Safe to share between threads; two may make the same."""
+    """Keeps the newest names of each shop. Safe to share between threads; two may make the same."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._names: LRUCache[Hashable, object] = LRUCache(MOST_NAMES)
+        self._categories: LRUCache[int, _Made[ShopNode]] = LRUCache(MOST_NAMES // 2)
+        self._brands: LRUCache[int, _Made[Brand]] = LRUCache(MOST_NAMES // 2)
         self._checked: LRUCache[Hashable, bool] = LRUCache(MOST_CHECKED)
 
-    def categories(self, engine: SearchEngine, shop: Shop) -> Names[ShopNode]:
-        """Return the categories that shoppers can reach and that have products, those further up first."""
-        key = ("categories", shop.site_id, shop.version, shop.index_version)
-        return self._made(key, lambda: _categories(engine, shop))
+    def categories(self, engine: SearchEngine, shop: Shop, now: datetime) -> Names[ShopNode]:
+        """Return the categories that shoppers can reach and that have products, those further up first. While search
+        does not answer, those without products are among them, and nothing is kept."""
+        with self._lock:
+            known = self._categories.get(shop.site_id)
+        if known is not None and known.are_of(shop.version, shop.index_version, now):
+            return known.names
+        counts = category_counts(engine, shop.site_id)
+        names = _categories(shop, counts)
+        if not counts.is_search_away:
+            with self._lock:
+                self._categories[shop.site_id] = _Made(names, shop.version, shop.index_version, now)
+        return names
 
-    def brands(self, engine: SearchEngine, shop: Shop) -> Names[Brand]:
+    def brands(self, engine: SearchEngine, shop: Shop, now: datetime) -> Names[Brand]:
         """Return the manufacturers, those with most products first. Raises SearchUnavailable."""
-        key = ("brands", shop.site_id, shop.index_version)
-        return self._made(key, lambda: _brands(engine, shop.site_id))
+        with self._lock:
+            known = self._brands.get(shop.site_id)
+        if known is not None and known.are_of(0, shop.index_version, now):
+            return known.names
+        names = _brands(engine, shop.site_id)
+        with self._lock:
+            self._brands[shop.site_id] = _Made(names, 0, shop.index_version, now)
+        return names
 
     def finding(
         self, engine: SearchEngine, shop: Shop, served: Served, now: datetime, searches: Sequence[str]
     ) -> list[str]:
-        """Return those of the searches that lead somewhere now: to a page by a rule, or to products that have all their
-        words as they are written. Raises SearchUnavailable."""
-        state = (shop.site_id, shop.index_version, served.version, now.date())
+        """Return those of the searches that lead somewhere now: to a page by a rule or by its title, or to products
+        that have all their words as they are written. Raises SearchUnavailable."""
+        moment = int(now.timestamp()) // CHECKED_FOR
+        # The settings of a process may be newer than the version that it serves, or older.
+        state = (shop.site_id, shop.index_version, served.version, served.ranking, served.stop_words, moment)
         with self._lock:
             known = {words: self._checked.get((*state, words)) for words in searches}
         new = [words for words, finds in known.items() if finds is None]
         if new:
-            found = dict(zip(new, _find_products(engine, shop.site_id, served, now, new), strict=True))
+            found = _lead_somewhere(engine, shop.site_id, served, now, new)
             with self._lock:
                 self._checked.update({(*state, words): finds for words, finds in found.items()})
             known |= found
         return [words for words in searches if known[words]]
-
-    def _made(self, key: Hashable, make: Callable[[], T]) -> T:
-        with self._lock:
-            known = self._names.get(key)
-        if known is None:
-            known = make()
-            with self._lock:
-                self._names[key] = known
-        return known  # type: ignore[return-value]
 
 
 def words_alone(planned: Plan) -> Plan:
@@ -82,8 +109,7 @@ def words_alone(planned: Plan) -> Plan:
     return replace(planned, by_meaning=False)
 
 
-def _categories(engine: SearchEngine, shop: Shop) -> Names[ShopNode]:
-    counts = category_counts(engine, shop.site_id)
+def _categories(shop: Shop, counts: CategoryCounts) -> Names[ShopNode]:
     nodes = [node for node in shop.tree.nodes.values() if shop.tree.at(node.path) is node and counts.of(node.id) != 0]
     nodes.sort(key=lambda node: node.path.count("/"))
     return Names((node.name, node) for node in nodes)
@@ -95,16 +121,18 @@ def _brands(engine: SearchEngine, site_id: int) -> Names[Brand]:
     return Names((name, Brand(name, products)) for name, products in counted if name)
 
 
-def _find_products(
+def _lead_somewhere(
     engine: SearchEngine, site_id: int, served: Served, now: datetime, searches: Sequence[str]
-) -> list[bool]:
+) -> dict[str, bool]:
     plans = [words_alone(plan(words, served, now)) for words in searches]
     requests = [SearchRequest(words=words, per_page=0, correct=False, prefix_last=False) for words in searches]
     answers = search_many_products(engine, site_id, list(zip(requests, plans, strict=True)), served.stop_words)
-    return [
-        planned.redirect is not None or _has_all_words(answer.result)
-        for planned, answer in zip(plans, answers, strict=True)
-    ]
+    found = {
+        words: planned.redirect is not None or _has_all_words(answer.result)
+        for words, planned, answer in zip(searches, plans, answers, strict=True)
+    }
+    pages = answering_content(engine, site_id, [words for words, finds in found.items() if not finds])
+    return found | {words: True for words, page in pages.items() if has_words(page.name, words)}
 
 
 def _has_all_words(result: SearchResult) -> bool:

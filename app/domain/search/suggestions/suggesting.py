@@ -71,22 +71,23 @@ class Suggester:
                 return Suggestions(typed, self._searches(shop, list(self.popular), served, now, BEFORE_TYPING))
             return self._for_words(shop, typed, served, now)
         except SearchUnavailable:
-            return Suggestions(typed, categories=self._categories(shop, typed))
+            return Suggestions(typed, categories=self._categories(shop, typed, now))
 
     def _for_words(self, shop: Shop, typed: Typed, served: Served, now: datetime) -> Suggestions:
         fitting = [words for words in self.popular.find(typed) if tuple(tokens(words)) != typed.words]
         searches = self._searches(shop, fitting, served, now, SEARCHES)
         hits, corrected = self._products(shop, typed, served, now)
-        return Suggestions(typed, searches, self._categories(shop, typed), self._brands(shop, typed), hits, corrected)
+        categories, brands = self._categories(shop, typed, now), self._brands(shop, typed, now)
+        return Suggestions(typed, searches, categories, brands, hits, corrected)
 
     def _searches(self, shop: Shop, fitting: Sequence[str], served: Served, now: datetime, most: int) -> Sequence[str]:
         return self.directory.finding(self.engine, shop, served, now, fitting[: CHECKED * most])[:most]
 
-    def _categories(self, shop: Shop, typed: Typed) -> Sequence[ShopNode]:
-        return self.directory.categories(self.engine, shop).find(typed)[:CATEGORIES]
+    def _categories(self, shop: Shop, typed: Typed, now: datetime) -> Sequence[ShopNode]:
+        return self.directory.categories(self.engine, shop, now).find(typed)[:CATEGORIES]
 
-    def _brands(self, shop: Shop, typed: Typed) -> list[SuggestedBrand]:
-        found = self.directory.brands(self.engine, shop).find(typed)[:BRANDS]
+    def _brands(self, shop: Shop, typed: Typed, now: datetime) -> list[SuggestedBrand]:
+        found = self.directory.brands(self.engine, shop, now).find(typed)[:BRANDS]
         return [SuggestedBrand(b.name, b.products, self.brand_page(b) or products_of(b.name)) for b in found]
 
     def _products(self, shop: Shop, typed: Typed, served: Served, now: datetime) -> tuple[Sequence[Hit], str | None]:

@@ -39,9 +39,9 @@ MOST_FOLLOWED = 20  # Products opened, or put in the basket, that are kept of on
 @dataclass(frozen=True, slots=True)
 class Search:
     """A search that was counted at `at` for `day`. Product ids: `shown` on its latest page, sorted, and the first of
-    them in the order in which they stood (`leading`, empty for a further page); `opened` from there; put in a `basket`
-    in time. `clicked` and `added` are counted already. Nothing more is counted once `followed`
-    is false, which it also is where clicks are not recorded."""
+    them in the order in which they stood (`leading`, empty for a further page); `opened` from there; put in a
+    `basket` in time. `clicked` and `added` are counted already. One that was `answered` showed a page in place of
+    products. Nothing more is counted once `followed` is false, which it also is where clicks are not recorded."""
 
     word: str
     at: datetime
@@ -49,6 +49,7 @@ class Search:
     followed: bool = False
     clicked: bool = False
     added: bool = False
+    answered: bool = False
     shown: tuple[int, ...] = ()
     opened: tuple[int, ...] = ()
     basket: tuple[int, ...] = ()
@@ -116,7 +117,15 @@ def searched(journey: Journey, context: EventContext, page: ResultsPage) -> Attr
         return visited if known is None or again is None else _with(visited, known, again), []
     if not page.is_first:
         return journey, []
-    search = Search(page.word, _seconds(context.at), context.day, followed=context.clicks, shown=shown, leading=leading)
+    search = Search(
+        page.word,
+        _seconds(context.at),
+        context.day,
+        followed=context.clicks,
+        answered=page.found is None,
+        shown=shown,
+        leading=leading,
+    )
     others = tuple(other for other in visited.searches if other is not known or other.opened)
     event = Event(
         EventKind.SEARCHED, context.site_id, page.word, context.day, search.at, page.found, context.clicks, page.ruled
@@ -194,12 +203,13 @@ def _last(journey: Journey, products: str, product_id: int, word: str | None = N
 
 
 def _rephrased(journey: Journey, context: EventContext, search: Search) -> list[Event]:
-    """Return the search before this one as rephrased by it, where that led to nothing."""
+    """Return the search before this one as rephrased by it, where that led to nothing, not even to a page."""
     place = journey.searches.index(search)
     before = journey.searches[place - 1] if place else None
-    if before is None or before.clicked or not before.followed or not is_in_other_words(before.word, search.word):
+    if before is None or before.clicked or before.answered or not before.followed:
         return []
-    if not timedelta(0) <= search.at - before.at <= REPHRASED:
+    is_soon = timedelta(0) <= search.at - before.at <= REPHRASED
+    if not is_soon or not is_in_other_words(before.word, search.word):
         return []
     return [replace(_event(EventKind.REPHRASED, context, search), word=before.word, next_word=search.word)]
 

@@ -105,6 +105,7 @@ def _searches(reader: _JourneyReader, has_places: bool) -> Iterator[Search]:
             followed=bool(flags & 1),
             clicked=bool(flags & 2),
             added=bool(flags & 4),
+            answered=bool(flags & 8),
             shown=shown,
             opened=opened,
             basket=basket,
@@ -120,7 +121,7 @@ def _head(journey: Journey) -> bytes:
 
 def _row(search: Search) -> bytes:
     word = search.word.encode()
-    flags = search.followed + 2 * search.clicked + 4 * search.added
+    flags = search.followed + 2 * search.clicked + 4 * search.added + 8 * search.answered
     when = [int(search.at.timestamp()), search.day.toordinal(), flags]
     steps = [later - earlier for earlier, later in zip((0, *search.shown), search.shown, strict=False)]
     among = {product_id: place for place, product_id in enumerate(search.shown)}

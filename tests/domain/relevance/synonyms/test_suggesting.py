@@ -11,6 +11,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
+from app.domain.relevance.publishing import publish
 from app.domain.relevance.rules.models import SearchRule
 from app.domain.relevance.synonyms import editing, suggesting
 from app.domain.relevance.synonyms.candidate import Candidate
@@ -20,6 +21,7 @@ from app.domain.relevance.synonyms.source import MinedSuggestions, Question, Sug
 from app.domain.relevance.synonyms.suggesting import SUGGESTIONS
 from app.domain.search.context import SearchContext
 from app.domain.search.index.rebuild import rebuild
+from app.domain.search.serving import versions
 from app.domain.search_statistics.counting.models import SearchWordDay
 from app.domain.search_statistics.counting.spool import EventBatch
 from app.domain.shared.author import Author
@@ -28,7 +30,7 @@ from app.domain.work import leases
 from app.extensions import db
 from app.transaction import transaction
 from tests.counted_searches import count_batch, visit
-from tests.factories import make_product, make_site
+from tests.factories import make_product, make_rule, make_site
 from tests.fakes.clock import StoppedClock
 from tests.searching import add_page, request
 from tests.snapshots import built
@@ -168,6 +170,19 @@ def test_what_shoppers_searched_next_and_opened_is_suggested_with_its_counts(
     assert describe_evidence(found.evidence) == (
         "5 visits on 4 days searched “boiler” and then opened something from “kettle”. Would find 3 products."
     )
+
+
+@pytest.mark.usefixtures("context")
+def test_what_a_rule_sends_on_needs_no_synonym(indexing: SearchContext, site_id: int, clock: StoppedClock) -> None:
+    searched_in_vain(site_id, clock, "hewlett packard", 43)
+    with transaction():
+        for term in ("boiler", "hewlett packard"):
+            make_rule(db.session.get_one(Site, site_id), term, words_version=versions.raise_version(site_id))
+        publish(clock, site_id)
+    run = ask(indexing, site_id)
+    assert (run.compared, run.added) == (0, 0)
+    rephrased(site_id, clock, "boiler", "kettle", (1, 1, 40, 60, 80))
+    assert ask(indexing, site_id).added == 0
 
 
 @pytest.mark.usefixtures("context")

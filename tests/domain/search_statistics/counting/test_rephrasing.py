@@ -25,8 +25,8 @@ class Visit:
     def __init__(self, clicks: bool = True) -> None:
         self.journey, self.clicks, self.now, self.rephrased = Journey(), clicks, BEGAN, list[tuple[str, str]]()
 
-    def search(self, word: str) -> Visit:
-        return self._do(rules.searched, ResultsPage(word, (PRODUCT, PRODUCT + 1), 2))
+    def search(self, word: str, found: int | None = 2) -> Visit:
+        return self._do(rules.searched, ResultsPage(word, (PRODUCT, PRODUCT + 1)[: found or 0], found))
 
     def open(self, word: str, product: int = PRODUCT) -> Visit:
         return self._do(rules.opened, product, word)
@@ -61,6 +61,11 @@ def test_only_the_next_search_counts_and_only_soon_after() -> None:
 def test_a_search_that_led_to_a_product_was_not_rephrased_nor_one_by_another_that_led_to_none() -> None:
     assert Visit().search("cooktop").open("cooktop").search("hob").open("hob", PRODUCT + 1).rephrased == []
     assert Visit().search("cooktop").search("hob").rephrased == []
+
+
+def test_a_search_that_a_rule_sent_on_or_a_page_answered_led_somewhere() -> None:
+    assert Visit().search("sale", found=None).search("shoes").open("shoes").rephrased == []
+    assert Visit().search("sale", found=0).search("shoes").open("shoes").rephrased == [("sale", "shoes")]
 
 
 def test_nothing_is_rephrased_while_clicks_are_not_recorded() -> None:

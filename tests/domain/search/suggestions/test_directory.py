@@ -1,0 +1,110 @@
+"""What is kept of the names of a shop, and of what its popular searches find: the newest, and not for long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from flask import Flask
+
+from app.domain.merchandising.shop import Shop, read_shop
+from app.domain.search.engine import IndexName, SearchRequest, SearchResult, SearchUnavailable
+from app.domain.search.ranking_settings import RankingSettings, SoldOut
+from app.domain.search.serving.rules import Rule, RuleSet
+from app.domain.search.serving.served import Served
+from app.domain.search.suggestions.directory import CHECKED_FOR, FRESH, SuggestionDirectory
+from tests.blueprints.storefront import small_shop
+from tests.snapshots import built
+
+NOW = datetime.fromisoformat("2026-11-23T12:00:00+00:00")
+
+
+class Counted:
+    """An engine whose products are all tents of one brand. It counts what it is asked, and may be away."""
+
+    def __init__(self, tents: int) -> None:
+        self.tents, self.asked, self.is_away, self.found, self.brands = tents, 0, False, 0, ("Moor",)
+
+    def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
+        self.asked += 1
+        if self.is_away:
+            raise SearchUnavailable("It is away.")
+        counted = {"category": ((str(self.tents), 4),), "manufacturer": tuple((name, 4) for name in self.brands)}
+        return SearchResult(4, facets={name: counted[name] for name in request.facets})
+
+    def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
+        return [SearchResult(self.found if index is IndexName.PRODUCTS else 0) for _ in requests]
+
+
+@pytest.fixture
+def shop(app: Flask, context: None) -> Shop:
+    site_id = built(app, small_shop.build)
+    return read_shop(site_id)
+
+
+@pytest.fixture
+def engine(shop: Shop) -> Counted:
+    return Counted(next(node.id for node in shop.tree.nodes.values() if node.name == "Tents"))
+
+
+def categories(directory: SuggestionDirectory, engine: Counted, shop: Shop, now: datetime = NOW) -> list[str]:
+    return [node.name for node in directory.categories(engine, shop, now)]
+
+
+def test_what_search_did_not_count_while_it_was_away_is_not_kept(engine: Counted, shop: Shop) -> None:
+    directory, engine.is_away = SuggestionDirectory(), True
+    assert "Mugs" in categories(directory, engine, shop)
+    engine.is_away = False
+    assert categories(directory, engine, shop) == ["Tents"]
+    engine.is_away = True
+    assert categories(directory, engine, shop) == ["Tents"], "what was counted is kept"
+
+
+def test_names_are_counted_once_a_minute_however_often_the_index_changes(engine: Counted, shop: Shop) -> None:
+    directory = SuggestionDirectory()
+    for version in range(50):
+        changed = replace(shop, index_version=version)
+        categories(directory, engine, changed)
+        directory.brands(engine, changed, NOW + FRESH / 2)
+    assert engine.asked == 2
+    engine.brands, later = ("Fell",), NOW + 2 * FRESH
+    same = replace(shop, index_version=0)
+    assert [brand.name for brand in directory.brands(engine, same, later)] == ["Moor"], "nothing changed"
+    assert [brand.name for brand in directory.brands(engine, changed, later)] == ["Fell"]
+    assert len(directory._brands) == len(directory._categories) == 1, "the newest of each shop alone are kept"
+
+
+def test_another_tree_is_read_at_once(engine: Counted, shop: Shop) -> None:
+    directory = SuggestionDirectory()
+    categories(directory, engine, shop)
+    categories(directory, engine, replace(shop, version=shop.version + 1))
+    assert engine.asked == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"ranking": replace(RankingSettings.DEFAULT, sold_out=SoldOut.HIDDEN)},
+        {"stop_words": frozenset({"cheap"})},
+        {"version": 1},
+    ],
+    ids=["ranking", "optional words", "version"],
+)
+def test_what_a_search_finds_is_looked_for_again_under_other_settings(
+    engine: Counted, shop: Shop, other: dict[str, object]
+) -> None:
+    directory = SuggestionDirectory()
+    assert directory.finding(engine, shop, Served.NOTHING, NOW, ["tent"]) == []
+    engine.found = 3
+    assert directory.finding(engine, shop, Served.NOTHING, NOW, ["tent"]) == []
+    assert directory.finding(engine, shop, replace(Served.NOTHING, **other), NOW, ["tent"]) == ["tent"]
+
+
+def test_a_search_whose_redirect_ended_is_suggested_for_minutes_at_most(engine: Counted, shop: Shop) -> None:
+    rule = Rule("sale", redirect_url="/c/camping", ends_at=NOW + timedelta(seconds=1))
+    directory, served = SuggestionDirectory(), replace(Served.NOTHING, rules=RuleSet.of([rule]))
+    assert directory.finding(engine, shop, served, NOW, ["sale"]) == ["sale"]
+    later = NOW + timedelta(seconds=CHECKED_FOR)
+    assert directory.finding(engine, shop, served, later, ["sale"]) == []
