@@ -182,9 +182,12 @@ def stuck(folder: Path) -> Iterator[WhooshEngine]:
 
 def test_a_query_whose_vector_is_late_is_answered_by_words(stuck: WhooshEngine):
     late = answer(stuck, "computer")
+    assert late.lacks_meaning
+    assert not answer(stuck, "AB-4").lacks_meaning
     assert late.hits == stuck.search(SITE, PRODUCTS, SearchRequest(words="computer")).hits
     assert ids(answer(stuck, "computer", explain=True)) == ["T2", "T1"]
     assert ids(answer(stuck, "computer")) == ["T2", "T1"]
+    assert not answer(stuck, "computer").lacks_meaning
 
 
 def test_who_says_what_shoppers_find_in_general_waits_for_the_meaning(stuck: WhooshEngine):

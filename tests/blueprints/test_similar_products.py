@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from html import unescape
+from threading import Event, current_thread
 
 import pytest
 from flask import Flask
@@ -34,6 +37,19 @@ class Drinking(WordSums):
     def embed(self, texts: Sequence[str]) -> Vectors:
         about = {"mug", "mugs", "goblet"}
         return super().embed(["drink" if about.intersection(text.lower().split()) else text for text in texts])
+
+
+class Late(Drinking):
+    """Makes vectors of searches when it is freed, but at once for those who wait for them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.free = Event()
+
+    def embed_search(self, words: str) -> Vectors:
+        if current_thread().name.startswith("query-vectors"):
+            assert self.free.wait(60)
+        return super().embed_search(words)
 
 
 @pytest.fixture
@@ -102,3 +118,27 @@ def test_test_a_search_says_what_meaning_adds(app: Flask, site_id: int) -> None:
     mia = PageClient(app, "shop.test").signed_in("mia@shop.test")
     page = mia.client.get("/admin/search/test?q=mug", base_url=mia.base).text
     assert "its meaning is near: rank 1" in page
+
+
+def test_the_pages_of_a_search_whose_meaning_came_late_are_of_one_order(
+    app: Flask, site_id: int, get: Callable[[str], TestResponse]
+) -> None:
+    late = Late()
+    engine = WhooshEngine(app.config["SHOP"].index_dir, late, wait=0)
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=engine)
+    address: str | None = "/search?q=mug&pageSizeOverride=1"
+    shown = []
+    while address:
+        page = get(address).text
+        shown += re.findall(r'href="/p/([^"?]+)"', page.partition('class="pager"')[0])[:1]
+        following = re.search(r'rel="next"[^>]*href="([^"]+)"', page)
+        address = unescape(following[1]) if following else None
+        assert address is None or "_by=words" in address
+        late.free.set()
+    assert len(shown) == len(set(shown)) == 3
+
+
+def test_pages_of_a_search_whose_meaning_is_there_say_nothing_of_it(get: Callable[[str], TestResponse]) -> None:
+    page = get("/search?q=mug&pageSizeOverride=1").text
+    assert 'rel="next"' in page
+    assert "_by=" not in page

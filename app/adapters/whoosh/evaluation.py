@@ -10,7 +10,7 @@ import numpy as np
 from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.filtering import Filters, all_of, value_mask
 from app.adapters.whoosh.matching import Found, ViewIndex
-from app.adapters.whoosh.meaning import Fusion, Meaning, Meanings, meaning_of
+from app.adapters.whoosh.meaning import Fusion, Meaning, MeaningLateError, Meanings, meaning_of
 from app.adapters.whoosh.ordering import Keys, sold_out_last, sort_keys
 from app.adapters.whoosh.placing import PlacedOrder, pinned_docs
 from app.adapters.whoosh.scoring import Scores
@@ -46,6 +46,7 @@ class Evaluation:
     def __init__(self, view: View, request: SearchRequest, meanings: Meanings | None = None) -> None:
         self.view, self.request = view, request
         self.answer = answer_words(view, request)
+        self.lacks_meaning = False
         self.meaning = self._meaning(meanings)
         if self.meaning is not None and self.answer.scores is not None and request.sort is Sort.RELEVANCE:
             fusion = self.meaning.fusion(self.answer.docs, self.answer.scores, _tiers(view, self.answer))
@@ -95,7 +96,11 @@ class Evaluation:
         if meanings is None or not request.by_meaning or request.is_typing or not answer.words:
             return None
         text = answer.suggestion if answer.corrected and answer.suggestion else request.words
-        return meaning_of(self.view, meanings, text, answer.words, patient=request.waits_for_meaning)
+        try:
+            return meaning_of(self.view, meanings, text, answer.words, patient=request.waits_for_meaning)
+        except MeaningLateError:
+            self.lacks_meaning = True
+            return None
 
     def count(self, which: Mask | None) -> int:
         """Return the number of marked documents that pass the filters."""

@@ -33,6 +33,10 @@ WAIT = 0.05  # Seconds for which a shopper's search waits for the vector of its 
 CHUNK = 1024  # Rows that are widened at a time, so that they stay in the processor's cache.
 
 
+class MeaningLateError(Exception):
+    """What words mean was not known in time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Meanings:
     """The source of the vectors of searches. `wait` is in seconds."""
@@ -153,13 +157,15 @@ class Meaning:
 def meaning_of(
     view: View, meanings: Meanings, text: str, words: Sequence[str], *, patient: bool = False
 ) -> Meaning | None:
-    """Return what a search means. None where words alone rank: they are a code, or there is no vector of them, or not
-    of the documents."""
+    """Return what a search means. None where words alone rank: they are a code, or there are no vectors of
+    the documents. Raises MeaningLateError where that of the words is not there in time."""
     if reads_as_code(words) or view.postings("codes", joined(words).encode()) is not None:
         return None
     # Before anything else is wanted of the model, which this loads beside the request.
     vector = meanings.vector(text, patient=patient)
-    if vector is None or not is_covered(view, meanings.model):
+    if vector is None:
+        raise MeaningLateError
+    if not is_covered(view, meanings.model):
         return None
     return Meaning(view, meanings.model, read_words(text), vector)
 

@@ -33,6 +33,7 @@ def evaluate(view: View, request: SearchRequest, meanings: Meanings | None = Non
         relaxed=full is not None and full < by_words,
         full_matches=full,
         similar=_similar(evaluation),
+        lacks_meaning=evaluation.lacks_meaning,
     )
 
 

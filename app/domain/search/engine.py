@@ -258,7 +258,9 @@ class SearchResult:
     because the words as typed find nothing, `relaxed` that some of the results lack some of the words.
     `full_matches` counts the results that have all the words; None without words. `similar`, on the first page of a
     search by meaning whose words find fewer than was said: what lies near in meaning and was not found, the nearest
-    first, within scope and filters. They are in no total and no count, and their score is the cosine."""
+    first, within scope and filters. They are in no total and no count, and their score is the cosine.
+    `lacks_meaning`: the meaning of the words was not there in time, so that the same search may have another order
+    later."""
 
     total: int
     hits: tuple[Hit, ...] = ()
@@ -269,6 +271,7 @@ class SearchResult:
     relaxed: bool = False
     full_matches: int | None = None
     similar: tuple[Hit, ...] = ()
+    lacks_meaning: bool = False
 
 
 class EngineState(StrEnum):

@@ -61,6 +61,11 @@ class Listing:
         """The last page that can be shown; a long list goes on behind it."""
         return max(1, -(-min(self.result.total, self.window) // self.page_size))
 
+    def page_address(self, page: int) -> str:
+        """Return the address of another page of the same order."""
+        words_alone = self.request.words_alone or self.result.lacks_meaning
+        return self.links.to(replace(self.request, words_alone=words_alone).at_page(page))
+
     @property
     def is_past_window(self) -> bool:
         """Whether the page would show products that the list has, but so far down that it shows none of them."""
@@ -137,6 +142,8 @@ def search_listing(
     products, on any page. A redirect is part of the plan and not followed. Raises NotFound past the last page and
     SearchUnavailable."""
     planned = plan(request.words, served, now)
+    if request.words_alone:
+        planned = replace(planned, by_meaning=False)
     filters = filters_of(default_facets(shop.settings["search-default-filters"], shop.attributes), shop.attributes)
     content = _content(engine, shop, request)
     search = replace(

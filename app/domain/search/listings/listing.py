@@ -2,7 +2,7 @@
 
 The grammar of a listing's address is in one place, here: `<facetId>=<value>` repeated for several values,
 `<facetId>_min` and `<facetId>_max` for numbers, `price_min` and `price_max` in major units, `q`, `sort`,
-`pageSizeOverride` and `p`, emitted in that order. Defaults and tracking parameters are never emitted.
+`pageSizeOverride`, `_by` and `p`, emitted in that order. Defaults and tracking parameters are never emitted.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from app.domain.shared.money import decimal_text
 
 PRICE = "price"
 PRICE_MIN, PRICE_MAX = "price_min", "price_max"
+RANKED_BY, WORDS_ALONE = "_by", "words"  # No attribute's id begins like this.
 
 Values = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -40,9 +41,10 @@ class ListingRequest:
     """The parameters of a request for a listing.
 
     `values` and `spans` are the filters chosen, by facet id in order; the price is in minor units.
-    `sort` and `page_size` None are the defaults. `unknown` are parameters that mean nothing here: they
-    filter nothing and stay in the links. `given` names every parameter that makes this more than the plain
-    listing, a valid page number left out; how it was written does not make two requests different.
+    `sort` and `page_size` None are the defaults. `words_alone` continues a search whose first page was ranked without
+    the meaning of its words, so that no product is lost or repeated between its pages. `unknown` are parameters that
+    mean nothing here: they filter nothing and stay in the links. `given` names every parameter that makes this more
+    than the plain listing, a valid page number left out; how it was written does not make two requests different.
     """
 
     path: str
@@ -53,6 +55,7 @@ class ListingRequest:
     sort: Sort | None = None
     page_size: int | None = None
     page: int = 1
+    words_alone: bool = False
     unknown: Values = ()
     currency: str = "gbp"
     given: tuple[str, ...] = field(default=(), compare=False)
@@ -115,7 +118,7 @@ class ListingRequest:
         return replace(self, values=(), spans=(), price=ANY, unknown=(), page=1)
 
     def with_words(self, words: str) -> ListingRequest:
-        return replace(self, words=words, page=1)
+        return replace(self, words=words, page=1, words_alone=False)
 
     def value_links(self, facet_id: str) -> Callable[[str], str]:
         """Makes the address that chooses a value of a facet, or lets it go where it is chosen: what
@@ -162,6 +165,8 @@ class ListingRequest:
             pairs.append(("sort", self.sort.value))
         if self.page_size:
             pairs.append(("pageSizeOverride", str(self.page_size)))
+        if self.words_alone:
+            pairs.append((RANKED_BY, WORDS_ALONE))
         if self.page > 1:
             pairs.append(("p", str(self.page)))
         return pairs

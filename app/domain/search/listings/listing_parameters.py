@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from app.domain.search.engine import Sort
-from app.domain.search.listings.listing import ANY, PRICE_MAX, PRICE_MIN, ListingRequest, Span
+from app.domain.search.listings.listing import ANY, PRICE_MAX, PRICE_MIN, RANKED_BY, WORDS_ALONE, ListingRequest, Span
 from app.domain.search.text import request_words
 from app.domain.shared.money import parse_money
 from app.domain.shared.problems import Invalid, Problem
@@ -39,7 +39,7 @@ class ListingGrammar:
     extra_tracking: frozenset[str] = frozenset()
 
 
-OWN_PARAMETERS = frozenset(("q", "sort", "p", "pageSizeOverride", PRICE_MIN, PRICE_MAX))
+OWN_PARAMETERS = frozenset(("q", "sort", "p", "pageSizeOverride", RANKED_BY, PRICE_MIN, PRICE_MAX))
 
 
 def listing_parameters(value_facets: Iterable[str], number_facets: Iterable[str]) -> frozenset[str]:
@@ -75,6 +75,7 @@ def read_listing(path: str, parameters: Iterable[tuple[str, str]], grammar: List
         sort=_sort(given, words),
         page_size=_page_size(given, grammar.page_size),
         page=page or 1,
+        words_alone=bool(words) and _first(given, RANKED_BY) == WORDS_ALONE,
         unknown=_unknown(given, grammar),
         currency=grammar.currency,
         given=tuple(sorted(name for name in given if name != "p" or page is None)),

@@ -19,7 +19,20 @@ GRAMMAR = ListingGrammar(
     extra_tracking=frozenset(("ref",)),
 )
 NAMES = ("manufacturer", "colour", "inStock", "size_max", "weight_min", "weight_max", "size_min", "price_min")
-OTHER_NAMES = ("price_max", "q", "sort", "pageSizeOverride", "p", "utm_source", "gclid", "ref", "who", "price", "")
+OTHER_NAMES = (
+    "price_max",
+    "q",
+    "sort",
+    "pageSizeOverride",
+    "p",
+    "_by",
+    "utm_source",
+    "gclid",
+    "ref",
+    "who",
+    "price",
+    "",
+)
 
 
 def read(query: str, grammar: ListingGrammar = GRAMMAR) -> ListingRequest:
@@ -205,3 +218,11 @@ def test_anything_is_read_or_refused(pairs):
         return
     assert request.page >= 1
     assert len(request.words) <= 200
+
+
+def test_pages_of_a_search_by_words_alone_stay_so() -> None:
+    request = read("q=mug&_by=words&p=2")
+    assert (request.words_alone, request.url()) == (True, "/c/tents?q=mug&_by=words&p=2")
+    assert request.at_page(3).words_alone
+    assert not request.with_words("cup").words_alone
+    assert [read(query).words_alone for query in ("q=mug", "q=mug&_by=meaning", "_by=words")] == [False] * 3
