@@ -389,8 +389,9 @@ class Index:
         """What the kind of each document multiplies its score by: its level's share in the first results, or, where the
         words name the level, that alone."""
         documents = self.documents.by_id
-        phrase = intent.phrase_of(query.words, query.optional)
-        named = {id for id in scores if phrase in intent.phrases(documents[id].kind_names)}
+        may_be_names = intent.phrase_of(query.words), intent.phrase_of(query.words, query.optional)
+        by_phrase = ({id for id in scores if name in intent.phrases(documents[id].kind_names)} for name in may_be_names)
+        named = next((ids for ids in by_phrase if ids), set())
         levels = {id: documents[id].values.get(intent.KIND, ()) for id in scores}
         evidence: Counter[tuple[str, ...]] = Counter()
         for id in sorted(scores, key=lambda id: -scores[id])[: intent.FIRST_RESULTS]:

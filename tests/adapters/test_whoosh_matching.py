@@ -43,9 +43,9 @@ def laptops_and_bags() -> list[IndexDocument]:
     return [*laptops, *bags]
 
 
-def lifts(engine: WhooshEngine, words: str, id: str) -> list[str]:
+def lifts(engine: WhooshEngine, words: str, id: str, optional: frozenset[str] = frozenset()) -> list[str]:
     """The kinds of those parts of a score that lift all others."""
-    parts = engine.explain(SITE, PRODUCTS, SearchRequest(words=words), id).parts
+    parts = engine.explain(SITE, PRODUCTS, SearchRequest(words=words, optional=optional), id).parts
     return [part.kind for part in parts if not part.field]
 
 
@@ -57,6 +57,15 @@ def test_a_level_that_the_words_name_comes_first(tmp_path: Path) -> None:
     assert lifts(engine, "laptop case 3", "P103") == ["level"]
     assert lifts(engine, "laptop cases", "P103") == ["level"]
     assert lifts(engine, "cases", "P103") == ["level_name"]
+
+
+def test_an_optional_word_may_be_part_of_a_levels_name(tmp_path: Path) -> None:
+    names = "Gaming laptops", "Laptops"
+    engine = shop(tmp_path, *laptops_and_bags(), named(50, "Acme Blade", "Gaming laptops", kind_names=names))
+    optional = frozenset({"gaming"})
+    assert "level_name" in lifts(engine, "gaming laptops", "P50", optional)
+    assert "level_name" not in lifts(engine, "gaming laptops", "P3", optional)
+    assert "level_name" in lifts(engine, "acme laptops", "P3", frozenset({"acme"}))
 
 
 def test_a_level_has_as_many_names_as_it_was_given(tmp_path: Path) -> None:

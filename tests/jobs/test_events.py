@@ -21,6 +21,7 @@ from app.extensions import db
 from app.jobs import events
 from app.jobs.scheduler import Scheduler
 from app.transaction import transaction
+from tests import factories
 from tests.domain.taxonomy.lifecycle_shop import make_active, make_taxonomy
 from tests.factories import make_product, make_site
 from tests.fakes.clock import StoppedClock
@@ -95,6 +96,22 @@ def test_products_of_a_level_that_is_called_otherwise_now_are_indexed_anew(
     assert [(entry.kind, entry.record_id) for entry in db.session.scalars(select(OutboxEntry))] == [
         ("product", tent.id)
     ]
+
+
+def test_products_of_the_levels_below_one_that_is_called_otherwise_are_indexed_anew(
+    site: Site, clock: StoppedClock, queue: RecordingQueue
+) -> None:
+    below = [{"levelId": "ssd", "name": "Solid-state drives", "attributes": [], "children": []}]
+    levels = [{"levelId": "drives", "name": "Drives", "attributes": [], "children": below}]
+    with transaction():
+        factories.make_taxonomy(site, levels, active=True, id="parts")
+        drive = make_product(site, "SSD-1", taxonomy_level_id="ssd")
+        make_product(site, "STOVE-1", taxonomy_level_id="stoves")
+    with transaction():
+        db.session.execute(delete(OutboxEntry))
+    store(clock, site, SAVED, taxonomyId="parts", revision=2, renamedLevels=["drives"])
+    events.deliver()
+    assert [entry.record_id for entry in db.session.scalars(select(OutboxEntry))] == [drive.id]
 
 
 def test_a_structure_save_of_another_taxonomy_asks_for_nothing(site: Site, clock: StoppedClock) -> None:

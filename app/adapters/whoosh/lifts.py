@@ -30,16 +30,20 @@ def lifts_of(view: View, request: SearchRequest, words: Sequence[str], docs: Doc
     searched in the end, `scores` what the documents score without lifts."""
     if not len(docs):
         return ()
-    by_kind = _by_kind(view, phrase_of(words, LINKING_WORDS | request.optional), docs, scores)
+    # A site's optional words may be part of a name: the whole of the words comes first.
+    may_be_names = phrase_of(words), phrase_of(words, LINKING_WORDS | request.optional)
+    by_kind = _by_kind(view, may_be_names, docs, scores)
     by_signal = (Lift(kind, factors) for kind, factors in signals.factors(view, request, docs))
     by_clicks = (Lift(kind, factors) for kind, factors in learned.factors(view, request, docs))
     return (*by_kind, *by_signal, *by_clicks)
 
 
-def _by_kind(view: View, phrase: Phrase, docs: Docs, scores: Scores) -> Iterator[Lift]:
-    """Yield the lifts of the kind of product that the words mean. A level that they name has that lift alone."""
+def _by_kind(view: View, may_be_names: Sequence[Phrase], docs: Docs, scores: Scores) -> Iterator[Lift]:
+    """Yield the lifts of the kind of product that the words mean. A level that they name has that lift alone; of the
+    phrases that may be names the first that is one counts."""
     by_share = intent.lifts_by_share(view, docs, scores)
-    named = intent.named(view, phrase, docs)
+    found = (intent.named(view, phrase, docs) for phrase in dict.fromkeys(may_be_names))
+    named = next((mask for mask in found if mask is not None), None)
     if by_share is not None:
         yield Lift("level", by_share if named is None else np.where(named, np.float32(1), by_share))
     if named is not None:

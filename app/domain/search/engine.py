@@ -45,8 +45,8 @@ class IndexDocument:
 
     `values` are what filters and facets see, each a tuple of one or more strings; `numbers` are what
     ranges and orders see (`price` in minor units, `createdAt` in seconds since 1970). `kind` is searched as text;
-    `kind_names` are the names of the document's level, its own and others, by which a search may name the level as a
-    whole. `card` comes back with a hit as it was given. `digest` changes whenever anything else here does.
+    `kind_names` are the names of the document's level and of those above it, own and others, by which a search may name
+    a level as a whole. `card` comes back with a hit as it was given. `digest` changes whenever anything else here does.
     """
 
     id: str

@@ -115,7 +115,7 @@ def product_document(facts: ProductFacts, taxonomy: TaxonomyTree, tree: ShopTree
         terms=tuple(facts.search_terms),
         manufacturer=facts.manufacturer,
         kind=kind,
-        kind_names=path[-1].names if path else (),
+        kind_names=tuple(dict.fromkeys(name for level in reversed(path) for name in level.names)),
         description=plain_text(facts.description),
         attributes=" ".join(dict.fromkeys(text for values in texts.values() for text in values)),
         codes=tuple(dict.fromkeys(code for code in codes if code)),

@@ -12,6 +12,7 @@ from app.domain.search.index.runs import BY_ITSELF, Scope, request_rebuild
 from app.domain.search.models import RebuildRun
 from app.domain.shared.author import Author
 from app.domain.sites import audit
+from app.domain.sites.settings import settings_of
 from app.extensions import db
 
 PAUSE = timedelta(hours=1)
@@ -20,7 +21,9 @@ HOPELESS_AFTER = 2  # Rebuilds in a row for the same model, which failed, or who
 
 def missing_model(context: SearchContext, site_id: int) -> str | None:
     """Return the name of the sentence model that a rebuild would let rank the searches of a site; None where that was
-    tried lately, or in vain."""
+    tried lately, or in vain, and where the site ranks by words alone."""
+    if not settings_of(site_id)["search-by-meaning"]:
+        return None
     model = context.engine.status(site_id, IndexName.PRODUCTS).lacks_vectors
     return model if model is not None and _may_try(context, site_id, model) else None
 

@@ -84,7 +84,9 @@ def request_rebuild(
         unfinished = select(RebuildRun).where(RebuildRun.site_id == author.site_id, RebuildRun.state.in_(UNFINISHED))
         known = db.session.scalar(unfinished.with_for_update().execution_options(populate_existing=True))
         if known is not None:
-            reason = _why_dead(known, author.clock, locks)
+            # The specification lets who asks join for half an hour. What the shop needs by itself ends no living run.
+            is_patient = author.name == BY_ITSELF or since is not None
+            reason = _why_dead(known, author.clock, locks, is_patient)
             if reason is None:
                 _queue(known, author, _left_out(known, scope, since))
                 return known, True
@@ -132,12 +134,14 @@ def content_search_is_on(site_id: int) -> bool:
     return bool(settings_of(site_id)["search-content-enabled"])
 
 
-def _why_dead(run: RebuildRun, clock: Clock, locks: WorkerLocks) -> str | None:
-    """Return the reason why no worker will finish an unfinished run in time; None while one may."""
+def _why_dead(run: RebuildRun, clock: Clock, locks: WorkerLocks, is_patient: bool) -> str | None:
+    """Return the reason why no worker will finish an unfinished run in time; None while one may. Who `is_patient` lets
+    a builder go on for as long as its lease lives."""
     now = clock.now()
-    if now - (run.started_at or run.created_at) >= JOINED_FOR:
+    is_running = run.state == State.RUNNING
+    if now - (run.started_at or run.created_at) >= JOINED_FOR and not (is_running and is_patient):
         return REBUILD.overdue
-    if run.state != State.RUNNING:
+    if not is_running:
         return None
     is_lapsed = run.lease_until is None or run.lease_until <= now
     is_dead = is_lapsed or locks.is_dead(leases.lock_name(REBUILD, run.id, run.fence))

@@ -92,8 +92,8 @@ def test_words_are_what_shoppers_search() -> None:
     assert made.attributes == "Summer Winter Green"
 
 
-def test_searches_may_name_the_level_of_a_product_itself_by_each_of_its_names() -> None:
-    assert document().kind_names == ("Tents", "Shelters")
+def test_searches_may_name_the_level_of_a_product_and_those_above_it_by_each_of_their_names() -> None:
+    assert document().kind_names == ("Tents", "Shelters", "Outdoor")
     assert document(level_id="outdoor").kind_names == ("Outdoor",)
     assert document(level_id=None).kind_names == ()
 

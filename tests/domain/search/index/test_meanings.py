@@ -18,6 +18,7 @@ from app.domain.search.index.rebuild import rebuild
 from app.domain.search.index.runs import REBUILD
 from app.domain.search.models import RebuildRun
 from app.domain.sites.models import AuditEntry
+from app.domain.sites.settings import change_settings
 from app.domain.work import leases
 from app.extensions import db
 from app.transaction import transaction
@@ -60,7 +61,8 @@ def test_a_model_that_is_new_leads_to_one_rebuild_and_to_searches_by_meaning(
     entry = db.session.scalars(select(AuditEntry).where(AuditEntry.action == "index.rebuild")).one()
     assert entry.summary == "Requested a rebuild, so that the meaning of words counts in search"
     assert rebuild(with_model, *map(str, queue.jobs[-1][1]))
-    found = with_model.engine.search(site_id, IndexName.PRODUCTS, SearchRequest(words="settee", by_meaning=True))
+    settee = SearchRequest(words="settee", by_meaning=True, similar_below=24)
+    found = with_model.engine.search(site_id, IndexName.PRODUCTS, settee)
     assert [hit.card["sku"] for hit in found.similar] == ["couch"]
     clock.move(hours=2)
     heal(with_model)
@@ -143,6 +145,20 @@ def test_a_damaged_model_leads_to_no_rebuild(
     clock.move(hours=2)
     heal(replace(indexing, engine=WhooshEngine(tmp_path / "index", damaged)))
     assert requested() == []
+
+
+def test_a_site_that_switched_meaning_off_is_rebuilt_for_it_once_it_switches_it_on(
+    with_model: SearchContext, site_id: int, clock: StoppedClock
+) -> None:
+    with transaction():
+        change_settings(site_id, {"search-by-meaning": False})
+    clock.move(hours=2)
+    heal(with_model)
+    assert requested() == []
+    with transaction():
+        change_settings(site_id, {"search-by-meaning": True})
+    heal(with_model)
+    assert len(requested()) == 1
 
 
 def test_without_a_model_nothing_is_rebuilt(indexing: SearchContext, site_id: int, clock: StoppedClock) -> None:

@@ -159,6 +159,23 @@ def test_a_living_run_is_joined_for_half_an_hour(
     assert (second == first, joined) == (joins, joins)
 
 
+def test_the_shop_itself_ends_no_run_whose_builder_lives(
+    indexing: SearchContext, site_id: int, clock: StoppedClock
+) -> None:
+    """A hundred thousand products may take longer than half an hour to embed."""
+    first, _ = ask(indexing, site_id)
+    with transaction():
+        assert leases.claim(REBUILD, clock, RebuildRun.id == first, lease=timedelta(hours=2))
+    clock.move(minutes=70)
+    author = Author(site_id, runs.BY_ITSELF, clock)
+    with transaction():
+        run, joined = runs.request_rebuild(author, indexing.engine, indexing.locks, "PRODUCTS")
+        assert (run.id, joined) == (first, True)
+    clock.move(minutes=51)
+    with transaction():
+        assert not runs.request_rebuild(author, indexing.engine, indexing.locks, "PRODUCTS")[1]
+
+
 def test_a_run_whose_builder_died_is_failed_and_replaced_at_once(
     indexing: SearchContext, site_id: int, clock: StoppedClock
 ) -> None:
