@@ -218,6 +218,16 @@ def test_ranks_far_down_are_estimated_in_the_order_of_the_scores():
     assert ((steps > 0) == (exact_steps > 0)).all()
 
 
+def test_vectors_that_the_system_does_not_let_read_are_an_index_that_cannot_be_read(folder: Path):
+    class NoFiles(WordSums):
+        @property
+        def name(self) -> str:  # type: ignore[override]
+            raise OSError("Too many open files")
+
+    rebuild(WhooshEngine(folder), THINGS)
+    assert with_model(folder, NoFiles())[0].status(SITE, PRODUCTS).state is EngineState.UNREACHABLE
+
+
 def test_damaged_vectors_are_a_damaged_index(folder: Path):
     rebuild(with_model(folder)[0], THINGS)
     (segment,) = generation_directory(folder).glob("*.seg")

@@ -12,7 +12,7 @@ from whoosh.codec.whoosh3 import W3Segment
 
 from app.adapters.whoosh.building import WhooshGeneration
 from app.adapters.whoosh.changes import apply_changes
-from app.adapters.whoosh.damage import UNREADABLE
+from app.adapters.whoosh.damage import UNREADABLE, readable
 from app.adapters.whoosh.explaining import explain
 from app.adapters.whoosh.generations import IndexFolder
 from app.adapters.whoosh.meaning import WAIT, Meanings, lacks_vectors
@@ -72,16 +72,17 @@ class WhooshEngine:
     def status(self, site_id: int, index: IndexName) -> EngineStatus:
         try:
             view = self._reader(site_id, index).fresh_view()
+            with readable():
+                return EngineStatus(
+                    EngineState.HEALTHY,
+                    documents=view.documents,
+                    generation=view.generation,
+                    version=f"{view.generation}.{view.commit}",
+                    lacks_vectors=lacks_vectors(view, self._model(index)),
+                    outdated=view.is_outdated,
+                )
         except SearchUnavailable as error:
             return EngineStatus(EngineState.UNREACHABLE, error.message)
-        return EngineStatus(
-            EngineState.HEALTHY,
-            documents=view.documents,
-            generation=view.generation,
-            version=f"{view.generation}.{view.commit}",
-            lacks_vectors=lacks_vectors(view, self._model(index)),
-            outdated=view.is_outdated,
-        )
 
     def size(self, site_id: int, index: IndexName) -> int | None:
         return self._place(site_id, index).size()

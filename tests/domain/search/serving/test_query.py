@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import permutations
 
 import pytest
 
+from app.domain.relevance.golden.check import Golden, ranks_of
 from app.domain.search.context import SearchContext
-from app.domain.search.engine import Alternatives, Pin, SearchRequest
+from app.domain.search.engine import Alternatives, IndexName, Pin, SearchRequest, SearchResult
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.serving.plan import plan
 from app.domain.search.serving.query import document_ids, expanded, first_ten, search_products
@@ -108,3 +110,26 @@ def test_500_searches_of_one_shop_never_show_a_product_of_another(indexing: Sear
         rule = Rule(words, pins=(PinnedSku("O-1", 1),), boosts=("O-1",), buries=("C-1",))
         served = Served(synonyms=SynonymSet.of(chance.sample(synonyms, 2)), rules=RuleSet.of([rule]))
         assert "O-1" not in skus(indexing, site_id, words, served), words
+
+
+class Listening:
+    """Finds nothing, and knows what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[SearchRequest] = []
+
+    def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
+        return self.search_many(site_id, index, [request])[0]
+
+    def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
+        self.asked += requests
+        return [SearchResult(0) for _ in requests]
+
+
+def test_who_compares_searches_waits_for_their_meaning_and_shoppers_do_not(indexing: SearchContext, site_id: int):
+    engine, now = Listening(), indexing.clock.now()
+    first_ten(engine, site_id, "couch", Served.NOTHING, now)
+    ranks_of(engine, site_id, [Golden(1, "couch", "C-1", 3, 1)], Served.NOTHING, now)
+    assert [asked.waits_for_meaning for asked in engine.asked] == [True, True]
+    first_ten(engine, site_id, "couch", Served.NOTHING, now, patient=False)
+    assert not engine.asked[-1].waits_for_meaning
