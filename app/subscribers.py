@@ -9,7 +9,7 @@ from app.domain.sites.events import SessionsEnded, SiteCreated
 from app.domain.sites.stored_events import EventsStored
 from app.domain.work.kinds import WorkRequested
 from app.events import subscribe
-from app.jobs import indexing, pos_sessions, words
+from app.jobs import indexing, learning, pos_sessions, words
 from app.jobs.leased import LEASED_JOBS
 from app.ports import queue
 
@@ -45,8 +45,9 @@ def publish_words(event: ConfigurationSaved) -> None:
 
 
 def learn_from_clicks(event: LearningSwitched) -> None:
-    """A lost wake-up is made up for by the nightly job."""
-    queue().enqueue("learning:learn", event.site_id)
+    """Learn in the background; at once where there is no worker. A lost wake-up is made up for by the nightly job."""
+    if not queue().enqueue("learning:learn", event.site_id):
+        learning.learn_at_once(event.site_id)
 
 
 def end_work_sessions(event: SessionsEnded) -> None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
 from app.domain.relevance.learning.learning import learn_site
 from app.domain.work.context import read_afresh
+from app.extensions import db
 from app.ports import clock
 from app.transaction import transaction
+
+log = structlog.get_logger()
 
 
 def learn(site_id: int) -> None:
@@ -13,3 +19,12 @@ def learn(site_id: int) -> None:
     read_afresh()
     with transaction():
         learn_site(clock(), site_id)
+
+
+def learn_at_once(site_id: int) -> None:
+    """Learn after the setting was saved, whatever comes of it: the nightly job makes up for it."""
+    try:
+        learn(site_id)
+    except SQLAlchemyError:
+        db.session.rollback()
+        log.warning("not_learned_at_once", site=site_id)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.relevance.explain.learned import with_evidence
 from app.domain.search.engine import Delete, Pin, SearchEngine, SearchRequest, Sort
+from app.domain.search.ranking.intent import KIND
+from app.domain.search.ranking.learning import LearnedLevel, LearnedProduct, LearnedSearch
 from app.domain.search.ranking.signals import CREATED, LOW_STOCK, SALES, SECONDS_A_DAY
 from app.domain.search.ranking_settings import RankingSettings, SoldOut, Weight
+from app.domain.search.serving.learned import factors_of
 from tests.contracts.search_engine_contract import PRODUCTS, SITE, apply, found, rebuild, shoe
 
 TODAY = 20_000
@@ -46,6 +50,19 @@ class RankingContract:
             SITE, PRODUCTS, SearchRequest(words="blue mug", ranking=RankingSettings(), day=TODAY, explain=True)
         )
         assert {part.kind for hit in plain.hits for part in hit.explanation.parts} <= {"word", "side_by_side"}  # type: ignore[union-attr]
+
+    def test_a_product_is_told_the_opens_of_its_own_level(self, engine: SearchEngine) -> None:
+        rebuild(engine, [shoe(n, "Blue mug", values={KIND: ("root", level)}) for n, level in enumerate("AABC", 1)])
+        learned = LearnedSearch(
+            (LearnedProduct(2, 1.31, 77, 0),), (LearnedLevel("A", 1.2, 500), LearnedLevel("B", 1.0513, 21))
+        )
+        for words in ("blue mug", "mug"):
+            request = SearchRequest(words=words, learned=factors_of(learned), explain=True)
+            hits = engine.search(SITE, PRODUCTS, request).hits
+            parts = {hit.id.lower(): hit.explanation.parts for hit in hits}  # type: ignore[union-attr]
+            told = {id: {one.kind: one.opens for one in with_evidence(own, id, learned)} for id, own in parts.items()}
+            of_level = {id: opens.get("learned_level") for id, opens in told.items()}
+            assert of_level == {"p1": 500, "p2": 500, "p3": 21, "p4": None}
 
     def test_what_sells_comes_first_and_twice_as_much_is_not_twice_as_good(self, mugs: SearchEngine) -> None:
         sales = RankingSettings(sales=Weight.HIGH)

@@ -10,8 +10,11 @@ import pytest
 from flask import Flask
 
 from app.domain.relevance.learning.learning import learn_site
+from app.domain.relevance.learning.listing import learned_rows
 from app.domain.relevance.trials.replays import replay
+from app.domain.search import settings
 from app.domain.search.index.runs import request_rebuild
+from app.domain.search.serving import versions
 from app.domain.search.settings import stored_settings
 from app.domain.search_statistics.counting.models import SearchProductDay
 from app.domain.shared.author import Author
@@ -27,6 +30,7 @@ from tests.blueprints.admin.catalogue_client import Merchandiser
 from tests.counted_searches import count
 from tests.factories import make_product, make_site, make_user
 from tests.fakes.clock import StoppedClock
+from tests.fakes.queue import RecordingQueue
 from tests.page_client import PageClient, check_page
 from tests.snapshots import built
 
@@ -114,6 +118,30 @@ def test_in_shadow_test_a_search_says_what_learning_would_do(
     assert "learned" not in {part["kind"] for part in product["parts"]}
     page = shown(mia, "/admin/search/test?q=tent")
     assert "It would stand at 1." in page and "Would be 1" in page
+
+
+def test_without_a_queue_switching_it_on_learns_at_once(
+    app: Flask, mia: Merchandiser, clock: StoppedClock, queue: RecordingQueue
+) -> None:
+    queue.down = True
+    with app.app_context():
+        with transaction():
+            settings.change(Author(mia.site_id, "tests", clock), {"search-learning": "on"})
+        assert [row.word for row in learned_rows(mia.site_id).items] == ["tent"]
+    clock.move(seconds=2)
+    assert order_in_shop(app)[0] == "Tent 3"
+
+
+def test_switched_off_nothing_is_in_shadow_even_before_it_is_unlearned(
+    app: Flask, mia: Merchandiser, clock: StoppedClock
+) -> None:
+    learn(app, mia, clock, "shadow")
+    with app.app_context(), transaction():
+        change_settings(mia.site_id, {"search-learning": "off"})
+        versions.raise_version(mia.site_id)
+    clock.move(seconds=2)
+    product = answers(mia)["Tent 3"]
+    assert not product.get("wouldAdd") and not product.get("wouldRank")
 
 
 def test_a_replay_shows_which_searches_learning_would_change(

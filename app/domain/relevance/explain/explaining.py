@@ -38,6 +38,7 @@ from app.domain.search.listings.content_hits import NO_CONTENT, ContentHits, con
 from app.domain.search.ranking.learning import LearnedSearch
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving import snapshot, versions
+from app.domain.search.serving.learned import LearningMode
 from app.domain.search.serving.plan import Plan, plan
 from app.domain.search.serving.query import Answered, search_products
 from app.domain.search.serving.rules import normalized_term
@@ -77,8 +78,9 @@ class _ServedSearch:
         return content_hits(self.engine, self.site_id, self.plan.words)
 
     def would_be(self, request: SearchRequest) -> Mapping[str, WouldBe]:
-        """Return what learning would move, where shoppers are not served it yet. Raises SearchUnavailable."""
-        learned = LearnedSearch() if self.plan.learned else self.served.learned.of(self.plan.words)
+        """Return what learning would move, where it is in shadow. Raises SearchUnavailable."""
+        known = self.served.learned
+        learned = known.of(self.plan.words) if known.mode is LearningMode.SHADOW else LearnedSearch()
 
         def answer(served: SearchRequest) -> Sequence[Hit]:
             return self.engine.search(self.site_id, IndexName.PRODUCTS, served).hits

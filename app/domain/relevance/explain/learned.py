@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from app.domain.search.engine import Hit, ScorePart, SearchRequest
 from app.domain.search.index.document import product_document_id
-from app.domain.search.ranking.learning import LearnedSearch
+from app.domain.search.ranking.learning import LearnedLevel, LearnedSearch
 from app.domain.search.serving.learned import factors_of
 
-LEARNED, LEARNED_LEVEL = "learned", "learned_level"
+LEARNED, LEARNED_LEVEL, MEANING = "learned", "learned_level", "meaning"
 WOULD_STAND = 50  # Places that are looked through for products that learning would move.
 
 Answer = Callable[[SearchRequest], Sequence[Hit]]
@@ -26,11 +26,22 @@ class WouldBe:
 
 
 def with_evidence(parts: Sequence[ScorePart], document_id: str, learned: LearnedSearch) -> tuple[ScorePart, ...]:
-    """Return the parts, those of learning with how often shoppers opened the product or products of its level."""
+    """Return all parts of a score, those of learning with how often shoppers opened the product or products of its
+    level."""
     opens = {product_document_id(one.product_id): one.opens for one in learned.products}
-    of_levels = max((one.opens for one in learned.levels), default=None)
-    evidence = {LEARNED: opens.get(document_id), LEARNED_LEVEL: of_levels}
+    evidence = {LEARNED: opens.get(document_id), LEARNED_LEVEL: _opens_of_level(parts, learned.levels)}
     return tuple(replace(part, opens=evidence[part.kind]) if part.kind in evidence else part for part in parts)
+
+
+def _opens_of_level(parts: Sequence[ScorePart], levels: Sequence[LearnedLevel]) -> int | None:
+    """Return the opens of the level whose factor the score has. It is the last factor, so that its part says which it
+    was; of levels with the same factor the fewest opens are told."""
+    score = sum(part.worth for part in parts if part.kind != MEANING)
+    worth = sum(part.worth for part in parts if part.kind == LEARNED_LEVEL)
+    if not worth or not levels:
+        return None
+    factor = score / (score - worth)
+    return min(levels, key=lambda one: (round(abs(one.factor - factor), 5), one.opens)).opens
 
 
 def would_be(answer: Answer, request: SearchRequest, learned: LearnedSearch) -> Mapping[str, WouldBe]:
@@ -44,5 +55,5 @@ def would_be(answer: Answer, request: SearchRequest, learned: LearnedSearch) -> 
 def _moved(hits: Sequence[Hit], learned: LearnedSearch) -> Iterator[tuple[str, WouldBe]]:
     for rank, hit in enumerate(hits, start=1):
         parts = hit.explanation.parts if hit.explanation else ()
-        of_learning = [part for part in parts if part.kind in (LEARNED, LEARNED_LEVEL)]
-        yield hit.id, WouldBe(rank, with_evidence(of_learning, hit.id, learned))
+        told = with_evidence(parts, hit.id, learned)
+        yield hit.id, WouldBe(rank, tuple(part for part in told if part.kind in (LEARNED, LEARNED_LEVEL)))

@@ -57,8 +57,12 @@ class LearnedRow:
 
     @property
     def evidence(self) -> str:
+        """Opens and purchases of what is moved."""
         bought = sum(product.learned.bought for product in self.products)
-        opened = f"{self.opens:,} open{'' if self.opens == 1 else 's'}"
+        opens = sum(product.learned.opens for product in self.products) or max(
+            (level.learned.opens for level in self.levels), default=0
+        )
+        opened = f"{opens:,} opens"
         return f"{opened}, {bought:,} bought" if bought else opened
 
 

@@ -39,9 +39,10 @@ MOST_FOLLOWED = 20  # Products opened, or put in the basket, that are kept of on
 @dataclass(frozen=True, slots=True)
 class Search:
     """A search that was counted at `at` for `day`. Product ids: `shown` on its latest page, sorted, and the first of
-    them in the order in which they stood (`leading`, empty for a further page); `opened` from there; put in a
-    `basket` in time. `clicked` and `added` are counted already. One that was `answered` showed a page in place of
-    products. Nothing more is counted once `followed` is false, which it also is where clicks are not recorded."""
+    them in the order in which they stood (`leading`, empty for a further page, None where that is not known); `opened`
+    from there; put in a `basket` in time. `clicked` and `added` are counted already. One that was `answered` showed a
+    page in place of products. Nothing more is counted once `followed` is false, which it also is where clicks are not
+    recorded."""
 
     word: str
     at: datetime
@@ -53,10 +54,12 @@ class Search:
     shown: tuple[int, ...] = ()
     opened: tuple[int, ...] = ()
     basket: tuple[int, ...] = ()
-    leading: tuple[int, ...] = ()
+    leading: tuple[int, ...] | None = ()
 
     def place_of(self, product_id: int) -> int | None:
-        """The 1-based place of a product of the latest page."""
+        """The 1-based place of a product of the latest page, None where it is not known."""
+        if self.leading is None:
+            return None
         if product_id in self.leading:
             return self.leading.index(product_id) + 1
         return MOST_PLACED if product_id in self.shown else None
@@ -144,6 +147,8 @@ def opened(journey: Journey, context: EventContext, product_id: int, word: str |
         return journey, []
     after = replace(search, clicked=True, opened=(*search.opened, product_id)[-MOST_FOLLOWED:])
     clicked = [_event(EventKind.CLICKED, context, search), *_rephrased(journey, context, search)]
+    if len(search.opened) >= MOST_FOLLOWED:  # Whether this one was opened before is not known any more.
+        return _with(journey, search, after), []
     event = replace(_event(EventKind.OPENED, context, search), product_id=product_id, place=search.place_of(product_id))
     return _with(journey, search, after), [event] if search.clicked else [*clicked, event]
 

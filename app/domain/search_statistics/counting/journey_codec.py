@@ -23,6 +23,7 @@ from app.domain.search_statistics.counting.attribution import (
 LONGEST = 2_100  # Bytes; signed and written in base 64 that stays below 3 kB.
 VERSION = 3  # Version of the encoding, its first byte.
 BEFORE_PLACES = 2  # The version whose searches say nothing of places; browsers keep such journeys for a day.
+UNPLACED = 16  # The flag of a search of which it is not known what stood where.
 MOST_BITS = 63
 
 
@@ -96,6 +97,7 @@ def _searches(reader: _JourneyReader, has_places: bool) -> Iterator[Search]:
         at, day, flags = reader.number(), reader.number(), reader.number()
         shown, opened, basket = tuple(accumulate(reader.numbers())), reader.numbers(), reader.numbers()
         places = reader.numbers() if has_places else ()
+        is_placed = has_places and not flags & UNPLACED
         if any(place >= len(shown) for place in places):
             raise ValueError("a place names nothing")
         yield Search(
@@ -109,7 +111,7 @@ def _searches(reader: _JourneyReader, has_places: bool) -> Iterator[Search]:
             shown=shown,
             opened=opened,
             basket=basket,
-            leading=tuple(shown[place] for place in places),
+            leading=tuple(shown[place] for place in places) if is_placed else None,
         )
 
 
@@ -122,10 +124,11 @@ def _head(journey: Journey) -> bytes:
 def _row(search: Search) -> bytes:
     word = search.word.encode()
     flags = search.followed + 2 * search.clicked + 4 * search.added + 8 * search.answered
+    flags += UNPLACED * (search.leading is None)
     when = [int(search.at.timestamp()), search.day.toordinal(), flags]
     steps = [later - earlier for earlier, later in zip((0, *search.shown), search.shown, strict=False)]
     among = {product_id: place for place, product_id in enumerate(search.shown)}
-    lists = (steps, search.opened, search.basket, [among[product_id] for product_id in search.leading])
+    lists = (steps, search.opened, search.basket, [among[product_id] for product_id in search.leading or ()])
     return b"".join((_varint(len(word)), word, *map(_varint, when), *map(_list, lists)))
 
 

@@ -242,5 +242,11 @@ def test_the_list_shows_the_evidence(clock: StoppedClock, site_id: int, product_
     [row] = learned_rows(site_id).items
     assert (row.word, row.evidence) == ("tent", "60 opens, 20 bought")
     assert [(one.name, one.percent) for one in row.products] == [("Tent", 40)]
+    seldom = product_id + 1
+    count(site_id, "tent", seldom, range(1, 4), opens=100)
+    with transaction():
+        make_product(db.session.get_one(Site, site_id), "T-9")
+    learn(clock, site_id)
+    assert learned_rows(site_id).items[0].evidence == "60 opens, 20 bought", "of what is moved alone"
     assert learning_state(site_id).searches == 1
     assert learned_rows(site_id, contains="stove").items == ()

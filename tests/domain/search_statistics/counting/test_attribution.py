@@ -137,6 +137,16 @@ def test_each_product_that_is_opened_counts_once_for_a_search_with_the_place_at_
     assert shopper.products() == [("opened", "tent", 20, 3), ("opened", "tent", 30, 1)]
 
 
+def test_a_search_counts_as_many_products_as_it_keeps_and_goes_on_attributing() -> None:
+    shopper = Shopper()
+    shopper.search("tent", shown=tuple(range(1, 101)))
+    for _ in range(2):
+        for product_id in range(1, 101):
+            shopper.open(product_id, 1)
+    assert len(shopper.products()) == rules.MOST_FOLLOWED
+    assert 100 in shopper.journey.searches[0].opened, "it may still be put in the basket"
+
+
 def test_what_stands_far_down_or_on_a_further_page_counts_as_at_the_last_place_that_is_kept() -> None:
     shopper = Shopper()
     shopper.search("tent", shown=tuple(range(1, 61)))
@@ -171,7 +181,8 @@ def test_a_journey_that_a_browser_kept_from_before_places_were_counted_is_read()
     [search] = shopper.journey.searches
     text = to_text(Journey((replace(search, leading=()),), shopper.journey.counted, shopper.journey.begun))
     older = from_text(b"\x02" + text[1:-1])  # Without the empty list of places at its end.
-    assert older.searches == (replace(search, leading=()),)
+    assert older.searches == (replace(search, leading=None),)
+    assert from_text(to_text(older)) == older and older.searches[0].place_of(search.shown[0]) is None
 
 
 def test_an_order_counts_within_a_day_once_and_is_then_forgotten() -> None:
