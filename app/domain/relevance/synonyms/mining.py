@@ -21,7 +21,6 @@ SHORTEST_PART = 3
 SHORTEST_NAME = 5
 ALIKE = 84.0  # Of 100: how alike a search and the name of a brand or a value must be.
 MOST_WORDS = 5
-IRREGULAR = {"men": "man", "women": "woman", "children": "child", "mice": "mouse", "feet": "foot", "teeth": "tooth"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +93,18 @@ def _split(token: str, vocabulary: CatalogueWords) -> Iterator[Candidate]:
 
 
 def _singular(token: str, vocabulary: CatalogueWords) -> Iterator[Candidate]:
-    """Plurals that the stemming of search leaves apart from their singular, either way."""
+    """Yield plurals that the stemming of search leaves apart from their singular, either way: “rooves”."""
     for other in _other_numbers(token):
         if vocabulary.knows(other) and stem(other) != stem(token) and not vocabulary.knows(token):
             yield _equivalent(token, other)
 
 
 def _other_numbers(token: str) -> list[str]:
-    found = [many if token == one else one for many, one in IRREGULAR.items() if token in (many, one)]
     if token.endswith("ves"):
-        found += [token[:-3] + "f", token[:-3] + "fe"]
-    elif token.endswith("fe"):
-        found.append(token[:-2] + "ves")
-    elif token.endswith("f"):
-        found.append(token[:-1] + "ves")
-    return found
+        return [token[:-3] + "f", token[:-3] + "fe"]
+    if token.endswith("fe"):
+        return [token[:-2] + "ves"]
+    return [token[:-1] + "ves"] if token.endswith("f") else []
 
 
 def _named(searched: list[str], vocabulary: CatalogueWords) -> Iterator[tuple[str, Candidate]]:

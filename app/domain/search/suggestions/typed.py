@@ -56,8 +56,9 @@ def pieces(text: str, typed: Typed) -> list[Piece]:
     for word in _WORDS.finditer(text):
         length = max((len(begun) for begun in typed.words if _begins(word[0], begun)), default=0)
         if length:
-            found += [Piece(text[end : word.start()]), Piece(word[0][:length], is_typed=True)]
-            end = word.start() + length
+            typed_until = min(word.start() + length, word.end())  # Letters such as ß are folded to two.
+            found += [Piece(text[end : word.start()]), Piece(text[word.start() : typed_until], is_typed=True)]
+            end = typed_until
     return [piece for piece in (*found, Piece(text[end:])) if piece.text]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.domain.search.suggestions.typed import Typed, pieces
@@ -49,12 +49,14 @@ def test_a_long_text_is_cut():
         ("Crème brûlée", "cre bru", ["Crè", "brû"]),
         ("Waterproof coat", "proof", []),
         ("<b>Tent</b>", "tent", ["Tent"]),
+        ("ß tent", "ss", ["ß"]),
     ],
 )
 def test_what_was_typed_stands_out_where_words_begin_with_it(text: str, value: str, typed: list[str]):
     assert [piece.text for piece in pieces(text, Typed.read([value])) if piece.is_typed] == typed
 
 
+@example("ß tent", "ss")
 @given(st.text(max_size=60), st.text(max_size=10))
 def test_the_pieces_of_a_text_are_the_text(text: str, value: str):
     assert "".join(piece.text for piece in pieces(text, Typed.read([value]))) == text
