@@ -1,7 +1,7 @@
 """The sentence model for whose vectors the shop itself requested a rebuild
 
 Revision: 7c4e1a95d2b8
-Follows: 1f6b8c03e7d5
+Follows: 4b7d20e95c18
 Date: 2026-11-23 04:45:00+00:00
 """
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "7c4e1a95d2b8"
-down_revision = "1f6b8c03e7d5"
+down_revision = "4b7d20e95c18"
 branch_labels = None
 depends_on = None
 
