@@ -45,10 +45,13 @@ class Late(Drinking):
     def __init__(self) -> None:
         super().__init__()
         self.free = Event()
+        self.waited_for: list[str] = []
 
     def embed_search(self, words: str) -> Vectors:
         if current_thread().name.startswith("query-vectors"):
             assert self.free.wait(60)
+        else:
+            self.waited_for.append(words)
         return super().embed_search(words)
 
 
@@ -134,8 +137,9 @@ def test_the_pages_of_a_search_whose_meaning_came_late_are_of_one_order(
         following = re.search(r'rel="next"[^>]*href="([^"]+)"', page)
         address = unescape(following[1]) if following else None
         assert address is None or "_by=words" in address
-        late.free.set()
     assert len(shown) == len(set(shown)) == 3
+    late.free.set()
+    assert late.waited_for == [], "later pages are by words alone as well"
 
 
 def test_pages_of_a_search_whose_meaning_is_there_say_nothing_of_it(get: Callable[[str], TestResponse]) -> None:

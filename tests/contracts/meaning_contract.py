@@ -141,8 +141,8 @@ class MeaningContract:
         assert ids(answer(engine_with_model, "steel rack kit", ranking=last)) == ids(result)
 
     def test_alternatives_stay_behind_the_words_themselves(self, engine_with_model: SearchEngine):
-        own = [thing(n, f"Sofa for a summer house, a beach and a garden {n}") for n in range(1, 7)]
-        others = [thing(n, "Divan") for n in range(7, 10)]
+        own = [thing(n, "Sofa" + " of summer house garden" * n) for n in range(1, 7)]
+        others = [thing(n, "Divan") for n in range(7, 47)]
         rebuild(engine_with_model, [*others, *own])
         widened = (Alternatives(0, 1, (("divan",),)),)
         assert set(ids(answer(engine_with_model, "sofa", alternatives=widened))[:6]) == {d.id for d in own}
