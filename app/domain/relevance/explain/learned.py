@@ -35,7 +35,7 @@ def with_evidence(parts: Sequence[ScorePart], document_id: str, learned: Learned
 
 def _opens_of_level(parts: Sequence[ScorePart], levels: Sequence[LearnedLevel]) -> int | None:
     """Return the opens of the level whose factor the score has. It is the last factor, so that its part says which it
-    was; of levels with the same factor the fewest opens are told."""
+    was; of levels with the same factor the fewest opens are shown."""
     score = sum(part.worth for part in parts if part.kind != MEANING)
     worth = sum(part.worth for part in parts if part.kind == LEARNED_LEVEL)
     if not worth or not levels:
@@ -55,5 +55,5 @@ def would_be(answer: Answer, request: SearchRequest, learned: LearnedSearch) -> 
 def _moved(hits: Sequence[Hit], learned: LearnedSearch) -> Iterator[tuple[str, WouldBe]]:
     for rank, hit in enumerate(hits, start=1):
         parts = hit.explanation.parts if hit.explanation else ()
-        told = with_evidence(parts, hit.id, learned)
-        yield hit.id, WouldBe(rank, tuple(part for part in told if part.kind in (LEARNED, LEARNED_LEVEL)))
+        shown = with_evidence(parts, hit.id, learned)
+        yield hit.id, WouldBe(rank, tuple(part for part in shown if part.kind in (LEARNED, LEARNED_LEVEL)))
