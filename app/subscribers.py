@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.domain.alerts.alerts import AlertEnded, AlertRaised
 from app.domain.alerts.log_lines import log_ended, log_raised
+from app.domain.catalogue.events import ProductDeleted
 from app.domain.search.events import ConfigurationSaved, IndexChangesWaiting, LearningSwitched
 from app.domain.sites.events import SessionsEnded, SiteCreated
 from app.domain.sites.stored_events import EventsStored
@@ -20,6 +21,7 @@ def init_subscribers() -> None:
     subscribe(EventsStored, deliver_events)
     subscribe(ConfigurationSaved, publish_words)
     subscribe(LearningSwitched, learn_from_clicks)
+    subscribe(ProductDeleted, forget_counts)
     subscribe(SessionsEnded, end_work_sessions)
     subscribe(SiteCreated, make_first_index)
     subscribe(AlertRaised, log_raised)
@@ -48,6 +50,10 @@ def learn_from_clicks(event: LearningSwitched) -> None:
     """Learn in the background; at once where there is no worker. A lost wake-up is made up for by the nightly job."""
     if not queue().enqueue("learning:learn", event.site_id):
         learning.learn_at_once(event.site_id)
+
+
+def forget_counts(event: ProductDeleted) -> None:
+    learning.forget_product(event.site_id, event.product_id)
 
 
 def end_work_sessions(event: SessionsEnded) -> None:

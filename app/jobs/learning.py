@@ -6,6 +6,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.relevance.learning.learning import learn_site
+from app.domain.search_statistics.counting import product_counts
 from app.domain.work.context import read_afresh
 from app.extensions import db
 from app.ports import clock
@@ -19,6 +20,16 @@ def learn(site_id: int) -> None:
     read_afresh()
     with transaction():
         learn_site(clock(), site_id)
+
+
+def forget_product(site_id: int, product_id: int) -> None:
+    """Drop the counts of a product that was deleted. Never raises: who deleted it has deleted it."""
+    try:
+        with transaction():
+            product_counts.forget_product(site_id, product_id)
+    except SQLAlchemyError:
+        db.session.rollback()
+        log.warning("product_counts_kept", site=site_id, product=product_id)
 
 
 def learn_at_once(site_id: int) -> None:

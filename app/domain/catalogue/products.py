@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue import search_terms
+from app.domain.catalogue.events import ProductDeleted
 from app.domain.catalogue.models import Product, Variant
 from app.domain.catalogue.names import free_seo_name, taken_problems
 from app.domain.catalogue.product_changes import FIELDS, note_changes, snapshot
@@ -25,6 +26,7 @@ from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound
 from app.domain.shared.records import existing, find_record
 from app.domain.sites import audit
+from app.events import publish
 from app.extensions import db
 
 MOST_AT_ONCE = 500
@@ -110,6 +112,7 @@ def delete(author: Author, product_id: int) -> str:
     db.session.delete(product)
     db.session.flush()
     audit.record(author, "product.delete", ("product", str(product_id)), f"Deleted {name}", before)
+    publish(ProductDeleted(author.site_id, product_id))
     return name
 
 

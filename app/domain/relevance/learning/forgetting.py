@@ -14,6 +14,7 @@ from sqlalchemy import select
 
 from app.domain.relevance.learning.learning import learn_site, learn_words
 from app.domain.relevance.learning.models import ALL, ForgottenWord, LearnedWord
+from app.domain.search.serving import versions
 from app.domain.search_statistics.counting.queries import site_today
 from app.domain.shared.author import Author
 from app.domain.shared.problems import NotFound
@@ -40,6 +41,7 @@ def remember(author: Author, word: str) -> None:
 
 
 def _set(author: Author, word: str, through: date | None) -> None:
+    versions.lock(author.site_id)  # Else learning that is under way would store again what is forgotten here.
     row = db.session.get(ForgottenWord, (author.site_id, word))
     before = _state(row)
     if through is None and row is not None:

@@ -51,6 +51,7 @@ def mode_of(site_id: int) -> LearningMode:
 
 def learn_site(clock: Clock, site_id: int) -> int:
     """Learn all searches of a site anew and return how many taught something."""
+    versions.lock(site_id)
     if mode_of(site_id) is LearningMode.OFF:
         _replace(clock, site_id, {}, None)
         return 0
@@ -63,6 +64,7 @@ def learn_site(clock: Clock, site_id: int) -> int:
 
 def learn_words(clock: Clock, site_id: int, words: Sequence[str]) -> None:
     """Learn these searches anew, as after one was forgotten."""
+    versions.lock(site_id)
     if mode_of(site_id) is not LearningMode.OFF:
         _replace(clock, site_id, _lessons(site_id, site_today(clock, site_id), words), words)
 

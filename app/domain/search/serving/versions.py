@@ -30,6 +30,11 @@ def raise_version(site_id: int) -> int:
     return version
 
 
+def lock(site_id: int) -> None:
+    """Hold the site's row, where there is one, until the commit: for what reads first and writes by what it read."""
+    db.session.execute(state_query(site_id).with_for_update())
+
+
 def _raised(site_id: int) -> int | None:
     raised = (
         update(ServedConfiguration)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import delete, func, select, tuple_
 
 from app.domain.search_statistics.counting.aggregation import DayWord
 from app.domain.search_statistics.counting.models import SearchProductDay, SearchWordDay
@@ -92,6 +92,12 @@ def _add(rows: list[dict[str, Any]]) -> None:
     sums = {name: getattr(model, name) + statement.excluded[name] for name in COLUMNS}
     key = ["site_id", "day", "word", "product_id"]
     db.session.connection().execute(statement.on_conflict_do_update(index_elements=key, set_=sums), rows)
+
+
+def forget_product(site_id: int, product_id: int) -> None:
+    """Drop the counts of a product that is gone, since SQLite may give its number to another."""
+    of_product = (SearchProductDay.site_id == site_id) & (SearchProductDay.product_id == product_id)
+    db.session.execute(delete(SearchProductDay).where(of_product))
 
 
 def product_days(site_id: int, words: Sequence[str], first: date, last: date) -> Iterator[ProductChange]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event, select
 
+from app.domain.catalogue import products
 from app.domain.relevance import publishing
 from app.domain.relevance.learning import forgetting
-from app.domain.relevance.learning.learning import learn_site
+from app.domain.relevance.learning.learning import learn_site, learn_words
 from app.domain.relevance.learning.listing import learned_rows, learning_state
 from app.domain.relevance.learning.models import ALL, LearnedWord
 from app.domain.relevance.learning.teaching import teaching_words
@@ -229,6 +232,46 @@ def test_what_was_forgotten_takes_no_place(clock: StoppedClock, site_id: int, pr
     assert words_that_teach(site_id) == []
     count(site_id, "stove", product_id, range(-5, 0))
     assert words_that_teach(site_id) == ["stove"]
+
+
+def test_learning_and_forgetting_follow_one_after_the_other(clock: StoppedClock, site_id: int, product_id: int) -> None:
+    count(site_id, "tent", product_id)
+    learn(clock, site_id)
+    changes = (
+        lambda: learn_site(clock, site_id),
+        lambda: learn_words(clock, site_id, ["tent"]),
+        lambda: forgetting.revert(author(clock, site_id), "tent", None),
+    )
+    for change in changes:
+        db.session.rollback()
+        with statements() as told, transaction():
+            change()
+        reads = [sql for sql in told if sql.lstrip().startswith("SELECT")]
+        assert "FROM served_words" in reads[0]
+
+
+def test_counts_of_a_deleted_product_are_gone_before_another_has_its_number(
+    clock: StoppedClock, site_id: int, product_id: int
+) -> None:
+    count(site_id, "tent", product_id)
+    count(site_id, "tent", product_id + 1)
+    with transaction():
+        products.delete(author(clock, site_id), product_id)
+    assert set(db.session.scalars(select(SearchProductDay.product_id))) == {product_id + 1}
+
+
+@contextmanager
+def statements() -> Iterator[list[str]]:
+    told: list[str] = []
+
+    def note(_connection: object, _cursor: object, sql: str, *_: object) -> None:
+        told.append(sql)
+
+    event.listen(db.engine, "before_cursor_execute", note)
+    try:
+        yield told
+    finally:
+        event.remove(db.engine, "before_cursor_execute", note)
 
 
 def words_that_teach(site_id: int, most: int = 500) -> list[str]:
