@@ -60,8 +60,8 @@ class RankingContract:
             request = SearchRequest(words=words, learned=factors_of(learned), explain=True)
             hits = engine.search(SITE, PRODUCTS, request).hits
             parts = {hit.id.lower(): hit.explanation.parts for hit in hits}  # type: ignore[union-attr]
-            told = {id: {one.kind: one.opens for one in with_evidence(own, id, learned)} for id, own in parts.items()}
-            of_level = {id: opens.get("learned_level") for id, opens in told.items()}
+            opens = {id: {one.kind: one.opens for one in with_evidence(own, id, learned)} for id, own in parts.items()}
+            of_level = {id: of_id.get("learned_level") for id, of_id in opens.items()}
             assert of_level == {"p1": 500, "p2": 500, "p3": 21, "p4": None}
 
     def test_what_sells_comes_first_and_twice_as_much_is_not_twice_as_good(self, mugs: SearchEngine) -> None:

@@ -244,9 +244,9 @@ def test_learning_and_forgetting_follow_one_after_the_other(clock: StoppedClock,
     )
     for change in changes:
         db.session.rollback()
-        with statements() as told, transaction():
+        with statements() as sent, transaction():
             change()
-        reads = [sql for sql in told if sql.lstrip().startswith("SELECT")]
+        reads = [sql for sql in sent if sql.lstrip().startswith("SELECT")]
         assert "FROM served_words" in reads[0]
 
 
@@ -262,14 +262,14 @@ def test_counts_of_a_deleted_product_are_gone_before_another_has_its_number(
 
 @contextmanager
 def statements() -> Iterator[list[str]]:
-    told: list[str] = []
+    sent: list[str] = []
 
     def note(_connection: object, _cursor: object, sql: str, *_: object) -> None:
-        told.append(sql)
+        sent.append(sql)
 
     event.listen(db.engine, "before_cursor_execute", note)
     try:
-        yield told
+        yield sent
     finally:
         event.remove(db.engine, "before_cursor_execute", note)
 
