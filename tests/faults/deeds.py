@@ -102,7 +102,7 @@ def _act_when_traced(deed: Sequence[str]) -> None:
     act.main(deed)
 
 
-def until(condition: Callable[[], object], seconds: float = 30) -> None:
+def until(condition: Callable[[], object], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while True:
         before = time.monotonic()
