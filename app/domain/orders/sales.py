@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 
 from sqlalchemy import func, select
@@ -9,6 +10,8 @@ from sqlalchemy import func, select
 from app.domain.catalogue.models import Product
 from app.domain.orders.models import COLLECTED, SUBMITTED, Order, OrderLine, ProductSales
 from app.domain.shared.clock import Clock
+from app.domain.shared.portions import portions
+from app.domain.sites.models import Site
 from app.extensions import db
 
 DAYS = 90
@@ -16,18 +19,39 @@ DAYS = 90
 
 def count_sales(clock: Clock, site_id: int) -> int:
     """Store the units sold in the last 90 days where they have changed, and return of how many products that is so. A
-    product whose sales change is indexed again. Call it in a transaction."""
+    product whose sales change is indexed again. One that is being deleted is left out. Call it in a transaction."""
+    _lock(site_id)
     now, known = _sold(clock, site_id), _known(site_id)
-    gone = known.keys() - now.keys()
-    for product_id in gone:
-        db.session.delete(known[product_id])
-    changed = [id for id in now if id not in known or known[id].units != now[id]]
-    for product_id in sorted(changed):
-        if product_id in known:
-            known[product_id].units = now[product_id]
-        else:
-            db.session.add(ProductSales(product_id=product_id, site_id=site_id, units=now[product_id]))
-    return len(gone) + len(changed)
+    changed = [id for id in now.keys() | known.keys() if id not in known or known[id].units != now.get(id)]
+    held = _hold(changed)
+    for product_id in held:
+        _store(site_id, product_id, known.get(product_id), now.get(product_id))
+    return len(held)
+
+
+def _lock(site_id: int) -> None:
+    """Let another count of the site wait until the commit, and nothing else."""
+    db.session.execute(select(Site.id).where(Site.id == site_id).with_for_update(key_share=True))
+
+
+def _hold(product_ids: Collection[int]) -> list[int]:
+    """Return which of the products still exist, none of which can be deleted before the commit. One that another
+    transaction is just deleting or changing is not waited for: the next count has it."""
+    there = select(Product.id).with_for_update(read=True, key_share=True, skip_locked=True)
+    return [
+        id
+        for some in portions(sorted(product_ids))
+        for id in db.session.scalars(there.where(Product.id.in_(some)).order_by(Product.id))
+    ]
+
+
+def _store(site_id: int, product_id: int, known: ProductSales | None, units: int | None) -> None:
+    if known is None and units is not None:
+        db.session.add(ProductSales(product_id=product_id, site_id=site_id, units=units))
+    elif known is not None and units is not None:
+        known.units = units
+    elif known is not None:
+        db.session.delete(known)
 
 
 def products_with_sales(site_id: int) -> int:
