@@ -1,0 +1,151 @@
+"""The calls of the port, how an engine stands, and how it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from app.domain.search.engine.documents import Change, IndexDocument, IndexName
+from app.domain.search.engine.requests import SearchRequest
+from app.domain.search.engine.results import Explanation, SearchResult
+from app.domain.shared.problems import DomainError
+
+
+class EngineState(StrEnum):
+    HEALTHY = "HEALTHY"
+    UNREACHABLE = "UNREACHABLE"
+    NOT_SET_UP = "NOT_SET_UP"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """`generation` changes with every swap and `version` with every change that a reader can see. Documents that are
+    gone may count in how rare a word is until the engine merges its files: that moves scores, not what is found. An
+    `outdated` index answers, but was made by another reading of words (`ranking.analysis.ANALYSIS`), so that some words
+    miss what they should find until a rebuild. `lacks_vectors` names the engine's sentence model where it can be
+    used and most documents were not embedded with it; a rebuild does it."""
+
+    state: EngineState
+    error: str | None = None
+    documents: int | None = None
+    generation: str | None = None
+    version: str | None = None
+    lacks_vectors: str | None = None
+    outdated: bool = False
+
+
+class SearchUnavailable(DomainError):
+    """The engine does not answer. The message is for people: what is wrong and how to fix it."""
+
+    code = "search_unavailable"
+
+
+class TrialsUnsupported(DomainError):
+    """The engine cannot try changes of documents before they are saved."""
+
+    code = "trials_unsupported"
+
+    def __init__(self) -> None:
+        super().__init__("This search engine cannot preview search terms before they are saved.")
+
+
+class Searching(Protocol):
+    """The read side of an engine, which answers searches: the live index, or one index of one site as it is to
+    become."""
+
+    def search(self, site_id: int, index: IndexName, request: SearchRequest) -> SearchResult:
+        """Raises SearchUnavailable when there is no index or it cannot be read."""
+        ...
+
+    def search_many(self, site_id: int, index: IndexName, requests: Sequence[SearchRequest]) -> list[SearchResult]:
+        """The result of each request, in their order, in as few round trips as the engine can. Raises
+        SearchUnavailable."""
+        ...
+
+
+class Generation(Protocol):
+    """A complete index in the making, invisible until published."""
+
+    def add(self, documents: Iterable[IndexDocument]) -> None: ...
+
+    def seal(self) -> int:
+        """Make it durable and verify that it opens and holds what was added; the document count."""
+        ...
+
+    def preview(self) -> Searching:
+        """Answers searches as if this generation were live. Called after `seal`."""
+        ...
+
+    def replay(self, changes: Sequence[Change]) -> None:
+        """Apply the changes saved meanwhile. Called after `seal`, within `SearchEngine.exclusive`. Raises
+        SearchUnavailable once a later generation was begun."""
+        ...
+
+    def publish(self) -> None:
+        """Make this generation the live one, atomically and durably. Called within `SearchEngine.exclusive`, right
+        after the caller's fence was checked. Raises SearchUnavailable once a later generation was begun."""
+        ...
+
+    def discard(self) -> None:
+        """Leave nothing behind. Safe to call at any time and twice; a published generation stays."""
+        ...
+
+
+class SearchEngine(Searching, Protocol):
+    def status(self, site_id: int, index: IndexName) -> EngineStatus:
+        """Whether the index is there and as it was written: by cheap signs, so that it can be called each second. One
+        that is damaged is UNREACHABLE for every process, although a process may go on with what it has open."""
+        ...
+
+    def size(self, site_id: int, index: IndexName) -> int | None:
+        """Return the bytes of the live generation; None where there is none, or the engine does not know."""
+        ...
+
+    def verify(self, site_id: int, index: IndexName) -> None:
+        """Read all that is stored and compare checksums, which may take seconds. Raises SearchUnavailable for an index
+        that is damaged, which `status` says from then on, or not there."""
+        ...
+
+    @property
+    def supports_trials(self) -> bool:
+        """Whether `trial` works. An engine on a cluster may have no way to search what is not saved."""
+        ...
+
+    def trial(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> AbstractContextManager[Searching]:
+        """The live index as it would be with the changes, which no other caller sees; it answers for `site_id` and
+        `index` alone. Raises SearchUnavailable, and TrialsUnsupported."""
+        ...
+
+    def explain(self, site_id: int, index: IndexName, request: SearchRequest, document_id: str) -> Explanation: ...
+
+    def exclusive(self, site_id: int, index: IndexName) -> AbstractContextManager[None]:
+        """The publish lock: one process at a time applies changes or swaps a generation in."""
+        ...
+
+    def together(self, site_id: int, indexes: Sequence[IndexName]) -> AbstractContextManager[None]:
+        """The block publishes a generation of each index: all of them or, where it raises, none, so that every index
+        has again the generation that it had before. A process that dies within the block may leave some published,
+        each of which is whole. Called within `exclusive` of each."""
+        ...
+
+    def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
+        """Make the changes findable and durable before returning. Idempotent; the last change of an id
+        wins. Called within `exclusive`. Raises SearchUnavailable when there is no live generation."""
+        ...
+
+    def start_generation(self, site_id: int, index: IndexName) -> Generation:
+        """Begin a generation. Every other one in the making is discarded, whose builder can neither seal nor publish
+        it any more: who may build is decided by the lease of the rebuild run, not by the engine."""
+        ...
+
+    def digests(self, site_id: int, index: IndexName) -> Iterator[tuple[str, str]]:
+        """Yield (id, digest) of every live document, for reconciliation. Raises SearchUnavailable, also while
+        iterating."""
+        ...
+
+    def forget(self, site_id: int) -> None:
+        """Remove everything kept for a site."""
+        ...
