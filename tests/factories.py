@@ -6,7 +6,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 
 from app.domain.bundles.models import BundleRun
-from app.domain.catalogue.models import Collection, Page, PictureUpload, Product
+from app.domain.catalogue.models import Collection, Page, PictureUpload, Product, Variant
+from app.domain.catalogue.product_changes import FIELDS
+from app.domain.catalogue.rules import ProductDraft, VariantDraft
+from app.domain.merchandising import nodes
+from app.domain.merchandising.arrangement import Target
+from app.domain.merchandising.models import Node
 from app.domain.orders.models import Order, OrderLine
 from app.domain.pos.models import PosAgent, PosLocation, PosSession, PosTransaction
 from app.domain.pos.states import PAID_STATUSES
@@ -177,6 +182,30 @@ def make_rule(site: Site, term: str | None = None, **more: object) -> SearchRule
     term = term or f"kettle {next(_numbers)}"
     fields = {"redirect_url": "/pages/kettles", "created_at": WHEN, "updated_at": WHEN, "updated_by": "Mia Moss"} | more
     return _kept(SearchRule(site_id=site.id, term=term, normalized_term=normalized_term(term), **fields))
+
+
+def make_category(author: Author, tree_id: int, name: str, parent_id: int | None = None) -> Node:
+    """Add a category, the last one below its parent."""
+    return nodes.add_all(author, tree_id, [name], Target(parent_id))[0]
+
+
+def draft_of(product: Product) -> ProductDraft:
+    """Return a product as a form sends it."""
+    fields = {name: getattr(product, name) for name in FIELDS}
+    variants = tuple(_variant_draft(product, variant) for variant in product.variants)
+    return ProductDraft(**fields, variants=variants)
+
+
+def _variant_draft(product: Product, variant: Variant) -> VariantDraft:
+    picture = product.picture_of(variant)
+    return VariantDraft(
+        variant.sku,
+        variant.upc,
+        variant.price,
+        variant.stock,
+        dict(variant.options),
+        picture.file if picture else None,
+    )
 
 
 def _kept(record):

@@ -116,25 +116,6 @@ def delete(author: Author, product_id: int) -> str:
     return name
 
 
-def draft_of(product: Product) -> ProductDraft:
-    """The product in the form in which people send it."""
-    fields = {name: getattr(product, name) for name in FIELDS}
-    variants = tuple(_variant_draft(product, variant) for variant in product.variants)
-    return ProductDraft(**fields, variants=variants)
-
-
-def _variant_draft(product: Product, variant: Variant) -> VariantDraft:
-    picture = product.picture_of(variant)
-    return VariantDraft(
-        variant.sku,
-        variant.upc,
-        variant.price,
-        variant.stock,
-        dict(variant.options),
-        picture.file if picture else None,
-    )
-
-
 def _checked(site_id: int, draft: ProductDraft, product: Product | None) -> ProductDraft:
     tidy = tidy_product(draft)
     taken = taken_problems(site_id, tidy, product.id if product else None)

@@ -70,13 +70,8 @@ def arrangement_of(tree_id: int) -> dict[int, Place]:
     return {row.id: Place(*row) for row in db.session.execute(query)}
 
 
-def add(author: Author, tree_id: int, name: str, parent_id: int | None) -> Node:
-    """Add a category at the end of those below a parent, None for the top. Raises NotFound, Invalid, Conflict."""
-    return add_all(author, tree_id, [name], Target(parent_id))[0]
-
-
 def add_all(author: Author, tree_id: int, names: Sequence[str], target: Target) -> list[Node]:
-    """One behind the other. The slugs are made from the names. Raises NotFound, Invalid, Conflict."""
+    """Add categories, one behind the other. The slugs are made from the names. Raises NotFound, Invalid, Conflict."""
     tree = tree_of(author.site_id, tree_id, to_change=True)
     names = [_checked_name(name) for name in names]
     before = arrangement_of(tree_id)

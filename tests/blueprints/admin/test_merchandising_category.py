@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.domain.merchandising import nodes, trees
+from app.domain.merchandising import trees
 from app.domain.merchandising.models import Node, Placement
 from app.domain.merchandising.queries import ORDERED_BY_HAND, hand_made_order
 from app.domain.shared.author import Author
@@ -16,7 +16,7 @@ from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.blueprints.admin.test_products import stored
-from tests.factories import make_product, make_taxonomy
+from tests.factories import make_category, make_product, make_taxonomy
 from tests.page_client import Reading
 from tests.statements import statements
 
@@ -42,9 +42,9 @@ def ids(app: Flask, mia: Merchandiser) -> dict[str, int]:
         make_taxonomy(db.session.get_one(Site, mia.site_id), LEVELS, active=True)
         tree = trees.create(author, "Shop")
         tree.facets = [{"facetId": "manufacturer", "display": "list"}]
-        camping = nodes.add(author, tree.id, "Camping", None).id
-        found = {"camping": camping, "tents": nodes.add(author, tree.id, "Tents", camping).id}
-        found |= {"gifts": nodes.add(author, tree.id, "Gifts", None).id, "tree": tree.id}
+        camping = make_category(author, tree.id, "Camping").id
+        found = {"camping": camping, "tents": make_category(author, tree.id, "Tents", camping).id}
+        found |= {"gifts": make_category(author, tree.id, "Gifts").id, "tree": tree.id}
     mia.get(page(camping))
     return found
 
@@ -147,7 +147,7 @@ def test_another_slug_in_a_tree_that_nobody_browses_loses_no_address(
 ) -> None:
     with app.app_context(), transaction():
         author = Author(mia.site_id, "Mia", app.extensions[EXTENSION].clock)
-        hidden = nodes.add(author, trees.create(author, "Summer").id, "Camping", None).id
+        hidden = make_category(author, trees.create(author, "Summer").id, "Camping").id
     assert "from now on" not in mia.swap(page(hidden), form(seoName="outdoor")).text
     assert node(app, hidden).path == "outdoor"
 

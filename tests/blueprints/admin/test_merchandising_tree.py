@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.domain.merchandising import nodes, trees
+from app.domain.merchandising import trees
 from app.domain.merchandising.models import Node, Placement, Tree
 from app.domain.shared.author import Author
 from app.domain.sites.models import AuditEntry
@@ -15,6 +15,7 @@ from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.blueprints.admin.catalogue_client import Merchandiser, merchandiser
 from tests.blueprints.admin.test_products import stored
+from tests.factories import make_category
 from tests.fakes.clock import StoppedClock
 from tests.statements import statements
 
@@ -34,7 +35,7 @@ def tree_id(app: Flask, mia: Merchandiser, clock: StoppedClock) -> int:
 
 def add(app: Flask, mia: Merchandiser, tree_id: int, name: str, below: int | None = None) -> int:
     with app.app_context(), transaction():
-        return nodes.add(Author(mia.site_id, "Mia", app.extensions[EXTENSION].clock), tree_id, name, below).id
+        return make_category(Author(mia.site_id, "Mia", app.extensions[EXTENSION].clock), tree_id, name, below).id
 
 
 @pytest.fixture

@@ -13,10 +13,11 @@ from app.adapters.images import FileImages
 from app.domain.catalogue import images, products
 from app.domain.catalogue.image_store import FORMS, LONGEST_SIDE, StoredImage, form, jpeg, small, srcset
 from app.domain.catalogue.rules import ProductDraft, VariantDraft
-from app.domain.merchandising import nodes, trees
+from app.domain.merchandising import trees
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, NotFound
 from app.transaction import transaction
+from tests.factories import draft_of, make_category
 from tests.fakes.clock import StoppedClock
 from tests.searching import add_page, add_product
 
@@ -208,7 +209,7 @@ def test_a_picture_that_a_text_shows_stays(clock: StoppedClock, site_id: int, st
         add_page(site_id, "about", text)
         add_product(site_id, "T-9").description = f'<img src="{source}{shown[0]}">'
         author = Author(site_id, "Mia", clock)
-        category = nodes.add(author, trees.create(author, "Shop").id, "Tents", None)
+        category = make_category(author, trees.create(author, "Shop").id, "Tents")
         category.description = f'<img src="{source}{shown[3]}">'
     clock.move(days=1000)
     assert images.discard_unused(clock, store, site_id).removed == 1
@@ -259,7 +260,7 @@ def with_variant(clock: StoppedClock, site_id: int, product_id: int, picture: st
     red = VariantDraft("T-1-R", options={"Colour": "Red"}, picture=picture)
     stored = products.product_of(site_id, product_id)
     with transaction():
-        draft = replace(products.draft_of(stored), variants=(red,))
+        draft = replace(draft_of(stored), variants=(red,))
         return products.save(Author(site_id, "Mia", clock), product_id, stored.revision, draft, None)
 
 
@@ -269,7 +270,7 @@ def test_a_variant_has_one_of_the_products_pictures_until_that_is_removed(
     red, other = store.keep(site_id, drawn("red")), store.keep(site_id, drawn("blue"))
     product_id = with_picture(clock, site_id, red)
     assert with_variant(clock, site_id, product_id, red.file).changed == ("variants",)
-    assert products.draft_of(products.product_of(site_id, product_id)).variants[0].picture == red.file
+    assert draft_of(products.product_of(site_id, product_id)).variants[0].picture == red.file
     with pytest.raises(Invalid) as refused:
         with_variant(clock, site_id, product_id, other.file)
     assert [problem.pointer for problem in refused.value.problems] == ["#/variants/0/picture"]

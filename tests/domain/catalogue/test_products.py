@@ -14,6 +14,7 @@ from app.domain.shared.problems import Conflict, Invalid, NotFound, StaleRevisio
 from app.domain.sites.models import AuditEntry
 from app.extensions import db
 from app.transaction import transaction
+from tests.factories import draft_of
 from tests.fakes.clock import StoppedClock
 
 TENT = ProductDraft(sku="T-1", name="Ridge tent", price=12_000, stock=3)
@@ -83,7 +84,7 @@ def test_saving_the_same_again_leaves_no_trace(clock: StoppedClock, site_id: int
     product_id = created(clock, site_id, replace(TENT, variants=SIZES, description="<p>Light</p>"), ("wigwam",))
     clock.move(hours=1)
     product = products.product_of(site_id, product_id)
-    done = saved(clock, site_id, product_id, products.draft_of(product), ["wigwam"])
+    done = saved(clock, site_id, product_id, draft_of(product), ["wigwam"])
     assert (done.changed, done.product.revision, actions()) == ((), 1, ["product.create"])
 
 

@@ -17,7 +17,7 @@ from app.domain.shared.problems import Conflict, Invalid, NotFound
 from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
 from app.transaction import transaction
-from tests.factories import make_product, make_site
+from tests.factories import make_category, make_product, make_site
 from tests.fakes.clock import StoppedClock
 
 
@@ -28,7 +28,7 @@ def author(context: None, clock: StoppedClock) -> Author:
         author = Author(make_site().id, "Mia", clock)
         tree_id = trees.create(author, "Shop").id
         for name, parent_id in (("A", None), ("B", 1), ("C", None)):
-            nodes.add(author, tree_id, name, parent_id)
+            make_category(author, tree_id, name, parent_id)
     clock.move(seconds=60)
     return author
 
@@ -59,13 +59,13 @@ def test_a_move_that_is_refused_changes_nothing(author: Author) -> None:
 def test_another_sites_categories_and_trees_are_not_found(author: Author, clock: StoppedClock) -> None:
     with transaction():
         other = Author(make_site("other.localhost").id, "Theo", clock)
-        theirs = nodes.add(other, trees.create(other, "Shop").id, "Theirs", None)
+        theirs = make_category(other, trees.create(other, "Shop").id, "Theirs")
         node_id, tree_id = theirs.id, theirs.tree_id
     for act in (
         lambda: nodes.move(author, node_id, Target(None)),
         lambda: nodes.delete(author, node_id),
         lambda: nodes.rename(author, node_id, 1, "Mine"),
-        lambda: nodes.add(author, tree_id, "Mine", None),
+        lambda: make_category(author, tree_id, "Mine"),
         lambda: trees.delete(author, tree_id),
         lambda: trees.change_facets(author, tree_id, (), ""),
     ):
@@ -74,7 +74,7 @@ def test_another_sites_categories_and_trees_are_not_found(author: Author, clock:
     with pytest.raises(Invalid), transaction():
         nodes.move(author, 1, Target(node_id))
     with pytest.raises(Invalid), transaction():
-        nodes.add(author, 1, "Mine", node_id)
+        make_category(author, 1, "Mine", node_id)
 
 
 def test_deleting_takes_along_what_is_below_and_the_placements(author: Author) -> None:

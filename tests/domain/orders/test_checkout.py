@@ -19,7 +19,7 @@ from app.domain.sites.models import AuditEntry, Site
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.orders.conftest import FORM, MIA, Shopper, change_product, product, stock
-from tests.factories import make_product, make_site
+from tests.factories import draft_of, make_product, make_site
 from tests.fakes.clock import StoppedClock
 
 
@@ -143,7 +143,7 @@ def test_who_has_the_product_open_learns_that_an_order_took_some(mia: Shopper, c
     """Else their save would write back the stock that it began with."""
     mia.add("KETTLE")
     kettle = product("KETTLE")
-    kettle_id, opened, draft = kettle.id, kettle.revision, products.draft_of(kettle)
+    kettle_id, opened, draft = kettle.id, kettle.revision, draft_of(kettle)
     mia.order()
     with pytest.raises(StaleRevision, match="Order 1 saved this product"), transaction():
         products.save(Author(mia.site_id, "Ben", clock), kettle_id, opened, draft, None)

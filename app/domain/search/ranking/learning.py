@@ -11,7 +11,7 @@ A score is only ever moved up, and never by more than LIFT: what the words say s
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import log2
 from statistics import median
@@ -160,8 +160,3 @@ def _factors(evidence: Mapping[_Key, _Evidence], lift: float, doubt: int) -> dic
         id: lift * one.confidence(doubt) * one.attraction / largest for id, one in evidence.items() if one.attraction
     }
     return {id: round(1 + more, 4) for id, more in earned.items() if more >= LEAST_LIFT}
-
-
-def level_factor(levels: Sequence[str], factors: Mapping[str, float]) -> float:
-    """Return the factor of a product with these levels, its own and those above it: the largest of theirs."""
-    return max((factors[level] for level in levels if level in factors), default=1.0)

@@ -21,7 +21,7 @@ from app.domain.search.models import OutboxEntry
 from app.domain.shared.author import Author
 from app.extensions import db
 from app.transaction import transaction
-from tests.factories import make_product, make_site, make_taxonomy
+from tests.factories import make_category, make_product, make_site, make_taxonomy
 from tests.fakes.clock import StoppedClock
 from tests.searching import request
 
@@ -39,7 +39,7 @@ def author(context: None, clock: StoppedClock) -> Author:
         make_taxonomy(site, LEVELS, active=True)
         tree_id = trees.create(author, "Shop").id
         for name, parent_id in (("Outdoor", None), ("Camping", 1), ("Gifts", None)):
-            nodes.add(author, tree_id, name, parent_id)
+            make_category(author, tree_id, name, parent_id)
         a, _, _ = (
             make_product(site, "A-1"),
             make_product(site, "B-1", taxonomy_level_id="tents", manufacturer="Fellside"),
@@ -78,7 +78,7 @@ def rule(node_id: int, levels: tuple[str, ...] = (), makers: tuple[str, ...] = (
         (lambda author: rule(3, ("camping",), ("FELLSIDE",)), {"B-1"}),
         (lambda author: rule(3, ("camping",), ("Other",)), set()),
         (lambda author: rule(3, (), ("fellside",)), {"B-1"}),
-        (lambda author: nodes.add(author, 1, "Lamps", 2), set()),
+        (lambda author: make_category(author, 1, "Lamps", 2), set()),
     ],
 )
 def test_a_change_concerns_the_products_that_it_puts_elsewhere(author: Author, act: Act, skus: set[str]) -> None:

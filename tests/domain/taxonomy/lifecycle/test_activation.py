@@ -16,7 +16,7 @@ from app.domain.taxonomy.taxonomies import active_id
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.lifecycle_shop import VALUES, add_classified, make_active, make_taxonomy
-from tests.factories import make_product, make_site
+from tests.factories import draft_of, make_product, make_site
 from tests.fakes.clock import StoppedClock
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -191,7 +191,7 @@ def test_a_taxonomy_of_another_shop_is_not_found(switching: Site, clock: Stopped
 
 def test_an_editor_that_was_open_meets_a_newer_revision(switching: Site, clock: StoppedClock) -> None:
     product = all_products(switching)[0]
-    product_id, revision, draft = product.id, product.revision, products.draft_of(product)
+    product_id, revision, draft = product.id, product.revision, draft_of(product)
     do(clock, switching)
     with pytest.raises(StaleRevision), transaction():
         products.save(Author(switching.id, "Mia", clock), product_id, revision, draft, None)

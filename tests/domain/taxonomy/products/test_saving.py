@@ -6,7 +6,6 @@ import pytest
 from sqlalchemy import select
 
 from app.domain.catalogue.models import Product, ProductAttributeValue
-from app.domain.catalogue.products import draft_of
 from app.domain.shared.author import Author
 from app.domain.shared.problems import Invalid, StaleRevision
 from app.domain.sites.models import AuditEntry, Site
@@ -24,7 +23,7 @@ from app.domain.taxonomy.products.saving import (
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.classified_shop import add_taxonomy, make_classified, make_shop
-from tests.factories import WHEN
+from tests.factories import WHEN, draft_of
 from tests.fakes.clock import StoppedClock
 
 CLOCK = StoppedClock(WHEN)

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from app.domain.catalogue.products import draft_of
 from app.domain.shared.author import Author
 from app.domain.taxonomy.levels.renamed_words import one_after_another
 from app.domain.taxonomy.levels.tree import TaxonomyTree
@@ -24,6 +23,7 @@ from app.domain.taxonomy.tasks.bulk_preview import level_preview, value_preview
 from app.extensions import db
 from app.transaction import transaction
 from tests.domain.taxonomy.tasks.conftest import LEVELS, Worker, add, change_levels, counted, product
+from tests.factories import draft_of
 from tests.fakes.clock import StoppedClock
 
 Ask = Callable[..., str]
