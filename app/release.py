@@ -10,6 +10,9 @@ from alembic.script import ScriptDirectory
 
 ROOT = Path(__file__).parents[1]
 MIGRATIONS = ROOT / "migrations"
+# Columns (table, name) that no model has any more. The release before may still use them while an upgrade is going on;
+# the next one drops them.
+OF_THE_RELEASE_BEFORE = frozenset({("rebuild_runs", "held_back")})
 
 
 @cache

@@ -10,6 +10,7 @@ from flask import current_app
 from sqlalchemy import JSON, Connection
 
 from app.domain.shared.columns import UtcDateTime
+from app.release import OF_THE_RELEASE_BEFORE
 
 JSON_IMPORT = "from sqlalchemy.dialects import postgresql"
 JSON_TYPE = 'sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql")'
@@ -17,8 +18,10 @@ JSON_TYPE = 'sa.JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_nu
 database = current_app.extensions["migrate"].db
 
 
-def is_ours(_object: object, name: str | None, kind: str, reflected: bool, _compare_to: object) -> bool:
-    """Tables that other programs keep in the same database are left alone."""
+def is_ours(item: Any, name: str | None, kind: str, reflected: bool, _compare_to: object) -> bool:
+    """Tables that other programs keep in the same database are left alone, and columns that the release before uses."""
+    if kind == "column" and reflected:
+        return (item.table.name, name) not in OF_THE_RELEASE_BEFORE
     return not (kind == "table" and reflected and name not in database.metadata.tables)
 
 

@@ -67,8 +67,7 @@ class RebuildRun(LeasedWork, Base):
     for_model: Mapped[str | None] = mapped_column(Text)
     generations: Mapped[dict[str, dict[str, str | None]]] = mapped_column(JsonValue, default=dict)
     taxonomy_id: Mapped[str | None] = mapped_column(String(120))
-    # To rename a column takes it from the release before, which works on this database during an upgrade.
-    blocked: Mapped[bool] = mapped_column("held_back", default=False)
+    blocked: Mapped[bool] = mapped_column(default=False)
 
 
 class ReconcileReport(Base):
