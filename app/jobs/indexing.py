@@ -10,13 +10,16 @@ from app.domain.relevance.golden import check as golden_check
 from app.domain.search.index import apply, first_index, healing
 from app.domain.search.index import rebuild as rebuilding
 from app.extensions import db
+from app.ports import queue
 from app.work_context import work_context
 
 log = structlog.get_logger()
 
 
-def apply_outbox(site_id: int) -> None:
-    apply.apply_waiting(work_context(), site_id)
+def apply_outbox(site_id: int) -> bool:
+    """Apply entries for a turn; the queue gets the rest as a job of its own. Return whether there is one that it did
+    not take."""
+    return apply.apply_for_a_turn(work_context(), site_id) and not queue().enqueue("indexing:apply_outbox", site_id)
 
 
 def make_first(site_id: int) -> None:

@@ -46,6 +46,7 @@ class Scheduler:
     in_background: Background
     deliver_in_background: Background | None = None
     _oldest: dict[int, tuple[int, int]] = field(default_factory=dict)
+    _unfinished: set[int] = field(default_factory=set)
     _resting: dict[int, float] = field(default_factory=dict)
     _known_slots: dict[str, datetime] = field(default_factory=dict)
     _due: list[str] = field(default_factory=list)
@@ -92,7 +93,8 @@ class Scheduler:
         known, self._oldest = self._oldest, {}
         for site_id, entry_id in backlog.oldest_by_site().items():
             seen, looks = known.get(site_id, (entry_id, 0))
-            self._oldest[site_id] = (entry_id, looks + 1 if seen == entry_id else 1)
+            is_left = seen == entry_id or site_id in self._unfinished
+            self._oldest[site_id] = (entry_id, looks + 1 if is_left else 1)
             if self._oldest[site_id][1] > LOOKS_BEFORE_HELP:
                 self._apply(site_id)
 
@@ -100,8 +102,10 @@ class Scheduler:
         now = clock().monotonic()
         if now < self._resting.get(site_id, now):
             return
+        self._unfinished.discard(site_id)
         try:
-            indexing.apply_outbox(site_id)
+            if indexing.apply_outbox(site_id):
+                self._unfinished.add(site_id)
         except DomainError as error:
             self._resting[site_id] = now + REST_AFTER_FAILURE
             log.warning("changes_wait", site=site_id, error=error.message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from math import inf
 
 from app.domain.search.context import SearchContext
 from app.domain.search.engine import EngineState, IndexName, SearchUnavailable
@@ -15,6 +16,7 @@ from app.extensions import db
 from app.log_redaction import error_summary
 
 ENOUGH_TO_BLAME_THE_ENGINE = 3
+TURN = 2.0  # Seconds after which other sites and other jobs come first.
 
 Failures = dict[Record, str]
 
@@ -26,7 +28,16 @@ def apply_waiting(context: SearchContext, site_id: int) -> int:
     return sum(_apply_index(context, site_id, index) for index in IndexName)
 
 
-def _apply_index(context: SearchContext, site_id: int, index: IndexName) -> int:
+def apply_for_a_turn(context: SearchContext, site_id: int) -> bool:
+    """Apply the entries that wait, for a turn. Return whether it ended before all of them were applied; embedding the
+    products of a large import takes minutes. Raises SearchUnavailable."""
+    ends = context.clock.monotonic() + TURN
+    applied = sum(_apply_index(context, site_id, index, ends) for index in IndexName)
+    return applied > 0 and context.clock.monotonic() >= ends
+
+
+def _apply_index(context: SearchContext, site_id: int, index: IndexName, ends: float = inf) -> int:
+    """Apply at least one batch, and no more once the turn ends."""
     state = context.engine.status(site_id, index).state
     if state is EngineState.NOT_SET_UP:
         _drop_entries(context, site_id, index)
@@ -37,6 +48,8 @@ def _apply_index(context: SearchContext, site_id: int, index: IndexName) -> int:
     applied = 0
     while batch := _apply_batch(context, site_id, index, newest):
         applied += batch
+        if context.clock.monotonic() >= ends:
+            break
     return applied
 
 

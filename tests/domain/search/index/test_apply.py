@@ -12,11 +12,12 @@ from app.domain.catalogue.models import Product
 from app.domain.search.context import SearchContext
 from app.domain.search.engine import Change, IndexName, SearchUnavailable, Upsert
 from app.domain.search.index import backlog
-from app.domain.search.index.apply import apply_waiting
+from app.domain.search.index.apply import TURN, apply_for_a_turn, apply_waiting
 from app.domain.search.index.rebuild import rebuild
 from app.domain.search.models import OutboxEntry
 from app.extensions import db
 from app.transaction import transaction
+from tests.fakes.clock import StoppedClock
 from tests.searching import add_page, add_product, add_site, found, request
 from tests.snapshots import built
 
@@ -51,6 +52,18 @@ class Choosy:
         if any(isinstance(change, Upsert) and change.document.name in self._names for change in changes):
             raise SearchUnavailable("This cannot be indexed.")
         self._engine.apply(site_id, index, changes)
+
+
+class Slow(Choosy):
+    """The real engine, for which each batch takes as long as a turn."""
+
+    def __init__(self, indexing: SearchContext, clock: StoppedClock) -> None:
+        super().__init__(indexing)
+        self._clock = clock
+
+    def apply(self, site_id: int, index: IndexName, changes: Sequence[Change]) -> None:
+        super().apply(site_id, index, changes)
+        self._clock.move(seconds=TURN)
 
 
 def choosy(indexing: SearchContext, *names: str) -> SearchContext:
@@ -100,6 +113,33 @@ def test_more_than_a_batch_is_applied_in_one_go(indexing: SearchContext, site_id
         add_product(site_id, "stove")
     assert apply_waiting(indexing, site_id) == 1201
     assert found(indexing, site_id) == {"tent", "stove"}
+
+
+def test_a_turn_ends_with_a_batch_and_the_next_goes_on_from_there(
+    indexing: SearchContext, clock: StoppedClock, site_id: int
+) -> None:
+    with transaction():
+        db.session.add_all(
+            OutboxEntry(site_id=site_id, kind="product", record_id=100_000 + number, attempts=0)
+            for number in range(backlog.AT_ONCE)
+        )
+        db.session.flush()
+        add_product(site_id, "stove")
+    slow = SearchContext(clock, transaction, Slow(indexing, clock))
+    assert apply_for_a_turn(slow, site_id)
+    assert found(indexing, site_id) == {"tent"}
+    apply_for_a_turn(slow, site_id)
+    assert found(indexing, site_id) == {"tent", "stove"}
+    assert not apply_for_a_turn(slow, site_id)
+
+
+def test_a_turn_of_an_engine_that_takes_no_changes_leaves_nothing_for_another(
+    indexing: SearchContext, clock: StoppedClock
+) -> None:
+    with transaction():
+        site_id = add_site("new.test").id
+        add_product(site_id, "stove")
+    assert not apply_for_a_turn(SearchContext(clock, transaction, Slow(indexing, clock)), site_id)
 
 
 def test_while_a_rebuild_runs_entries_are_kept_for_it(indexing: SearchContext, site_id: int) -> None:
