@@ -24,7 +24,6 @@ from app.adapters.simulator import Simulator
 from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.tls import TlsCertificates
 from app.adapters.whoosh import WhooshEngine
-from app.blueprints.robots import init_robots
 from app.config import Config, from_environment
 from app.domain.alerts.channel import AlertChannel
 from app.domain.pos.processor import NoProcessor, PaymentProcessor
@@ -40,6 +39,7 @@ from app.guards import init_guards
 from app.logs import init_logs
 from app.permissions import check_every_route_declares
 from app.ports import EXTENSION, WITH_PAGES, JobQueue, Ports
+from app.robots import init_robots
 from app.storage_alerts import note_storage_fault
 from app.subscribers import init_subscribers
 from app.themes.drawing import init_themes

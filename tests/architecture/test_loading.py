@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 APP = Path(__file__).resolve().parents[2] / "app"
@@ -20,3 +22,10 @@ def test_only_those_who_serve_mcp_import_its_sdk_at_once() -> None:
     """Half a second of every command and of the web server."""
     files = {str(file.relative_to(APP)) for file in APP.rglob("*.py") if MCP.search(file.read_text())}
     assert files <= {"mcp/server.py", "mcp/stdio.py", "mcp/http.py", "mcp/__main__.py"}
+
+
+def test_what_only_runs_jobs_loads_no_surface() -> None:
+    """Workers and the scheduler: half of the code, a second of every start."""
+    listing = "import sys, app.factory, worker; print(*sorted(sys.modules))"
+    loaded = subprocess.check_output([sys.executable, "-c", listing], cwd=APP.parent, text=True).split()
+    assert [name for name in loaded if name.startswith(("app.blueprints", "app.cli", "app.mcp"))] == []
