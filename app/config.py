@@ -172,6 +172,10 @@ class Config:
         return self.rate_limit_file.with_name("day-windows")
 
     @property
+    def network_windows_file(self) -> Path:
+        return self.rate_limit_file.with_name("network-windows")
+
+    @property
     def queue_prefix(self) -> str:
         """Two shops that share a Redis but not a database do not share a queue."""
         return "shop-" + hashlib.sha256(self.database_url.encode()).hexdigest()[:12]

@@ -18,7 +18,7 @@ from app.adapters.images import FileImages
 from app.adapters.mail import FolderMailer, MailChannel, SmtpMailer
 from app.adapters.null_engine import NullEngine
 from app.adapters.queue import NoQueue, RqQueue
-from app.adapters.rate_limit_table import DAY_SETS, RateLimitTable
+from app.adapters.rate_limit_table import DAY_SETS, NETWORK_SETS, RateLimitTable
 from app.adapters.sentence_model import installed_model
 from app.adapters.simulator import Simulator
 from app.adapters.sitemap_files import FileSitemaps
@@ -112,6 +112,7 @@ def _ports(config: Config) -> Ports:
         payment_processor=payment_processor_for(config, clock, queue),
         rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
         day_windows=RateLimitTable(config.day_windows_file, config.secret_key, DAY_SETS),
+        network_windows=RateLimitTable(config.network_windows_file, config.secret_key, NETWORK_SETS),
         alert_channels=tuple(channels_of_alerts(config)),
         mailer=_mailer(config),
         erasures=FileErasures(config.erasure_list),

@@ -79,6 +79,7 @@ class Ports:
     mailer: Mailer = field(default_factory=NoMailer)
     rate_limits: RateLimits = field(default_factory=NoRateLimits)
     day_windows: RateLimits = field(default_factory=NoRateLimits)
+    network_windows: RateLimits = field(default_factory=NoRateLimits)
     erasures: ErasureList = field(default_factory=NoErasureList)
 
 
@@ -157,6 +158,11 @@ def day_windows() -> RateLimits:
     """The windows of days by what a network did. A table of their own: beside these, those of a minute would give
     way."""
     return _ports().day_windows
+
+
+def network_windows() -> RateLimits:
+    """The windows of weeks by what a network did, before which in turn those of days would give way."""
+    return _ports().network_windows
 
 
 def mailer() -> Mailer:

@@ -17,6 +17,11 @@ def counts(key: str, rate: Rate) -> bool:
     return ports.day_windows().take(key, rate, ports.clock().now().timestamp()) == 0
 
 
+def is_first(key: str, seconds: int) -> bool:
+    """Whether what the key names is new within a window of weeks."""
+    return ports.network_windows().take(key, Rate(1, seconds), ports.clock().now().timestamp()) == 0
+
+
 def user_key(action: str, site_id: int, user_id: int) -> str:
     """The key under which a user's requests of one kind are counted, whichever door they come by."""
     return f"{action}:user:{site_id}:{user_id}"

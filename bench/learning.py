@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from statistics import mean
 
-from app.domain.search.ranking.learning import LAST_PLACE, examination
+from app.domain.search.ranking.learning import FEWEST_NETWORKS, LAST_PLACE, examination
 from bench.measuring import Yardstick, at_least, at_most, heading, run, sized
 from tests.click_model import Examination, Product, bot_farm, by_clicks, catalogue, ndcg, ordered, shoppers
 
@@ -21,6 +21,12 @@ FARMS = {
     "50,000 opens in one day": (range(1), 50_000),
     "2,000 a day on four days": (range(3, 7), 2_000),
     "two networks for 60 days": (range(60), 2),
+    "ten networks for 30 days": (range(30), 10),
+    "fourteen networks for 60 days": (range(60), FEWEST_NETWORKS - 1),
+}
+LARGE_FARMS = {
+    "20 networks for 60 days": (range(60), 20),
+    "50 networks for 30 days": (range(30), 50),
 }
 
 
@@ -39,6 +45,10 @@ def main() -> None:
     for name, (days, a_day) in FARMS.items():
         moved = sum(_moved(seed, days, a_day) for seed in range(SEARCHES))
         at_most(name, moved, Yardstick("none", 0, "of all"))
+    heading("NDCG@10 beside a farm of more networks, which moves the product that it opens")
+    for name, (days, a_day) in LARGE_FARMS.items():
+        before, after = zip(*(_beside(seed, days, a_day) for seed in range(SEARCHES)), strict=True)
+        at_least(name, mean(after), 0.9 * Yardstick("without it", mean(before), ""))
 
 
 def _recovered(outcomes: list[Outcome]) -> None:
@@ -57,14 +67,25 @@ def _outcome(seed: int, looks_at: Examination) -> Outcome:
 
 
 def _moved(seed: int, days: range, a_day: int) -> bool:
+    before, after = _orders(seed, days, a_day)
+    return before != after
+
+
+def _beside(seed: int, days: range, a_day: int) -> tuple[float, float]:
+    before, after = _orders(seed, days, a_day, A_DAY)
+    return ndcg(before), ndcg(after)
+
+
+def _orders(seed: int, days: range, networks: int, a_day: int = 40) -> tuple[list[Product], list[Product]]:
+    """Return the order that was learned without a farm that opens the last product, and with it."""
     dice = random.Random(seed)
     products = catalogue(dice)
-    counts = shoppers(dice, products, examination)
-    last: Product = ordered(products)[-1]
+    counts = shoppers(dice, products, examination, a_day)
+    last = ordered(products)[-1]
     counts.forget(last)
     before = ordered(products, counts.learned(products))
-    bot_farm(counts, last, days, a_day)
-    return ordered(products, counts.learned(products)) != before
+    bot_farm(counts, last, days, networks)
+    return before, ordered(products, counts.learned(products))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from math import log2
 from app.domain.search.ranking.learning import LAST_PLACE, WINDOW, LearnedSearch, ProductCount, examination, learn
 
 Examination = Callable[[int], float]
+NETWORKS = 1_000  # From which shoppers come; who comes back is no new one.
 ENOUGH_TO_BUY = 0.1  # Of what was opened and is just what the shopper wanted.
 
 
@@ -34,11 +35,15 @@ class Counts:
 
     products: dict[tuple[int, int], ProductCount] = field(default_factory=dict)
 
-    def open(self, product_id: int, age: int, place: int, number: int = 1, bought: int = 0) -> None:
+    def open(
+        self, product_id: int, age: int, place: int, number: int = 1, bought: int = 0, networks: int | None = None
+    ) -> None:
+        """Count opens, of which so many are of networks that had not opened the product before, by default all."""
         known = self.products.get((product_id, age), ProductCount(product_id, age, 0, 0.0))
+        new = number if networks is None else networks
         weight = known.weight + number / examination(place)
         self.products[product_id, age] = ProductCount(
-            product_id, age, known.opens + number, weight, known.bought + bought
+            product_id, age, known.opens + number, weight, known.bought + bought, known.networks + new
         )
 
     def forget(self, product: Product) -> None:
@@ -71,19 +76,23 @@ def shoppers(
     """Return the counts of a whole window. `shown` is the order at the beginning of each day, by default that of the
     scores."""
     counts, start = Counts(), ordered(products)
+    networks, seen = random.Random(NETWORKS), set[tuple[int, int]]()
     for age in reversed(range(WINDOW)):
         page = shown(age, counts) if shown else start
         for _ in range(a_day):
+            network = networks.randrange(NETWORKS)
             for place, product in enumerate(page, 1):
                 if dice.random() < looks_at(place) * product.relevance:
-                    counts.open(product.id, age, place, bought=int(dice.random() < ENOUGH_TO_BUY * product.relevance))
+                    bought = int(dice.random() < ENOUGH_TO_BUY * product.relevance)
+                    counts.open(product.id, age, place, 1, bought, (product.id, network) not in seen)
+                    seen.add((product.id, network))
     return counts
 
 
-def bot_farm(counts: Counts, product: Product, days: range, a_day: int) -> None:
-    """Programs that search and open one product far down, again and again."""
+def bot_farm(counts: Counts, product: Product, days: range, a_day: int, place: int = LAST_PLACE) -> None:
+    """Programs in so many networks that search and open one product, by default far down, on each of these days."""
     for age in days:
-        counts.open(product.id, age, LAST_PLACE, a_day)
+        counts.open(product.id, age, place, a_day, networks=a_day if age == days[-1] else 0)
 
 
 def ordered(products: Iterable[Product], learned: LearnedSearch | None = None) -> list[Product]:

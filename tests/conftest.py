@@ -19,7 +19,7 @@ from app.adapters.erasure_file import FileErasures
 from app.adapters.file_locks import FileLocks
 from app.adapters.images import FileImages
 from app.adapters.mail import FolderMailer
-from app.adapters.rate_limit_table import DAY_SETS, RateLimitTable
+from app.adapters.rate_limit_table import DAY_SETS, NETWORK_SETS, RateLimitTable
 from app.adapters.sitemap_files import FileSitemaps
 from app.adapters.whoosh import WhooshEngine
 from app.domain.alerts import unwritten
@@ -145,6 +145,7 @@ def app(
         worker_locks=FileLocks(config.lock_folder),
         rate_limits=RateLimitTable(config.rate_limit_file, config.secret_key),
         day_windows=RateLimitTable(config.day_windows_file, config.secret_key, DAY_SETS),
+        network_windows=RateLimitTable(config.network_windows_file, config.secret_key, NETWORK_SETS),
         payment_processor=processor,
         mailer=FolderMailer(config.mail_folder),
         erasures=FileErasures(config.erasure_list),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from hashlib import blake2b
 from typing import Any
 
 from flask import g, request
@@ -13,6 +14,7 @@ from app.domain.shared.rate_limit import Rate
 from app.domain.sites.throttle import is_this_machine, network, subscriber
 from app.permissions import View
 
+GROUPS = 4_096  # Of networks: each has a million of the addresses that there are.
 TILL_READS = ("pos-read", 120)  # A minute.
 
 
@@ -48,6 +50,16 @@ def counts(action: str, rate: Rate) -> bool:
     """Whether one more of what the client's line did counts in a window of days."""
     address = request.remote_addr or "unknown"
     return is_this_machine(address) or rate_limiting.counts(f"{action}:line:{subscriber(address)}", rate)
+
+
+def is_first_of_group(action: str, seconds: int) -> bool:
+    """Whether nobody of the client's group of networks did this within a window of weeks. A group is one of GROUPS, so
+    that what is kept for weeks says of nobody that it was they."""
+    address = request.remote_addr or "unknown"
+    if is_this_machine(address):
+        return True
+    group = int.from_bytes(blake2b(subscriber(address).encode(), digest_size=4).digest(), "little") % GROUPS
+    return rate_limiting.is_first(f"{action}:group:{group}", seconds)
 
 
 def _key(action: str) -> str | None:

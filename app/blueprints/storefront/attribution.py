@@ -108,10 +108,13 @@ def _counts(event: Event) -> bool:
 
 
 def _with_network(event: Event) -> Event:
-    """Note of a search whether its network makes it for the first time on a day: what is popular is so with several."""
-    if event.kind is not EventKind.SEARCHED:
-        return event
-    return replace(event, of_new_network=rate_limit.is_first_of_network(event))
+    """Note of a search whether its network makes it for the first time on a day, and of an opened product whether it
+    opens it for the first time in weeks: what is popular or learned is so of several."""
+    if event.kind is EventKind.SEARCHED:
+        return replace(event, of_new_network=rate_limit.is_first_of_network(event))
+    if event.kind is EventKind.OPENED:
+        return replace(event, of_new_network=rate_limit.opens_first(event))
+    return event
 
 
 def is_a_shopper() -> bool:

@@ -4,6 +4,7 @@ whatever it calls itself, because programs drive real browsers too."""
 from __future__ import annotations
 
 from app.blueprints import rate_limit as callers
+from app.domain.search.ranking.learning import WINDOW
 from app.domain.search_statistics.counting.events import Event
 from app.domain.shared.rate_limit import Rate
 
@@ -23,6 +24,12 @@ def allows(action: str) -> bool:
 def counts_open(event: Event) -> bool:
     """Whether search may learn from the client's network that this product was opened."""
     return _counts_once(event, "opened", f"{event.word}\0{event.product_id}", OPENS_A_DAY)
+
+
+def opens_first(event: Event) -> bool:
+    """Whether the client's network is a new one among those that opened the product from the search while it teaches:
+    the sum over all days is of different networks, however often each comes back."""
+    return callers.is_first_of_group(f"opened\0{event.site_id}\0{event.word}\0{event.product_id}", WINDOW * 86_400)
 
 
 def is_first_of_network(event: Event) -> bool:

@@ -49,7 +49,7 @@ def mia(app: Flask, clock: StoppedClock) -> Merchandiser:
             run, _ = request_rebuild(Author(site.id, "tests", clock), search_engine(), worker_locks(), "ALL")
             today = clock.now().date()
             for age in range(20):
-                counts = {"opens": 3, "weight": 300, "bought": 1}
+                counts = {"opens": 3, "weight": 300, "bought": 1, "networks": 3}
                 row = {"day": today - timedelta(days=age), "word": "tent", "product_id": tents[2].id}
                 db.session.add(SearchProductDay(site_id=site.id, **row, **counts))
                 count(site.id, today, row["day"], "tent", searches=4, clicked=3)

@@ -67,6 +67,20 @@ def test_the_networks_of_one_line_are_one(app: Flask, site_id: int) -> None:
     assert opens_by_day(app) == [2]
 
 
+def test_a_network_that_comes_back_day_by_day_is_one(app: Flask, site_id: int, clock: StoppedClock) -> None:
+    for _ in range(3):
+        open_tent(app, "203.0.113.7")
+        open_tent(app, "2001:db8:7:1::1")
+        clock.move(days=1)
+    open_tent(app, "198.51.100.7")
+    clock.move(days=57)
+    open_tent(app, "203.0.113.7")
+    assert opens_by_day(app) == [2, 2, 2, 1, 1]
+    with app.app_context():
+        rows = db.session.query(SearchProductDay).order_by(SearchProductDay.day)
+        assert [row.networks for row in rows] == [2, 0, 0, 1, 1]
+
+
 def test_what_a_search_before_midnight_leads_to_after_it_counts_for_its_day_once(
     app: Flask, site_id: int, clock: StoppedClock
 ) -> None:

@@ -83,7 +83,7 @@ def _lessons(site_id: int, today: date, words: Sequence[str]) -> dict[str, Lesso
 
 def _count(change: ProductChange, today: date) -> ProductCount:
     age, weight = (today - change.day).days, change.weight / HUNDREDTHS
-    return ProductCount(change.product_id, age, change.opens, weight, change.bought)
+    return ProductCount(change.product_id, age, change.opens, weight, change.bought, change.networks)
 
 
 def _forgotten(site_id: int) -> dict[str, date]:

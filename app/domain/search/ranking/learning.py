@@ -11,7 +11,7 @@ A score is only ever moved up, and never by more than LIFT: what the words say s
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log2
 from statistics import median
@@ -28,6 +28,8 @@ FEWEST_A_DAY = 3  # Opens of a product: a network counts once a day, so one or t
 FEWEST_DAYS = 5  # With so many; a campaign or a colleague is gone by then.
 FEWEST_VISITS_OF_LEVEL = 20
 FEWEST_PRODUCTS_OF_LEVEL = 2  # Else the level would only say once more what its product says.
+FEWEST_NETWORKS = 15  # Different ones in the window: a farm needs as many, however long it goes on.
+OPENS_OF_NETWORK = 3  # So many opens of each are believed: who comes back each day is no new shopper.
 BUSIEST_DAY = 3  # Times the median of the days on which a product was opened: a busier day counts as one so busy.
 
 LIFT = 0.5  # The most that is added to the score of a product, and
@@ -50,13 +52,15 @@ def examination(place: int | None) -> float:
 @dataclass(frozen=True, slots=True)
 class ProductCount:
     """A product opened from one search on one day, `age` days ago: in how many visits, the sum of the inverse
-    propensities of these opens, and in how many of them it was bought."""
+    propensities of these opens, in how many of them it was bought, and how many were of a network that opened it for
+    the first time in the window."""
 
     product_id: int
     age: int
     opens: int
     weight: float
     bought: int = 0
+    networks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +93,16 @@ class LearnedSearch:
 
 @dataclass(slots=True)
 class _Evidence:
-    """The counts of a product or a level. `visits` are opens without those that are too many for one day, `recent` the
-    same decayed, `attraction` these by inverse propensity and with purchases."""
+    """The counts of a product or a level. `visits` are opens without those that are too many for one day or for the
+    networks that they are of, `recent` the same decayed, `attraction` these by inverse propensity and with purchases.
+    `networks` are those of the product that has the most: of a level, the same may have opened several."""
 
     opens: int = 0
     bought: int = 0
     visits: float = 0.0
     recent: float = 0.0
     attraction: float = 0.0
+    networks: int = 0
     days: set[int] = field(default_factory=set)
     products: set[int] = field(default_factory=set)
 
@@ -112,7 +118,8 @@ class _Evidence:
         self.products.add(count.product_id)
 
     def is_enough(self, visits: int = 0, products: int = 1) -> bool:
-        return self.visits >= visits and len(self.days) >= FEWEST_DAYS and len(self.products) >= products
+        is_of_many = self.networks >= FEWEST_NETWORKS and len(self.days) >= FEWEST_DAYS
+        return is_of_many and self.visits >= visits and len(self.products) >= products
 
     def confidence(self, doubt: int) -> float:
         return self.recent / (self.recent + doubt)
@@ -122,18 +129,30 @@ def learn(counts: Iterable[ProductCount], levels: Mapping[int, str | None]) -> L
     """Return what the counts of one search teach. `levels` has the products that may be shown, each with its level.
     What few opened on a day is left out, so that it neither adds to other days nor takes from them."""
     days: dict[int, list[ProductCount]] = defaultdict(list)
+    networks: dict[int, int] = defaultdict(int)
     for count in counts:
-        if count.opens >= FEWEST_A_DAY and 0 <= count.age < WINDOW and count.product_id in levels:
-            days[count.product_id].append(count)
+        if 0 <= count.age < WINDOW and count.product_id in levels:
+            networks[count.product_id] += count.networks
+            if count.opens >= FEWEST_A_DAY:
+                days[count.product_id].append(count)
     by_product: dict[int, _Evidence] = defaultdict(_Evidence)
     by_level: dict[str, _Evidence] = defaultdict(_Evidence)
     for product_id, own in days.items():
-        most = BUSIEST_DAY * median(count.opens for count in own)
         level = levels[product_id]
-        for count in own:
-            for evidence in (by_product[product_id], *((by_level[level],) if level else ())):
-                evidence.add(count, min(count.opens, most))
+        for evidence in (by_product[product_id], *((by_level[level],) if level else ())):
+            evidence.networks = max(evidence.networks, networks[product_id])
+            for count, believed in zip(own, _believed(own, networks[product_id]), strict=True):
+                evidence.add(count, believed)
     return LearnedSearch(_products(by_product), _levels(by_level))
+
+
+def _believed(own: Sequence[ProductCount], networks: int) -> list[float]:
+    """Return how many opens of each day of a product are believed, none of them too many for one day, nor all of them
+    for so many networks."""
+    most = BUSIEST_DAY * median(count.opens for count in own)
+    believed = [min(count.opens, most) for count in own]
+    share = min(1.0, OPENS_OF_NETWORK * networks / sum(believed))
+    return [share * opens for opens in believed]
 
 
 def _products(evidence: Mapping[int, _Evidence]) -> tuple[LearnedProduct, ...]:

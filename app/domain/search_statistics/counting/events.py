@@ -28,11 +28,11 @@ class EventKind(StrEnum):
 class Event:
     """A search of `word`, or what followed from one. `day` is the search's day in the site's time zone, to which all
     that follows is attributed; `at` is the time of this event in whole seconds. A search has the number of products
-    `found` (None where a page answered it instead), whether clicks are recorded (`followed`), whether a rule applied
-    (`ruled`) and whether its network had not searched for the word within a day (`of_new_network`). An order has its
-    `revenue` in minor units. A rephrased search led to nothing; `next_word` was searched then, and led to a product.
-    What is of one product has its id; one that was opened has the 1-based `place` at which the search showed it, as
-    far as that is known."""
+    `found` (None where a page answered it instead), whether clicks are recorded (`followed`) and whether a rule applied
+    (`ruled`). An order has its `revenue` in minor units. A rephrased search led to nothing; `next_word` was searched
+    then, and led to a product. What is of one product has its id; one that was opened has the 1-based `place` at which
+    the search showed it, as far as that is known. `of_new_network`: its network had not searched for the word within a
+    day, or had not opened the product from it in as many days as teach."""
 
     kind: EventKind
     site_id: int
@@ -62,7 +62,7 @@ def as_json(event: Event) -> list[Any]:
 
 def _more(event: Event) -> list[Any]:
     if event.of_new_network:
-        return ["", None, None, 1]
+        return ["", event.product_id, event.place, 1]
     return (
         ["", event.product_id, event.place] if event.kind.is_of_product else [event.next_word] * bool(event.next_word)
     )

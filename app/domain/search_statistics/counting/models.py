@@ -45,7 +45,8 @@ class SearchWordDay(CountColumns, Base):
 
 class SearchProductDay(Base):
     """How often a product was opened from one search on one day, and then bought. `weight` sums up, in hundredths, by
-    how much each open counts for the place at which the product stood. The product may be gone."""
+    how much each open counts for the place at which the product stood; `networks` of the opens were of one that had
+    not opened it in the 60 days before. The product may be gone."""
 
     __tablename__ = "search_product_days"
     __table_args__ = (Index(None, "site_id", "word", "day"),)
@@ -57,6 +58,7 @@ class SearchProductDay(Base):
     opens: Mapped[int] = mapped_column(Integer, default=0)
     weight: Mapped[int] = mapped_column(Integer, default=0)
     bought: Mapped[int] = mapped_column(Integer, default=0)
+    networks: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
 
 
 class SearchDay(CountColumns, Base):

@@ -10,7 +10,7 @@ from app.domain.search.ranking.learning import examination
 from app.domain.search_statistics.counting.events import Event, EventKind
 
 HUNDREDTHS = 100  # Weights are kept as whole numbers.
-COLUMNS = ("opens", "weight", "bought")
+COLUMNS = ("opens", "weight", "bought", "networks")
 
 Key = tuple[date, str, int]
 
@@ -18,7 +18,7 @@ Key = tuple[date, str, int]
 @dataclass(frozen=True, slots=True)
 class ProductChange:
     """An increment of a product's counts for one search on one day. `weight` sums up, in hundredths, by how much each
-    open counts for the place at which the product stood."""
+    open counts for the place at which the product stood; `networks` counts the opens of new ones."""
 
     day: date
     word: str
@@ -26,6 +26,7 @@ class ProductChange:
     opens: int = 0
     weight: int = 0
     bought: int = 0
+    networks: int = 0
 
     @property
     def key(self) -> Key:
@@ -47,7 +48,7 @@ def _change(event: Event, product_id: int) -> ProductChange:
     if event.kind is EventKind.BOUGHT:
         return ProductChange(event.day, event.word, product_id, bought=1)
     weight = round(HUNDREDTHS / examination(event.place))
-    return ProductChange(event.day, event.word, product_id, opens=1, weight=weight)
+    return ProductChange(event.day, event.word, product_id, opens=1, weight=weight, networks=int(event.of_new_network))
 
 
 def _merged(first: ProductChange, second: ProductChange) -> ProductChange:

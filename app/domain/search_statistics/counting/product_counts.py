@@ -48,7 +48,8 @@ def _capped(change: ProductChange, before: ProductChange | None, followed: int) 
     opens = max(0, min(change.opens, followed - opened))
     weight = round(change.weight * opens / change.opens) if change.opens else 0
     sales = max(0, min(change.bought, opened + opens - bought))
-    return replace(change, opens=opens, weight=weight, bought=sales) if opens or sales else None
+    fits = replace(change, opens=opens, weight=weight, bought=sales, networks=min(change.networks, opens))
+    return fits if opens or sales else None
 
 
 def _followed(site_id: int, wanted: Iterable[DayWord]) -> dict[DayWord, int]:

@@ -61,7 +61,7 @@ def count(
     with transaction():
         for age in days:
             day = NOW.date() - timedelta(days=age)
-            counts = {"opens": opens, "weight": 100 * opens, "bought": bought}
+            counts = {"opens": opens, "weight": 100 * opens, "bought": bought, "networks": opens}
             db.session.add(SearchProductDay(site_id=site_id, day=day, word=word, product_id=product_id, **counts))
 
 

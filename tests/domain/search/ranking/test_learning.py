@@ -61,7 +61,8 @@ def test_learning_from_what_learning_shows_gets_better_and_not_stuck() -> None:
         (range(1), 50_000),
         (range(3, 7), 2_000),
         (range(4), 3),
-        *((range(days), networks) for days in (5, 30, WINDOW) for networks in (1, 2)),
+        *((range(days), networks) for days in (5, 30, WINDOW) for networks in (1, 2, 10)),
+        (range(WINDOW), learning.FEWEST_NETWORKS - 1),
     ],
     ids=lambda value: f"{len(value)} days" if isinstance(value, range) else f"{value} networks",
 )
@@ -89,12 +90,11 @@ def test_a_busy_day_of_bots_adds_little_to_what_shoppers_do_open() -> None:
     assert after.get(weak.product_id, 1) < weak.factor + 0.2
 
 
-@pytest.mark.parametrize("networks", [1, 2])
+@pytest.mark.parametrize("networks", [1, 2, 10])
 def test_what_few_networks_open_day_after_day_moves_no_level_either(networks: int) -> None:
     counts = Counts()
-    for age in range(WINDOW):
-        for product_id in range(1, 20):
-            counts.open(product_id, age, LAST_PLACE, networks)
+    for product_id in range(1, 20):
+        bot_farm(counts, Product(product_id, 1, 1), range(WINDOW), networks)
     assert not counts.learned([Product(id, 1, 1) for id in range(1, 20)])
 
 
@@ -104,10 +104,29 @@ def test_few_networks_neither_add_much_to_what_others_open_nor_take_from_it(netw
     for age in range(10):
         counts.open(1, age, 1, 10)
         counts.open(2, age, 1, 10)
-    for age in range(WINDOW):
-        counts.open(1, age, 1, networks)
+    bot_farm(counts, Product(1, 1, 1), range(WINDOW), networks, place=1)
     factors = [one.factor for one in counts.learned([Product(1, 1, 1), Product(2, 1, 1, "other")]).products]
     assert 0 <= factors[0] - factors[1] < 0.1
+
+
+def test_a_farm_earns_by_its_networks_and_not_by_its_days() -> None:
+    factors = []
+    for days in (10, WINDOW):
+        counts, farmed = Counts(), Product(2, 1, 1)
+        for age in range(WINDOW):
+            counts.open(1, age, 1, 30)
+        bot_farm(counts, farmed, range(days), learning.FEWEST_NETWORKS)
+        learned = counts.learned([Product(1, 1, 1), farmed])
+        factors.append({one.product_id: one.factor for one in learned.products}[farmed.id])
+    assert 1 < factors[1] <= factors[0] < 1.2
+
+
+def test_networks_count_that_came_on_days_with_too_few_opens() -> None:
+    counts = Counts()
+    for age in range(5):
+        counts.open(1, age, 1, 3, networks=2)
+        counts.open(1, age + 5, 1, 1)
+    assert counts.learned([Product(1, 1, 1)]).products[0].opens == 15
 
 
 @pytest.mark.parametrize(("days", "a_day"), [(learning.FEWEST_DAYS - 1, 50), (WINDOW, learning.FEWEST_A_DAY - 1)])
@@ -172,6 +191,7 @@ def test_without_counts_nothing_is_learned() -> None:
             st.integers(-1, WINDOW + 5),
             st.integers(0, 1_000),
             st.floats(0, 5_000),
+            st.integers(0, 50),
             st.integers(0, 50),
         ),
         max_size=60,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -52,6 +53,15 @@ def test_opens_count_by_the_place_at_which_the_product_stood(clock: StoppedClock
     assert counts() == {("tent", 7): (3, 400, 1), ("tent", 8): (1, 464, 0)}
 
 
+def test_opens_of_new_networks_are_a_number_beside_them(clock: StoppedClock, site_id: int) -> None:
+    new = replace(opened(site_id, 7, 3), of_new_network=True)
+    assert from_json(as_json(new)) == new
+    count(clock, "a", *searched(site_id, times=3), new, opened(site_id, 7), new)
+    count(clock, "b", new, new)
+    [row] = db.session.scalars(select(SearchProductDay))
+    assert (row.opens, row.networks) == (3, 2), "of what no search led to, nothing"
+
+
 def test_a_journey_that_is_sent_again_and_again_adds_no_more_than_its_searches(
     clock: StoppedClock, site_id: int
 ) -> None:
@@ -86,7 +96,7 @@ def test_counts_of_products_go_after_sixty_days(clock: StoppedClock, site_id: in
 
 def test_the_table_has_no_place_for_who_or_from_where() -> None:
     names = {column.name for column in SearchProductDay.__table__.columns}
-    assert names == {"site_id", "day", "word", "product_id", "opens", "weight", "bought"}
+    assert names == {"site_id", "day", "word", "product_id", "opens", "weight", "bought", "networks"}
 
 
 def test_lines_that_were_written_before_products_were_counted_are_read() -> None:
