@@ -1,11 +1,14 @@
 """The sentence model: the vector of a search that was never made, on one processor, and those of products at a rebuild,
-on all of them, beside the bare products of matrices that no way around leads past."""
+on all of them, beside the bare products of matrices that no way around leads past; and how much longer a search with
+meaning takes than the same by words, in processor time."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import islice
 from unittest import SkipTest
 
@@ -19,10 +22,12 @@ from app.adapters.whoosh import WhooshEngine
 from app.domain.search.engine import SearchRequest
 from app.domain.search.query_vectors import QueryVectors
 from app.domain.search.ranking.fusion import meaning_text
+from app.domain.search.sentence_model import Vectors
 from app.environment import path
-from bench.catalogue import documents, queries
+from bench.catalogue import FACETS, documents, many, queries
 from bench.measuring import (
     PRODUCTS,
+    ROUNDS,
     SITE,
     Yardstick,
     at_most,
@@ -40,6 +45,7 @@ from bench.measuring import (
 SEARCHES = 200
 PIECES = 8  # Of an ordinary search with its marks.
 TEXTS = 2_000
+MANY = 100_000
 PROCESSORS = len(os.sched_getaffinity(0))
 
 
@@ -54,6 +60,8 @@ def main() -> None:
     word_pieces, _ = files.network()
     texts = list(dict.fromkeys(map(meaning_text, islice(documents(), 2 * sized(TEXTS)))))[: sized(TEXTS)]
     products(model, texts, sum(len(word_pieces.ids(text)) for text in texts))
+    heading(f"A results page with meaning, {sized(MANY):,} products")
+    pages(model, list(dict.fromkeys(queries()))[:SEARCHES])
 
 
 def searches(model: MiniLm, words: list[str]) -> None:
@@ -79,6 +87,59 @@ def searches(model: MiniLm, words: list[str]) -> None:
 
 def again(vectors: QueryVectors, words: Iterable[str]) -> list[float]:
     return milliseconds(lambda query: vectors.get(query, 0), words)
+
+
+class Sketched:
+    """Real vectors of searches, and random ones of products: these cost as much to compare, and nothing to make."""
+
+    name = label = "sketched"
+
+    def __init__(self, model: MiniLm) -> None:
+        self.dimensions, self.embed_search = model.dimensions, model.embed_search
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        vectors = np.random.default_rng(1).standard_normal((len(texts), self.dimensions), np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def pages(model: MiniLm, words: list[str]) -> None:
+    """Each search by words, by meaning for the first time, and again, one after the other."""
+    vector = Yardstick("its vector", median(processor_milliseconds(model.embed_search, words)), "ms")
+    with workspace() as directory:
+        engine = WhooshEngine(directory, Sketched(model), wait=60)
+        build(engine, many(sized(MANY)))
+        plain, meant = page_of(engine, by_meaning=False), page_of(engine, by_meaning=True)
+        for query in ("warm", *words):
+            plain(query)
+        meant("warm")
+        by_words = fastest(plain, words)
+        first, again = processor_milliseconds(meant, words), fastest(meant, words)
+    more = [late - early for late, early in zip(first, by_words, strict=True)]
+    at_most("more for a search that was never made, p50", median(more), 1.5 * vector)
+    at_most("more for a search that was never made, p95", percentile(more, 0.95), 2 * vector)
+    for name, share in (("p50", 0.5), ("p95", 0.95)):
+        alone = Yardstick("by words alone", percentile(by_words, share), "ms")
+        at_most(f"the search again, {name}", percentile(again, share), 1.5 * alone)
+
+
+def page_of(engine: WhooshEngine, *, by_meaning: bool) -> Callable[[str], object]:
+    similar = 24 if by_meaning else 0
+    plain = SearchRequest(facets=FACETS, by_meaning=by_meaning, similar_below=similar)
+    return lambda words: engine.search(SITE, PRODUCTS, replace(plain, words=words))
+
+
+def fastest(work: Callable[[str], object], words: Sequence[str]) -> list[float]:
+    rounds = [processor_milliseconds(work, words) for _ in range(ROUNDS)]
+    return [min(times) for times in zip(*rounds, strict=True)]
+
+
+def processor_milliseconds(work: Callable[[str], object], words: Iterable[str]) -> list[float]:
+    took = []
+    for one in words:
+        start = time.process_time()
+        work(one)
+        took.append(1000 * (time.process_time() - start))
+    return took
 
 
 def plain_search(words: Iterable[str]) -> Yardstick:

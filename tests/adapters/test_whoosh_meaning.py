@@ -13,12 +13,14 @@ import pytest
 
 from app.adapters.whoosh import WhooshEngine
 from app.adapters.whoosh.embedding import Embedder
-from app.adapters.whoosh.meaning import _ranks, _ranks_by_words
+from app.adapters.whoosh.meaning import Meanings, _ranks, _ranks_by_words, meaning_of
 from app.adapters.whoosh.segment import Segment
+from app.adapters.whoosh.signs import Signs, least, most_differing
 from app.adapters.whoosh.trial import MOST_EMBEDDED
 from app.adapters.whoosh.vectors import packed
 from app.domain.search.engine import Delete, EngineState, SearchRequest, Upsert
-from app.domain.search.ranking.fusion import RANKED
+from app.domain.search.query_vectors import QueryVectors
+from app.domain.search.ranking.fusion import RANKED, SIMILAR_COSINE
 from app.domain.search.sentence_model import SentenceModelUnavailable, Vectors
 from tests.adapters.whoosh_catalogue import generation_directory
 from tests.contracts.meaning_contract import THINGS, answer, ids, model, similar, thing
@@ -264,3 +266,36 @@ def test_a_hundred_thousand_products_take_less_than_60_megabytes(folder: Path):
     rebuild(with_model(vectors)[0], THINGS)
     sizes = [WhooshEngine(place).size(SITE, PRODUCTS) or 0 for place in (vectors, plain)]
     assert (sizes[0] - sizes[1]) / len(THINGS) * 100_000 < 60_000_000
+
+
+def test_no_vector_that_is_near_differs_in_too_many_signs():
+    random = np.random.default_rng(5)
+    vectors = random.standard_normal((20_000, 384)).astype(np.float32)
+    vectors[:4_000] += random.uniform(0.5, 2, (4_000, 1)).astype(np.float32) * vectors[-1]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    differing = Signs.of(packed("any", vectors, np.zeros(len(vectors), np.uint64)).rows).differing(vectors[-1])
+    assert differing[-1] < 10, "but for numbers that were rounded to zero"
+    near = vectors @ vectors[-1] >= SIMILAR_COSINE
+    likely = differing <= most_differing(SIMILAR_COSINE, 384)
+    assert near.sum() > 1_000
+    assert not (near & ~likely).any()
+    assert likely[4_000:-1].sum() == 0, "what is not near at all is not compared"
+
+
+def test_those_that_differ_least_are_compared():
+    assert least(np.array([9, 3, 5, 3, 5, 1], np.uint16), 4).tolist() == [1, 2, 3, 4, 5]
+
+
+def test_what_is_searched_again_is_neither_compared_nor_ranked_again(folder: Path):
+    engine, made = with_model(folder)
+    rebuild(engine, THINGS)
+    view = engine._reader(SITE, PRODUCTS).fresh_view()
+    docs, scores = np.arange(3), np.array([1, 2, 3], np.float32)
+    for words, is_cached in (("computer", False), ("computer", True), ("couch", False)):
+        before = len(view._recent)
+        meaning = meaning_of(view, Meanings(made, QueryVectors(made), LONG), words, [words])
+        assert meaning is not None
+        meaning.fusion(docs, scores, np.zeros(3, np.intp))
+        assert (len(view._recent) == before) is is_cached
+    other = meaning.fusion(docs, scores[::-1].copy(), np.zeros(3, np.intp))
+    assert other.scores.tolist() != meaning.fusion(docs, scores, np.zeros(3, np.intp)).scores.tolist()

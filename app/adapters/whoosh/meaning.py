@@ -10,6 +10,7 @@ import numpy as np
 from app.adapters.whoosh.facet_column import Docs, Mask
 from app.adapters.whoosh.ordering import Keys
 from app.adapters.whoosh.scoring import Scores
+from app.adapters.whoosh.signs import Differing, least, most_differing
 from app.adapters.whoosh.vectors import RowVectors
 from app.adapters.whoosh.view import View
 from app.domain.search.query_vectors import QueryVectors, read_words
@@ -30,6 +31,8 @@ from app.domain.search.text import joined
 # Fewer documents with vectors than this share would make some stand out for having one.
 COVERED = 0.9
 WAIT = 0.05  # Seconds for which a shopper's search waits for the vector of its words.
+COMPARED = 16_384  # Documents whose cosine is computed where the nearest of more are wanted: see signs.py.
+TIER = np.float32(BEST_BY_WORDS + BEST_BY_MEANING + 1)
 CHUNK = 1024  # Rows that are widened at a time, so that they stay in the processor's cache.
 
 
@@ -51,24 +54,18 @@ class Meanings:
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """The points of documents by words, and which of them are the nearest in meaning: their places among the
-    documents, and their ranks. `tiers` stand one behind the other, 0 first, whatever the points."""
+    """The points of documents by words and by meaning together, and which of them are the nearest in meaning: their
+    places among the documents, and their ranks. `tiers` stand one behind the other, 0 first, whatever the points."""
 
-    by_words: Scores
+    scores: Scores
     nearest: Docs
     ranks: Docs
     tiers: Docs
 
     @property
-    def scores(self) -> Scores:
-        scores = self.by_words.copy()
-        scores[self.nearest] += points_by_meaning(self.ranks).astype(np.float32)
-        return scores
-
-    @property
     def keys(self) -> Keys:
         """The order: by points within each tier."""
-        return self.scores - self.tiers * (BEST_BY_WORDS + BEST_BY_MEANING + 1)
+        return self.scores - self.tiers.astype(np.float32) * TIER if self.tiers.any() else self.scores
 
     def meaning_at(self, place: int) -> float:
         """Return the points by meaning of the document at a place."""
@@ -116,17 +113,30 @@ class Meaning:
     vector: Vectors
 
     def fusion(self, docs: Docs, scores: Scores, tiers: Docs) -> Fusion:
-        """Return the fusion of what documents (rising) score by words with how near they are. Those that score nothing,
-        since a pin alone put them there, get no points."""
-        found = scores > 0
-        points = np.where(found, points_by_words(_ranks_by_words(scores)), 0).astype(np.float32)
-        nearest, ranks = self._nearest(docs[found])
-        return Fusion(points, np.flatnonzero(found)[nearest], ranks, tiers)
+        """Return the fusion of what documents (rising) score by words with how near they are, cached while the words
+        find and score the same. Those that score nothing, since a pin alone put them there, get no points."""
+        key = "fusion", self.model.name, self.text, hash(docs.tobytes()), hash(scores.tobytes())
+        fused = self.view.recent(key, lambda: self._fused(docs, scores), lambda parts: sum(p.nbytes for p in parts))
+        return Fusion(*fused, tiers)
+
+    def _fused(self, docs: Docs, scores: Scores) -> tuple[Scores, Docs, Docs]:
+        points = points_by_words(_ranks_by_words(scores)).astype(np.float32)
+        found = np.flatnonzero(scores)
+        if len(found) < len(scores):
+            points[scores == 0] = 0
+            docs = docs[found]
+        nearest, ranks = self._nearest(docs)
+        nearest = found[nearest]
+        points[nearest] += points_by_meaning(ranks).astype(np.float32)
+        return points, nearest, ranks
 
     def _nearest(self, docs: Docs) -> tuple[Docs, Docs]:
-        """Return (the places among `docs` of the nearest, their ranks), cached while the words find the same."""
-        key = "near", self.model.name, self.text, len(docs), hash(docs.tobytes())
-        return self.view.recent(key, lambda: _nearest_of(self.cosines(docs)), lambda found: 2 * found[0].nbytes)
+        """Return (the places among `docs` of the nearest, their ranks)."""
+        if len(docs) <= COMPARED:
+            return _nearest_of(self.cosines(docs))
+        likely = least(self._differing()[docs], COMPARED)
+        nearest, ranks = _nearest_of(self.cosines(docs[likely]))
+        return likely[nearest], ranks
 
     def similar(self, allowed: Mask) -> tuple[Docs, Scores]:
         """Return the documents among the allowed that are near enough to be shown beside few results, the nearest
@@ -137,10 +147,20 @@ class Meaning:
         return docs[chosen], cosines[chosen]
 
     def _near_enough(self) -> tuple[Docs, Scores]:
-        cosines = self.cosines(np.arange(self.view.size))
-        docs = np.flatnonzero(cosines >= SIMILAR_COSINE)
-        docs = docs[np.lexsort((docs, -cosines[docs]))]
-        return docs, cosines[docs]
+        likely = np.flatnonzero(self._differing() <= most_differing(SIMILAR_COSINE, self.model.dimensions))
+        cosines = self.cosines(likely)
+        near = np.flatnonzero(cosines >= SIMILAR_COSINE)
+        near = near[np.lexsort((near, -cosines[near]))]
+        return likely[near], cosines[near]
+
+    def _differing(self) -> Differing:
+        """Return in how many signs each document's vector differs from that of the text."""
+        return np.concatenate(
+            [
+                np.zeros(segment.count, np.uint16) if vectors is None else segment.signs.differing(self.vector)
+                for segment, vectors in zip(self.view.segments, _columns(self.view, self.model), strict=True)
+            ]
+        )
 
     def cosines(self, docs: Docs) -> Scores:
         """Return the cosine of documents (rising) with the text; 0 for those without a vector."""

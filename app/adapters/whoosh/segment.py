@@ -22,6 +22,7 @@ from app.adapters.whoosh.inverted import ValueColumn, utf8
 from app.adapters.whoosh.postings import Postings, document_frequency, read_postings
 from app.adapters.whoosh.schema import ID_FIELD, NUMBER_PREFIX, RARE_NUMBER_PREFIX, VALUES_PREFIX, VECTORS_COLUMN
 from app.adapters.whoosh.segment_file import column_file, length_column, segment_path
+from app.adapters.whoosh.signs import Signs
 from app.adapters.whoosh.term_file import TermFile
 from app.adapters.whoosh.vectors import RowVectors, read_vectors
 
@@ -128,6 +129,12 @@ class Segment:
     def vectors(self) -> RowVectors | None:
         column = self._column(VECTORS_COLUMN)
         return None if column is None else read_vectors(column, self.count)
+
+    @cached_property
+    def signs(self) -> Signs:
+        """Those of the vectors of a segment that has some."""
+        assert self.vectors is not None
+        return Signs.of(self.vectors.rows)
 
     def text(self, name: str) -> TextColumn:
         if name not in self._texts:

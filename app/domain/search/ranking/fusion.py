@@ -14,7 +14,7 @@ from app.domain.search.engine import IndexDocument
 from app.domain.search.ranking.weights import Amount
 
 NEAREST = 300  # Documents whose meaning counts.
-RANKED = 10_000  # Documents whose rank by words is exact: as many as can be paged through.
+RANKED = 2_000  # Documents whose rank by words is exact; what lies behind is moved to the first 150 at most.
 OFFSET = 61
 BEST_BY_WORDS = 100.0  # Points, which are easier to read than reciprocals of ranks.
 BEST_BY_MEANING = 0.3 * BEST_BY_WORDS
