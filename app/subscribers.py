@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.domain.alerts.alerts import AlertEnded, AlertRaised
 from app.domain.alerts.log_lines import log_ended, log_raised
 from app.domain.catalogue.events import ProductDeleted
-from app.domain.search.events import ConfigurationSaved, IndexChangesWaiting, LearningSwitched
+from app.domain.search.events import ConfigurationSaved, IndexChangesWaiting, LearningChanged
 from app.domain.sites.events import SessionsEnded, SiteCreated
 from app.domain.sites.stored_events import EventsStored
 from app.domain.work.kinds import WorkRequested
@@ -20,7 +20,7 @@ def init_subscribers() -> None:
     subscribe(WorkRequested, start_work)
     subscribe(EventsStored, deliver_events)
     subscribe(ConfigurationSaved, publish_words)
-    subscribe(LearningSwitched, learn_from_clicks)
+    subscribe(LearningChanged, learn_from_clicks)
     subscribe(ProductDeleted, forget_counts)
     subscribe(SessionsEnded, end_work_sessions)
     subscribe(SiteCreated, make_first_index)
@@ -46,7 +46,7 @@ def publish_words(event: ConfigurationSaved) -> None:
     words.publish(event.site_id)
 
 
-def learn_from_clicks(event: LearningSwitched) -> None:
+def learn_from_clicks(event: LearningChanged) -> None:
     """Learn in the background; at once where there is no worker. A lost wake-up is made up for by the nightly job."""
     if not queue().enqueue("learning:learn", event.site_id):
         learning.learn_at_once(event.site_id)

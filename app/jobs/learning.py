@@ -5,19 +5,27 @@ from __future__ import annotations
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.domain.relevance.learning.learning import learn_site
+from app.domain.relevance.learning.learning import learn_site, store, study
 from app.domain.search_statistics.counting import product_counts
 from app.domain.work.context import read_afresh
 from app.extensions import db
 from app.ports import clock
 from app.transaction import transaction
 
+TRIES = 3
+
 log = structlog.get_logger()
 
 
 def learn(site_id: int) -> None:
-    """Learn anew what shoppers open and buy for each search of a site."""
-    read_afresh()
+    """Learn anew what shoppers open and buy for each search of a site. Orders are taken while the counts are read, save
+    where a merchandiser forgets or restores something each time that they were."""
+    for _ in range(TRIES):
+        read_afresh()
+        studied = study(clock(), site_id)
+        with transaction():
+            if store(clock(), site_id, studied):
+                return
     with transaction():
         learn_site(clock(), site_id)
 

@@ -18,7 +18,8 @@ class ConfigurationSaved:
 
 
 @dataclass(frozen=True, slots=True)
-class LearningSwitched:
-    """The setting of a site that says whether it learns from clicks was changed."""
+class LearningChanged:
+    """A site has to learn anew: the setting that says whether it learns was changed, or which counts teach, or somebody
+    requests it."""
 
     site_id: int

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.domain.merchandising.filters import LABELS
 from app.domain.search import ranking_settings
-from app.domain.search.events import LearningSwitched
+from app.domain.search.events import LearningChanged
 from app.domain.search.ranking_settings import RankingSettings
 from app.domain.search.serving import versions
 from app.domain.search.serving.learned import LearningMode
@@ -153,7 +153,7 @@ def _store(author: Author, values: Mapping[str, object]) -> SavedSettings:
     if not SERVED.isdisjoint(changed):
         versions.raise_version(author.site_id)
     if LEARNING in changed:
-        publish(LearningSwitched(author.site_id))
+        publish(LearningChanged(author.site_id))
     came_on = CONTENT in changed and changed[CONTENT][1] is True
     return SavedSettings(tuple(TITLES[key] for key in changed), came_on)
 

@@ -8,7 +8,6 @@ from flask import flash, jsonify, redirect, render_template, request, url_for
 from flask_login import current_user
 from werkzeug.wrappers import Response as AnyResponse
 
-from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.undo import flash_undoable
 from app.blueprints.author import current_author
@@ -53,13 +52,10 @@ def search_learning() -> Answer:
 @bp.post("/search/learning/learn")
 @requires(Permission.MANAGE_SEARCH)
 def search_learning_now() -> AnyResponse:
-    """Learn anew in the background; at once where there is no worker."""
-    if ports.queue().enqueue("learning:learn", current_user.site_id):
-        flash("Learning from the latest counts. The list below is new in a moment.", "good")
-    else:
-        with transaction():
-            learning.learn_site(ports.clock(), current_user.site_id)
-        flash("Learned from the latest counts.", "good")
+    """Learn anew in the background; before the answer where there is no worker."""
+    with transaction():
+        learning.request_learning(current_user.site_id)
+    flash("Learning from the latest counts. The list below is new in a moment.", "good")
     return _back()
 
 
@@ -82,7 +78,8 @@ def search_learning_restore() -> AnyResponse:
     word = _sent_word()
     with transaction():
         forgetting.remember(current_author(), word)
-    flash(f"The counts of “{word}” teach again." if word else "All counts teach again.", "good")
+    all_teach = "All counts teach again. The list below is new in a moment."
+    flash(f"The counts of “{word}” teach again." if word else all_teach, "good")
     return _back()
 
 

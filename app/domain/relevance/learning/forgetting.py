@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.domain.relevance.learning.learning import learn_site, learn_words
+from app.domain.relevance.learning.learning import learn_words, request_learning, unlearn_site
 from app.domain.relevance.learning.models import ALL, ForgottenWord, LearnedWord
 from app.domain.search.serving import versions
 from app.domain.search_statistics.counting.queries import site_today
@@ -51,16 +51,19 @@ def _set(author: Author, word: str, through: date | None) -> None:
         row.through, row.forgotten_at, row.forgotten_by = through, author.now(), author.name[:100]
         db.session.add(row)
     db.session.flush()
-    _relearn(author, word)
+    _relearn(author, word, through)
     after = None if through is None else {"through": through.isoformat()}
     audit.record(author, "learning.save", (KIND, word or ALL_ID), _summary(word, through), before, after)
 
 
-def _relearn(author: Author, word: str) -> None:
-    if word == ALL:
-        learn_site(author.clock, author.site_id)
-    else:
+def _relearn(author: Author, word: str, through: date | None) -> None:
+    """Learn a search anew, or nothing where all is forgotten; all searches in the background, after the commit."""
+    if word != ALL:
         learn_words(author.clock, author.site_id, [word])
+    elif through == site_today(author.clock, author.site_id):
+        unlearn_site(author.clock, author.site_id)
+    else:
+        request_learning(author.site_id)
 
 
 def _summary(word: str, through: date | None) -> str:

@@ -1,4 +1,4 @@
-"""Learn what shoppers open and buy for each search, from the counts of the last 60 days. Call it in a transaction.
+"""Learn what shoppers open and buy for each search, from the counts of the last 60 days.
 
 What was learned is stored by search and published with synonyms and rules, so that every process serves the same. A
 site whose setting is off learns nothing and keeps nothing but the counts.
@@ -16,6 +16,7 @@ from sqlalchemy import delete, select
 from app.domain.catalogue.models import Product
 from app.domain.relevance.learning.models import ALL, ForgottenWord, LearnedWord
 from app.domain.relevance.learning.teaching import teaching_words
+from app.domain.search.events import LearningChanged
 from app.domain.search.ranking.learning import (
     MOST_SEARCHES,
     WINDOW,
@@ -32,9 +33,11 @@ from app.domain.search_statistics.counting.rolling_sums import first_day
 from app.domain.shared.clock import Clock
 from app.domain.shared.portions import portions
 from app.domain.sites.settings import settings_of
+from app.events import publish
 from app.extensions import db
 
 LEARNING = "search-learning"
+WORDS_AT_ONCE = 25  # Searches; so the counts of all of them are never in memory together.
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,40 +48,98 @@ class Lesson:
     opens: int
 
 
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What says which counts teach: the setting, and the last day that is forgotten of each search."""
+
+    mode: LearningMode
+    forgotten: Mapping[str, date]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What the counts of a site teach, and on which basis."""
+
+    basis: Basis
+    lessons: Mapping[str, Lesson]
+
+
 def mode_of(site_id: int) -> LearningMode:
     return LearningMode(settings_of(site_id)[LEARNING])
 
 
-def learn_site(clock: Clock, site_id: int) -> int:
-    """Learn all searches of a site anew and return how many taught something."""
-    versions.lock(site_id)
-    if mode_of(site_id) is LearningMode.OFF:
-        _replace(clock, site_id, {}, None)
-        return 0
+def study(clock: Clock, site_id: int) -> Study:
+    """Return what the counts of a site teach. A shop may have hundreds of thousands of them: call it before the
+    transaction that stores it, so that nobody waits meanwhile who writes."""
+    basis = _basis(site_id)
+    if basis.mode is LearningMode.OFF:
+        return Study(basis, {})
     today = site_today(clock, site_id)
     words = teaching_words(site_id, first_day(today, WINDOW), today, MOST_SEARCHES)
-    lessons = _lessons(site_id, today, words)
+    return Study(basis, _lessons(site_id, today, words, basis.forgotten))
+
+
+def store(clock: Clock, site_id: int, studied: Study) -> bool:
+    """Store what was studied in place of what was known. Returns False, and stores nothing, where learning was switched
+    or a search forgotten or restored meanwhile: study again. Call it in a transaction."""
+    versions.lock(site_id)
+    if _basis(site_id) != studied.basis:
+        return False
+    _replace(clock, site_id, studied.lessons, None)
+    return True
+
+
+def request_learning(site_id: int) -> None:
+    """Have a site learn anew after the commit, in the background where there is a worker."""
+    publish(LearningChanged(site_id))
+
+
+def learn_site(clock: Clock, site_id: int) -> int:
+    """Learn all searches of a site anew, while whoever writes waits, and return how many taught something. Call it in a
+    transaction."""
+    versions.lock(site_id)
+    lessons = study(clock, site_id).lessons
     _replace(clock, site_id, lessons, None)
     return len(lessons)
 
 
 def learn_words(clock: Clock, site_id: int, words: Sequence[str]) -> None:
-    """Learn these searches anew, as after one was forgotten."""
+    """Learn these searches anew, as after one was forgotten. Call it in a transaction."""
     versions.lock(site_id)
-    if mode_of(site_id) is not LearningMode.OFF:
-        _replace(clock, site_id, _lessons(site_id, site_today(clock, site_id), words), words)
+    basis = _basis(site_id)
+    if basis.mode is not LearningMode.OFF:
+        _replace(clock, site_id, _lessons(site_id, site_today(clock, site_id), words, basis.forgotten), words)
 
 
-def _lessons(site_id: int, today: date, words: Sequence[str]) -> dict[str, Lesson]:
-    forgotten = _forgotten(site_id)
+def unlearn_site(clock: Clock, site_id: int) -> None:
+    """Drop all that was learned, as after all of it was forgotten. Call it in a transaction."""
+    versions.lock(site_id)
+    _replace(clock, site_id, {}, None)
+
+
+def _basis(site_id: int) -> Basis:
+    return Basis(mode_of(site_id), _forgotten(site_id))
+
+
+def _lessons(site_id: int, today: date, words: Sequence[str], forgotten: Mapping[str, date]) -> dict[str, Lesson]:
+    return {
+        word: lesson
+        for some in portions(words, WORDS_AT_ONCE)
+        for word, lesson in _lessons_of_some(site_id, today, some, forgotten).items()
+        if lesson.learned
+    }
+
+
+def _lessons_of_some(
+    site_id: int, today: date, words: Sequence[str], forgotten: Mapping[str, date]
+) -> dict[str, Lesson]:
     counts: dict[str, list[ProductCount]] = defaultdict(list)
     for change in product_days(site_id, words, first_day(today, WINDOW), today):
         through = forgotten.get(change.word, forgotten.get(ALL))
         if through is None or change.day > through:
             counts[change.word].append(_count(change, today))
     levels = _levels(site_id, {count.product_id for own in counts.values() for count in own})
-    lessons = {word: Lesson(learn(own, levels), sum(count.opens for count in own)) for word, own in counts.items()}
-    return {word: lesson for word, lesson in lessons.items() if lesson.learned}
+    return {word: Lesson(learn(own, levels), sum(count.opens for count in own)) for word, own in counts.items()}
 
 
 def _count(change: ProductChange, today: date) -> ProductCount:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import event, select
+from sqlalchemy import event, insert, select
 
 from app.domain.catalogue import products
 from app.domain.relevance import publishing
 from app.domain.relevance.learning import forgetting
-from app.domain.relevance.learning.learning import learn_site, learn_words
+from app.domain.relevance.learning.learning import learn_site, learn_words, store, study
 from app.domain.relevance.learning.listing import learned_rows, learning_state
-from app.domain.relevance.learning.models import ALL, LearnedWord
+from app.domain.relevance.learning.models import ALL, ForgottenWord, LearnedWord
 from app.domain.relevance.learning.teaching import teaching_words
 from app.domain.relevance.trials.proposal import LearningProposal, as_json, proposed, read
 from app.domain.search.engine import LearnedFactors, SearchRequest
@@ -30,7 +30,8 @@ from app.domain.shared.problems import NotFound
 from app.domain.sites.models import AuditEntry, Site
 from app.domain.sites.settings import change_settings
 from app.extensions import db
-from app.transaction import transaction
+from app.jobs import learning
+from app.transaction import WRITING, transaction
 from tests.factories import make_product, make_site
 from tests.fakes.clock import StoppedClock
 
@@ -201,6 +202,7 @@ def test_forgetting_can_be_undone_like_other_changes(clock: StoppedClock, site_i
     assert forgetting.records(site_id, ["*", "tent"]) == {"*": {"through": "2026-11-20"}}
     with transaction():
         forgetting.revert(author(clock, site_id), "*", None)
+    learning.learn(site_id)
     publish(clock, site_id)
     assert forgetting.records(site_id, ["*"]) == {} and request(site_id).learned
 
@@ -248,6 +250,71 @@ def test_learning_and_forgetting_follow_one_after_the_other(clock: StoppedClock,
             change()
         reads = [sql for sql in sent if sql.lstrip().startswith("SELECT")]
         assert "FROM served_words" in reads[0]
+
+
+def test_learning_reads_the_counts_while_others_write(clock: StoppedClock, site_id: int, product_id: int) -> None:
+    count(site_id, "tent", product_id)
+    learn(clock, site_id)
+    db.session.rollback()
+    with statements() as sent:
+        learning.learn(site_id)
+    [read] = [place for place, sql in enumerate(sent) if "FROM search_product_days" in sql and "weight" in sql]
+    [locked] = [place for place, sql in enumerate(sent) if "FROM served_words" in sql and "saved_version" in sql][:1]
+    assert read < locked
+
+
+@pytest.mark.parametrize("meanwhile", ["forgotten", "all forgotten", "switched off"])
+def test_what_was_forgotten_while_the_counts_were_read_is_not_learned_again(
+    clock: StoppedClock, site_id: int, product_id: int, meanwhile: str
+) -> None:
+    count(site_id, "tent", product_id)
+    learn(clock, site_id)
+    studied = study(clock, site_id)
+    with transaction():
+        if meanwhile == "switched off":
+            change_settings(site_id, {"search-learning": "off"})
+        else:
+            forgetting.forget(author(clock, site_id), "tent" if meanwhile == "forgotten" else ALL)
+    with transaction():
+        assert not store(clock, site_id, studied)
+    learning.learn(site_id)
+    assert db.session.scalars(select(LearnedWord)).all() == []
+
+
+def test_what_is_forgotten_each_time_that_the_counts_were_read_is_forgotten(
+    clock: StoppedClock, site_id: int, product_id: int
+) -> None:
+    for number in range(5):
+        count(site_id, f"tent {number}", product_id)
+    learn(clock, site_id)
+    db.session.rollback()
+    words = iter(range(5))
+
+    def forget_next(*_: object) -> None:
+        number = next(words, None)
+        if number is not None:
+            with db.engine.connect() as other:
+                row = {"site_id": site_id, "word": f"tent {number}", "through": NOW.date(), "forgotten_at": NOW}
+                other.execution_options(writing=True).execute(insert(ForgottenWord), row | {"forgotten_by": "Mia"})
+                other.commit()
+
+    with once_counts_are_read(forget_next):
+        learning.learn(site_id)
+    assert {row.word for row in learned_rows(site_id).items} == {"tent 3", "tent 4"}
+
+
+@contextmanager
+def once_counts_are_read(do: Callable[[], None]) -> Iterator[None]:
+    def after(_connection: object, _cursor: object, sql: str, *_: object) -> None:
+        is_writing = db.session().info.get(WRITING)
+        if "FROM search_product_days" in sql and "weight" in sql and not is_writing:
+            do()
+
+    event.listen(db.engine, "after_cursor_execute", after)
+    try:
+        yield
+    finally:
+        event.remove(db.engine, "after_cursor_execute", after)
 
 
 def test_counts_of_a_deleted_product_are_gone_before_another_has_its_number(
