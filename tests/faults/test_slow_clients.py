@@ -47,7 +47,7 @@ def attack(port: int, count: int, *more: str) -> Iterator[None]:
         clients.communicate()
 
 
-pytestmark = [pytest.mark.xdist_group("slow clients"), pytest.mark.fault("F49")]
+pytestmark = pytest.mark.fault("F49")
 
 
 @pytest.mark.parametrize(

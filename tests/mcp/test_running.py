@@ -24,7 +24,6 @@ from tests.surroundings import ROOT
 TOOL = "manageProductSearchTerms"
 SKU = "TENT-01"  # Of the demo shop.
 LONGEST = 60  # Seconds, on a busy machine.
-pytestmark = pytest.mark.xdist_group("running shop")
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,6 @@ import pytest
 from tests.faults.deeds import do, until
 from tests.processes import RunningShop, plain_environment
 
-pytestmark = pytest.mark.xdist_group("running shop")
-
 
 def after(said: Sequence[str]) -> dict[str, str]:
     """The names of the products that the writer made, by SKU."""

@@ -19,7 +19,6 @@ from tests.processes import RunningShop, plain_environment
 from tests.surroundings import ROOT
 
 PARTS = ("app.web_server", "worker.py default", "worker.py builds", "scheduler", "valkey-server")
-pytestmark = pytest.mark.xdist_group("running shop")
 
 
 def descendants(pid: int) -> dict[int, str]:

@@ -19,7 +19,6 @@ from tests.processes import RunningShop, free_port
 from tests.supervisor.test_running_shop import descendants
 from tests.surroundings import ROOT
 
-pytestmark = pytest.mark.xdist_group("running shop")
 PATIENCE = 120
 MIGRATION = """
 import sqlalchemy as sa

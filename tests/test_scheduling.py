@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.scheduling import TOGETHER, shared_by
+from tests.surroundings import ROOT
+
+
+def test_tests_of_a_running_shop_go_to_one_worker():
+    file = "tests/supervisor/test_upgrade.py"
+    assert shared_by(f"{file}::test_one") == shared_by(f"{file}::test_two[a@b]") == file
+
+
+def test_two_workers_share_the_browser_tests():
+    found = {shared_by(f"tests/e2e/{name}::test[wide]") for name in ("test_taxonomy_editor.py", "test_classifying.py")}
+    assert found == {"e2e of taxonomy"}
+    assert shared_by("tests/e2e/test_shopper.py::test[phone]") == "e2e of the rest"
+
+
+def test_any_other_test_goes_to_who_is_free():
+    assert shared_by("tests/domain/test_it.py::test[1]") == "tests/domain/test_it.py::test[1]"
+
+
+@pytest.mark.parametrize("file", TOGETHER)
+def test_what_goes_together_is_there(file: str):
+    assert (ROOT / file).is_file()
