@@ -293,7 +293,7 @@ def test_what_is_searched_again_is_neither_compared_nor_ranked_again(folder: Pat
     docs, scores = np.arange(3), np.array([1, 2, 3], np.float32)
     for words, is_cached in (("computer", False), ("computer", True), ("couch", False)):
         before = len(view._recent)
-        meaning = meaning_of(view, Meanings(made, QueryVectors(made), LONG), words, [words])
+        meaning = meaning_of(view, Meanings(made, QueryVectors(made), LONG), words, [words], SearchRequest())
         assert meaning is not None
         meaning.fusion(docs, scores, np.zeros(3, np.intp))
         assert (len(view._recent) == before) is is_cached

@@ -13,6 +13,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.adapters.whoosh import WhooshEngine
+from app.blueprints.storefront.rate_limit import PER_MINUTE
 from app.domain.search.sentence_model import Vectors
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
@@ -140,6 +141,52 @@ def test_the_pages_of_a_search_whose_meaning_came_late_are_of_one_order(
     assert len(shown) == len(set(shown)) == 3
     late.free.set()
     assert late.waited_for == [], "later pages are by words alone as well"
+
+
+def test_programs_page_through_one_order(app: Flask, site_id: int, get: Callable[[str], TestResponse]) -> None:
+    late = Late()
+    engine = WhooshEngine(app.config["SHOP"].index_dir, late, wait=0)
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=engine)
+    pages = [get(f"/v1/product?q=mug&pageSize=1&pageNumber={number}").json for number in (1, 2, 3)]
+    late.free.set()
+    assert len({page["items"][0]["id"] for page in pages if page}) == 3
+    assert late.waited_for == ["mug"]
+
+
+def model_of(app: Flask) -> Drinking:
+    """A model that has made no vector of a search."""
+    model = Drinking()
+    engine = WhooshEngine(app.config["SHOP"].index_dir, model, wait=60)
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], search_engine=engine)
+    return model
+
+
+@pytest.mark.parametrize("agent", ["python-requests/2.32", "Mozilla/5.0 (compatible; bingbot/2.0)"])
+def test_programs_make_no_vectors_and_use_those_that_people_made(
+    app: Flask, site_id: int, get: Callable[[str], TestResponse], agent: str
+) -> None:
+    model = model_of(app)
+    program = app.test_client()
+    program.environ_base |= {"REMOTE_ADDR": "198.51.100.9", "HTTP_USER_AGENT": agent}
+
+    def page(path: str) -> str:
+        return program.get(path, base_url="http://shop.test").text
+
+    for path in ("/search?q=goblet", "/search?q=mug&pageSizeOverride=1&p=2", "/goblet"):
+        assert "Similar products</h2>" not in page(path)
+    assert model.embedded == []
+    assert "Similar products</h2>" in get("/search?q=goblet").text
+    assert "Similar products</h2>" in page("/search?q=goblet")
+
+
+def test_a_network_has_so_many_searches_a_minute_understood(
+    app: Flask, site_id: int, clock: StoppedClock, get: Callable[[str], TestResponse]
+) -> None:
+    for _ in range(PER_MINUTE):
+        get("/search?q=mug")
+    assert "Similar products</h2>" not in get("/search?q=goblet").text
+    clock.move(seconds=61)
+    assert "Similar products</h2>" in get("/search?q=goblet").text
 
 
 def test_pages_of_a_search_whose_meaning_is_there_say_nothing_of_it(get: Callable[[str], TestResponse]) -> None:

@@ -97,7 +97,7 @@ class Evaluation:
             return None
         text = answer.suggestion if answer.corrected and answer.suggestion else request.words
         try:
-            return meaning_of(self.view, meanings, text, answer.words, patient=request.waits_for_meaning)
+            return meaning_of(self.view, meanings, text, answer.words, request)
         except MeaningLateError:
             self.lacks_meaning = True
             return None

@@ -13,6 +13,7 @@ from app.adapters.whoosh.scoring import Scores
 from app.adapters.whoosh.signs import Differing, least, most_differing
 from app.adapters.whoosh.vectors import RowVectors
 from app.adapters.whoosh.view import View
+from app.domain.search.engine import SearchRequest
 from app.domain.search.query_vectors import QueryVectors, read_words
 from app.domain.search.ranking.fusion import (
     BEST_BY_MEANING,
@@ -48,8 +49,10 @@ class Meanings:
     queries: QueryVectors
     wait: float = WAIT
 
-    def vector(self, text: str, *, patient: bool) -> Vectors | None:
-        return self.queries.make(text) if patient else self.queries.get(text, self.wait)
+    def vector(self, text: str, request: SearchRequest) -> Vectors | None:
+        if request.known_meaning:
+            return self.queries.known(text)
+        return self.queries.make(text) if request.waits_for_meaning else self.queries.get(text, self.wait)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +178,14 @@ class Meaning:
 
 
 def meaning_of(
-    view: View, meanings: Meanings, text: str, words: Sequence[str], *, patient: bool = False
+    view: View, meanings: Meanings, text: str, words: Sequence[str], request: SearchRequest
 ) -> Meaning | None:
     """Return what a search means. None where words alone rank: they are a code, or there are no vectors of
     the documents. Raises MeaningLateError where that of the words is not there in time."""
     if reads_as_code(words) or view.postings("codes", joined(words).encode()) is not None:
         return None
     # Before anything else is wanted of the model, which this loads beside the request.
-    vector = meanings.vector(text, patient=patient)
+    vector = meanings.vector(text, request)
     if vector is None:
         raise MeaningLateError
     if not is_covered(view, meanings.model):

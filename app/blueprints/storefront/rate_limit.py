@@ -3,12 +3,15 @@ whatever it calls itself, because programs drive real browsers too."""
 
 from __future__ import annotations
 
+from flask import request
+
 from app.blueprints import rate_limit as callers
 from app.domain.search.ranking.learning import WINDOW
 from app.domain.search_statistics.counting.events import Event
+from app.domain.seo.crawlers.families import is_browser
 from app.domain.shared.rate_limit import Rate
 
-SEARCHES, BASKETS = "searches", "baskets"
+SEARCHES, BASKETS, UNDERSTOOD = "searches", "baskets", "understood"
 PER_MINUTE = 60  # More than a person does; an office that shares an address stays below it, too.
 TWO_DAYS = 2 * 86_400  # Seconds: what a search of one day leads to within a day of it counts for that day.
 OPENS_A_DAY = 200  # Of one network, and
@@ -19,6 +22,12 @@ REPHRASINGS_A_DAY = 50  # so that it does not take up what a shop counts on a da
 def allows(action: str) -> bool:
     """Whether the client may do one more of SEARCHES or BASKETS now."""
     return callers.seconds_to_wait(action, Rate(PER_MINUTE)) == 0
+
+
+def may_use_model() -> bool:
+    """Whether the sentence model may work for the client's search: for people, and no more often than they search, so
+    that no program takes the meaning from what others search. What is known already counts for everybody."""
+    return is_browser(request.headers.get("User-Agent", "")) and allows(UNDERSTOOD)
 
 
 def counts_open(event: Event) -> bool:

@@ -8,6 +8,7 @@ from app import ports
 from app.blueprints.storefront.attribution import note_search
 from app.blueprints.storefront.blueprint import bp, current_shop, served_configuration
 from app.blueprints.storefront.presentation import count_answer, listing_answer, page_answer, wants_count
+from app.blueprints.storefront.rate_limit import may_use_model
 from app.domain.search.listings.browsing import read_request, search_listing
 from app.domain.search.serving.plan import plan
 from app.domain.search.serving.redirects import SEARCH_PATH
@@ -28,7 +29,8 @@ def search() -> Response:
     if elsewhere is not None and not wants_count():
         note_search(listing_request, (), None, ruled=True)
         return _sent_on(elsewhere)
-    found = search_listing(ports.search_engine(), shop, listing_request, served, now)
+    known_meaning = not may_use_model()
+    found = search_listing(ports.search_engine(), shop, listing_request, served, now, known_meaning=known_meaning)
     if wants_count():
         return count_answer(found.listing.total)
     if listing_request.words:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import MutableMapping
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import structlog
@@ -29,12 +29,12 @@ class QueryVectors:
     """The vectors of one model by the words of the search. One thread, begun when the first is wanted, makes them, so
     that a process that never searches by meaning never loads the model."""
 
-    def __init__(self, model: SentenceModel, kept: int = KEPT) -> None:
+    def __init__(self, model: SentenceModel, kept: int = KEPT, thread: Executor | None = None) -> None:
         self._model = model
         self._lock = threading.Lock()
         self._made: MutableMapping[str, Vectors] = LRUCache(kept)
         self._making: dict[str, _Making] = {}
-        self._thread = ThreadPoolExecutor(1, "query-vectors")
+        self._thread = thread or ThreadPoolExecutor(1, "query-vectors")
         self._said = False
 
     def get(self, words: str, wait_seconds: float) -> Vectors | None:
@@ -55,6 +55,11 @@ class QueryVectors:
             return None
         finally:
             self._leave(key, making)
+
+    def known(self, words: str) -> Vectors | None:
+        """Return the vector of a search where it is there already."""
+        with self._lock:
+            return self._made.get(read_words(words))
 
     def make(self, words: str) -> Vectors | None:
         """Return the vector of a search for a caller that waits as long as it takes: made in its own thread, past all

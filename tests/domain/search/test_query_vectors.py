@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event, Semaphore
 
 import numpy as np
 import pytest
@@ -35,6 +34,17 @@ class Slow(WordSums):
 class Broken(WordSums):
     def embed(self, texts: Sequence[str]) -> Vectors:
         raise SentenceModelUnavailable("Its weights are damaged.")
+
+
+class Noted(ThreadPoolExecutor):
+    """Counts what it was given to do."""
+
+    submitted = Semaphore(0)
+
+    def submit(self, work: Callable[..., Vectors | None], *given: object) -> Future[Vectors | None]:  # type: ignore[override]
+        future = super().submit(work, *given)
+        self.submitted.release()
+        return future
 
 
 def test_a_search_has_the_vector_of_its_words() -> None:
@@ -70,14 +80,13 @@ def test_the_words_used_last_are_kept() -> None:
 
 
 def test_only_so_many_searches_wait_as_can_be_served_in_that_time() -> None:
-    model = Slow()
-    vectors = QueryVectors(model)
+    model, one_by_one = Slow(), Noted(1)
+    vectors = QueryVectors(model, thread=one_by_one)
     words = [f"mug {number}" for number in range(MOST_WAITING)]
     with ThreadPoolExecutor(MOST_WAITING) as threads:
         waiting = [threads.submit(vectors.get, one, LONG) for one in words]
         assert model.began.wait(LONG)
-        while len(vectors._making) < MOST_WAITING:
-            time.sleep(0.001)
+        assert all(one_by_one.submitted.acquire(timeout=LONG) for _ in words)
         assert vectors.get("lamp", LONG) is None
         model.may_go_on.set()
         assert all(one.result() is not None for one in waiting)

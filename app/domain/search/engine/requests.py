@@ -90,9 +90,10 @@ class SearchRequest:
 
     `by_meaning` lets the nearness of a document's meaning to that of the words count in the order by relevance; an
     engine that does not know, or not in time, what they mean answers by words alone. `patient` waits for it, for
-    those who say what shoppers find in general. `similar_below` fills `SearchResult.similar` where fewer documents
-    are found. `learned` lifts
-    the scores of what the words find; it adds nothing to the results.
+    those who say what shoppers find in general. `known_meaning` counts only what is known already and has nothing
+    computed, for programs, whose searches would take up the time in which those of people are understood.
+    `similar_below` fills `SearchResult.similar` where fewer documents are found. `learned` lifts the scores of what the
+    words find; it adds nothing to the results.
 
     `ranking` is how sales, newness and stock lift the scores of the words, and where sold-out documents stand in the
     orders of RELEVANCE and FEATURED: behind the others, but for those that the request names. `day`, from 1970, is the
@@ -123,6 +124,7 @@ class SearchRequest:
     by_meaning: bool = False
     similar_below: int = 0
     patient: bool = False
+    known_meaning: bool = False
     ranking: RankingSettings = RankingSettings.DEFAULT
     day: int = 0
     learned: LearnedFactors = LearnedFactors()
@@ -132,7 +134,7 @@ class SearchRequest:
     @property
     def waits_for_meaning(self) -> bool:
         """A later page continues a first one that knew the meaning."""
-        return self.patient or self.explain or self.page > 1
+        return not self.known_meaning and (self.patient or self.explain or self.page > 1)
 
     @property
     def window(self) -> tuple[int, int]:

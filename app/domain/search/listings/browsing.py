@@ -135,12 +135,18 @@ def category_listing(
 
 
 def search_listing(
-    engine: SearchEngine, shop: Shop, request: ListingRequest, served: Served, now: datetime
+    engine: SearchEngine,
+    shop: Shop,
+    request: ListingRequest,
+    served: Served,
+    now: datetime,
+    *,
+    known_meaning: bool = False,
 ) -> SearchPage:
     """Products that answer to the words by what merchandisers taught, and pages and collections beside them where the
     site wants that, on the first page. Where one of those answers the words, no other spelling is searched for
-    products, on any page. A redirect is part of the plan and not followed. Raises NotFound past the last page and
-    SearchUnavailable."""
+    products, on any page. `known_meaning` as in SearchRequest. A redirect is part of the plan and not followed.
+    Raises NotFound past the last page and SearchUnavailable."""
     planned = plan(request.words, served, now)
     if request.words_alone:
         planned = replace(planned, by_meaning=False)
@@ -150,6 +156,7 @@ def search_listing(
         _request(shop, request, filters),
         correct=not content.answer(request.words),
         similar_below=page_size_of(shop, request),
+        known_meaning=known_meaning,
     )
     result = search_products(engine, shop.site_id, search, planned, served.stop_words).result
     listing = _shown(shop, request, filters, result, ListingLinks(request.path))

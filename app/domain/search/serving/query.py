@@ -142,9 +142,11 @@ def first_tens(
     engine: Searching, site_id: int, searches: Sequence[str], served: Served, now: datetime, *, patient: bool = True
 ) -> list[FirstTen]:
     """Return the first ten results of each search, in the order of the searches: what shoppers find in general, or, not
-    `patient`, within the time that a shopper waits. Raises SearchUnavailable."""
+    `patient`, with the meaning of words counted only where it is known already. Raises SearchUnavailable."""
     plans = [plan(words, served, now) for words in searches]
-    requests = [SearchRequest(words=words, per_page=TEN, patient=patient) for words in searches]
+    requests = [
+        SearchRequest(words=words, per_page=TEN, patient=patient, known_meaning=not patient) for words in searches
+    ]
     answers = search_many_products(engine, site_id, list(zip(requests, plans, strict=True)), served.stop_words)
     results = (answer.result for answer in answers)
     return [FirstTen(r.total, r.hits, planned, r) for r, planned in zip(results, plans, strict=True)]
