@@ -27,7 +27,7 @@ class FileSpool(LineSpool[Event]):
         part: int = PART,
         notes: Callable[[OSError], bool] = lambda _error: False,
     ) -> None:
-        super().__init__(folder, events.as_json, events.from_json, largest, part, notes)
+        super().__init__(folder, events.as_json, events.from_json, largest, part, notes, events.is_of_later)
 
 
 class VisitSpool(LineSpool[CrawlerVisit]):

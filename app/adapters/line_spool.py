@@ -22,10 +22,12 @@ CURRENT = "current"
 BATCH = ".batch"
 BAD = ".bad"
 TRIED = ".tried"
+LATER = ".later"
 LOCK = "lock"
 LARGEST = 64 * 1024**2  # Pending bytes, some 400,000 events. A spool that nothing drains must not fill the disk.
 # Bytes of a batch, some 12,000 events: counting it holds SQLite's only write lock.
 PART = 2 * 1024**2
+LARGEST_OF_LATER = 4 * 1024**2  # Bytes of lines that wait for a release that understands them.
 MOST_TRIES = 5  # Of a batch that cannot be counted.
 SECONDS_BETWEEN_ERRORS = 60.0
 TRIES = 5
@@ -38,11 +40,18 @@ def _notes_nothing(_error: OSError) -> bool:
     return False
 
 
+def _understands_all(_value: Any) -> bool:
+    return False
+
+
 class LineSpool(Generic[E]):
     """Every process appends whole lines to the file `current`. Draining renames it, under a lock that writers share, so
     that nothing is appended to it any more, and only once all files renamed before are done. A batch is a part of such
     a file, named after it and the offset where the part ends. The files are not synced to the disk: a power cut may
-    cost the counts of the last seconds."""
+    cost the counts of the last seconds.
+
+    While a release replaces another, what the newer one writes may be drained by the older one. Lines that it does not
+    understand are kept in a file for each batch, from which a process that does makes a batch again."""
 
     def __init__(
         self,
@@ -52,9 +61,14 @@ class LineSpool(Generic[E]):
         largest: int = LARGEST,
         part: int = PART,
         notes: Callable[[OSError], bool] = _notes_nothing,
+        is_of_later: Callable[[Any], bool] = _understands_all,
     ) -> None:
-        """Set up a spool of events. `write` makes JSON of an event, `read` an event of that, or None. `notes` says
-        whether an error is noted elsewhere; any other is logged here."""
+        """Set up a spool of events. `write` makes JSON of an event, `read` an event of that, or None, and `is_of_later`
+        says of such JSON whether only a later release understands it. `notes` says whether an error is noted elsewhere;
+        any other is logged here."""
+        self._is_of_later = is_of_later
+        self._later: dict[str, bytes] = {}  # By batch, until it is done.
+        self._left: set[Path] = set()
         self._write, self._read = write, read
         self._folder = folder
         self._notes = notes
@@ -90,12 +104,15 @@ class LineSpool(Generic[E]):
                 yield iter(())
                 return
             self._blocked.clear()
+            self._later.clear()
+            self._take_up_later()
             files = self._renamed_files()
             yield self._waiting(files, files or self._rename_current())
 
     def done(self, batch_id: str) -> None:
         path, end = self._place(batch_id)
         with suppress(FileNotFoundError):
+            self._keep_later(batch_id)
             if end >= path.stat().st_size:
                 path.unlink()
         self._named(batch_id, TRIED).unlink(missing_ok=True)
@@ -134,14 +151,30 @@ class LineSpool(Generic[E]):
                 return
 
     def _batch(self, batch_id: str, lines: Iterable[bytes]) -> EventBatch[E]:
-        found = (self._event(line) for line in lines if line != b"\n")
+        values = [(line, _value(line)) for line in lines if line != b"\n"]
+        found = (self._read(value) for _, value in values)
+        self._later[batch_id] = b"".join(line for line, value in values if self._is_of_later(value))
         return EventBatch(batch_id, tuple(event for event in found if event is not None))
 
-    def _event(self, line: bytes) -> E | None:
-        try:
-            return self._read(json.loads(line))
-        except (ValueError, RecursionError):
-            return None
+    def _keep_later(self, batch_id: str) -> None:
+        """Keep what a batch has of a later release; the same file however often the batch is done. It is logged that
+        there is no room for it."""
+        kept = self._later.pop(batch_id, b"")
+        if not kept:
+            return
+        if sum(file.stat().st_size for file in self._folder.glob(f"*{LATER}")) + len(kept) > LARGEST_OF_LATER:
+            log.error("events_of_a_later_release_dropped", folder=str(self._folder))
+            return
+        self._named(batch_id, LATER).write_bytes(kept)
+
+    def _take_up_later(self) -> None:
+        """Make batches of the lines that were left to a later release where this one understands some of them."""
+        for path in sorted(set(self._folder.glob(f"*{LATER}")) - self._left):
+            values = map(_value, path.read_bytes().splitlines(keepends=True))
+            if all(map(self._is_of_later, values)):
+                self._left.add(path)
+            else:
+                path.rename(self._named(_new_name(), BATCH))
 
     def _renamed_files(self) -> list[Path]:
         return sorted(self._folder.glob(f"*{BATCH}"))
@@ -206,7 +239,7 @@ class LineSpool(Generic[E]):
             fcntl.flock(file, fcntl.LOCK_EX)
             if not os.fstat(file).st_size:
                 return []
-            path = self._folder / f"{time.time_ns():020d}-{uuid.uuid4().hex}{BATCH}"
+            path = self._named(_new_name(), BATCH)
             os.rename(self._current, path)
             return [path]
         finally:
@@ -219,6 +252,18 @@ class LineSpool(Generic[E]):
                 return
             self._logged_at = time.monotonic()
         log.error("events_not_counted", folder=str(self._folder), error=reason)
+
+
+def _new_name() -> str:
+    return f"{time.time_ns():020d}-{uuid.uuid4().hex}"
+
+
+def _value(line: bytes) -> Any:
+    """Return the JSON of a line, None for anything else."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _is_full(entry: os.DirEntry[str]) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
-from app.adapters.counting_spool import MOST_TRIES, FileSpool
-from app.domain.search_statistics.counting.events import Event, EventKind, as_json, from_json
+from app.adapters.counting_spool import MOST_TRIES, PART, FileSpool
+from app.adapters.line_spool import LARGEST_OF_LATER
+from app.domain.search_statistics.counting.events import Event, EventKind, as_json, from_json, is_of_later
 
 WHEN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 EVERYTHING = Event(EventKind.ORDERED, 3, "ten\u2028t “für” 👪", date(2026, 11, 19), WHEN, 4, True, True, 12_345)
@@ -133,6 +135,58 @@ def test_a_line_that_a_full_disk_cut_off_costs_only_itself(spool: FileSpool, tmp
 def test_what_is_no_event_is_passed_over(value: object) -> None:
     assert from_json(value) is None
     assert from_json(as_json(EVERYTHING)) == EVERYTHING
+
+
+class OlderSpool(FileSpool):
+    """The spool of a release that knows no searches that were rephrased."""
+
+    def __init__(self, folder: Path, part: int = PART) -> None:
+        super().__init__(folder, part=part)
+        self._read = lambda value: None if self._is_of_later(value) else from_json(value)
+        self._is_of_later = lambda value: is_of_later(value) or (isinstance(value, list) and value[0] == "rephrased")
+
+
+def rephrased(word: str) -> Event:
+    return Event(EventKind.REPHRASED, 1, word, WHEN.date(), WHEN, next_word="tent")
+
+
+def test_what_an_older_release_does_not_understand_is_left_to_a_newer_one(tmp_path: Path) -> None:
+    newer, older = FileSpool(tmp_path, part=150), OlderSpool(tmp_path, part=150)
+    for number in range(5):
+        newer.note([searched(f"tent {number}"), rephrased(f"yurt {number}")])
+    assert [event.word for event in drained(older)] == [f"tent {number}" for number in range(5)]
+    assert not older.has_pending() and drained(older) == []
+    newer = FileSpool(tmp_path)
+    assert sorted(event.word for event in drained(newer)) == [f"yurt {number}" for number in range(5)]
+    assert drained(FileSpool(tmp_path)) == [] and [path.name for path in tmp_path.iterdir()] == ["lock"]
+
+
+def test_a_batch_that_comes_again_leaves_its_lines_once(tmp_path: Path) -> None:
+    FileSpool(tmp_path).note([rephrased("yurt")])
+    lines = (tmp_path / "current").read_bytes()
+    for _ in range(2):
+        older = OlderSpool(tmp_path)
+        with older.batches() as batches:
+            batch = next(batches)
+            older.done(batch.id)
+        (tmp_path / f"{batch.id.rpartition('-')[0]}.batch").write_bytes(lines)
+    assert [path.read_bytes() for path in tmp_path.glob("*.later")] == [lines.lstrip()]
+
+
+def test_what_is_left_to_newer_releases_is_bounded(tmp_path: Path) -> None:
+    many = [rephrased(f"{'yurt' * 20} {number}") for number in range(2_000)]
+    for _ in range(25):
+        FileSpool(tmp_path).note(many)
+        drained(OlderSpool(tmp_path))
+    kept = sum(path.stat().st_size for path in tmp_path.iterdir())
+    assert LARGEST_OF_LATER / 2 < kept <= LARGEST_OF_LATER
+
+
+def test_the_first_readers_take_a_search_of_a_new_network_for_a_search() -> None:
+    search = replace(searched("tent"), of_new_network=True)
+    assert len(as_json(search)) == 9 and from_json(as_json(search)) == search
+    assert not is_of_later(as_json(search)) and is_of_later(["sold", *as_json(search)[1:]])
+    assert not any(map(is_of_later, (None, [], {}, 5, "sold", ["sold"])))
 
 
 def test_a_folder_that_cannot_be_written_fails_nobody(tmp_path: Path) -> None:

@@ -49,30 +49,42 @@ class Event:
     of_new_network: bool = False
 
 
+# While a release replaces another, each may read what the other wrote. So a line keeps its first COLUMNS as they are, a
+# new value stands behind all others, where older readers pass it over, and what they must not count is of a new kind,
+# which they leave to newer ones (`is_of_later`).
+COLUMNS = 9
 # Of next word, product, place and network, which lines have only as far as there are some.
 MISSING: list[Any] = ["", None, None, False]
 
 
 def as_json(event: Event) -> list[Any]:
-    """Return the form that `from_json` reads."""
+    """Return the form that `from_json` reads. A search has no revenue: there stands whether its network is new, since
+    the first readers took no more than COLUMNS."""
     flags = [int(event.followed), int(event.ruled)]
     when = [event.day.isoformat(), int(event.at.timestamp())]
-    return [event.kind.value, event.site_id, event.word, *when, event.found, *flags, event.revenue, *_more(event)]
+    last = int(event.of_new_network) if event.kind is EventKind.SEARCHED else event.revenue
+    return [event.kind.value, event.site_id, event.word, *when, event.found, *flags, last, *_more(event)]
 
 
 def _more(event: Event) -> list[Any]:
-    if event.of_new_network:
-        return ["", event.product_id, event.place, 1]
-    return (
-        ["", event.product_id, event.place] if event.kind.is_of_product else [event.next_word] * bool(event.next_word)
-    )
+    if event.kind.is_of_product:
+        return ["", event.product_id, event.place, *[1] * event.of_new_network]
+    return [event.next_word] * bool(event.next_word)
+
+
+def is_of_later(value: Any) -> bool:
+    """Whether a line is of a kind that a later release made."""
+    if not isinstance(value, list) or len(value) < COLUMNS or not isinstance(value[0], str):
+        return False
+    return value[0] not in list(EventKind)
 
 
 def from_json(value: Any) -> Event | None:
     """Return None for anything but an event, such as the beginning of a line that a full disk cut off."""
     try:
-        kind, site_id, word, day, at, found, followed, ruled, revenue, *more = value
-        next_word, product_id, place, of_new_network = more + MISSING[len(more) :]
+        kind, site_id, word, day, at, found, followed, ruled, last, *more = value
+        next_word, product_id, place, of_new_network = (more + MISSING[len(more) :])[: len(MISSING)]
+        is_search = kind == EventKind.SEARCHED
         event = Event(
             EventKind(kind),
             int(site_id),
@@ -82,11 +94,11 @@ def from_json(value: Any) -> Event | None:
             None if found is None else int(found),
             bool(followed),
             bool(ruled),
-            int(revenue),
+            0 if is_search else int(last),
             str(next_word),
             None if product_id is None else int(product_id),
             None if place is None else int(place),
-            bool(of_new_network),
+            bool(of_new_network) or (is_search and bool(last)),
         )
     except (TypeError, ValueError, OverflowError, OSError):
         return None

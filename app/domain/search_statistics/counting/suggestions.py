@@ -35,7 +35,7 @@ def as_json(shown: SuggestionsShown) -> list[Any]:
 def from_json(value: Any) -> SuggestionsShown | None:
     """Return None for anything else, such as the beginning of a line that a full disk cut off."""
     try:
-        site_id, day = value
+        site_id, day, *_later = value
         return SuggestionsShown(int(site_id), date.fromisoformat(day))
     except (TypeError, ValueError, OverflowError):
         return None

@@ -41,7 +41,7 @@ def as_json(visit: CrawlerVisit) -> list[Any]:
 def from_json(value: Any) -> CrawlerVisit | None:
     """Return None for anything but a visit, such as the beginning of a line that a full disk cut off."""
     try:
-        site_id, day, family, parameter = value
+        site_id, day, family, parameter, *_later = value
         return CrawlerVisit(int(site_id), date.fromisoformat(day), str(family), str(parameter))
     except (TypeError, ValueError, OverflowError):
         return None
