@@ -22,12 +22,12 @@ from app.domain.merchandising.tree_listing import ListedTree, listed_trees
 from app.domain.seo.landing import saving
 from app.domain.seo.landing.pages import LandingPage
 from app.domain.seo.landing.saving import NodeRules
+from app.domain.shared.address_values import lookup_id
 from app.domain.shared.paging import Paged
 from app.permissions import Permission
 from app.transaction import transaction
 
 bp = ApiBlueprint("v1_merchandising", __name__, url_prefix="/v1/admin/merchandising", tag="Merchandising")
-LONGEST_ID = 9  # Digits.
 NODE_RULES = "/nodes/<node_id>/landing-rules"
 TREE_RULES = "/trees/<tree_id>/landing-rules"
 
@@ -48,7 +48,7 @@ def trees(query: dict[str, int]) -> Paged[ListedTree]:
 @bp.response(200, TreeRulesShape)
 def tree_rules(tree_id: str) -> dict[str, Any]:
     """The landing rules of every category that has none of its own."""
-    return {"rules": saving.tree_of(caller().site_id, _number(tree_id)).default_landing_rules}
+    return {"rules": saving.tree_of(caller().site_id, lookup_id(tree_id)).default_landing_rules}
 
 
 @bp.put(TREE_RULES)
@@ -59,7 +59,9 @@ def tree_rules(tree_id: str) -> dict[str, Any]:
 def save_tree_rules(body: dict[str, Any], tree_id: str) -> dict[str, Any]:
     """Save the default rules of a tree: all of them, or none and every problem at once."""
     with transaction():
-        return {"rules": saving.set_tree_rules(calling_author(), _number(tree_id), body["rules"]).default_landing_rules}
+        return {
+            "rules": saving.set_tree_rules(calling_author(), lookup_id(tree_id), body["rules"]).default_landing_rules
+        }
 
 
 @bp.get(NODE_RULES)
@@ -68,7 +70,7 @@ def save_tree_rules(body: dict[str, Any], tree_id: str) -> dict[str, Any]:
 @bp.response(200, NodeRulesShape)
 def node_rules(node_id: str) -> dict[str, Any]:
     """The landing rules of a category: whether it inherits the tree's, and those that hold."""
-    return _rules_json(saving.node_rules(caller().site_id, _number(node_id)))
+    return _rules_json(saving.node_rules(caller().site_id, lookup_id(node_id)))
 
 
 @bp.put(NODE_RULES)
@@ -79,8 +81,8 @@ def node_rules(node_id: str) -> dict[str, Any]:
 def save_node_rules(body: dict[str, Any], node_id: str) -> dict[str, Any]:
     """Save a category's own rules, or let it inherit the tree's."""
     with transaction():
-        saving.set_node_rules(calling_author(), _number(node_id), body.get("rules"))
-        return _rules_json(saving.node_rules(caller().site_id, _number(node_id)))
+        saving.set_node_rules(calling_author(), lookup_id(node_id), body.get("rules"))
+        return _rules_json(saving.node_rules(caller().site_id, lookup_id(node_id)))
 
 
 @bp.get("/nodes/<node_id>/landing-pages")
@@ -91,18 +93,12 @@ def save_node_rules(body: dict[str, Any], node_id: str) -> dict[str, Any]:
 def landing_pages(query: dict[str, int], node_id: str) -> Paged[dict[str, Any]]:
     """The landing pages that a category has now, by rule, those with most products first. None while search does not
     answer."""
-    node = saving.node_of(caller().site_id, _number(node_id))
+    node = saving.node_of(caller().site_id, lookup_id(node_id))
     shop = read_shop(node.site_id)
     found = ports.landing_directory().of(ports.search_engine(), ports.clock(), shop, shop.tree.nodes[node.id])
     page = Paged.cut(found.pages, query["page_number"], query["page_size"])
     items = [_page_json(landing, shop.primary_host) for landing in page.items]
     return Paged(items, page.page_number, page.page_size, page.total_items)
-
-
-def _number(record_id: str) -> int:
-    """Return an id as the database holds it; 0, which nothing has, for what can be none."""
-    is_number = record_id.isascii() and record_id.isdigit() and len(record_id) <= LONGEST_ID
-    return int(record_id) if is_number else 0
 
 
 def _rules_json(rules: NodeRules) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import selectinload
 
 from app.domain.catalogue.models import Product, Variant
+from app.domain.shared.address_values import id_in
 from app.domain.shared.records import existing
 from app.extensions import db
 
 LONGEST = 200
-LARGEST_ID = 2_147_483_647
 
 
 def referred_product(site_id: int, reference: str) -> Product | None:
@@ -29,8 +29,8 @@ def referred_product(site_id: int, reference: str) -> Product | None:
 def _ways(own: Select[Product], site_id: int, text: str) -> Iterator[Select[Product]]:
     yield own.where(Product.sku == text)
     yield own.where(Product.seo_name == text)
-    if text.isascii() and text.isdigit() and int(text) <= LARGEST_ID:
-        yield own.where(Product.id == int(text))
+    if product_id := id_in(text):
+        yield own.where(Product.id == product_id)
     of_variants = select(Variant.product_id).where(Variant.site_id == site_id)
     yield own.where(Product.id.in_(of_variants.where(Variant.sku == text)))
     yield own.where(func.lower(Product.sku) == func.lower(text)).order_by(Product.id)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import date
 from urllib.parse import urlencode
 
+from app.domain.shared.address_values import day_in, id_in, reversed_days
 from app.domain.shared.author import Origin
 from app.domain.shared.problems import Problem
 
 LONGEST_WORDS = 200
-LARGEST_ID = 2_147_483_647
 BY_ITSELF = "shop"  # The origin of what the shop did by itself.
 ORIGINS = {
     Origin.ADMIN.value: "Admin pages",
@@ -41,10 +41,10 @@ class ActivityFilter:
 
     @classmethod
     def read(cls, parameters: Mapping[str, str]) -> ActivityFilter:
-        first, last = _day(parameters.get("from")), _day(parameters.get("to"))
+        first, last = day_in(parameters.get("from")), day_in(parameters.get("to"))
         origin = next((origin for origin in ORIGINS if origin.lower() == parameters.get("origin", "").lower()), "")
-        read = {"from": first, "to": last, "origin": origin, "before": _id(parameters.get("before"))}
-        read["after"] = _id(parameters.get("after"))
+        read = {"from": first, "to": last, "origin": origin, "before": id_in(parameters.get("before"))}
+        read["after"] = id_in(parameters.get("after"))
         return cls(
             words=_text(parameters.get("q")),
             who=_text(parameters.get("who")),
@@ -54,9 +54,9 @@ class ActivityFilter:
             origin=origin,
             first=first,
             last=last,
-            before=_id(parameters.get("before")),
-            after=_id(parameters.get("after")),
-            problems=(*_unreadable(parameters, read), *_reversed(first, last)),
+            before=id_in(parameters.get("before")),
+            after=id_in(parameters.get("after")),
+            problems=(*_unreadable(parameters, read), *reversed_days(first, last)),
         )
 
     @property
@@ -88,22 +88,5 @@ def _unreadable(parameters: Mapping[str, str], read: Mapping[str, object]) -> It
             yield Problem("invalid_filter", f"{labels[name]}: “{text[:40]}” cannot be looked for.", f"#/{name}")
 
 
-def _reversed(first: date | None, last: date | None) -> Iterator[Problem]:
-    if first is not None and last is not None and first > last:
-        yield Problem("invalid_filter", f"From {first} is after to {last}, so no day is between them.", "#/from")
-
-
 def _text(value: str | None) -> str:
     return " ".join((value or "")[:LONGEST_WORDS].replace("\0", "").split())
-
-
-def _day(text: str | None) -> date | None:
-    try:
-        return date.fromisoformat(text) if text and len(text) == 10 and text.isascii() else None
-    except ValueError:
-        return None
-
-
-def _id(text: str | None) -> int | None:
-    number = int(text) if text and text.isascii() and text.isdigit() and len(text) < 11 else 0
-    return number if 0 < number <= LARGEST_ID else None

@@ -17,14 +17,13 @@ from app.domain.relevance.trials.proposal import SynonymProposal
 from app.domain.search.serving.models import ServedConfiguration
 from app.domain.search.serving.synonyms import SynonymGroup, SynonymType
 from app.domain.search.serving.versions import serving_state
+from app.domain.shared.address_values import lookup_id
 from app.mcp.arguments import Answer, DryRun, WriteArguments
 from app.mcp.paging import PageNumber, PageSize, PagingShape, paging_of
 from app.mcp.registry import Call, reads, tool, writes
 from app.mcp.rule_shapes import PreviewShape, preview
 from app.mcp.undo import UNDO, undo_address
 from app.permissions import Permission
-
-LARGEST_ID = 2_147_483_647
 
 
 class SynonymArguments(WriteArguments):
@@ -134,7 +133,7 @@ def manage_synonyms(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
         case "suggest":
             return _answer(call, [], changed=suggesting.request(call.author), search=_search(call))
         case "reject":
-            return _one(call, editing.reject(call.author, _id(sent), sent.revision or 0).id)
+            return _one(call, editing.reject(call.author, lookup_id(sent.id), sent.revision or 0).id)
     return _saved(call, sent)
 
 
@@ -164,13 +163,13 @@ def _saved(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
         return _one(call, row.id, is_tried=call.dry_run and row.revision == 1)  # A suggestion that it became has more.
     if sent.action == "accept":
         edited = _group(sent) if sent.type or sent.synonyms or sent.root else None
-        return _one(call, editing.accept(call.author, _id(sent), sent.revision or 0, edited).id)
-    changed = editing.change(call.author, _id(sent), sent.revision or 0, _group(sent))
-    return _one(call, _id(sent), changed)
+        return _one(call, editing.accept(call.author, lookup_id(sent.id), sent.revision or 0, edited).id)
+    changed = editing.change(call.author, lookup_id(sent.id), sent.revision or 0, _group(sent))
+    return _one(call, lookup_id(sent.id), changed)
 
 
 def _removed(call: Call, sent: SynonymArguments) -> SynonymsAnswer:
-    synonym_id = _id(sent)
+    synonym_id = lookup_id(sent.id)
     group = editing.synonym_of(call.site_id, synonym_id).group
     written = editing.delete(call.author, synonym_id, sent.revision or 0)
     proposal = SynonymProposal(group, remove=True)
@@ -212,13 +211,6 @@ def _answer(
 def _group(sent: SynonymArguments) -> SynonymGroup:
     kind = SynonymType(sent.type or SynonymType.EQUIVALENT)
     return SynonymGroup(kind, sent.root, tuple(sent.synonyms or ()))
-
-
-def _id(sent: SynonymArguments) -> int:
-    """0, which nothing has, for what can be none."""
-    text = sent.id or ""
-    number = int(text) if text.isascii() and text.isdigit() else 0
-    return number if number <= LARGEST_ID else 0
 
 
 def _shape(row: Synonym, state: ServedConfiguration | None) -> SynonymShape:

@@ -140,6 +140,11 @@ def _category(category_id: int) -> Edited:
     return Edited(tree, rules.node, read_shop(tree.site_id), rules.own, rules.default)
 
 
+def _current(edited: Edited) -> Edited:
+    """Return the same record as it is stored by now. Raises NotFound."""
+    return _category(edited.node.id) if edited.node else _tree(edited.tree.id)
+
+
 def _answered(edited: Edited) -> Answer:
     form = LandingForm.typed(request.form)
     if intent := request.form.get("intent"):
@@ -149,7 +154,7 @@ def _answered(edited: Edited) -> Answer:
         _save(edited, form)
     except (Invalid, Conflict) as error:
         return _refused(edited, form, error)
-    saved = _category(edited.node.id) if edited.node else _tree(edited.tree.id)
+    saved = _current(edited)
     _warn_of_moved_pages(saved, moved_segments(before, saved.in_force))
     if wants_fragment():
         return _editor(saved, LandingForm.of(saved.stored), is_saved=True)
@@ -176,7 +181,7 @@ def _save(edited: Edited, form: LandingForm) -> None:
 
 def _refused(edited: Edited, form: LandingForm, error: Invalid | Conflict) -> Answer:
     """Show the form again with the typed rules; over rules that another user changed they are saved by saving again."""
-    current = _category(edited.node.id) if edited.node else _tree(edited.tree.id)
+    current = _current(edited)
     kept = form.on(current.stored) if isinstance(error, Conflict) else form
     return _editor(current, kept, FieldErrors(by_labels(error) if isinstance(error, Invalid) else error))
 

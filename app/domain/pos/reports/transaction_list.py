@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from app.domain.catalogue.listing import LONGEST_WORDS, page_number
+from app.domain.shared.address_values import day_in, id_in, reversed_days
 from app.domain.shared.card_numbers import names_card
 from app.domain.shared.problems import Problem
 
-LARGEST_ID = 2_147_483_647
 LABELS = {
     "from": "From",
     "to": "To",
@@ -69,11 +69,11 @@ class TransactionList:
         words = " ".join(parameters.get("q", "")[:LONGEST_WORDS].replace("\0", "").split())
         is_card = names_card(words)
         read: dict[str, Any] = {
-            "from": _day(parameters.get("from")),
-            "to": _day(parameters.get("to")),
+            "from": day_in(parameters.get("from")),
+            "to": day_in(parameters.get("to")),
             "status": _one_of(StatusFilter, parameters.get("status")),
-            "agent": _id(parameters.get("agent")),
-            "location": _id(parameters.get("location")),
+            "agent": id_in(parameters.get("agent")),
+            "location": id_in(parameters.get("location")),
             "type": _one_of(TypeFilter, parameters.get("type")),
         }
         first, last = read["from"], read["to"]
@@ -87,7 +87,7 @@ class TransactionList:
             type=read["type"] or TypeFilter.ALL,
             page=page_number(parameters.get("p")),
             names_card=is_card,
-            problems=(*_unreadable(parameters, read), *_reversed(first, last)),
+            problems=(*_unreadable(parameters, read), *reversed_days(first, last)),
         )
 
     @property
@@ -117,22 +117,5 @@ def _unreadable(parameters: Mapping[str, str], read: Mapping[str, object]) -> It
             yield Problem("invalid_filter", f"{LABELS[name]}: {shown} cannot be looked for.", f"#/{name}")
 
 
-def _reversed(first: date | None, last: date | None) -> Iterator[Problem]:
-    if first is not None and last is not None and first > last:
-        yield Problem("invalid_filter", f"From {first} is after to {last}, so no day is between them.", "#/from")
-
-
 def _one_of(kind: type[Filter], text: str | None) -> Filter | None:
     return next((one for one in kind if text and one.value == text.upper()), None)
-
-
-def _day(text: str | None) -> date | None:
-    try:
-        return date.fromisoformat(text) if text and len(text) == 10 and text.isascii() else None
-    except ValueError:
-        return None
-
-
-def _id(text: str | None) -> int | None:
-    number = int(text) if text and text.isascii() and text.isdigit() and len(text) < 11 else 0
-    return number if 0 < number <= LARGEST_ID else None
