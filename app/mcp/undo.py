@@ -8,7 +8,7 @@ from app.mcp.registry import Call
 UNDO = "The page in the admin that takes this change back, where the activity log can; null where nothing was written."
 
 
-def undo_address(call: Call, kind: str, record_id: int) -> str | None:
+def undo_address(call: Call, kind: str, record_id: int | str) -> str | None:
     """The page of the latest entry about a record of the Search section; None in a dry run."""
     entry = None if call.dry_run else latest_entry_of(call.site_id, kind, str(record_id))
     return f"/admin/search/activity/{entry}" if entry else None

@@ -30,6 +30,7 @@ MATRIX: dict[str, tuple[dict[str, Any], frozenset[Role]]] = {
     "productRanking": ({"action": "rules"}, MANAGERS),
     "searchDiagnose": ({"query": "tent"}, MANAGERS),
     "searchInsights": ({}, MANAGERS),
+    "searchRanking": ({"action": "settings"}, MANAGERS),
     "taxonomyImpact": ({"taxonomyId": "none"}, MANAGERS),
 }
 

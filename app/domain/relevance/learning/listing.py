@@ -130,12 +130,14 @@ def _names(site_id: int, ids: Iterable[int]) -> Mapping[int, tuple[str, str]]:
 
 
 def as_json(state: LearningState, rows: Paged[LearnedRow]) -> dict[str, Any]:
+    return state_json(state) | {"totalItems": rows.total_items, "searches": [_row_json(row) for row in rows.items]}
+
+
+def state_json(state: LearningState) -> dict[str, Any]:
     return {
         "mode": state.mode.value,
         "servedSince": rfc3339(state.since) if state.since else None,
         "learnedAt": rfc3339(state.learned_at) if state.learned_at else None,
-        "totalItems": rows.total_items,
-        "searches": [_row_json(row) for row in rows.items],
         "forgotten": [{"query": row.word or None, "through": row.through.isoformat()} for row in state.forgotten],
     }
 

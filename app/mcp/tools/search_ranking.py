@@ -1,0 +1,165 @@
+"""The tool of what ranks all searches: the ranking settings, and what was learned from clicks."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from app.domain.catalogue.listing import LONGEST_WORDS
+from app.domain.relevance.learning import listing
+from app.domain.relevance.trials.proposal import RankingProposal
+from app.domain.search import settings
+from app.domain.search.ranking_settings import RankingSettings, of_json, ranking_of
+from app.domain.shared.problems import Invalid, Problem
+from app.domain.sites.settings import settings_of
+from app.mcp.arguments import Answer, DryRun, WriteArguments
+from app.mcp.paging import PageNumber, PagingShape, paging_of
+from app.mcp.registry import Call, reads, tool, writes
+from app.mcp.rule_shapes import PreviewShape, preview
+from app.mcp.undo import UNDO, undo_address
+from app.permissions import Permission
+
+TAKEN = ("soldOut", "sales", "newness", "stock")
+FIELDS = {"sold_out", "sales", "newness", "stock"}
+SoldOutChoice = Literal["as-is", "last", "hidden"]
+WeightChoice = Literal["none", "low", "medium", "high"]
+
+
+class SearchRankingArguments(WriteArguments):
+    action: Literal["settings", "set", "learned"] = Field(
+        description=(
+            "settings: answer the ranking settings, and whether search learns from clicks. set (takes soldOut, sales, "
+            "newness and stock, at least one): change these ranking settings and leave the others; a dry run previews "
+            "the first ten of the most frequent searches. learned (takes words and pageNumber): answer the searches "
+            "for which clicks taught something, with what each moves up and the evidence."
+        )
+    )
+    sold_out: SoldOutChoice | None = Field(
+        default=None,
+        description=(
+            "For set: where sold-out products stand in searches. as-is: where their score puts them. last: behind all "
+            "others. hidden: searches do not show them, categories show them last."
+        ),
+    )
+    sales: WeightChoice | None = Field(
+        default=None, description="For set: how much the units that a product sold in 90 days raise it."
+    )
+    newness: WeightChoice | None = Field(default=None, description="For set: how much it raises a product to be new.")
+    stock: WeightChoice | None = Field(default=None, description="For set: how much a large stock raises a product.")
+    words: str | None = Field(
+        default=None, max_length=LONGEST_WORDS, description="For learned: only searches with this."
+    )
+    page_number: PageNumber = 1
+
+
+class RankingShape(Answer):
+    sold_out: str = Field(description="as-is, last or hidden.")
+    sales: str = Field(description="none, low, medium or high; as the two after it.")
+    newness: str
+    stock: str
+
+
+class LearningShape(Answer):
+    mode: str = Field(
+        description="off, shadow (only previews see it) or on. People switch it in the settings of search."
+    )
+    served_since: str | None = Field(description="Since when shoppers are served it.")
+    learned_at: str | None
+    forgotten: list[str] = Field(description="Searches that were made to forget; “*” is all of them.")
+
+
+class LearnedProductShape(Answer):
+    sku: str | None = Field(description="Null for a product that is gone.")
+    name: str | None
+    factor: float = Field(description="The product's score for the search is multiplied by it, 1.5 at most.")
+    opens: int = Field(description="How often shoppers opened it from the search in 60 days.")
+    bought: int
+
+
+class LearnedLevelShape(Answer):
+    level_id: str
+    name: str
+    factor: float = Field(description="The scores of the level's products are multiplied by it, 1.2 at most.")
+    opens: int
+
+
+class LearnedSearchShape(Answer):
+    query: str
+    opens: int
+    products: list[LearnedProductShape]
+    levels: list[LearnedLevelShape]
+
+
+class SearchRankingAnswer(Answer):
+    ranking: RankingShape
+    learning: LearningShape
+    searches: list[LearnedSearchShape] = Field(description="For learned: those with the most evidence first.")
+    paging: PagingShape | None = Field(description="For learned.")
+    changed: bool
+    preview: PreviewShape | None = Field(description="With dryRun: what shoppers would find, before and after.")
+    undo: str | None = Field(description=UNDO)
+    dry_run: DryRun
+
+
+@tool(
+    "searchRanking",
+    "Ranking of all searches",
+    Permission.MANAGE_SEARCH,
+    {"settings": reads(), "set": writes(takes=TAKEN), "learned": reads(takes=("words", "pageNumber"))},
+)
+def search_ranking(call: Call, sent: SearchRankingArguments) -> SearchRankingAnswer:
+    """Read and change how much sales, newness and stock count in all searches and where sold-out products stand, and
+    read what search learned from clicks. The weights raise scores within bounds: what the words say counts most. For
+    one search use manageProductRanking."""
+    stored = ranking_of(settings_of(call.site_id))
+    if sent.action == "set":
+        return _set(call, stored, sent)
+    if sent.action == "learned":
+        return _learned(call, stored, sent)
+    return _answer(call, stored)
+
+
+def _set(call: Call, stored: RankingSettings, sent: SearchRankingArguments) -> SearchRankingAnswer:
+    fields = sent.model_dump(by_alias=True, include=FIELDS, exclude_none=True)
+    if not fields:
+        raise Invalid([Problem("required", "“set” needs at least one of soldOut, sales, newness and stock.", "#")])
+    wanted = of_json(stored.as_json() | fields)
+    tried = preview(call.site_id, RankingProposal(wanted)) if call.dry_run else None
+    changed = bool(settings.save_ranking(call.author, wanted).changed)
+    undo = undo_address(call, "settings", "search") if changed else None
+    return _answer(call, wanted, changed=changed, preview=tried, undo=undo)
+
+
+def _learned(call: Call, stored: RankingSettings, sent: SearchRankingArguments) -> SearchRankingAnswer:
+    rows = listing.learned_rows(call.site_id, sent.page_number, " ".join((sent.words or "").split()))
+    searches = [_search_shape(row) for row in rows.items]
+    return _answer(call, stored, searches=searches, paging=paging_of(rows))
+
+
+def _answer(call: Call, ranking: RankingSettings, **more: Any) -> SearchRankingAnswer:
+    state = listing.state_json(listing.learning_state(call.site_id))
+    forgotten = [one["query"] or "*" for one in state["forgotten"]]
+    nothing: dict[str, Any] = {"searches": [], "paging": None, "changed": False, "preview": None, "undo": None}
+    return SearchRankingAnswer(
+        ranking=RankingShape.model_validate(ranking.as_json()),
+        learning=LearningShape.model_validate(state | {"forgotten": forgotten}),
+        dry_run=call.dry_run,
+        **nothing | more,
+    )
+
+
+def _search_shape(row: listing.LearnedRow) -> LearnedSearchShape:
+    products = [
+        LearnedProductShape(
+            sku=one.sku, name=one.name, factor=one.learned.factor, opens=one.learned.opens, bought=one.learned.bought
+        )
+        for one in row.products
+    ]
+    levels = [
+        LearnedLevelShape(
+            level_id=one.learned.level_id, name=one.name, factor=one.learned.factor, opens=one.learned.opens
+        )
+        for one in row.levels
+    ]
+    return LearnedSearchShape(query=row.word, opens=row.opens, products=products, levels=levels)
