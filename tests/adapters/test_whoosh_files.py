@@ -87,6 +87,41 @@ def test_terms_are_found_by_us_and_by_whoosh(terms: dict[bytes, bytes]) -> None:
     assert ours.info("no such field", b"x") is None
 
 
+def test_terms_are_listed_from_any_on_however_many_there_are() -> None:
+    names = [b"%05d" % number for number in range(0, 3000, 2)]
+    keys = [term_key(field, name) for field in (0, 1) for name in names]
+    ours = TermFile(write_terms({"name": 0, "id": 1}, keys, [key[1:] for key in keys]))
+    for start in range(0, 3001, 127):
+        later = [name for name in names if name >= b"%05d" % start]
+        assert [name for name, _ in ours.vocabulary("name", b"%05d" % start)] == later
+        assert [info for _, info in ours.vocabulary("id", b"%05d" % start)] == [b"\1" + name for name in later]
+
+
+def test_a_term_that_is_not_there_is_hardly_ever_looked_for() -> None:
+    names = [b"%05d" % number for number in range(2000)]
+    file = CountingBytes(write_terms({"name": 0}, [term_key(0, name) for name in names], names))
+    terms = TermFile(file)
+    assert terms.info("name", b"00007") == b"00007"
+    before = file.reads
+    assert not any(terms.info("name", b"missing %d" % number) for number in range(1000))
+    assert file.reads - before < 250
+
+
+class CountingBytes:
+    """Bytes that count how often they are read."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self.reads = 0
+
+    def __len__(self) -> int:
+        return len(self._content)
+
+    def __getitem__(self, part: slice) -> bytes:
+        self.reads += 1
+        return self._content[part]
+
+
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=200))
 def test_occurrences_become_postings(occurrences: list[tuple[int, int]]) -> None:
     terms = [b"t%02d" % (30 - number) for number in range(31)]

@@ -123,7 +123,7 @@ class ViewIndex:
     def _unfinished(self, query: Query, matches: Sequence[Matches]) -> Matches | None:
         """Return the matches of the last word as the beginning of longer ones; None where these are no more."""
         beginning, match = query.words[-1], matches[-1]
-        longer = unfinished_word(self._view, beginning)
+        longer = unfinished_word(self._view, beginning, is_typing=self._request.is_typing)
         if match is not word_matches(self._view, beginning):
             longer = united(self._view, [(match, 1.0), (longer, 1.0)])
         return longer if len(longer.docs) > len(match.docs) else None
@@ -185,14 +185,15 @@ def _fewest(counts: npt.NDArray[np.uint8], most: int) -> int:
     return fewest_words(with_at_least.tolist())
 
 
-def unfinished_word(view: View, beginning: str) -> Matches:
+def unfinished_word(view: View, beginning: str, *, is_typing: bool) -> Matches:
     """The word itself and, for less, the words that begin with it."""
 
     def matches() -> Matches:
-        longer = [(word_matches(view, word), PREFIX_WORTH) for word in completions(beginning, Vocabulary(view))]
+        words = completions(beginning, Vocabulary(view), is_typing=is_typing)
+        longer = [(word_matches(view, word), PREFIX_WORTH) for word in words]
         return united(view, [(word_matches(view, beginning), 1.0), *longer])
 
-    return view.recent(("unfinished", beginning), matches, Matches.size_in_bytes)
+    return view.recent(("unfinished", beginning, is_typing), matches, Matches.size_in_bytes)
 
 
 def _size(scored: FieldScores | None) -> int:

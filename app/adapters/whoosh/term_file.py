@@ -10,6 +10,7 @@ import struct
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -25,8 +26,11 @@ _POSITION = struct.Struct("!q")
 
 # Reads are cheap and their number is what counts, so each takes what it most likely needs.
 _LIKELY_RECORD = 128
+_LIKELY_SLOTS = 8
 _RECORDS_AT_ONCE = 512
+_RECORDS_A_BLOCK = 128  # Of which the first key is remembered once it was read.
 _LONGEST_EXTRAS = 4096
+_BITS_PER_KEY = 8  # At least; one term in ten that is not there is looked for all the same.
 
 
 def term_key(field_number: int, term: bytes) -> bytes:
@@ -81,11 +85,12 @@ class TermFile:
         self._file = file
         (tail,) = struct.unpack("!i", file[len(file) - 4 :])
         extras_start = len(file) - 4 - tail
-        directory = extras_start - 256 * _DIRECTORY_ENTRY.size
+        self._directory = directory = extras_start - 256 * _DIRECTORY_ENTRY.size
         extras = pickle.loads(file[extras_start : extras_start + _LONGEST_EXTRAS])
         self.field_numbers: dict[str, int] = extras["fieldmap"]
         self._keys: int = extras["indexlen"]
         self._positions_start = len(file) - 4 - _POSITION.size * self._keys
+        self._first_keys: dict[int, bytes] = {}
         self._tables = list(_DIRECTORY_ENTRY.iter_unpack(file[directory:extras_start]))
 
     def info(self, field: str, term: bytes) -> bytes | None:
@@ -95,10 +100,9 @@ class TermFile:
             return None
         key = term_key(number, term)
         hashed = zlib.crc32(key)
-        start, size = self._tables[hashed & 255]
-        for probe in range(size):
-            slot = start + ((hashed >> 8) + probe) % size * _POINTER.size
-            found, position = _POINTER.unpack(self._file[slot : slot + _POINTER.size])
+        if not self._may_have(hashed):
+            return None
+        for found, position in self._slots(hashed):
             if not position:
                 return None
             if found == hashed:
@@ -107,25 +111,58 @@ class TermFile:
                     return info
         return None
 
+    def _may_have(self, hashed: int) -> bool:
+        bit = hashed >> self._shift
+        return bool(self._hashes[bit >> 3] & 128 >> (bit & 7))
+
+    @cached_property
+    def _shift(self) -> int:
+        return 32 - max(3, min(32, (_BITS_PER_KEY * self._keys - 1).bit_length()))
+
+    @cached_property
+    def _hashes(self) -> bytes:
+        """A Bloom filter of the keys: most of the words that a search looks up are in few of the fields and segments,
+        and need no read in the others."""
+        slots = np.frombuffer(self._file[self._tables[0][0] : self._directory], _SLOT)
+        bits = np.zeros(1 << 32 - self._shift, np.bool_)
+        bits[slots["hash"][slots["position"] != 0] >> self._shift] = True
+        return np.packbits(bits).tobytes()
+
+    def _slots(self, hashed: int) -> Iterator[tuple[int, int]]:
+        """Yield (hash, position of the record) of the slots in which a key may be, some of them read in one go."""
+        start, size = self._tables[hashed & 255]
+        probe = 0
+        while probe < size:
+            slot = ((hashed >> 8) + probe) % size
+            count = min(_LIKELY_SLOTS, size - slot, size - probe)
+            begin = start + slot * _POINTER.size
+            yield from _POINTER.iter_unpack(self._file[begin : begin + count * _POINTER.size])
+            probe += count
+
     def vocabulary(self, field: str, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
         """Yield (term, packed term info) of a field, sorted, from the first term that is not below `start`."""
         number = self.field_numbers.get(field)
         if number is None:
             return
-        first = bisect_left(range(self._keys), term_key(number, start), key=self._key_at)
+        from_key = term_key(number, start)
+        blocks = range(0, self._keys, _RECORDS_A_BLOCK)
+        first = max(0, bisect_left(blocks, from_key, key=self._first_key) - 1) * _RECORDS_A_BLOCK
         for place in range(first, self._keys, _RECORDS_AT_ONCE):
             for key, info in self._records(place, min(place + _RECORDS_AT_ONCE, self._keys)):
-                if key[:2] != _FIELD.pack(number):
+                if key[:2] > from_key[:2]:
                     return
-                yield key[2:], info
+                if key >= from_key:
+                    yield key[2:], info
 
     def _position(self, place: int) -> int:
         start = self._positions_start + _POSITION.size * place
         position: int = _POSITION.unpack(self._file[start : start + _POSITION.size])[0]
         return position
 
-    def _key_at(self, place: int) -> bytes:
-        return self._record(self._position(place))[0]
+    def _first_key(self, place: int) -> bytes:
+        if place not in self._first_keys:
+            self._first_keys[place] = self._record(self._position(place))[0]
+        return self._first_keys[place]
 
     def _record(self, position: int) -> tuple[bytes, bytes]:
         return _parted(self._file[position : position + _LIKELY_RECORD], 0) or self._long_record(position)

@@ -167,7 +167,8 @@ class Index:
     def _unfinished(self, query: Query) -> Scores | None:
         """What the last word matches as the beginning of longer ones; None where that is no more."""
         match, beginning = self.matches(query.words)[-1], query.words[-1]
-        longer = [(self.documents.word(word), PREFIX_WORTH) for word in completions(beginning, self.vocabulary)]
+        words = completions(beginning, self.vocabulary, is_typing=self._request.is_typing)
+        longer = [(self.documents.word(word), PREFIX_WORTH) for word in words]
         found = _best([(match, 1.0), (self.documents.word(beginning), 1.0), *longer])
         return found if len(found) > len(match) else None
 

@@ -14,6 +14,7 @@ from app.domain.search.text import LINKING_WORDS, query_words
 ENOUGH = 12  # Fewer results than these let the last word be unfinished, and fewer words go on to still fewer.
 FEW = 4  # Fewer results with all the words than these are followed by results that lack some.
 COMPLETIONS = 40
+COMPLETIONS_TYPED = 10  # The next letter rules most of them out; with 40 the same products are suggested, later.
 SHORTEST_BEGINNING = 2
 SHORTEST_CODE_BEGINNING = 4
 
@@ -94,13 +95,15 @@ def fewest_words(documents_with: Sequence[int]) -> int:
     return next((count for count in range(most, 0, -1) if documents_with[count] >= ENOUGH), 1)
 
 
-def completions(beginning: str, vocabulary: Vocabulary) -> list[str]:
-    """Longer words that an unfinished one may become: the commonest that begin so, then codes that do."""
+def completions(beginning: str, vocabulary: Vocabulary, *, is_typing: bool = False) -> list[str]:
+    """Longer words that an unfinished one may become: the commonest that begin so, then codes that do. `is_typing` says
+    that it is still being typed, so that few are enough."""
+    most = COMPLETIONS_TYPED if is_typing else COMPLETIONS
     if len(beginning) < SHORTEST_BEGINNING:
         return []
     longer = vocabulary.beginning_with(beginning) - {beginning}
-    common = nsmallest(COMPLETIONS, longer, key=lambda word: (-vocabulary.frequency(word), word))
-    if len(beginning) < SHORTEST_CODE_BEGINNING or len(common) == COMPLETIONS:
+    common = nsmallest(most, longer, key=lambda word: (-vocabulary.frequency(word), word))
+    if len(beginning) < SHORTEST_CODE_BEGINNING or len(common) == most:
         return common
-    codes = vocabulary.codes_beginning_with(beginning, COMPLETIONS)
-    return [*common, *(code for code in codes if code != beginning)][:COMPLETIONS]
+    codes = vocabulary.codes_beginning_with(beginning, most)
+    return [*common, *(code for code in codes if code != beginning)][:most]
