@@ -131,7 +131,8 @@ class WhooshDefaults:
         parser = qparser.MultifieldParser([*TEXT_FIELDS, "codes"], self._index.schema)
         query = parser.parse(" ".join(_WORDS.findall(words)))
         with self._index.searcher() as searcher:
-            return [hit["id"] for hit in searcher.search(query, limit=count)]
+            # Its leaps over blocks that cannot reach the first hits never end for some words (“google”, limit 1).
+            return [hit["id"] for hit in searcher.search(query, limit=count, optimize=False)]
 
 
 def _stemming() -> object:
