@@ -10,15 +10,19 @@ from threading import Event, current_thread
 
 import pytest
 from flask import Flask
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from app.adapters.whoosh import WhooshEngine
 from app.blueprints.storefront.rate_limit import PER_MINUTE
+from app.domain.search.ranking.learning import examination
 from app.domain.search.sentence_model import Vectors
+from app.domain.search_statistics.counting.models import SearchProductDay, SearchWordDay
 from app.domain.sites.models import Site
 from app.domain.sites.roles import Role
 from app.domain.sites.settings import change_settings
 from app.extensions import db
+from app.jobs.counting import drain
 from app.ports import EXTENSION
 from app.transaction import transaction
 from tests.blueprints.storefront import small_shop
@@ -88,6 +92,23 @@ def test_a_search_that_finds_nothing_shows_similar_products(get: Callable[[str],
     similar = page.split("Similar products</h2>")[1].split("</section>")[0]
     assert all(f'href="/p/{mug}"' in similar for mug in ("mug-10", "mug-11", "mug-12"))
     assert "Check the spelling." in page
+
+
+def test_a_similar_product_that_is_opened_was_found_by_the_search_at_its_place(
+    app: Flask, site_id: int, get: Callable[[str], TestResponse]
+) -> None:
+    similar = get("/search?q=goblet").text.split("Similar products</h2>")[1].split("</section>")[0]
+    last = re.findall(r'href="(/p/[^"]*)"', similar)[-1]
+    client = app.test_client()
+    client.environ_base |= {"REMOTE_ADDR": FROM_AFAR, "HTTP_USER_AGENT": BROWSER}
+    client.get("/search?q=goblet", base_url="http://shop.test")
+    client.get(last, base_url="http://shop.test", headers={"Referer": "http://shop.test/search?q=goblet"})
+    with app.app_context():
+        drain()
+        word = db.session.scalars(select(SearchWordDay)).one()
+        opened = db.session.scalars(select(SearchProductDay)).one()
+        assert (word.word, word.found_nothing, word.clicked) == ("goblet", 2, 1)
+        assert (opened.opens, opened.weight) == (1, round(100 / examination(3))), "the last of three"
 
 
 def test_similar_products_keep_to_the_chosen_filters(get: Callable[[str], TestResponse]) -> None:

@@ -36,7 +36,8 @@ def search() -> Response:
     if listing_request.words:
         result = found.listing.result
         products = None if found.is_answered_by_content else result.total
-        note_search(listing_request, [hit.id for hit in result.hits], products, ruled=found.plan.rule is not None)
+        shown = [hit.id for hit in (*result.hits, *result.similar)]
+        note_search(listing_request, shown, products, ruled=found.plan.rule is not None)
     head, context = search_head(shop, found.words), {"shop": shop, "found": found, "listing": found.listing}
     return listing_answer("storefront/search.html", "storefront/_search_swap.html", head, **context)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
@@ -15,7 +15,6 @@ from app.domain.search_statistics.counting.models import SearchWordDay, SearchWo
 from app.domain.search_statistics.counting.phrases import PhraseMatcher
 from app.domain.search_statistics.counting.rolling_sums import first_day, window_end
 from app.domain.shared.clock import Clock
-from app.domain.shared.portions import portions
 from app.extensions import db
 
 DAYS = 30
@@ -94,36 +93,27 @@ def _next(known: PopularSearches | None, site_id: int, now: datetime, blocked: t
 
 
 def counted_searches(site_id: int) -> list[CountedSearch]:
-    """Return the MOST frequent searches of the last DAYS days that were counted, the most frequent first."""
+    """Return the MOST searches of the last DAYS days that several networks made on several days, those of most networks
+    first: what programs search for in whatever number of visits takes no other search its place."""
     until = window_end(site_id)
     if until is None:
         return []
-    window = SearchWordWindow
-    frequent = (
-        select(window.word, window.searches, window.found_nothing, window.last_result_count)
+    window, counted = SearchWordWindow, SearchWordDay
+    networks, days = func.sum(counted.networks), func.count()
+    is_counted = counted.day.between(first_day(until, DAYS), until) & (counted.networks > 0)
+    columns = (window.searches, window.found_nothing, window.last_result_count)
+    query = (
+        select(window.word, *columns, networks.label("networks"), days.label("days_made"))
+        .join(counted, (counted.site_id == window.site_id) & (counted.word == window.word) & is_counted)
         .where(window.site_id == site_id, window.days == DAYS, window.searches >= FEWEST_NETWORKS, window.word != "")
-        .order_by(window.searches.desc(), window.word)
+        .group_by(window.word, *columns)
+        .having((networks >= FEWEST_NETWORKS) & (days >= FEWEST_DAYS) & (networks >= EACH_DAY * days))
+        .order_by(networks.desc(), window.word)
         .limit(MOST)
     )
-    rows = db.session.execute(frequent).all()
-    networks = _networks(site_id, [row.word for row in rows], until)
     return [
-        CountedSearch(word, searches, nothing, *networks.get(word, (0, 0)), last)
-        for word, searches, nothing, last in rows
-    ]
-
-
-def _networks(site_id: int, words: Sequence[str], until: date) -> dict[str, tuple[int, int]]:
-    """Return from how many networks, each counted once a day, and on how many days each word was searched for."""
-    counted = SearchWordDay
-    found: dict[str, tuple[int, int]] = {}
-    for some in portions(words):
-        sums = select(counted.word, func.sum(counted.networks), func.count()).where(
-            counted.site_id == site_id,
-            counted.word.in_(some),
-            counted.day.between(first_day(until, DAYS), until),
-            counted.networks > 0,
+        CountedSearch(
+            row.word, row.searches, row.found_nothing, int(row.networks), row.days_made, row.last_result_count
         )
-        rows = db.session.execute(sums.group_by(counted.word))
-        found |= {word: (int(networks), days) for word, networks, days in rows}
-    return found
+        for row in db.session.execute(query)
+    ]

@@ -14,6 +14,7 @@ from app.domain.search_statistics.popular import (
     FEWEST_DAYS,
     FEWEST_NETWORKS,
     FRESH,
+    MOST,
     CountedSearch,
     PopularCache,
     counted_searches,
@@ -97,9 +98,20 @@ class TestInTheDatabase:
         self.search(clock, site_id, "old", DAYS, DAYS + 1, DAYS + 2)
 
         assert [(one.words, one.searches, one.networks, one.days) for one in counted_searches(site_id)] == [
-            ("mug", 13, 13, 1),
             ("tent", 12, 12, 3),
         ]
+
+    def test_what_one_network_searches_for_ever_so_often_takes_no_other_search_its_place(
+        self, clock: StoppedClock, site_id: int
+    ):
+        self.search(clock, site_id, "tent", 0, 1, 5)
+        today = site_today(clock, site_id)
+        with transaction():
+            for number in range(MOST + 1):
+                for ago in range(3):
+                    count(site_id, today, today - timedelta(days=ago), f"bot {number}", searches=400, networks=1)
+
+        assert [one.words for one in counted_searches(site_id)] == ["tent"]
 
     def test_days_from_before_networks_were_counted_say_nothing_of_them(self, clock: StoppedClock, site_id: int):
         today = site_today(clock, site_id)
