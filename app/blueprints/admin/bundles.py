@@ -16,7 +16,6 @@ from app import ports
 from app.blueprints.admin import spreadsheet
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
-from app.blueprints.admin.section_tabs import Tab, section_tabs
 from app.blueprints.author import current_author
 from app.config import Config
 from app.domain.bundles import running, runs
@@ -34,18 +33,6 @@ RUN = "/settings/import-export/<bundle_run_id>"
 REFUSALS_SHOWN = 20
 COLUMNS = ("File", "Line", "Field", "Reason")
 NO_ERRORS = FieldErrors()
-
-
-PAGES = (
-    ("General", "admin.settings"),
-    ("Import and export", "admin.bundles_page"),
-    ("System", "admin.system"),
-)
-
-
-@bp.app_template_global("settings_tabs")
-def settings_tabs() -> list[Tab]:
-    return section_tabs(PAGES)
 
 
 @bp.get("/settings/import-export")

@@ -10,7 +10,7 @@ from flask import render_template, request, url_for
 from flask_login import current_user
 
 from app import ports
-from app.blueprints.admin import bundles
+from app.blueprints.admin import settings
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.pos import tabs as pos_tabs
 from app.blueprints.admin.search import tabs as search_tabs
@@ -40,7 +40,7 @@ TABS = (
     ("Search", search_tabs.PAGES),
     ("SEO", seo_tabs.PAGES),
     ("Mobile POS", pos_tabs.PAGES),
-    ("Settings", bundles.PAGES),
+    ("Settings", settings.PAGES),
     ("Your account", (("Change your password", "admin.password"), ("Access tokens", "admin.access_tokens"))),
 )
 MOST_PAGES = 8

@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response
 from app import ports
 from app.blueprints.admin.blueprint import bp
 from app.blueprints.admin.field_errors import FieldErrors
+from app.blueprints.admin.section_tabs import Tab, section_tabs
 from app.blueprints.admin.shell import shell
 from app.blueprints.author import current_author
 from app.domain.shared.problems import Invalid, NotFound
@@ -17,6 +18,17 @@ from app.permissions import Permission, requires
 from app.themes.drawing import themes
 from app.themes.preview import preview_token
 from app.transaction import transaction
+
+PAGES = (
+    ("General", "admin.settings"),
+    ("Import and export", "admin.bundles_page"),
+    ("System", "admin.system"),
+)
+
+
+@bp.app_template_global("settings_tabs")
+def settings_tabs() -> list[Tab]:
+    return section_tabs(PAGES)
 
 
 @bp.get("/settings")

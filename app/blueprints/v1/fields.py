@@ -60,7 +60,7 @@ class Few(fields.List):
 
 
 class Unread(fields.List):
-    """A list whose items are described, but read and written by the domain, which tells more about what is wrong."""
+    """A list whose items are described, but read and written by the domain, which says more about what is wrong."""
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         if not isinstance(value, list):

@@ -19,7 +19,7 @@ class ConfigurationSaved:
 
 @dataclass(frozen=True, slots=True)
 class LearningChanged:
-    """A site has to learn anew: the setting that says whether it learns was changed, or which counts teach, or somebody
+    """A site has to learn anew: the setting that says whether it learns was changed, or which counts teach, or a user
     requests it."""
 
     site_id: int

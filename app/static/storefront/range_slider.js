@@ -1,5 +1,5 @@
 // The sliders of ranges: two handles that write into the boxes beside them, at either end an empty box. In the rail a
-// range is set shortly after a handle was let go, in the sheet with everything else.
+// range is set shortly after a handle was released, in the sheet with everything else.
 
 const PAUSE = 400; // Milliseconds after the last key, so that a press is not a request.
 let waiting = 0;

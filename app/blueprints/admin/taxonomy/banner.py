@@ -36,7 +36,7 @@ from app.permissions import Permission, requires
 from app.transaction import transaction
 
 UNTIL_TASKS_BEGIN = timedelta(seconds=20)  # A task may follow a save only when the worker has read of it.
-RECENT = timedelta(minutes=2)  # So long a page tells that a task has gone well.
+RECENT = timedelta(minutes=2)  # So long a page says that a task has succeeded.
 AFTER_A_SAVE = (tasks.Kind.RENAME_VALUES, tasks.Kind.RECOMPUTE)
 Answer = str | AnyResponse
 

@@ -2,8 +2,8 @@
 opened something. Pure.
 
 One shopper, or one program, must not make a suggestion: it takes several visits on several days and more visits than
-days, since a network counts once a day for a pair. Two wishes of one visit are no pair either: the second search must
-follow the first far more often than shoppers search it anyway.
+days, since a network counts once a day for a pair. Two things that one visit looks for are no pair: the second
+search must follow the first far more often than shoppers search it anyway.
 """
 
 from __future__ import annotations

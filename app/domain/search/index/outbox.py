@@ -112,7 +112,7 @@ def _is_indexed(record: Any) -> bool:
 
 
 def _is_unreadable(record: Any) -> bool:
-    """A record that its parent let go before it was ever loaded: the parent's own change stands for it."""
+    """A record that was removed from its parent before it was ever loaded: the parent's own change stands for it."""
     state = inspect(record)
     return bool(state.expired_attributes & {"site_id", "product_id"}) and state.deleted
 

@@ -109,7 +109,7 @@ def _check(engine: SearchEngine, site_id: int, scope: str) -> None:
 
 
 def _left_out(run: RebuildRun, scope: str, since: datetime | None) -> frozenset[IndexName]:
-    """Return the indexes that somebody who joins a run wants and that it does not bring."""
+    """Return the indexes that a user who joins a run wants and that it does not bring."""
     wanted = _wanted_indexes(run.site_id, scope)
     is_too_old = since is not None and run.started_at is not None and run.started_at <= since
     return wanted if is_too_old else wanted - set(Scope(run.scope).indexes)

@@ -26,7 +26,7 @@ from app.domain.search_statistics.counting.rephrasing import is_in_other_words
 VISIT = timedelta(minutes=30)
 BASKET = timedelta(minutes=30)
 ORDER = timedelta(days=1)
-REPHRASED = timedelta(minutes=5)  # What is searched later may well be another wish.
+REPHRASED = timedelta(minutes=5)  # What is searched later may well be about something else.
 SEEN_EVERY = timedelta(minutes=1)  # A reload within it leaves the journey as it is, and thus the cookie.
 MOST_SEARCHES = 12
 MOST_COUNTED = 128  # Words of a visit, of which three bytes of a hash each are kept.
