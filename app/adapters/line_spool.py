@@ -105,7 +105,7 @@ class LineSpool(Generic[E]):
                 return
             self._blocked.clear()
             self._later.clear()
-            self._take_up_later()
+            self._claim_later()
             files = self._renamed_files()
             yield self._waiting(files, files or self._rename_current())
 
@@ -167,7 +167,7 @@ class LineSpool(Generic[E]):
             return
         self._named(batch_id, LATER).write_bytes(kept)
 
-    def _take_up_later(self) -> None:
+    def _claim_later(self) -> None:
         """Make batches of the lines that were left to a later release where this one understands some of them."""
         for path in sorted(set(self._folder.glob(f"*{LATER}")) - self._left):
             values = map(_value, path.read_bytes().splitlines(keepends=True))
